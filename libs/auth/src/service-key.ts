@@ -1,0 +1,49 @@
+// Service keys: `sk_` + 43 base62 (auth part) + `_` + 43 base62 (content part) + 6 base62 of the CRC-32 of all before
+// it. The server stores SHA-256 of `sk_<auth part>` alone; the content part is for the caller's own encryption.
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { base62, randomSecret } from './base62.ts';
+
+const CHECKSUM_CHARACTERS = 6;
+const WHOLE = /^(sk_[0-9A-Za-z]{43})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
+const AUTH_PART = /^sk_[0-9A-Za-z]{43}$/;
+
+export interface NewServiceKey {
+  /** The whole key: shown once to its owner, kept by nobody else. */
+  readonly key: string;
+  /** `sk_<auth part>`: what a caller sends. */
+  readonly authPart: string;
+  readonly authSha256: Buffer;
+}
+
+export interface ParsedServiceKey {
+  readonly authPart: string;
+  /** 43 characters; absent when only the auth part was sent. */
+  readonly contentPart?: string;
+}
+
+export function createServiceKey(): NewServiceKey {
+  const authPart = `sk_${randomSecret()}`;
+  const body = `${authPart}_${randomSecret()}`;
+  return { key: body + checksum(body), authPart, authSha256: authSha256(authPart) };
+}
+
+/**
+ * The parts of a key as a caller sent it, whole or `sk_<auth part>` alone, without the word Bearer; null when it has
+ * another form or a wrong checksum, so that a mistyped whole key is told without a look-up.
+ */
+export function parseBearerKey(text: string): ParsedServiceKey | null {
+  if (AUTH_PART.test(text)) return { authPart: text };
+  const [, authPart, contentPart, sum] = WHOLE.exec(text) ?? [];
+  if (authPart === undefined || contentPart === undefined) return null;
+  return sum === checksum(`${authPart}_${contentPart}`) ? { authPart, contentPart } : null;
+}
+
+/** SHA-256 of the ASCII text `sk_<auth part>`: how a key is known to the server. */
+export function authSha256(authPart: string): Buffer {
+  return createHash('sha256').update(authPart, 'ascii').digest();
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
+}

@@ -1,0 +1,47 @@
+// The header `Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<raw body>`.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+const HEADER = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
+const TOLERANCE_S = 300;
+
+export type SignatureFault = 'malformed' | 'stale' | 'mismatch';
+
+export class SignatureError extends Error {
+  override readonly name = 'SignatureError';
+
+  constructor(readonly fault: SignatureFault) {
+    super(`webhook signature: ${fault}`);
+  }
+}
+
+export function signatureHeader(secret: string, timestampS: number, rawBody: string | Uint8Array): string {
+  return `t=${timestampS},v1=${mac(secret, String(timestampS), rawBody).toString('hex')}`;
+}
+
+export interface VerifyOptions {
+  /** Now, in Unix seconds. */
+  readonly nowS: number;
+  /** How far the timestamp may lie in the past or the future. */
+  readonly toleranceS?: number;
+}
+
+/**
+ * Returns when the header signs exactly these bytes. Compares in constant time, and before the timestamp: only an
+ * authentic header is called stale.
+ * @throws SignatureError malformed, mismatch or stale.
+ */
+export function verifySignature(
+  rawBody: string | Uint8Array,
+  header: string,
+  secret: string,
+  { nowS, toleranceS = TOLERANCE_S }: VerifyOptions,
+): void {
+  const [, timestamp, hex] = HEADER.exec(header) ?? [];
+  if (timestamp === undefined || hex === undefined) throw new SignatureError('malformed');
+  if (!timingSafeEqual(mac(secret, timestamp, rawBody), Buffer.from(hex, 'hex'))) throw new SignatureError('mismatch');
+  if (Math.abs(nowS - Number(timestamp)) > toleranceS) throw new SignatureError('stale');
+}
+
+function mac(secret: string, timestamp: string, rawBody: string | Uint8Array): Buffer {
+  return createHmac('sha256', Buffer.from(secret, 'utf8')).update(`${timestamp}.`, 'utf8').update(rawBody).digest();
+}

@@ -1,0 +1,24 @@
+// Time as a parameter: everything that measures or waits takes a Clock, so that tests and the simulation can turn it.
+
+export interface Clock {
+  /** Wall time in ms since the epoch. Jumps; never measure spans with it. */
+  wallMs(): number;
+  /** Monotonic time in ms from an arbitrary start. */
+  monotonicMs(): number;
+  /** Calls once after at least `delayMs`; the timer never keeps a process alive. */
+  after(delayMs: number, run: () => void): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+export const systemClock: Clock = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(delayMs, run) {
+    const handle = setTimeout(run, delayMs);
+    handle.unref();
+    return { cancel: () => clearTimeout(handle) };
+  },
+};

@@ -1,0 +1,76 @@
+// Ids are opaque to callers, sortable by creation and readable by prefix: Crockford base32 in lower case,
+// 10 characters of time and 16 random ones. A run's id names its shard in the first two characters instead.
+import { randomBytes, randomFillSync } from 'node:crypto';
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const BODY = /^[0-9a-hjkmnp-tv-z]{26}$/;
+
+export type IdPrefix = 'ver' | 'run' | 'upl' | 'key' | 'dlv' | 'q' | 'org' | 'fld';
+
+/** `<prefix>_` and 26 characters; `shard` only for runs. */
+export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
+  return `${prefix}_${timePart(nowMs)}${randomPart(16)}`;
+}
+
+/** A method's bare id; `wf_<id>` is its production form. */
+export function newMethodId(nowMs: number = Date.now()): string {
+  return `${timePart(nowMs)}${randomPart(16)}`;
+}
+
+export function newRunId(shard: number, nowMs: number = Date.now()): string {
+  return `run_${shardPart(shard)}${timePart(nowMs)}${randomPart(14)}`;
+}
+
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && BODY.test(text.slice(prefix.length + 1));
+}
+
+/** The shard a run id names, or null when the id is malformed or names no shard below `shardCount`. */
+export function shardOfRunId(runId: string, shardCount: number): number | null {
+  if (!isId('run', runId)) return null;
+  const shard = ALPHABET.indexOf(runId.charAt(4)) * 32 + ALPHABET.indexOf(runId.charAt(5));
+  return shard < shardCount ? shard : null;
+}
+
+/** The bare method id of either spelling, or null when malformed. */
+export function bareMethodId(text: string): string | null {
+  const bare = text.startsWith('wf_') ? text.slice(3) : text;
+  return BODY.test(bare) ? bare : null;
+}
+
+export function productionMethodId(bareId: string): string {
+  return `wf_${bareId}`;
+}
+
+/** 128 random bits as 32 hex digits: attempt tokens, worker and node ids. */
+export function randomToken(): string {
+  return randomBytes(16).toString('hex');
+}
+
+function shardPart(shard: number): string {
+  return ALPHABET.charAt((shard >> 5) & 31) + ALPHABET.charAt(shard & 31);
+}
+
+function timePart(nowMs: number): string {
+  let rest = Math.floor(nowMs);
+  let text = '';
+  for (let i = 0; i < 10; i++) {
+    text = ALPHABET.charAt(rest % 32) + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+// Random bytes come from a pool: one system call for hundreds of ids.
+const pool = Buffer.alloc(4096);
+let poolUsed = pool.length;
+
+function randomPart(length: number): string {
+  if (poolUsed + length > pool.length) {
+    randomFillSync(pool);
+    poolUsed = 0;
+  }
+  let text = '';
+  for (let i = 0; i < length; i++) text += ALPHABET.charAt((pool[poolUsed++] as number) & 31);
+  return text;
+}

@@ -1,0 +1,50 @@
+// The one error that crosses our boundaries: a catalogued code, a sentence for people and facts that belong to the code.
+import { catalog, type ErrorCode } from './catalog.ts';
+
+/** One of several things wrong with a value or a source. Lines and columns are 1-based and absent outside sources. */
+export interface Finding {
+  /** JSON Pointer into the refused value; empty for the whole. */
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly endLine?: number;
+  readonly endColumn?: number;
+  readonly severity?: string;
+  readonly hint?: string;
+}
+
+export interface ServiceErrorOptions {
+  readonly findings?: readonly Finding[] | undefined;
+  /** For example `status` or `current_version`; shown to the caller beside the code. */
+  readonly facts?: Readonly<Record<string, string>> | undefined;
+  /** How long to wait before a repeat; without it the reply chooses. */
+  readonly retryAfterMs?: number | undefined;
+  /** What really happened. Goes to the log, never over the wire. */
+  readonly cause?: unknown;
+}
+
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly findings: readonly Finding[];
+  readonly facts: Readonly<Record<string, string>>;
+  readonly retryAfterMs: number | undefined;
+
+  /** `message` holds no content of a run and no credential: callers and logs read it. */
+  constructor(
+    readonly code: ErrorCode,
+    message: string = catalog[code].title,
+    options: ServiceErrorOptions = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.findings = options.findings ?? [];
+    this.facts = options.facts ?? {};
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** The error itself when it is ours; anything else becomes `internal` with the original as its cause. */
+export function asServiceError(error: unknown): ServiceError {
+  return error instanceof ServiceError ? error : new ServiceError('internal', undefined, { cause: error });
+}

@@ -1,0 +1,54 @@
+// The process's log: JSON, one record a line, to standard error unless told otherwise. Loggers are made once in a
+// composition and injected; a part of a process gets a child.
+import { type DestinationStream, destination as fileDestination, pino } from 'pino';
+import { errorRecord } from './error-record.ts';
+import { redacted } from './redaction.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Values of a record: ids, codes, counts and times. `error` takes an Error and is written without values. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Logger {
+  debug(fields: LogFields, message: string): void;
+  /** A change of state. */
+  info(fields: LogFields, message: string): void;
+  /** Something that heals by itself. */
+  warn(fields: LogFields, message: string): void;
+  /** Something a person must look at. */
+  error(fields: LogFields, message: string): void;
+  /** A logger whose records all carry these fields too. */
+  child(fields: LogFields): Logger;
+}
+
+export interface LoggerOptions {
+  /** The process or part, as `name` in each record. */
+  readonly name: string;
+  readonly level?: LogLevel;
+  /** A file descriptor or a stream of lines; default 2, standard error. */
+  readonly destination?: number | DestinationStream;
+}
+
+export function createLogger({ name, level = 'info', destination = 2 }: LoggerOptions): Logger {
+  const sink = typeof destination === 'number' ? fileDestination({ fd: destination, sync: true }) : destination;
+  return pino(
+    {
+      name,
+      level,
+      base: { pid: process.pid },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }), bindings: redacted, log: redacted },
+      serializers: { error: errorRecord, err: errorRecord },
+    },
+    sink,
+  );
+}
+
+/** Drops everything; for tests and for parts that were given no logger. */
+export const silentLogger: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  child: () => silentLogger,
+};

@@ -1,0 +1,47 @@
+// The last guard against content and credentials in a log: fields with a telling name lose their value, at any depth.
+// Callers must not log such things at all; this is for the day somebody does.
+
+const REDACTED = '[redacted]';
+const DEPTH_MAX = 6;
+
+const NAMES: ReadonlySet<string> = new Set([
+  'inputs',
+  'answer',
+  'result',
+  'out',
+  'prompt',
+  'content',
+  'body',
+  'source',
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'password',
+  'secret',
+  'token',
+  'key',
+  'webhook_secret',
+  'access_token',
+]);
+const ENDINGS = ['_json', 'Json', '_secret', 'Secret'];
+
+/** A copy of the fields with telling values replaced. */
+export function redacted(fields: Record<string, unknown>): Record<string, unknown> {
+  return redactedAt(fields, 0) as Record<string, unknown>;
+}
+
+function redactedAt(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if ('toJSON' in value || value instanceof Error) return value;
+  if (depth >= DEPTH_MAX) return REDACTED;
+  if (Array.isArray(value)) return value.map((item) => redactedAt(item, depth + 1));
+  const copy: Record<string, unknown> = {};
+  for (const [name, inner] of Object.entries(value)) {
+    copy[name] = isTelling(name) && inner !== undefined ? REDACTED : redactedAt(inner, depth + 1);
+  }
+  return copy;
+}
+
+function isTelling(name: string): boolean {
+  return NAMES.has(name) || ENDINGS.some((ending) => name.endsWith(ending));
+}

@@ -1,0 +1,35 @@
+// Limits and timing of every connection of ours, both sides.
+import type { ChannelOptions } from '@grpc/grpc-js';
+
+export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
+
+// A peer that is frozen or cut off is noticed within 3 s, by whichever side lives.
+const KEEPALIVE: ChannelOptions = {
+  'grpc.keepalive_time_ms': 2_000,
+  'grpc.keepalive_timeout_ms': 1_000,
+  'grpc.keepalive_permit_without_calls': 1,
+  'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+  'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+  'grpc.enable_channelz': 0,
+};
+
+// grpc-js servers answer any number of pings; there is no ping quota to lift.
+export const SERVER_OPTIONS: ChannelOptions = {
+  ...KEEPALIVE,
+  'grpc.max_concurrent_streams': 1_024,
+};
+
+export const CLIENT_OPTIONS: ChannelOptions = {
+  ...KEEPALIVE,
+  // A refused connection is told at once and tried again soon: callers decide how long to wait, not the channel.
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  // Channels of one process share nothing, so that one's backoff never delays another's first try.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.service_config_disable_resolution': 1,
+  // Node to node traffic never goes through a proxy named in the environment.
+  'grpc.enable_http_proxy': 0,
+  // Messages are not kept for repeats: callers repeat by their own rules.
+  'grpc.enable_retries': 0,
+  'grpc-node.flow_control_window': 1024 * 1024,
+};

@@ -1,0 +1,175 @@
+// Streams of frames over gRPC: `dialFrames` opens one, `serveFrames` answers one. Both work on events, not on async
+// iterators: iterating a duplex of grpc-js destroys it at the end of the requests and loses responses still buffered.
+import type { DescMessage, DescMethodBiDiStreaming } from '@bufbuild/protobuf';
+import {
+  type ChannelCredentials,
+  type ClientDuplexStream,
+  Client as GrpcClient,
+  credentials as grpcCredentials,
+  Metadata,
+  type ServerDuplexStream,
+  type StatusObject,
+  status,
+} from '@grpc/grpc-js';
+import { fromGrpcError, toGrpcError } from '@methods/errors/grpc-status';
+import { asServiceError, ServiceError } from '@methods/errors/service-error';
+import { CLIENT_OPTIONS } from './channel-options.ts';
+import { frameEncoder, type ReceivedItem, type SentItem } from './frame-codec.ts';
+import { type FrameConnection, type FrameHandlers, FrameStream } from './frame-connection.ts';
+import { callMetadata, decoder, methodPath, passBytes } from './message-codec.ts';
+import { resetServerStream } from './reset-server-stream.ts';
+
+export type { ReceivedItem, SentItem } from './frame-codec.ts';
+export type { FrameConnection, FrameHandlers } from './frame-connection.ts';
+
+/** A frame as `call.on('data')` gives it. */
+interface Frame<Item> {
+  readonly items: Item[];
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export interface DialOptions<In, Out> extends FrameHandlers<In, Out> {
+  /** The other side has accepted the stream. */
+  onOpen?(): void;
+  /** Told of what the handlers throw. An exception of `onItems` is also the cause of the `internal` of `onClose`. */
+  onFault?(error: unknown): void;
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** The other side must have accepted the stream by then; default 5 s. A refused connection is told at once. */
+  readonly connectTimeoutMs?: number;
+  /** Default: plain text. */
+  readonly credentials?: ChannelCredentials;
+  /** Bytes the peer may leave unread; default 64 MiB. */
+  readonly bufferedBytesMax?: number;
+}
+
+/**
+ * Opens a stream of frames to `host:port`, on a connection of its own that closes with it. Items may be sent at once.
+ * It is tried once: `onClose` with `unavailable` says that there is no connection or no longer one; the caller dials
+ * again when it likes.
+ */
+export function dialFrames<Up extends DescMessage, Down extends DescMessage>(
+  method: DescMethodBiDiStreaming<Up, Down>,
+  address: string,
+  options: DialOptions<ReceivedItem<Down>, SentItem<Up>>,
+): FrameConnection<SentItem<Up>> {
+  const client = new GrpcClient(address, options.credentials ?? grpcCredentials.createInsecure(), CLIENT_OPTIONS);
+  const metadata = callMetadata(options.metadata);
+  const decode = decoder(method.output);
+  const call: ClientDuplexStream<Buffer, Frame<ReceivedItem<Down>>> = client.makeBidiStreamRequest(
+    methodPath(method),
+    passBytes,
+    (bytes) => decode(bytes) as unknown as Frame<ReceivedItem<Down>>,
+    metadata,
+  );
+  const encode = frameEncoder(method.input);
+  const stream = new FrameStream<ReceivedItem<Down>, SentItem<Up>>(
+    {
+      get peer() {
+        return call.getPeer();
+      },
+      metadata,
+      encode,
+      write: (frame, taken) => call.write(frame, taken),
+      end: (error) => (error ? call.cancel() : call.end()),
+      reset: () => call.cancel(),
+    },
+    (error) => options.onFault?.(error),
+    options.bufferedBytesMax,
+  );
+  const connectTimer = setTimeout(
+    () => stream.abort(new ServiceError('unavailable', 'The connection was not accepted in time.')),
+    options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+  );
+  stream.attach({
+    onItems: (items) => options.onItems(items),
+    onClose: (error) => {
+      clearTimeout(connectTimer);
+      client.close();
+      options.onClose(error);
+    },
+  });
+  call.on('metadata', () => {
+    clearTimeout(connectTimer);
+    options.onOpen?.();
+  });
+  call.on('data', (frame) => stream.received(frame.items));
+  endWithStatus(call as ClientDuplexStream<Buffer, never>, (error) => stream.ended(error));
+  return stream;
+}
+
+// A status may overtake frames that are still in the stream's buffer; `end` comes after the last of them.
+function endWithStatus(call: ClientDuplexStream<Buffer, never>, ended: (error: ServiceError | null) => void): void {
+  let outcome: StatusObject | null = null;
+  const settle = () => {
+    if (outcome && call.readableEnded) ended(outcome.code === status.OK ? null : fromGrpcError(outcome));
+  };
+  call.on('error', () => {}); // told by `status` too; without a listener it would end the process
+  call.on('status', (received) => {
+    outcome = received;
+    settle();
+  });
+  call.on('end', settle);
+  call.on('close', settle);
+}
+
+/** Answers the streams of one rpc. Made by `serveFrames`, taken by a `ServiceImplementation`. */
+export interface FrameService<In, Out> {
+  accept(connection: FrameConnection<Out>): FrameHandlers<In, Out> | Promise<FrameHandlers<In, Out>>;
+}
+
+/**
+ * Answers streams of frames. `accept` is called for each; a ServiceError it throws refuses the stream. Nothing is read
+ * before it has returned its handlers, and it may send at once.
+ */
+export function serveFrames<In, Out>(accept: FrameService<In, Out>['accept']): FrameService<In, Out> {
+  return { accept };
+}
+
+export interface ServeFramesOptions {
+  /** The streams that are open, so that a stopping server can end them. */
+  readonly open: Set<{ close(error?: ServiceError): void }>;
+  onFault(error: unknown): void;
+}
+
+/** The grpc-js handler of one frame service. */
+export function frameHandler<Up extends DescMessage, Down extends DescMessage>(
+  method: DescMethodBiDiStreaming<Up, Down>,
+  service: FrameService<ReceivedItem<Up>, SentItem<Down>>,
+  { open, onFault }: ServeFramesOptions,
+): (call: ServerDuplexStream<Frame<ReceivedItem<Up>>, Buffer>) => void {
+  const encode = frameEncoder(method.output);
+  return (call) => {
+    const stream = new FrameStream<ReceivedItem<Up>, SentItem<Down>>(
+      {
+        peer: call.getPeer(),
+        metadata: call.metadata,
+        encode,
+        write: (frame, taken) => call.write(frame, taken),
+        end: (error) => (error ? call.emit('error', toGrpcError(error)) : call.end()),
+        reset: () => resetServerStream(call),
+      },
+      onFault,
+    );
+    open.add(stream);
+    // The last event of every call of a server, whatever ended it.
+    call.on('cancelled', () => {
+      open.delete(stream);
+      stream.ended(new ServiceError('unavailable', 'The connection to the peer was lost.'));
+    });
+    call.on('end', () => stream.close());
+    void acceptStream();
+
+    async function acceptStream(): Promise<void> {
+      try {
+        const handlers = await service.accept(stream);
+        stream.attach(handlers);
+        call.sendMetadata(new Metadata());
+        call.on('data', (frame) => stream.received(frame.items));
+      } catch (error) {
+        if (!(error instanceof ServiceError)) onFault(error);
+        stream.close(asServiceError(error));
+      }
+    }
+  };
+}

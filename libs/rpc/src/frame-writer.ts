@@ -1,0 +1,101 @@
+// Gathers what is sent during one turn of the event loop into frames and keeps count of what the peer has not taken.
+import { MESSAGE_BYTES_MAX } from './channel-options.ts';
+
+const ITEMS_MAX = 256;
+const FRAME_BYTES_MAX = 1024 * 1024;
+/** A peer that leaves this much unread is given up. */
+export const BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface FrameSink<Item> {
+  encode(items: Item[]): Buffer;
+  /** Hands a frame to the transport, which calls `taken` when it has room again. */
+  write(frame: Buffer, taken: () => void): void;
+  /** No message can carry this item; it was left out. */
+  unsendable(item: Item): void;
+  /** An item is not what it should be; nothing of this turn's rest was sent. */
+  encodeFailed(error: unknown): void;
+  /** The peer does not read: more than the bound waits. */
+  overflow(): void;
+}
+
+export class FrameWriter<Item> {
+  private items: Item[] = [];
+  private statedBytes = 0;
+  private bytesInFlight = 0;
+  private scheduled = false;
+  private discarded = false;
+
+  constructor(
+    private readonly sink: FrameSink<Item>,
+    private readonly bufferedBytesMax: number = BUFFERED_BYTES_MAX,
+  ) {}
+
+  /** Bytes of frames that the transport has not taken. */
+  get bufferedBytes(): number {
+    return this.bytesInFlight;
+  }
+
+  /** `bytes`: about how large a large item is, so that a turn of large ones is encoded in parts. */
+  send(item: Item, bytes = 0): void {
+    if (this.discarded) return;
+    this.items.push(item);
+    this.statedBytes += bytes;
+    if (this.items.length >= ITEMS_MAX || this.statedBytes >= FRAME_BYTES_MAX) {
+      this.flush();
+    } else if (!this.scheduled) {
+      this.scheduled = true;
+      setImmediate(this.endOfTurn);
+    }
+  }
+
+  /** Hands over what was sent in this turn so far. */
+  flush(): void {
+    const items = this.items;
+    this.items = [];
+    this.statedBytes = 0;
+    if (items.length > 0) this.writeFrames(items);
+  }
+
+  /** Drops everything; later sends are ignored. */
+  discard(): void {
+    this.discarded = true;
+    this.items = [];
+  }
+
+  private readonly endOfTurn = (): void => {
+    this.scheduled = false;
+    this.flush();
+  };
+
+  private writeFrames(items: Item[]): void {
+    if (this.discarded) return;
+    let frame: Buffer;
+    try {
+      frame = this.sink.encode(items);
+    } catch (error) {
+      this.sink.encodeFailed(error);
+      return;
+    }
+    if (frame.length > FRAME_BYTES_MAX && items.length > 1) {
+      const middle = items.length >> 1;
+      this.writeFrames(items.slice(0, middle));
+      this.writeFrames(items.slice(middle));
+      return;
+    }
+    const [item] = items;
+    if (frame.length > MESSAGE_BYTES_MAX && item !== undefined) this.sink.unsendable(item);
+    else this.writeFrame(frame);
+  }
+
+  private writeFrame(frame: Buffer): void {
+    if (this.bytesInFlight + frame.length > this.bufferedBytesMax) {
+      this.discard();
+      this.sink.overflow();
+      return;
+    }
+    this.bytesInFlight += frame.length;
+    this.sink.write(frame, () => {
+      this.bytesInFlight -= frame.length;
+    });
+  }
+}
