@@ -1,0 +1,58 @@
+// Ends a server, and removes its folder where asked, when this process dies in any way, SIGKILL too. A small shell in
+// its own session waits on a pipe whose other end only we hold: the kernel closes it with us. (The kernel's own
+// parent-death signal is lost where `unshare` changes credentials, and could not remove a folder.)
+import { spawn } from 'node:child_process';
+
+export interface ParentGuard {
+  /** The server is gone: nothing is left to be ended. A folder to be removed still is, when this process ends. */
+  serverEnded(): void;
+}
+
+export interface GuardOptions {
+  readonly pid: number;
+  /** Text that the server's command line holds: a process id used again by something else is left alone. */
+  readonly marker: string;
+  readonly removeFolder?: string;
+}
+
+// $1 pid, $2 marker, $3 folder or empty. A line read means that the server ended in order.
+const SCRIPT = `
+pid=$1; marker=$2; folder=$3; ended=
+while read -r line; do ended=yes; done
+alive() {
+  if [ -d /proc/self ]; then tr '\\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -qF -e "$marker"
+  else ps -o args= -p "$pid" 2>/dev/null | grep -qF -e "$marker"; fi
+}
+if [ -z "$ended" ] && alive; then
+  [ -n "$folder" ] && kill -KILL "$pid" || kill -INT "$pid"
+  tries=0
+  while alive; do
+    tries=$((tries + 1)); [ $tries -eq 100 ] && kill -KILL "$pid"; [ $tries -gt 200 ] && break
+    sleep 0.05
+  done
+fi
+# Backends outlive a killed postmaster for an instant and may still write below the folder.
+if [ -n "$folder" ]; then
+  tries=0
+  while ! rm -rf -- "$folder" 2>/dev/null; do tries=$((tries + 1)); [ $tries -gt 100 ] && break; sleep 0.05; done
+fi
+`;
+
+export function guardAgainstParentDeath(options: GuardOptions): ParentGuard {
+  const shell = spawn(
+    '/bin/sh',
+    ['-c', SCRIPT, 'server-guard', String(options.pid), options.marker, options.removeFolder ?? ''],
+    { stdio: ['pipe', 'ignore', 'ignore'], detached: true, cwd: '/' },
+  );
+  // A guard that cannot start or is gone takes nothing else down with it.
+  shell.once('error', () => {});
+  shell.stdin.once('error', () => {});
+  shell.unref();
+  (shell.stdin as unknown as { unref(): void }).unref();
+  return {
+    serverEnded() {
+      if (options.removeFolder === undefined) shell.stdin.end('ended\n');
+      else shell.stdin.write('ended\n');
+    },
+  };
+}

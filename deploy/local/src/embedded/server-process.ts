@@ -1,0 +1,107 @@
+// One server of ours as a child process: output to a log file, an orderly stop that ends in SIGKILL, and a guard that
+// ends it when this process dies without a word.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { guardAgainstParentDeath } from './parent-guard.ts';
+import { StackError } from './stack-error.ts';
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ServerProcess {
+  readonly pid: number;
+  /** Settles once, when the process is gone; never rejects. */
+  readonly exited: Promise<Exit>;
+  readonly running: boolean;
+  /** Asks with `signal`, then with SIGKILL after `graceMs`; resolves when the process is gone. */
+  stop(signal: NodeJS.Signals, graceMs: number): Promise<Exit>;
+  /** What the process wrote to its log since it was started, at most the last 16 KiB. */
+  logTail(): string;
+}
+
+export interface ServerCommand {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly logFile: string;
+  /** Text in the server's command line that no other process has: its folder. */
+  readonly marker: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Folder that the guard removes if this process dies; for tests. */
+  readonly removeOnParentDeath?: string;
+}
+
+const LOG_TAIL_BYTES = 16 * 1024;
+
+/** Throws StackError when the log cannot be written or the command cannot be run. */
+export async function startServerProcess(server: ServerCommand): Promise<ServerProcess> {
+  const log = openLog(server);
+  const logStart = statSync(server.logFile).size;
+  let child: ChildProcess;
+  try {
+    // Its own process group: Ctrl-C in a terminal reaches us alone, and we stop our parts in order.
+    child = spawn(server.command, server.args, {
+      stdio: ['ignore', log, log],
+      detached: true,
+      ...(server.env && { env: server.env }),
+      ...(server.uid !== undefined && { uid: server.uid }),
+      ...(server.gid !== undefined && { gid: server.gid }),
+    });
+  } finally {
+    closeSync(log);
+  }
+  const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) =>
+      reject(new StackError('start_failed', `${server.name} could not be started: ${error.message}.`)),
+    );
+  });
+  const pid = child.pid as number;
+  const guard = guardAgainstParentDeath({
+    pid,
+    marker: server.marker,
+    ...(server.removeOnParentDeath && { removeFolder: server.removeOnParentDeath }),
+  });
+  let running = true;
+  void exited.then(() => {
+    running = false;
+    guard.serverEnded();
+  });
+  child.unref();
+
+  return {
+    pid,
+    exited,
+    get running() {
+      return running;
+    },
+    async stop(signal, graceMs) {
+      if (!running) return exited;
+      child.ref();
+      child.kill(signal);
+      const killer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      const exit = await exited;
+      clearTimeout(killer);
+      return exit;
+    },
+    logTail() {
+      const written = readFileSync(server.logFile).subarray(logStart);
+      return written.subarray(-LOG_TAIL_BYTES).toString('utf8');
+    },
+  };
+}
+
+function openLog(server: ServerCommand): number {
+  try {
+    mkdirSync(dirname(server.logFile), { recursive: true });
+    return openSync(server.logFile, 'a', 0o600);
+  } catch (error) {
+    throw new StackError('folder_unusable', `The log file ${server.logFile} cannot be written.`, { cause: error });
+  }
+}

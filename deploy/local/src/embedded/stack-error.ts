@@ -1,0 +1,21 @@
+// A fault that a person starting the stack can mend: its message is one clear sentence, printed without a stack.
+
+export type StackErrorCode =
+  | 'port_taken'
+  | 'folder_unusable'
+  | 'folder_in_use'
+  | 'binary_missing'
+  | 'install_failed'
+  | 'start_failed';
+
+export class StackError extends Error {
+  override readonly name = 'StackError';
+
+  constructor(
+    readonly code: StackErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

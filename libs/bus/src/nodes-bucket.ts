@@ -1,0 +1,90 @@
+// Who is there: each node writes its beat into a bucket whose entries die of age. Only a hint: watchers are not told
+// of an entry that died, so whoever watches judges by missing beats on its own monotonic clock, and after a wiped
+// server revisions begin again, so what decides stands in the value.
+import { headers, type NatsConnection } from 'nats';
+import { BusError } from './bus-error.ts';
+import { type Subscription, subscribe } from './core-subscription.ts';
+import type { Link } from './link.ts';
+import type { Publisher } from './publisher.ts';
+import { NODES_BUCKET } from './streams.ts';
+
+const NODE_ID = /^[A-Za-z0-9_-]{1,64}$/;
+const PREFIX = `$KV.${NODES_BUCKET}.`;
+const PUT_TIMEOUT_MS = 1000;
+
+export interface NodeBeat {
+  readonly nodeId: string;
+  /** Null when the node took its leave. */
+  readonly data: Uint8Array | null;
+}
+
+export class NodesBucket {
+  constructor(
+    private readonly link: Link,
+    private readonly publisher: Publisher,
+  ) {}
+
+  /** Rejects with BusError when it is not known to be stored. */
+  put(nodeId: string, data: Uint8Array): Promise<void> {
+    return this.publisher.publishDurable(subjectOf(nodeId), data, { timeoutMs: PUT_TIMEOUT_MS });
+  }
+
+  /** A clean stop: watchers are told. */
+  delete(nodeId: string): Promise<void> {
+    const mark = headers();
+    mark.set('KV-Operation', 'DEL');
+    return this.publisher.publishDurable(subjectOf(nodeId), new Uint8Array(), {
+      timeoutMs: PUT_TIMEOUT_MS,
+      headers: mark,
+    });
+  }
+
+  /** The beats younger than their time to live. Rejects with BusError when the bucket cannot be read. */
+  async list(): Promise<NodeBeat[]> {
+    const connection = this.link.connection;
+    if (!connection) throw new BusError('not_connected', 'NATS is not connected');
+    try {
+      return await listBeats(connection);
+    } catch (error) {
+      this.link.restore();
+      throw new BusError('not_persisted', 'the bucket of nodes cannot be read', { cause: error });
+    }
+  }
+
+  /** Every beat from now on, and after each connect those that are stored. */
+  watch(onBeats: (beats: readonly NodeBeat[]) => void): Subscription {
+    const subscription = subscribe(this.link, `${PREFIX}*`, (messages) => {
+      onBeats(
+        messages.map((message) => ({
+          nodeId: message.subject.slice(PREFIX.length),
+          data: message.header?.('KV-Operation') ? null : message.data,
+        })),
+      );
+    });
+    const stopListening = this.link.onReady((connection) => {
+      // Beats come each second anyway: a failure here only delays.
+      void listBeats(connection).then(onBeats, () => {});
+    });
+    return {
+      unsubscribe() {
+        stopListening();
+        subscription.unsubscribe();
+      },
+    };
+  }
+}
+
+async function listBeats(connection: NatsConnection): Promise<NodeBeat[]> {
+  const bucket = await connection.jetstream({ timeout: 2000 }).views.kv(NODES_BUCKET, { bindOnly: true });
+  const keys: string[] = [];
+  for await (const key of await bucket.keys()) keys.push(key);
+  const entries = await Promise.all(keys.map((key) => bucket.get(key)));
+  return entries
+    .filter((entry) => entry !== null && entry.operation === 'PUT')
+    .map((entry) => ({ nodeId: (entry as { key: string }).key, data: (entry as { value: Uint8Array }).value }));
+}
+
+function subjectOf(nodeId: string): string {
+  if (!NODE_ID.test(nodeId)) throw new TypeError('not a node id');
+  return PREFIX + nodeId;
+}

@@ -1,0 +1,101 @@
+// The streams and the bucket, and making them: every process does, on each connection and whenever one is found
+// missing, since a server may lose all its data while its clients stay connected.
+import {
+  DiscardPolicy,
+  type JetStreamManager,
+  type NatsConnection,
+  nanos,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from 'nats';
+import { jetStreamErrorCode } from './bus-error.ts';
+import { runEvents } from './subjects.ts';
+
+export const RUN_COMMANDS = 'RUN_COMMANDS';
+export const RUN_HEARTBEATS = 'RUN_HEARTBEATS';
+export const RUN_EVENTS = 'RUN_EVENTS';
+export const NODES_BUCKET = 'nodes';
+export const NODE_BEAT_TTL_MS = 5000;
+
+const DAY_MS = 86_400_000;
+
+type Declaration = Pick<StreamConfig, 'name' | 'subjects' | 'retention' | 'storage' | 'max_age' | 'max_bytes'>;
+
+// Bounded by age and bytes, never by a count: after kill -9 a work queue of nats-server 2.9 still counts messages
+// that were acknowledged. Old messages give way, so that a full stream never refuses new ones.
+const STREAMS: readonly Declaration[] = [
+  {
+    name: RUN_COMMANDS,
+    subjects: ['run.command.*'],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    max_age: nanos(60_000),
+    max_bytes: 256 * 1024 * 1024,
+  },
+  {
+    name: RUN_HEARTBEATS,
+    subjects: ['run.heartbeat.*'],
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.Memory,
+    max_age: nanos(5000),
+    max_bytes: 64 * 1024 * 1024,
+  },
+  {
+    name: RUN_EVENTS,
+    subjects: [runEvents],
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    max_age: nanos(7 * DAY_MS),
+    max_bytes: 1024 * 1024 * 1024,
+  },
+];
+
+const ALREADY_THERE_OTHERWISE = 10058;
+
+export interface EnsuredStreams {
+  /** Streams that exist with another retention or other subjects than declared: left as they are. */
+  readonly different: string[];
+}
+
+/**
+ * Makes what is missing; idempotent. A stream that an operator made with other limits or replicas stays as it is.
+ * Throws the client library's error when JetStream does not work now.
+ */
+export async function ensureStreams(connection: NatsConnection, replicas: number): Promise<EnsuredStreams> {
+  const manager = await connection.jetstreamManager({ checkAPI: false, timeout: 5000 });
+  const kept = await Promise.all(STREAMS.map((declared) => ensureStream(manager, declared, replicas)));
+  await ensureNodesBucket(connection, manager, replicas);
+  return { different: kept.filter((name) => name !== null) };
+}
+
+async function ensureStream(
+  manager: JetStreamManager,
+  declared: Declaration,
+  replicas: number,
+): Promise<string | null> {
+  try {
+    await manager.streams.add({ ...declared, discard: DiscardPolicy.Old, num_replicas: replicas });
+    return null;
+  } catch (error) {
+    if (jetStreamErrorCode(error) !== ALREADY_THERE_OTHERWISE) throw error;
+  }
+  const { config } = await manager.streams.info(declared.name);
+  const same = config.retention === declared.retention && config.subjects?.join() === declared.subjects.join();
+  return same ? null : declared.name;
+}
+
+async function ensureNodesBucket(
+  connection: NatsConnection,
+  manager: JetStreamManager,
+  replicas: number,
+): Promise<void> {
+  const options = { history: 1, ttl: NODE_BEAT_TTL_MS, storage: StorageType.Memory, replicas };
+  try {
+    await connection.jetstream({ timeout: 5000 }).views.kv(NODES_BUCKET, options);
+  } catch (error) {
+    // There with other settings: usable as it is.
+    if (jetStreamErrorCode(error) !== ALREADY_THERE_OTHERWISE) throw error;
+    await manager.streams.info(`KV_${NODES_BUCKET}`);
+  }
+}

@@ -1,0 +1,42 @@
+// Every subject of the bus, in one place. Parts are checked, so that no id can name another subject or a wildcard.
+
+const PART = /^[A-Za-z0-9_-]{1,64}$/;
+
+export class SubjectError extends Error {
+  override readonly name = 'SubjectError';
+}
+
+/** Commands for the owner of a shard: answers and cancels. */
+export const runCommand = (shard: number) => `run.command.${shardPart(shard)}`;
+/** Heartbeats for the node `node`, each sent by another node about its workers. */
+export const runHeartbeat = (node: string) => `run.heartbeat.${part(node)}`;
+/** Lifecycle events of one run. */
+export const runEvent = (org: string, run: string) => `run.event.${part(org)}.${part(run)}`;
+/** The lifecycle events of all runs: what the stream holds. Not `run.event.>`, which `runEventStored` would match. */
+export const runEvents = 'run.event.*.*';
+/** Ids of events that the notifier has stored; core alone, never in the stream. */
+export const runEventStored = 'run.event.stored';
+/** Runs of a shard that just came to rest, for whoever watches them now; never stored. */
+export const runLive = (shard: number) => `run.live.${shardPart(shard)}`;
+export const registryChanged = (org: string) => `registry.changed.${part(org)}`;
+export const registryChanges = 'registry.changed.*';
+/** Replies to commands that `node` passed on. */
+export const inbox = (node: string) => `node.inbox.${part(node)}`;
+/** Where the commands of the shards of `node` are delivered. */
+export const commandDelivery = (node: string) => `node.commands.${part(node)}`;
+
+/** The shard of a command's subject, or null when it is none. */
+export function shardOfCommand(subject: string): number | null {
+  const shard = /^run\.command\.(\d{1,5})$/.exec(subject)?.[1];
+  return shard === undefined ? null : Number(shard);
+}
+
+function part(text: string): string {
+  if (!PART.test(text)) throw new SubjectError('not a part of a subject');
+  return text;
+}
+
+function shardPart(shard: number): string {
+  if (!Number.isInteger(shard) || shard < 0 || shard > 65_535) throw new SubjectError('not a shard number');
+  return String(shard);
+}

@@ -1,0 +1,41 @@
+// Makes and drops whole databases: for tests and the local stack.
+import postgres from 'postgres';
+
+const NAME = /^[a-z][a-z0-9_]{0,62}$/;
+
+/** Makes an empty database `name` and returns its URL, with the user of `adminUrl`. Fails when it exists. */
+export async function createDatabase(adminUrl: string, name: string): Promise<string> {
+  await asAdmin(adminUrl, name, (sql) => sql`create database ${sql(name)}`);
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** As `createDatabase`, but one that exists is taken as it is. */
+export async function ensureDatabase(adminUrl: string, name: string): Promise<string> {
+  try {
+    return await createDatabase(adminUrl, name);
+  } catch (error) {
+    // 42P04: it exists. 23505: another process makes it this instant.
+    const code = (error as { code?: string }).code;
+    if (code !== '42P04' && code !== '23505') throw error;
+    const url = new URL(adminUrl);
+    url.pathname = `/${name}`;
+    return url.href;
+  }
+}
+
+/** Breaks off its sessions; a database that is not there is fine. */
+export async function dropDatabase(adminUrl: string, name: string): Promise<void> {
+  await asAdmin(adminUrl, name, (sql) => sql`drop database if exists ${sql(name)} with (force)`);
+}
+
+async function asAdmin(adminUrl: string, name: string, work: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
+  if (!NAME.test(name)) throw new TypeError(`not a database name: ${name.slice(0, 64)}`);
+  const sql = postgres(adminUrl, { max: 1, onnotice: () => {}, connect_timeout: 10 });
+  try {
+    await work(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

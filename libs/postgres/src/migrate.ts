@@ -1,0 +1,66 @@
+// Brings one service's schema to the newest version, safely with several replicas starting at once.
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import Postgrator from 'postgrator';
+import postgres from 'postgres';
+import { safeDbError } from './safe-db-error.ts';
+
+export interface MigrateOptions {
+  /** Also holds the table `schema_version`. */
+  readonly schema: string;
+  /** Folder URL of `0001.do.<name>.sql` files; applied ones must never change. */
+  readonly folder: URL;
+}
+
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+const SCHEMA = /^[a-z][a-z0-9_]{0,40}$/;
+const LOCK_WAIT = '5min';
+
+/**
+ * Names of the files applied now, none when up to date. All of them are one transaction: a process that dies in the
+ * middle leaves the schema as it was (so no `create index concurrently`). Throws MigrationError, without statements.
+ */
+export async function migrate(url: string, options: MigrateOptions): Promise<string[]> {
+  const { schema } = options;
+  if (!SCHEMA.test(schema)) throw new TypeError('not a schema name');
+  const sql = postgres(url, {
+    max: 1,
+    onnotice: () => {},
+    connect_timeout: 10,
+    connection: { application_name: `migrate ${schema}`, lock_timeout: LOCK_WAIT as unknown as number },
+  });
+  try {
+    return await sql.begin(async (transaction) => {
+      await transaction`select pg_advisory_xact_lock(${lockKey(schema)})`;
+      const execute = async (statements: string) => ({ rows: [...(await transaction.unsafe(statements).simple())] });
+      const postgrator = new Postgrator({
+        driver: 'pg',
+        schemaTable: `${schema}.schema_version`,
+        migrationPattern: `${fileURLToPath(options.folder).replace(/\/$/, '')}/*.sql`,
+        validateChecksums: true,
+        execQuery: execute,
+        execSqlScript: async (statements: string) => void (await execute(statements)),
+      });
+      const applied = await postgrator.migrate();
+      return applied.map((migration) => `${String(migration.version).padStart(4, '0')}.${migration.name}`);
+    });
+  } catch (error) {
+    throw new MigrationError(`Schema ${schema} could not be migrated: ${reason(error)}`);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/** Migrations hold no content of anybody: their server messages may be shown. */
+function reason(error: unknown): string {
+  const { code } = safeDbError(error);
+  const text = error instanceof Error ? error.message : 'unknown';
+  return code === 'unknown' ? text : `${text} (${code})`;
+}
+
+function lockKey(schema: string): string {
+  return createHash('sha256').update(`migrate ${schema}`).digest().readBigInt64BE().toString();
+}

@@ -1,0 +1,77 @@
+// Connections to Postgres, set so that no statement, lock or idle transaction lasts for ever, and so that a server that
+// fell silent is noticed: postgres.js itself waits for an answer without end.
+import postgres from 'postgres';
+import { renewingPool } from './renewing-pool.ts';
+import { type SocketTarget, watchedSocket } from './watched-socket.ts';
+
+/** Takes `bigint` parameters too. */
+interface Types extends Record<string, unknown> {
+  bigint: number | bigint;
+}
+export type Sql = postgres.Sql<Types>;
+export type TransactionSql = postgres.TransactionSql<Types>;
+
+export interface PoolOptions {
+  readonly url: string;
+  /** Shown in pg_stat_activity: the node's id or the service's name. */
+  readonly applicationName: string;
+  /** Connections at most. */
+  readonly max: number;
+  /** The server ends a statement after this; 0 lifts the limit, and the watch over silent connections with it. */
+  readonly statementTimeoutMs: number;
+  /** Default: half of the statement's time. */
+  readonly lockTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+  /** Further session settings, for example the planner's. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+const IDLE_IN_TRANSACTION_MS = 1000;
+const KEEPALIVE_S = 5;
+/** On top of the statement's time, for the way and a busy server. */
+const SILENCE_GRACE_MS = 1000;
+
+/**
+ * Opens nothing yet: connections come with the first queries. End it with `sql.end({ timeout: seconds })`.
+ * `bigint` columns are numbers where they are safe integers, BigInt beyond. There is no `reserve` and no `listen`.
+ */
+export function openPool(options: PoolOptions): Sql {
+  const { statementTimeoutMs, lockTimeoutMs = Math.ceil(statementTimeoutMs / 2) } = options;
+  const silentMs = statementTimeoutMs > 0 ? statementTimeoutMs + SILENCE_GRACE_MS : 0;
+  return renewingPool((onLost) => {
+    const connections = {
+      max: options.max,
+      connect_timeout: Math.max(1, Math.ceil((options.connectTimeoutMs ?? 5000) / 1000)),
+      keep_alive: KEEPALIVE_S,
+      // A connection that ends by itself would look like a lost one.
+      max_lifetime: null,
+      idle_timeout: null,
+      onnotice: () => {},
+      types: { bigint: safeBigint },
+      connection: {
+        application_name: options.applicationName,
+        statement_timeout: statementTimeoutMs,
+        lock_timeout: lockTimeoutMs,
+        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+        tcp_user_timeout: silentMs,
+        jit: 'off',
+        ...options.settings,
+      },
+      // Not in the library's types: a function that gives each connection its socket.
+      socket: (target: SocketTarget) => watchedSocket(target, { silentMs, onLost }),
+    };
+    return postgres(options.url, connections as unknown as postgres.Options<Record<string, never>>) as unknown as Sql;
+  });
+}
+
+const INT8 = 20;
+
+const safeBigint = {
+  to: INT8,
+  from: [INT8],
+  serialize: (value: number | bigint) => value.toString(),
+  parse(text: string): number | bigint {
+    const value = Number(text);
+    return Number.isSafeInteger(value) ? value : BigInt(text);
+  },
+};

@@ -1,0 +1,96 @@
+// A service's database from the first connection to the last: waited for, checked, brought to the newest schema.
+import { setTimeout as wait } from 'node:timers/promises';
+import { Backoff } from '@methods/base/backoff';
+import { type Clock, systemClock } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+import { withDeadline } from './deadline.ts';
+import { refuseUnsafeServer } from './durability.ts';
+import { migrate } from './migrate.ts';
+import { openPool, type Sql } from './pool.ts';
+import { safeDbError, sqlState } from './safe-db-error.ts';
+
+const CONNECTIONS_MAX = 16;
+const STATEMENT_TIMEOUT_MS = 4_000;
+/** A server that is not there yet is waited for: services start together. */
+const PATIENCE_MS = 30_000;
+const CHECK_DEADLINE_MS = 5_000;
+const STOP_TIMEOUT_S = 5;
+
+export class DatabaseUnreachable extends Error {
+  override readonly name = 'DatabaseUnreachable';
+}
+
+export interface ServiceDatabaseOptions {
+  readonly url: string;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+  /** The service's own schema; no other service reads it. */
+  readonly schema: string;
+  /** Folder of its migrations. */
+  readonly migrations: URL;
+  readonly connectionsMax?: number;
+  readonly patienceMs?: number;
+  readonly clock?: Clock;
+}
+
+export class ServiceDatabase implements Stoppable {
+  readonly sql: Sql;
+  private readonly stopping = new AbortController();
+  private reached = false;
+
+  constructor(private readonly options: ServiceDatabaseOptions) {
+    this.sql = openPool({
+      url: options.url,
+      applicationName: options.applicationName,
+      max: options.connectionsMax ?? CONNECTIONS_MAX,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    });
+  }
+
+  /** @throws DatabaseUnreachable, UnsafeServerError, MigrationError: each a sentence for the operator. */
+  async start(): Promise<void> {
+    await this.reach();
+    await migrate(this.options.url, { schema: this.options.schema, folder: this.options.migrations });
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    // A query that waits for a server which never came has nothing to finish.
+    await this.sql.end({ timeout: this.reached ? STOP_TIMEOUT_S : 0 });
+  }
+
+  private async reach(): Promise<void> {
+    const { clock = systemClock, patienceMs = PATIENCE_MS } = this.options;
+    const deadlineMs = clock.monotonicMs() + patienceMs;
+    const backoff = new Backoff({ firstMs: 100, maxMs: 1_000 });
+    for (;;) {
+      try {
+        await withDeadline(refuseUnsafeServer(this.sql), CHECK_DEADLINE_MS);
+        this.reached = true;
+        return;
+      } catch (error) {
+        if (this.stopping.signal.aborted || !mayHeal(error)) throw refused(error);
+        const waitMs = backoff.nextMs();
+        if (clock.monotonicMs() + waitMs > deadlineMs) {
+          const seconds = Math.round(patienceMs / 1000);
+          throw new DatabaseUnreachable(
+            `Postgres could not be reached within ${seconds} s (${safeDbError(error).code}): check POSTGRES_URL.`,
+          );
+        }
+        await wait(waitMs, undefined, { signal: this.stopping.signal });
+      }
+    }
+  }
+}
+
+/** No answer at all, or one of a server that starts, stops or is full. */
+function mayHeal(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== null) return /^(08|53|57)/.test(state);
+  return typeof (error as { code?: unknown } | null)?.code === 'string';
+}
+
+function refused(error: unknown): unknown {
+  if (sqlState(error) === null) return error;
+  return new DatabaseUnreachable(`Postgres refuses this service (${safeDbError(error).code}): check POSTGRES_URL.`);
+}

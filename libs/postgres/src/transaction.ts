@@ -1,0 +1,106 @@
+// Transactions that survive the loss of their connection. postgres.js 3.4 then sends its `rollback` over the closed
+// connection, which ends the process (uncaught, in a timer), or lets later queries of the lost transaction run on a
+// new connection, outside of any transaction (issues 1208 and 1216 of porsager/postgres).
+import type postgres from 'postgres';
+
+/** A query was asked of a transaction whose connection is lost, or that has ended. It was not sent. */
+export class TransactionOverError extends Error {
+  override readonly name = 'TransactionOverError';
+  readonly code = 'CONNECTION_CLOSED';
+
+  constructor() {
+    super('the transaction is over');
+  }
+}
+
+type Work = (transaction: postgres.TransactionSql) => unknown;
+type Begin = (options: string, work: Work) => Promise<unknown>;
+
+interface TransactionState {
+  over: boolean;
+  /** Rejects when the transaction has failed; never resolves. */
+  failed: Promise<never>;
+}
+
+/** What postgres.js keeps on a query that was not sent yet. */
+interface UnsentQuery {
+  handler?: (query: UnsentQuery) => unknown;
+  reject(error: unknown): unknown;
+}
+
+/** In place of `sql.begin`, with its arguments and its outcome. */
+export function safeBegin(begin: Begin, args: unknown[]): Promise<unknown> {
+  const work = args.at(-1) as Work;
+  const options = args.length > 1 ? String(args[0]) : '';
+  const state: TransactionState = { over: false, failed: new Promise(() => {}) };
+  const outcome = begin(options, (transaction) => runWork(transaction, work, state));
+  // postgres.js rejects the outcome as soon as the connection closes.
+  state.failed = outcome.then(
+    () => {
+      state.over = true;
+      return new Promise<never>(() => {});
+    },
+    (error: unknown) => {
+      state.over = true;
+      throw error;
+    },
+  );
+  state.failed.catch(() => {});
+  return outcome;
+}
+
+async function runWork(transaction: postgres.TransactionSql, work: Work, state: TransactionState): Promise<unknown> {
+  try {
+    const result = await work(guarded(transaction, state));
+    if (!state.over) return Array.isArray(result) ? await Promise.all(result) : result;
+  } catch (error) {
+    // A closing connection fails its queries an instant before it fails the transaction.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!state.over) throw error;
+  }
+  // Not settling keeps postgres.js from sending anything more; the outcome is already rejected.
+  return new Promise(() => {});
+}
+
+function guarded(transaction: postgres.TransactionSql, state: TransactionState): postgres.TransactionSql {
+  return new Proxy(transaction, {
+    apply: (target, self, args) => guardedQuery(Reflect.apply(target, self, args), state),
+    get(target, property) {
+      const value = Reflect.get(target, property);
+      if (property === 'unsafe' || property === 'file') {
+        return (...args: unknown[]) => guardedQuery(Reflect.apply(value, target, args), state);
+      }
+      if (property === 'savepoint') {
+        return (...args: unknown[]) => {
+          if (state.over) return Promise.reject(new TransactionOverError());
+          const work = args.pop() as Work;
+          const inner: Work = (nested) => runWork(nested, work, state);
+          return Promise.race([Reflect.apply(value, target, [...args, inner]), state.failed]);
+        };
+      }
+      return value;
+    },
+  });
+}
+
+function guardedQuery(query: UnsentQuery, state: TransactionState): UnsentQuery {
+  const send = query.handler;
+  // A helper such as `sql(columns)`, not a query.
+  if (typeof send !== 'function') return query;
+  query.handler = (sent) => {
+    if (state.over) return sent.reject(new TransactionOverError());
+    const reject = sent.reject;
+    sent.reject = (error) => {
+      if (endsConnection(error)) state.over = true;
+      return reject(error);
+    };
+    return send(sent);
+  };
+  return query;
+}
+
+function endsConnection(error: unknown): boolean {
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
+  if (severity !== undefined) return severity === 'FATAL' || severity === 'PANIC';
+  return typeof code === 'string' && /^(CONNECT|E[A-Z]+$)/.test(code);
+}

@@ -1,0 +1,50 @@
+// A real nats-server for tests, which they may kill, wipe and freeze: one for every call, on a port that stays its own.
+// It goes, and its folder with it, when the test process ends, however that happens.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type NatsServer, startNats } from '@methods/local-stack/embedded/nats-server';
+import { tempFolder } from './temp-folder.ts';
+
+export interface TestNats {
+  readonly url: string;
+  /** Of the server running now. */
+  readonly pid: number;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again, on the same port and files; stops a running one first. */
+  restart(): Promise<void>;
+  /** SIGKILL, loses all its data, starts it again. */
+  wipe(): Promise<void>;
+  /** SIGSTOP and SIGCONT: sockets stay open, nothing answers. */
+  freeze(): void;
+  thaw(): void;
+  stop(): Promise<void>;
+}
+
+export async function testNats(): Promise<TestNats> {
+  const folder = tempFolder('nats');
+  const dataDir = join(folder, 'data');
+  const start = (port: number) =>
+    startNats({ dataDir, port, logFile: join(folder, 'nats.log'), removeOnParentDeath: folder });
+  let server: NatsServer = await start(0);
+  const { url, port } = server;
+  return {
+    url,
+    get pid() {
+      return server.pid;
+    },
+    kill: () => server.stop('SIGKILL'),
+    async restart() {
+      await server.stop();
+      server = await start(port);
+    },
+    async wipe() {
+      await server.stop('SIGKILL');
+      rmSync(dataDir, { recursive: true, force: true });
+      server = await start(port);
+    },
+    freeze: () => void process.kill(server.pid, 'SIGSTOP'),
+    thaw: () => void process.kill(server.pid, 'SIGCONT'),
+    stop: () => server.stop(),
+  };
+}
