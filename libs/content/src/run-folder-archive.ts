@@ -1,0 +1,171 @@
+// A run folder as one stream and back: a gzip tar of regular files and folders. What comes in is hostile until it
+// stands in a fresh folder of our own: everything is checked and counted while it streams, then renamed into place.
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { type ExtractEvents, extract, type Pack, pack } from 'tar-stream';
+import { type ArchiveLimits, RUN_FOLDER_LIMITS } from './archive-limits.ts';
+import { ArchiveRefused, MemberNames } from './member-names.ts';
+
+// Headers, padding and long names beside the files' own bytes; what exceeds this is an attempt to keep us busy.
+const OVERHEAD_BYTES_PER_FILE = 4096;
+const OVERHEAD_BYTES = 1024 * 1024;
+
+type Entry = ExtractEvents['entry'][1];
+
+interface Member {
+  readonly name: string;
+  readonly kind: 'file' | 'folder';
+  readonly bytes: number;
+}
+
+/**
+ * Packs every file below `dir` in the order of their names; the same files give the same bytes. The stream fails with
+ * ArchiveRefused when the folder holds links or devices or exceeds the limits.
+ */
+export function packFolder(dir: string, limits: ArchiveLimits = RUN_FOLDER_LIMITS): Readable {
+  const tar = pack();
+  const gzip = createGzip();
+  pipeline(tar, gzip).catch(() => {}); // The failure reaches the reader: pipeline destroys gzip with it.
+  addMembers(tar, dir, limits).then(
+    () => tar.finalize(),
+    (error: unknown) => tar.destroy(error instanceof Error ? error : new ArchiveRefused('packing failed')),
+  );
+  return gzip;
+}
+
+/** Unpacks into `dir`, which must not exist. Nothing is left behind by a failure; a bad archive is ArchiveRefused. */
+export async function unpackFolder(
+  source: AsyncIterable<Uint8Array>,
+  dir: string,
+  limits: ArchiveLimits = RUN_FOLDER_LIMITS,
+): Promise<void> {
+  const staging = `${dir}.unpacking-${randomBytes(6).toString('hex')}`;
+  await mkdir(staging, { recursive: true, mode: 0o700 });
+  try {
+    await unpackInto(source, staging, limits);
+    await rename(staging, dir);
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true });
+    throw isArchiveFault(error) ? new ArchiveRefused('the archive is damaged') : error;
+  }
+}
+
+async function addMembers(tar: Pack, dir: string, limits: ArchiveLimits): Promise<void> {
+  const names = new MemberNames(limits.filesMax);
+  let bytes = 0;
+  for await (const member of membersOf(dir, '')) {
+    names.add(member.kind, member.name);
+    bytes += member.bytes;
+    if (bytes > limits.bytesMax) throw new ArchiveRefused(`the files exceed ${limits.bytesMax} bytes`);
+    await addMember(tar, dir, member);
+  }
+}
+
+async function* membersOf(dir: string, below: string): AsyncGenerator<Member> {
+  const entries = await readdir(join(dir, below), { withFileTypes: true });
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    const name = below === '' ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory()) {
+      yield { name, kind: 'folder', bytes: 0 };
+      yield* membersOf(dir, name);
+    } else if (entry.isFile()) {
+      yield { name, kind: 'file', bytes: (await lstat(join(dir, name))).size };
+    } else {
+      throw new ArchiveRefused('the folder holds a link or a device');
+    }
+  }
+}
+
+async function addMember(tar: Pack, dir: string, member: Member): Promise<void> {
+  const header = { name: member.name, mtime: new Date(0) };
+  if (member.kind === 'folder') {
+    tar.entry({ ...header, type: 'directory', mode: 0o755 });
+    return;
+  }
+  // O_NOFOLLOW: the file may have been replaced by a link since it was listed.
+  const file = await open(join(dir, member.name), constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const entry = tar.entry({ ...header, type: 'file', mode: 0o644, size: member.bytes });
+    await pipeline(file.createReadStream({ autoClose: false }), entry);
+  } finally {
+    await file.close();
+  }
+}
+
+async function unpackInto(source: AsyncIterable<Uint8Array>, dir: string, limits: ArchiveLimits): Promise<void> {
+  const tar = extract();
+  const streamed = pipeline(Readable.from(source), createGunzip(), unpackedBytesBound(limits), tar);
+  streamed.catch(() => {}); // Awaited below; until then a failure must not count as unhandled.
+  const names = new MemberNames(limits.filesMax);
+  let bytes = 0;
+  try {
+    for await (const entry of tar) {
+      // A size that is no number would leave the member's stream without an end.
+      if (!Number.isSafeInteger(entry.header.size)) throw new ArchiveRefused('a member has no valid size');
+      bytes += entry.header.size;
+      if (bytes > limits.bytesMax) throw new ArchiveRefused(`the files exceed ${limits.bytesMax} bytes`);
+      await unpackMember(entry, dir, names);
+    }
+  } catch (error) {
+    tar.destroy();
+    const cause: unknown = await streamed.then(
+      () => error,
+      (streamError: unknown) => streamError,
+    );
+    // A member cut off by a fault of the stream says only that it was destroyed; the stream knows why.
+    throw (error as NodeJS.ErrnoException).code === 'STREAM_DESTROYED' ? cause : error;
+  }
+  await streamed;
+}
+
+async function unpackMember(entry: Entry, dir: string, names: MemberNames): Promise<void> {
+  const { type, size } = entry.header;
+  if (type === 'directory') {
+    // A folder with content would make the reader take that content for further members.
+    if (size !== 0) throw new ArchiveRefused('a folder has a size');
+    const name = entry.header.name.replace(/\/$/, '');
+    names.add('folder', name);
+    await mkdir(join(dir, name), { recursive: true, mode: 0o700 });
+    entry.resume();
+    return;
+  }
+  if (type !== 'file') throw new ArchiveRefused('a member is neither a file nor a folder');
+  names.add('file', entry.header.name);
+  const path = join(dir, entry.header.name);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // The mode is ours: set-user-id and execute bits of the archive mean nothing here.
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await open(path, flags, 0o644);
+  try {
+    for await (const chunk of entry) await file.writeFile(chunk as Buffer);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Counts what gunzip really gives: sizes in headers lie, and a small archive can unpack to terabytes. */
+function unpackedBytesBound(limits: ArchiveLimits): Transform {
+  const bytesMax = limits.bytesMax + OVERHEAD_BYTES + limits.filesMax * OVERHEAD_BYTES_PER_FILE;
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) done(new ArchiveRefused(`the archive unpacks to more than ${bytesMax} bytes`));
+      else done(null, chunk);
+    },
+  });
+}
+
+/** Faults of the bytes themselves, as zlib and tar-stream report them; a full disk or a lost stream is none. */
+function isArchiveFault(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof ArchiveRefused) return false;
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code?.startsWith('Z_')) return true;
+  return code === undefined && /tar header|Invalid header|Unexpected end of data|Header exceeds/.test(error.message);
+}

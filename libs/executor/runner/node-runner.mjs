@@ -1,0 +1,115 @@
+// A warm runner: a child process that runs node steps of one version, one at a time, until its worker closes the
+// pipe. Plain JavaScript and small, because its start is on the path of a version's first step.
+import { setImmediate as turn } from 'node:timers/promises';
+import { reportOf } from './step-error.mjs';
+import { StepFunctions } from './step-function.mjs';
+import { StepObject } from './step-object.mjs';
+import { WorkFolder } from './work-folder.mjs';
+import { connectWorker } from './worker-pipe.mjs';
+
+const HEAP_CHECK_EVERY_STEPS = 32;
+const RETURNED_BYTES_MAX = 5 * 1024 * 1024;
+
+const [workDir, codeDir, memoryMb] = process.argv.slice(2);
+const folder = new WorkFolder(workDir);
+const functions = new StepFunctions(codeDir);
+// biome-ignore lint/style/noProcessEnv: this is what the author's code sees of its environment, not our configuration.
+const environment = process.env;
+const baseEnvironment = { ...environment };
+const pipe = connectWorker({
+  code: (message) => functions.learn(message),
+  step: (message) => void runStep(message),
+});
+// Opened now, as their pipes would else count as something that the first printing step left behind.
+const prints = [process.stdout, process.stderr];
+let stepsRun = 0;
+let current = null;
+pipe.send({ t: 'ready' });
+
+// What a step left behind may fail at any time; the process is not trusted any more after that.
+for (const event of ['uncaughtException', 'unhandledRejection']) {
+  process.on(event, (error) => {
+    if (current === null) process.exit(1);
+    end(current, { error: reportOf(error, codeDir), replace: 'an error outside the awaited code' });
+  });
+}
+
+async function runStep(message) {
+  current = message.n;
+  const resourcesBefore = process.getActiveResourcesInfo().length;
+  const startedMs = performance.now();
+  const result = {};
+  try {
+    folder.enter();
+    setEnvironment(message);
+    const step = new StepObject(message, workDir, pipe.send);
+    const run = await functions.get(message.step);
+    const out = await run(step, ...message.values);
+    result.outText = textOf(out);
+    if (step.filesNamed > 0) result.files = true;
+  } catch (error) {
+    result.error = reportOf(error, codeDir);
+  }
+  result.ms = performance.now() - startedMs;
+  // A full pipe makes prints wait; they belong to this step and go before its end.
+  for (const print of prints) if (print.writableLength > 0) await new Promise((sent) => print.write('', sent));
+  if (process.getActiveResourcesInfo().length > resourcesBefore && (await staysActive(resourcesBefore))) {
+    result.replace = 'the step left timers, connections or processes';
+  } else if (++stepsRun % HEAP_CHECK_EVERY_STEPS === 0 && memoryIsLow()) {
+    result.replace = 'its memory grew';
+  }
+  end(message.n, result);
+}
+
+function end(n, { outText, error, files, replace, ms = 0 }) {
+  if (current !== n) return;
+  current = null;
+  const head = JSON.stringify({ t: 'end', n, ms, files, replace, error });
+  // The out is text already; taking it in as it is saves a second pass over it.
+  pipe.sendText(outText === undefined ? head : `${head.slice(0, -1)},"out":${outText}}`);
+}
+
+/** Things that are being closed need a turn or two; what is still there after 10 ms was left behind. */
+async function staysActive(resourcesBefore) {
+  for (let i = 0; i < 3; i++) {
+    await turn();
+    if (process.getActiveResourcesInfo().length <= resourcesBefore) return false;
+  }
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  return process.getActiveResourcesInfo().length > resourcesBefore;
+}
+
+function textOf(out) {
+  let text;
+  try {
+    text = JSON.stringify(out);
+  } catch (error) {
+    throw Object.assign(new Error(`the returned value is not JSON: ${error.message.split('\n')[0]}`), {
+      stepKind: 'out',
+    });
+  }
+  if (text !== undefined && text.length > RETURNED_BYTES_MAX / 3 && Buffer.byteLength(text) > RETURNED_BYTES_MAX) {
+    throw Object.assign(new Error('the returned value is larger than 5 MiB'), { stepKind: 'limit' });
+  }
+  return text;
+}
+
+/** What an earlier step changed is undone: the environment is that of the process's start and this step's names. */
+function setEnvironment({ step, key }) {
+  for (const name of Object.keys(environment)) {
+    if (!(name in baseEnvironment) && !name.startsWith('STEP_')) delete environment[name];
+  }
+  for (const name in baseEnvironment) {
+    if (environment[name] !== baseEnvironment[name]) environment[name] = baseEnvironment[name];
+  }
+  environment.STEP_NAME = step;
+  environment.STEP_KEY = key;
+  environment.STEP_TRY = '1';
+  environment.STEP_DIR = workDir;
+}
+
+function memoryIsLow() {
+  const { heapUsed, rss } = process.memoryUsage();
+  const limit = Number(memoryMb) * 1024 * 1024;
+  return heapUsed > 0.6 * limit || rss > 1.5 * limit + 64 * 1024 * 1024;
+}

@@ -1,0 +1,36 @@
+// JSON lines to and from the worker over file descriptor 3.
+import { Socket } from 'node:net';
+
+/** `handlers`: message type to function. Ends the process group when the worker is gone. */
+export function connectWorker(handlers) {
+  const socket = new Socket({ fd: 3 });
+  let rest = [];
+  socket.on('data', (chunk) => {
+    let from = 0;
+    for (let to = chunk.indexOf(10); to !== -1; to = chunk.indexOf(10, from)) {
+      const line = rest.length === 0 ? chunk.toString('utf8', from, to) : joined(rest, chunk.subarray(from, to));
+      rest = [];
+      from = to + 1;
+      const message = JSON.parse(line);
+      handlers[message.t](message);
+    }
+    if (from < chunk.length) rest.push(chunk.subarray(from));
+  });
+  socket.on('error', leave);
+  socket.on('close', leave);
+  const sendText = (text) => socket.write(`${text}\n`);
+  return { sendText, send: (message) => sendText(JSON.stringify(message)) };
+}
+
+function joined(parts, last) {
+  return Buffer.concat([...parts, last]).toString('utf8');
+}
+
+/** Nobody is left to report to; processes that a step started must not live on either. */
+function leave() {
+  try {
+    process.kill(-process.pid, 'SIGKILL');
+  } finally {
+    process.exit(1);
+  }
+}

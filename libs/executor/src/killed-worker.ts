@@ -1,0 +1,23 @@
+// A worker process for a test to kill: one runner loops for ever, another is idle with a child of its own.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { method, node } from './hand-built-method.ts';
+import { RunHarness, until } from './run-harness.ts';
+
+const harness = await RunHarness.start();
+const folder = join(harness.dir, readdirSync(harness.dir)[0] ?? '');
+process.stdout.write(`${folder}\n`);
+const report = "(await import('node:fs')).writeFileSync(dir + '/' + step.name, String(process.pid));";
+const literalDir = { dir: { kind: 'literal' as const, value: folder } };
+void harness.run(method([node('loop', `${report} for (;;) {}`, { inputs: literalDir })]));
+void harness.run(method([node('wait', `${report} await new Promise(() => {})`, { inputs: literalDir })]));
+const { readFileSync } = await import('node:fs');
+const pidOf = (name: string) => {
+  try {
+    return readFileSync(join(folder, name), 'utf8');
+  } catch {
+    return '';
+  }
+};
+await until(() => pidOf('loop') !== '' && pidOf('wait') !== '');
+process.stdout.write(`${pidOf('loop')} ${pidOf('wait')}\n`);

@@ -1,0 +1,76 @@
+// A run in a test: a real pool of runners, a journal that remembers, a temporary folder.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '@methods/base/clock';
+import type { CompiledMethod } from '@methods/method/compiled-method';
+import { executeRun, type RunOptions } from './execute-run.ts';
+import { RunFolder } from './run-folder.ts';
+import type { RunJournal, RunOutcome, StepEnd } from './run-outcome.ts';
+import { RunnerPool, type RunnerPoolOptions } from './runner-pool.ts';
+
+export class RunHarness {
+  readonly records: StepEnd[] = [];
+  readonly journal: RunJournal = {
+    stepEnded: async (record) => {
+      this.records.push(record);
+    },
+  };
+  private serial = 0;
+
+  private constructor(
+    readonly dir: string,
+    readonly runners: RunnerPool,
+  ) {}
+
+  static async start(options: Partial<RunnerPoolOptions> = {}): Promise<RunHarness> {
+    const dir = await mkdtemp(join(tmpdir(), 'run-harness-'));
+    const path = '/usr/local/bin:/usr/bin:/bin';
+    const runners = new RunnerPool({ folder: dir, runnersMax: 4, path, clock: systemClock, ...options });
+    runners.start();
+    return new RunHarness(dir, runners);
+  }
+
+  async stop(): Promise<void> {
+    await this.runners.stop();
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  /** Each call is a run of its own, of a version of its own unless `versionId` says otherwise. */
+  run(method: CompiledMethod, options: Partial<RunOptions> = {}): Promise<RunOutcome> {
+    this.records.length = 0;
+    const runId = `run_${++this.serial}`;
+    return executeRun({
+      runId,
+      versionId: `ver_${this.serial}`,
+      startedAtMs: 1_700_000_000_000,
+      method,
+      inputs: {},
+      finished: new Map(),
+      secrets: new Map(),
+      journal: this.journal,
+      runners: this.runners,
+      fetch,
+      folder: RunFolder.create(join(this.dir, 'runs'), runId),
+      signal: new AbortController().signal,
+      clock: systemClock,
+      ...options,
+    });
+  }
+
+  /** Runs and gives the record of the walk's last step with the outcome. */
+  async last(method: CompiledMethod, options: Partial<RunOptions> = {}): Promise<StepEnd> {
+    const { lastRecord } = await this.run(method, options);
+    if (lastRecord === undefined) throw new Error('the walk left no record');
+    return lastRecord;
+  }
+}
+
+/** Resolves when `met` does; polls, as the conditions of tests live in other processes. */
+export async function until(met: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const endMs = performance.now() + timeoutMs;
+  while (!(await met())) {
+    if (performance.now() > endMs) throw new Error('the condition was not met in time');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,88 @@
+// How a walk through a method ends, and what it tells on the way.
+import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
+import type { ErrorKind, StepError } from './step-failure.ts';
+
+export interface CheckRecord {
+  readonly name: string;
+  /** Only `code` until `require`, `ensure` and check steps are built. */
+  readonly phase: 'code';
+  /** `warned`: not true, at level `warn`. */
+  readonly status: 'passed' | 'failed' | 'warned';
+  readonly message: string | null;
+  readonly actual: JsonValue;
+}
+
+export interface StepLog {
+  /** Bytes the step wrote, before any was cut. */
+  readonly bytes: number;
+  readonly cut: boolean;
+  /** The masked end of it, within the step's `log_kb`. */
+  readonly text: string;
+}
+
+/** The record of a step that came to its end. Everything in it is masked. */
+export interface StepEnd {
+  readonly path: string;
+  readonly kind: 'node' | 'http' | 'ask';
+  readonly status: 'succeeded' | 'skipped' | 'failed';
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+  /** Null unless the step succeeded; null as well when `withheld`. */
+  readonly out: JsonValue;
+  /** `out` as JSON text, so that nobody has to make it again; empty where there is none to send. */
+  readonly outJson: string;
+  /** The out holds a declared secret field: it is never stored, and the step runs again after a resume. */
+  readonly withheld: boolean;
+  readonly checks: readonly CheckRecord[];
+  readonly error: StepError | null;
+  /** Paths of returned fields that `out` does not declare. */
+  readonly dropped: readonly string[];
+  readonly log: StepLog | null;
+}
+
+export type RunErrorCode =
+  | 'step_failed'
+  | 'check_failed'
+  | 'secret_missing'
+  | 'secret_too_short'
+  | 'result_invalid'
+  | 'run_timeout';
+
+export interface RunError {
+  readonly code: RunErrorCode;
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly step?: string;
+}
+
+export interface RunQuestion {
+  readonly step: string;
+  /** Plain text, never markup. */
+  readonly prompt: string;
+  readonly details?: string;
+  readonly show: readonly { readonly path: string; readonly value: JsonValue }[];
+  readonly form: JsonSchema;
+  /** From the question on; absent: no deadline. */
+  readonly timeoutMs?: number;
+  /** The deadline as the source spells it, for "No answer within 3d". */
+  readonly timeoutText?: string;
+}
+
+/**
+ * `lastRecord`: the record of the walk's last step, which the journal has not seen. It travels in one frame with what
+ * the outcome says, so that a run's end costs one message and one commit.
+ */
+export type RunOutcome =
+  | { readonly status: 'succeeded'; readonly result: JsonObject; readonly lastRecord?: StepEnd }
+  | { readonly status: 'failed'; readonly error: RunError; readonly lastRecord?: StepEnd }
+  | { readonly status: 'waiting'; readonly question: RunQuestion; readonly lastRecord?: StepEnd }
+  | { readonly status: 'stopped'; readonly lastRecord?: StepEnd };
+
+/** Where step records go. */
+export interface RunJournal {
+  /**
+   * Resolves when the record is acknowledged: from then on the step never runs again. Rejects when the run is no
+   * longer ours. Records of one run are given in order; an acknowledgement covers those before it.
+   */
+  stepEnded(record: StepEnd): Promise<void>;
+}

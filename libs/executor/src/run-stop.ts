@@ -1,0 +1,31 @@
+// The end of a run from outside (cancelled, lost, stale) as its steps see it. One listener a run: adding one for
+// every step would cost more than a short step itself.
+
+export class RunStop {
+  private onStop: (() => void) | null = null;
+  private readonly listener = () => this.onStop?.();
+
+  constructor(private readonly signal: AbortSignal) {
+    signal.addEventListener('abort', this.listener);
+  }
+
+  get stopped(): boolean {
+    return this.signal.aborted;
+  }
+
+  /** Waits for `work`; calls `cancel` when the run is stopped meanwhile. */
+  async during<T>(work: Promise<T>, cancel: () => void): Promise<T> {
+    if (this.stopped) cancel();
+    this.onStop = cancel;
+    try {
+      return await work;
+    } finally {
+      this.onStop = null;
+    }
+  }
+
+  /** At the run's end; the signal may live on. */
+  release(): void {
+    this.signal.removeEventListener('abort', this.listener);
+  }
+}

@@ -1,0 +1,254 @@
+// The warm runners of a worker. A step is a message to a runner that is idle; a process more is started only when
+// steps have waited about as long as its start takes, so that many short steps share few processes and long steps
+// still run side by side.
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { AssertionFailed } from '@methods/base/assert';
+import type { Clock } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+import type { RunnerJob, RunnerReply } from './runner-job.ts';
+import { RunnerProcess } from './runner-process.ts';
+import { RunnerQueue, type WaitingStep } from './runner-queue.ts';
+import { RunnerReaper } from './runner-reaper.ts';
+import { StepFailure } from './step-failure.ts';
+
+/** In a full pool a runner gives its place to another version only after so many start times: a change costs one. */
+const STARVE_FACTOR = 5;
+
+export interface RunnerPoolOptions {
+  /** Where the runners' exchange folders are made; removed again, also when this process is killed. */
+  readonly folder: string;
+  /** Most processes at a time: as many steps run side by side. */
+  readonly runnersMax: number;
+  /** PATH of the steps. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly lang?: string;
+  /** An idle runner ends after this time; 60 s unless given. */
+  readonly idleMs?: number;
+  /** How long a step waits for a busy runner before another is started; 40 ms unless given. */
+  readonly spawnAfterMs?: number;
+}
+
+/** A step handed to the pool. `reply` never rejects. */
+export interface PooledStep {
+  readonly reply: Promise<RunnerReply>;
+  /** Ends the step and its process group; nothing happens once it has ended. */
+  cancel(): void;
+}
+
+export class RunnerPool implements Stoppable {
+  private readonly queues = new Map<string, RunnerQueue>();
+  /** All processes that are not gone yet, also those that take no more steps. */
+  private readonly live = new Set<RunnerProcess>();
+  private readonly idleMs: number;
+  private readonly spawnAfterMs: number;
+  private readonly processors = availableParallelism();
+  private folder: string | null = null;
+  private reaper: RunnerReaper | null = null;
+  private runnerSerial = 0;
+  private runnerCount = 0;
+  private sweeping = false;
+  private stopped = false;
+
+  constructor(private readonly options: RunnerPoolOptions) {
+    this.idleMs = options.idleMs ?? 60_000;
+    this.spawnAfterMs = options.spawnAfterMs ?? 40;
+  }
+
+  start(): void {
+    mkdirSync(this.options.folder, { recursive: true });
+    this.folder = mkdtempSync(join(this.options.folder, 'runners-'));
+    this.reaper = new RunnerReaper(this.folder, this.options.path);
+  }
+
+  /** Kills all runners; steps still running fail. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    for (const queue of this.queues.values()) {
+      for (let step = queue.take(); step !== null; step = queue.take()) step.done(failed('The worker stops'));
+    }
+    await Promise.all([...this.live].map((runner) => runner.kill()));
+    await this.reaper?.stop();
+  }
+
+  /** Processes that can take steps, for tests and metrics. */
+  get size(): number {
+    return this.runnerCount;
+  }
+
+  run(job: RunnerJob): PooledStep {
+    const queue = this.queueOf(job.runnerKey);
+    const { promise: reply, resolve } = replyPromise();
+    const step: WaitingStep = { job, sinceMs: this.options.clock.monotonicMs(), done: resolve, cancelled: false };
+    const runner = queue.idle.pop();
+    if (this.stopped) {
+      resolve(failed('The worker stops'));
+    } else if (runner !== undefined) {
+      this.give(queue, runner, step);
+    } else {
+      queue.push(step);
+      if (queue.runners.size === 0) this.grow(queue);
+      this.watch(queue);
+    }
+    return { reply, cancel: () => this.cancel(queue, step) };
+  }
+
+  private queueOf(key: string): RunnerQueue {
+    let queue = this.queues.get(key);
+    if (queue === undefined) {
+      queue = new RunnerQueue(key);
+      this.queues.set(key, queue);
+    }
+    return queue;
+  }
+
+  private give(queue: RunnerQueue, runner: RunnerProcess, step: WaitingStep): void {
+    runner.run(step.job, (reply) => {
+      queue.measured(reply.ms);
+      step.done(reply);
+    });
+  }
+
+  private cancel(queue: RunnerQueue, step: WaitingStep): void {
+    for (const runner of queue.runners) {
+      if (!runner.has(step.job)) continue;
+      runner.end(new StepFailure('internal', 'The step was stopped'));
+      return;
+    }
+    step.cancelled = true;
+    step.done(failed('The step was stopped'));
+  }
+
+  private onIdle(queue: RunnerQueue, runner: RunnerProcess): void {
+    if (this.runnerCount >= this.options.runnersMax && this.hasServed(runner) && this.starvingQueue(queue) !== null) {
+      // Its place goes to the starving queue as it retires.
+      void runner.kill();
+      return;
+    }
+    const next = queue.take();
+    if (next !== null) {
+      this.give(queue, runner, next);
+      return;
+    }
+    queue.idle.push(runner);
+    this.sweepLater();
+  }
+
+  private onRetired(queue: RunnerQueue, runner: RunnerProcess): void {
+    queue.runners.delete(runner);
+    this.runnerCount--;
+    const at = queue.idle.indexOf(runner);
+    if (at !== -1) queue.idle.splice(at, 1);
+    // A process that cannot even start would be started again for ever.
+    if (runner.isStarting) queue.take()?.done(failed('A process for the step could not be started'));
+    const starving = this.starvingQueue(queue);
+    if (starving !== null) this.grow(starving);
+    if (queue.runners.size > 0) return;
+    if (queue.head() === null) this.queues.delete(queue.key);
+    else this.grow(queue);
+  }
+
+  private onExit(runner: RunnerProcess): void {
+    this.live.delete(runner);
+    if (runner.pid !== undefined) this.reaper?.ended(runner.pid);
+  }
+
+  /** One runner more for the queue, if need be in place of the one idle longest elsewhere. */
+  private grow(queue: RunnerQueue): void {
+    const head = queue.head();
+    if (head === null || this.stopped) return;
+    if (this.runnerCount >= this.options.runnersMax) this.evictIdle();
+    if (this.runnerCount >= this.options.runnersMax) return;
+    if (this.folder === null) throw new AssertionFailed('the runner pool is not started');
+    const runner: RunnerProcess = new RunnerProcess(queue.key, head.job, {
+      folder: join(this.folder, String(++this.runnerSerial)),
+      path: this.options.path,
+      lang: this.options.lang ?? 'C.UTF-8',
+      clock: this.options.clock,
+      onIdle: (idle) => this.onIdle(queue, idle),
+      onRetired: (retired) => this.onRetired(queue, retired),
+      onExit: (gone) => this.onExit(gone),
+    });
+    this.live.add(runner);
+    if (runner.pid !== undefined) this.reaper?.started(runner.pid);
+    queue.runners.add(runner);
+    this.runnerCount++;
+  }
+
+  private evictIdle(): void {
+    let oldest: RunnerProcess | null = null;
+    for (const { idle } of this.queues.values()) {
+      if (idle[0] && (oldest === null || idle[0].sinceMs < oldest.sinceMs)) oldest = idle[0];
+    }
+    void oldest?.kill();
+  }
+
+  /** Long enough to be worth its start; two queues would only take the last place from each other otherwise. */
+  private hasServed(runner: RunnerProcess): boolean {
+    return this.options.clock.monotonicMs() - runner.readyMs >= STARVE_FACTOR * this.spawnAfterMs;
+  }
+
+  /** Another queue, without any runner, that waits longer than it should. */
+  private starvingQueue(than: RunnerQueue): RunnerQueue | null {
+    if (this.queues.size === 1) return null;
+    const sinceMs = this.options.clock.monotonicMs() - STARVE_FACTOR * this.spawnAfterMs;
+    for (const queue of this.queues.values()) {
+      if (queue === than || queue.runners.size > 0) continue;
+      const head = queue.head();
+      if (head !== null && head.sinceMs < sinceMs) return queue;
+    }
+    return null;
+  }
+
+  private watch(queue: RunnerQueue): void {
+    if (queue.watched) return;
+    queue.watched = true;
+    this.options.clock.after(this.spawnAfterMs, () => {
+      // After this turn's reading: when the worker itself was late, the replies are here and only waited to be read.
+      setImmediate(() => this.growIfLate(queue));
+    });
+  }
+
+  private growIfLate(queue: RunnerQueue): void {
+    queue.watched = false;
+    const head = queue.head();
+    if (head === null || this.stopped) return;
+    const nowMs = this.options.clock.monotonicMs();
+    const isLate = nowMs - head.sinceMs >= this.spawnAfterMs;
+    if (isLate && queue.wouldGain(nowMs, this.processors, this.spawnAfterMs)) {
+      // As many at a time as there are processors to start them on.
+      const count = Math.min(queue.missingRunners(), this.processors);
+      for (let i = 0; i < count; i++) this.grow(queue);
+    }
+    this.watch(queue);
+  }
+
+  private sweepLater(): void {
+    if (this.sweeping) return;
+    this.sweeping = true;
+    this.options.clock.after(this.idleMs / 4, () => {
+      this.sweeping = false;
+      const endedMs = this.options.clock.monotonicMs() - this.idleMs;
+      for (const queue of [...this.queues.values()]) {
+        for (const runner of queue.idle.filter((idle) => idle.sinceMs <= endedMs)) {
+          void runner.kill();
+        }
+      }
+      if ([...this.queues.values()].some((queue) => queue.idle.length > 0)) this.sweepLater();
+    });
+  }
+}
+
+function replyPromise(): { promise: Promise<RunnerReply>; resolve: (reply: RunnerReply) => void } {
+  let resolve: (reply: RunnerReply) => void = () => {};
+  const promise = new Promise<RunnerReply>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+function failed(message: string): RunnerReply {
+  return { out: undefined, failure: new StepFailure('internal', message), checks: [], ms: 0 };
+}

@@ -1,0 +1,51 @@
+// Makes sure that runners die with their worker. A runner leaves by itself when the pipe closes, but not from inside
+// an endless loop; a small shell that outlives a killed worker ends what is left and removes the runners' folder.
+import { type ChildProcess, spawn } from 'node:child_process';
+
+// Lines "+ GROUP" and "- GROUP"; at the end of input every group still listed is killed.
+const SCRIPT = `groups=
+while read -r op group; do
+  rest=
+  for g in $groups; do [ "$g" = "$group" ] || rest="$rest $g"; done
+  [ "$op" = + ] && rest="$rest $group"
+  groups=$rest
+done
+for g in $groups; do kill -KILL "-$g"; done
+rm -rf "$1"`;
+
+export class RunnerReaper {
+  private readonly shell: ChildProcess;
+  private readonly gone: Promise<void>;
+
+  /** `folder` is removed when the worker is gone. */
+  constructor(folder: string, path: string) {
+    // Detached: an interrupt from the terminal goes to the worker's group and must not end the reaper first.
+    this.shell = spawn('sh', ['-c', SCRIPT, 'reaper', folder], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: { PATH: path },
+      cwd: '/',
+    });
+    this.shell.stdin?.on('error', () => {});
+    this.gone = new Promise((resolve) => {
+      this.shell.on('close', () => resolve());
+      this.shell.on('error', () => resolve());
+    });
+    this.shell.unref();
+  }
+
+  started(group: number): void {
+    this.shell.stdin?.write(`+ ${group}\n`);
+  }
+
+  ended(group: number): void {
+    this.shell.stdin?.write(`- ${group}\n`);
+  }
+
+  /** Resolves when the folder is removed. */
+  stop(): Promise<void> {
+    this.shell.ref();
+    this.shell.stdin?.end();
+    return this.gone;
+  }
+}

@@ -1,0 +1,42 @@
+// Owns the entry point: a method's source in, its compiled form and its diagnostics out.
+import type { CompiledMethod } from './compiled-method.ts';
+import { type Diagnostic, sortDiagnostics } from './diagnostic.ts';
+import { formatOf } from './format.ts';
+import { Findings } from './source/findings.ts';
+import { readYaml } from './source/read-yaml.ts';
+import { decodeSource, SourceText } from './source/source-text.ts';
+import { readMethod } from './structure/read-method.ts';
+
+export interface Compilation {
+  /** Null when an error stands in `diagnostics`, and for workflow/1, which has no error but the one warning U000. */
+  readonly method: CompiledMethod | null;
+  /** In file order, at most 100. */
+  readonly diagnostics: Diagnostic[];
+}
+
+/**
+ * Compiles a source of method/2 or workflow/2. Pure, never throws on any input, and bounded in time: keep the result by the
+ * hash of the bytes, it never changes.
+ */
+export function compileMethod(source: string | Uint8Array): Compilation {
+  const decoded = decodeSource(source);
+  const findings = new Findings(new SourceText(decoded.text));
+  const refuse = () => ({ method: null, diagnostics: sortDiagnostics(findings.all) });
+  if (!decoded.ok) {
+    findings.add('M002', decoded.message, '', [decoded.at, decoded.at]);
+    return refuse();
+  }
+  if (formatOf(source) === 'workflow/1') {
+    findings.warn(
+      'U000',
+      'workflow/1 is stored and shown, but a run needs a method/2 text',
+      'format',
+      [0, 0],
+      'run  upgrade FILE',
+    );
+    return refuse();
+  }
+  const root = readYaml(findings);
+  const method = root === null ? null : readMethod(findings, root);
+  return { method: findings.refused ? null : method, diagnostics: sortDiagnostics(findings.all) };
+}

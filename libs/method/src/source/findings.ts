@@ -1,0 +1,59 @@
+// Owns the collecting of diagnostics while one source is read.
+import type { Diagnostic, Severity } from '../diagnostic.ts';
+import type { Range, SourceText } from './source-text.ts';
+
+/** What a finding may carry besides its code, message and place. */
+export interface FindingOptions {
+  readonly hint?: string | undefined;
+  readonly severity?: Severity;
+}
+
+// Far above the 100 given out, so that the sorted first ones are the right ones; bounded for hostile sources.
+const COLLECTED_MAX = 2_000;
+const ENOUGH = 200;
+
+export class Findings {
+  readonly source: SourceText;
+  readonly #errors: Diagnostic[] = [];
+  readonly #warnings: Diagnostic[] = [];
+
+  constructor(source: SourceText) {
+    this.source = source;
+  }
+
+  get all(): Diagnostic[] {
+    return [...this.#errors, ...this.#warnings];
+  }
+
+  get refused(): boolean {
+    return this.#errors.length > 0;
+  }
+
+  /** True once so many errors stand that looking further tells the author nothing. */
+  get enough(): boolean {
+    return this.#errors.length >= ENOUGH;
+  }
+
+  add(code: string, message: string, path: string, range: Range, options: FindingOptions = {}): void {
+    const severity = options.severity ?? 'error';
+    const list = severity === 'error' ? this.#errors : this.#warnings;
+    if (list.length >= COLLECTED_MAX) return;
+    const start = this.source.positionOf(range[0]);
+    const end = this.source.positionOf(Math.max(range[0], range[1]));
+    list.push({
+      code,
+      severity,
+      message,
+      path,
+      line: start.line,
+      column: start.column,
+      end_line: end.line,
+      end_column: end.column,
+      ...(options.hint === undefined ? {} : { hint: options.hint }),
+    });
+  }
+
+  warn(code: string, message: string, path: string, range: Range, hint?: string): void {
+    this.add(code, message, path, range, { severity: 'warning', hint });
+  }
+}

@@ -1,0 +1,202 @@
+// Owns reading YAML: the guards before the parser (depth and number of elements) and the turn into a source tree.
+import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser, type Scalar } from 'yaml';
+import type { Findings } from './findings.ts';
+import type { SourceEntry, SourceMap, SourceNode, SourceScalar } from './source-node.ts';
+import { isStorable, type Range } from './source-text.ts';
+import { hintForSyntax, hintForTag } from './yaml-hints.ts';
+
+// A 256 KiB source of one-character elements costs the parser half a second; a real method has far fewer elements.
+const ELEMENTS_MAX = 40_000;
+// The composer recurses once a level. The language itself nests at most 8 blocks.
+const LEVELS_MAX = 64;
+
+// Lexemes of the lexer's own that stand for no character of the source: document, end of flow, scalar follows.
+const LEXER_MARKS = new Set(['\u0002', '\u0018', '\u001f']);
+
+type Token = Parameters<Composer['next']>[0];
+
+/** Reads the one mapping of a source; null with findings otherwise. After a syntax error only that one is reported. */
+export function readYaml(findings: Findings): SourceMap | null {
+  const text = findings.source.text;
+  const tokens = tokensOf(text, findings);
+  if (tokens === null) return null;
+  const documents = [...new Composer({ ...YAML_OPTIONS }).compose(tokens, true, text.length)];
+  const first = documents[0];
+  const syntax = first?.errors[0];
+  if (syntax) {
+    const code = syntax.code === 'TAB_AS_INDENT' ? 'M004' : 'M001';
+    const message = syntax.message.split('\n')[0] ?? '';
+    const range: Range = [syntax.pos[0], Math.max(syntax.pos[0], syntax.pos[1])];
+    if (code === 'M004') findings.add(code, 'tabs cannot indent YAML', '', range, { hint: 'use two spaces' });
+    else
+      findings.add(code, `not valid YAML: ${message}`, '', range, { hint: hintForSyntax(findings.source, range[0]) });
+    return null;
+  }
+  if (documents.length !== 1 || !first || !isMap(first.contents)) {
+    findings.add('M006', 'a method is one YAML mapping', '', [0, Math.min(1, text.length)], {
+      hint: 'start with  format: method/2',
+    });
+    return null;
+  }
+  const root = new TreeReader(findings).read(first.contents, '', 0);
+  return root?.kind === 'map' ? root : null;
+}
+
+const YAML_OPTIONS = {
+  version: '1.2',
+  schema: 'core',
+  merge: false,
+  prettyErrors: false,
+  // The library compares each key with each other one: quadratic. The tree reader finds repeats with a map.
+  uniqueKeys: false,
+} as const;
+
+/** Lexes and parses within the bounds. Both steps are loops, so depth is known before anything recurses. */
+function tokensOf(text: string, findings: Findings): Token[] | null {
+  const tokens: Token[] = [];
+  const parser = new Parser();
+  let elements = 0;
+  let flowLevels = 0;
+  let indicatorsInLine = 0;
+  let offset = 0;
+  let afterScalarMark = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    elements++;
+    if (!afterScalarMark) {
+      if (lexeme === '[' || lexeme === '{') flowLevels++;
+      else if (lexeme === ']' || lexeme === '}') flowLevels--;
+      else if (lexeme.includes('\n')) indicatorsInLine = 0;
+      else if (flowLevels <= 0 && (lexeme === '-' || lexeme === '?' || lexeme === ':')) indicatorsInLine++;
+    }
+    if (flowLevels > LEVELS_MAX || indicatorsInLine > LEVELS_MAX) {
+      findings.add('M001', `nested deeper than ${LEVELS_MAX} levels`, '', [offset, offset + lexeme.length]);
+      return null;
+    }
+    if (elements > ELEMENTS_MAX) {
+      findings.add('M002', `the source has more than ${ELEMENTS_MAX} YAML elements`, '', [offset, offset]);
+      return null;
+    }
+    afterScalarMark = lexeme === '\u001f';
+    if (!LEXER_MARKS.has(lexeme)) offset += lexeme.length;
+    for (const token of parser.next(lexeme)) tokens.push(token);
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return tokens;
+}
+
+/** Turns the composed document into a source tree and reports what YAML allows and a method does not. */
+class TreeReader {
+  readonly #findings: Findings;
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
+  }
+
+  read(node: Node | null, path: string, level: number, near: Range = [0, 0]): SourceNode | null {
+    if (node === null) return emptyScalar(near);
+    const range: Range = [node.range?.[0] ?? near[0], node.range?.[1] ?? near[1]];
+    if (level > LEVELS_MAX) {
+      this.#findings.add('M001', `nested deeper than ${LEVELS_MAX} levels`, path, range);
+      return null;
+    }
+    if (isAlias(node) || ('anchor' in node && node.anchor)) {
+      this.#findings.add('M007', 'YAML anchors and aliases are not allowed', path, range, {
+        hint: 'repeat the value, or name a type under types:',
+      });
+      return null;
+    }
+    if (node.tag && !isPlainTag(node)) {
+      this.#findings.add('M005', '`!` at the start of a value is a YAML tag', path, range, {
+        hint: hintForTag(this.#findings.source, range[0]),
+      });
+      return null;
+    }
+    if (isScalar(node)) return this.#scalar(node, path, range);
+    if (isSeq(node)) {
+      const items = node.items.map((item, index) =>
+        this.read(item as Node | null, `${path}[${index}]`, level + 1, range),
+      );
+      return { kind: 'list', range, items: items.map((item) => item ?? emptyScalar(range)) };
+    }
+    return isMap(node) ? this.#map(node.items, path, range, level) : null;
+  }
+
+  #map(pairs: readonly { key: unknown; value: unknown }[], path: string, range: Range, level: number): SourceMap {
+    const entries = new Map<string, SourceEntry>();
+    for (const pair of pairs) {
+      const key = pair.key as Node | null;
+      const keyRange: Range = key?.range ? [key.range[0], key.range[1]] : range;
+      if (!isScalar(key) || key.value === null || key.tag || key.anchor) {
+        this.#findings.add('M001', 'a key must be a plain word', path, keyRange);
+        continue;
+      }
+      const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
+      if (name === '<<') {
+        this.#findings.add('M007', 'YAML merge keys are not allowed', path, keyRange, { hint: 'repeat the fields' });
+        continue;
+      }
+      const at = path ? `${path}.${name}` : name;
+      if (!isStorable(name))
+        this.#findings.add('M002', 'a key holds a character that cannot be stored', path, keyRange);
+      if (entries.has(name)) {
+        this.#findings.add('M003', `"${short(name)}" is already used in this mapping`, at, keyRange, {
+          hint: 'remove one of the two',
+        });
+        continue;
+      }
+      const end: Range = [keyRange[1], keyRange[1]];
+      const value = this.read(pair.value as Node | null, at, level + 1, end) ?? emptyScalar(end);
+      entries.set(name, { key: name, keyRange, value });
+    }
+    return { kind: 'map', range, entries };
+  }
+
+  #scalar(node: Scalar, path: string, range: Range): SourceScalar | null {
+    const value = node.value;
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      this.#findings.add('M304', 'this number is too large', path, range, {
+        hint: 'put it in quotes to keep it as text',
+      });
+      return null;
+    }
+    if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      this.#findings.add('M304', 'this whole number cannot be kept exactly', path, range, {
+        hint: 'put it in quotes to keep it as text',
+      });
+      return null;
+    }
+    if (value !== null && !['string', 'number', 'boolean'].includes(typeof value)) return emptyScalar(range);
+    if (typeof value === 'string' && !isStorable(value)) {
+      this.#findings.add('M002', 'the text holds a character that cannot be stored', path, range);
+      return null;
+    }
+    const plain = value as null | boolean | number | string;
+    const text = typeof plain === 'string' ? plain : plain === null ? '' : (node.source ?? String(plain));
+    const quoted = node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE';
+    const start = range[0] + (quoted ? 1 : 0);
+    const exact = this.#findings.source.text.startsWith(text, start);
+    const block = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED';
+    const lineEnd = this.#findings.source.text.indexOf('\n', range[0]);
+    return {
+      kind: 'scalar',
+      range,
+      value: plain,
+      text,
+      textAt: exact ? start : null,
+      contentAt: block && lineEnd >= 0 ? lineEnd + 1 : range[0],
+    };
+  }
+}
+
+/** Block scalars and quoted ones carry no tag of their own; a `!` alone means the author forgot an operator's quotes. */
+function isPlainTag(node: Node): boolean {
+  return node.tag === undefined || node.tag === '';
+}
+
+function emptyScalar(range: Range): SourceScalar {
+  return { kind: 'scalar', range, value: null, text: '', textAt: null, contentAt: range[0] };
+}
+
+function short(name: string): string {
+  return name.length > 40 ? `${name.slice(0, 40)}…` : name;
+}

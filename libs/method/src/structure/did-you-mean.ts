@@ -1,0 +1,53 @@
+// Owns "did you mean": the nearest known word by edit distance, after words people bring from other languages.
+
+// Longer words are no typing slip of a known one, and the distance is quadratic in the length.
+const WORD_CHARACTERS_MAX = 64;
+const CANDIDATES_MAX = 500;
+
+/** The candidate nearest to `word` within a third of its length (swaps count once), or undefined. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length > WORD_CHARACTERS_MAX) return undefined;
+  const lowered = word.toLowerCase();
+  let best: string | undefined;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  let seen = 0;
+  for (const candidate of candidates) {
+    if (++seen > CANDIDATES_MAX) break;
+    if (candidate.length > WORD_CHARACTERS_MAX) continue;
+    const allowed = Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3));
+    if (Math.abs(word.length - candidate.length) > allowed) continue;
+    const distance = editDistance(lowered, candidate.toLowerCase());
+    if (distance <= allowed && distance < bestDistance && distance < candidate.length) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** A hint from `nearest`, or from a list of all words when there are few. */
+export function hintNearest(word: string, candidates: Iterable<string>, listTitle?: string): string | undefined {
+  const known = [...candidates];
+  const found = nearest(word, known);
+  if (found !== undefined) return `did you mean "${found}"?`;
+  if (listTitle === undefined || known.length === 0) return undefined;
+  return `${listTitle}: ${known.slice(0, 20).join(', ')}${known.length > 20 ? ', …' : ''}`;
+}
+
+function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1] ? 0 : 1;
+      let cost = Math.min((above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (above[column - 1] ?? 0) + same);
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) cost = Math.min(cost, (before[column - 2] ?? 0) + 1);
+      current.push(cost);
+    }
+    before = above;
+    above = current;
+  }
+  return above[b.length] ?? 0;
+}

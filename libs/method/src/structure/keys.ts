@@ -1,0 +1,186 @@
+// Owns the tables of keys: what the language has, what of it is built, and the words people bring from other languages.
+
+/** Keys of one kind of mapping. `later` keys belong to the language but are not available yet (M113). */
+export interface KeyTable {
+  /** The mapping in a message: "in a step". */
+  readonly what: string;
+  readonly keys: readonly string[];
+  readonly later: ReadonlySet<string>;
+  /** Other languages' words to the key of this table. */
+  readonly foreign: ReadonlyMap<string, string>;
+  /** Keys starting `x-` are ignored here. */
+  readonly extensible: boolean;
+}
+
+const words = (text: string): string[] => text.split(' ');
+const foreign = (table: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
+  new Map(Object.entries(table));
+
+export const BUILT_KINDS = ['node', 'http', 'ask'] as const;
+export const KINDS = [...BUILT_KINDS, ...words('python shell call wait check steps parallel browser agent')] as const;
+export const VERBS = ['get', 'post', 'put', 'patch', 'delete', 'head'] as const;
+export const BODIES = ['json', 'form', 'text', 'file'] as const;
+
+export const METHOD_KEYS: KeyTable = {
+  what: 'the method',
+  keys: words('format name title description inputs types secrets limits steps result'),
+  later: new Set(words('dependencies lib require ensure on_failure finally tests')),
+  foreign: foreign({
+    params: 'inputs',
+    parameters: 'inputs',
+    input: 'inputs',
+    arguments: 'inputs',
+    env: 'secrets',
+    environment: 'secrets',
+    outputs: 'result',
+    output: 'result',
+    out: 'result',
+    returns: 'result',
+    jobs: 'steps',
+    tasks: 'steps',
+    timeout: 'limits',
+    timeout_ms: 'limits',
+    version: 'format',
+    id: 'name',
+    definitions: 'types',
+    schemas: 'types',
+    deps: 'dependencies',
+    requirements: 'dependencies',
+    catch: 'on_failure',
+    rollback: 'on_failure',
+    always: 'finally',
+  }),
+  extensible: true,
+};
+
+export const STEP_KEYS: KeyTable = {
+  what: 'a step',
+  keys: [...words('name title description if in out secrets limits'), ...BUILT_KINDS],
+  later: new Set([
+    ...words('each as at_once repeat require ensure retry on_error on_interrupt stdout result'),
+    ...words('python shell call wait check steps parallel browser agent'),
+  ]),
+  foreign: foreign({
+    id: 'name',
+    when: 'if',
+    condition: 'if',
+    unless: 'if',
+    with: 'in',
+    input: 'in',
+    inputs: 'in',
+    args: 'in',
+    params: 'in',
+    output: 'out',
+    outputs: 'out',
+    outs: 'out',
+    returns: 'out',
+    env: 'secrets',
+    timeout: 'limits',
+    timeout_ms: 'limits',
+    run: 'shell',
+    bash: 'shell',
+    sh: 'shell',
+    script: 'shell',
+    js: 'node',
+    javascript: 'node',
+    typescript: 'node',
+    code: 'node',
+    py: 'python',
+    request: 'http',
+    fetch: 'http',
+    human: 'ask',
+    prompt: 'ask',
+    approve: 'ask',
+    approval: 'ask',
+    uses: 'call',
+    workflow: 'call',
+    sleep: 'wait',
+    delay: 'wait',
+    foreach: 'each',
+    for_each: 'each',
+    loop: 'each',
+    matrix: 'each',
+    concurrency: 'at_once',
+    while: 'repeat',
+    until: 'repeat',
+    retries: 'retry',
+    assert: 'ensure',
+    checks: 'ensure',
+    continue_on_error: 'on_error',
+  }),
+  extensible: true,
+};
+
+export const HTTP_KEYS: KeyTable = {
+  what: 'http',
+  keys: [...VERBS, ...words('query headers auth accept take'), ...BODIES],
+  later: new Set(),
+  foreign: foreign({
+    url: 'get',
+    uri: 'get',
+    method: 'get',
+    body: 'json',
+    data: 'json',
+    params: 'query',
+    header: 'headers',
+    authorization: 'auth',
+    extract: 'take',
+    capture: 'take',
+    status: 'accept',
+  }),
+  extensible: true,
+};
+
+export const ASK_KEYS: KeyTable = {
+  what: 'ask',
+  keys: words('question details show'),
+  later: new Set(),
+  foreign: foreign({
+    text: 'question',
+    prompt: 'question',
+    message: 'question',
+    title: 'question',
+    description: 'details',
+    context: 'show',
+    display: 'show',
+  }),
+  extensible: true,
+};
+
+export const AUTH_KEYS: KeyTable = {
+  what: 'auth',
+  keys: words('bearer basic header secret'),
+  later: new Set(),
+  foreign: foreign({
+    token: 'bearer',
+    oauth: 'bearer',
+    api_key: 'header',
+    key: 'secret',
+    password: 'basic',
+    user: 'basic',
+    username: 'basic',
+  }),
+  extensible: false,
+};
+
+const STEP_LIMITS = words('timeout timeout_ms memory_mb output_kb log_kb files_mb');
+
+export const STEP_LIMIT_KEYS: KeyTable = {
+  what: 'limits',
+  keys: STEP_LIMITS,
+  later: new Set(['network']),
+  foreign: foreign({
+    memory: 'memory_mb',
+    ram: 'memory_mb',
+    output: 'output_kb',
+    log: 'log_kb',
+    files: 'files_mb',
+    deadline: 'timeout',
+  }),
+  extensible: false,
+};
+
+export const METHOD_LIMIT_KEYS: KeyTable = {
+  ...STEP_LIMIT_KEYS,
+  keys: [...STEP_LIMITS, 'run_timeout', 'max_steps'],
+};
