@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
+import { AgedCache } from './aged-cache.ts';
+
+function cacheAt(bytesMax = 1_000) {
+  const time = { nowMs: 0 };
+  const clock: Clock = { wallMs: () => time.nowMs, monotonicMs: () => time.nowMs, after: () => ({ cancel() {} }) };
+  const cache = new AgedCache<string>({ clock, bytesMax, ageMsOf: () => 300, bytesOf: () => 90 });
+  return { time, cache };
+}
+
+const away = async (): Promise<string> => {
+  throw new ServiceError('unavailable');
+};
+
+test('a value at hand costs no promise, and many who ask at once cost one load', async () => {
+  const { cache } = cacheAt();
+  let loads = 0;
+  const load = async () => `v${++loads}`;
+  assert.deepEqual(await Promise.all([cache.get('k', load), cache.get('k', load)]), ['v1', 'v1']);
+  assert.equal(cache.get('k', load), 'v1');
+  assert.equal(loads, 1);
+});
+
+test('an ageing value is renewed behind the back of those who use it, an old one before its next use', async () => {
+  const { cache, time } = cacheAt();
+  await cache.get('k', async () => 'old');
+  time.nowMs = 250;
+  assert.equal(
+    cache.get('k', async () => 'new'),
+    'old',
+  );
+  await new Promise(setImmediate);
+  assert.equal(cache.get('k', away), 'new');
+  time.nowMs = 1_000;
+  assert.equal(await cache.get('k', async () => 'newest'), 'newest');
+});
+
+test('while the source is away old values are used and nobody asks again for a second', async () => {
+  const { cache, time } = cacheAt();
+  await cache.get('k', async () => 'v');
+  time.nowMs = 10_000;
+  assert.equal(await cache.get('k', away), 'v');
+  assert.equal(cache.get('k', away), 'v');
+  time.nowMs = 11_001;
+  assert.equal(await cache.get('k', async () => 'back'), 'back');
+  await assert.rejects(async () => cache.get('unknown', away), { code: 'unavailable' });
+});
+
+test('a dropped value is never used again, even when its source is away or its load was under way', async () => {
+  const { cache } = cacheAt();
+  let answer: (value: string) => void = () => {};
+  const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));
+  cache.drop('k');
+  answer('before the change');
+  assert.equal(await loading, 'before the change');
+  assert.equal(await cache.get('k', async () => 'after the change'), 'after the change');
+  cache.drop('k');
+  await assert.rejects(async () => cache.get('k', away), { code: 'unavailable' });
+});
+
+test('a refusal of the source ends the old value', async () => {
+  const { cache, time } = cacheAt();
+  await cache.get('k', async () => 'v');
+  time.nowMs = 1_000;
+  const refused = async () => {
+    throw new ServiceError('not_found');
+  };
+  await assert.rejects(async () => cache.get('k', refused), { code: 'not_found' });
+  await assert.rejects(async () => cache.get('k', away), { code: 'unavailable' });
+});
+
+test('the least recently used go first when it is full', async () => {
+  const { cache } = cacheAt(300);
+  const load = (value: string) => async () => value;
+  for (const key of ['a', 'b', 'c']) await cache.get(key, load(key));
+  cache.get('a', away);
+  await cache.get('d', load('d'));
+  assert.equal(cache.get('a', away), 'a');
+  await assert.rejects(async () => cache.get('b', away));
+});

@@ -1,0 +1,126 @@
+// Values fetched once and used until they are old; past that, only while their source is away. Bounded by bytes, the
+// least recently used go first. A hit costs no promise.
+import type { Clock } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
+
+export interface AgedCacheOptions<Value> {
+  readonly clock: Clock;
+  readonly bytesMax: number;
+  /** How long a value is good, in ms; Infinity for what never changes. */
+  ageMsOf(value: Value): number;
+  /** Estimated memory. */
+  bytesOf(value: Value): number;
+}
+
+interface Entry<Value> {
+  readonly value: Value;
+  readonly bytes: number;
+  /** Monotonic ms; asked for anew from then on. */
+  goodUntilMs: number;
+}
+
+// Renewed in the background in the last third of its age, so that a value in use never makes a request wait.
+const RENEW_SHARE = 1 / 3;
+const SOURCE_AWAY_MS = 1_000;
+
+export class AgedCache<Value> {
+  private readonly entries = new Map<string, Entry<Value>>();
+  private readonly loads = new Map<string, Promise<Value>>();
+  private bytes = 0;
+  private sourceAwayUntilMs = 0;
+  private changes = 0;
+
+  constructor(private readonly options: AgedCacheOptions<Value>) {}
+
+  /**
+   * The value itself when it is at hand. `load` is run once for all who ask meanwhile; when it fails with
+   * `unavailable`, an old value is used instead, and for a second nobody tries again.
+   */
+  get(key: string, load: () => Promise<Value>): Value | Promise<Value> {
+    const entry = this.entries.get(key);
+    if (!entry) return this.load(key, load);
+    const nowMs = this.options.clock.monotonicMs();
+    if (nowMs < entry.goodUntilMs) {
+      const ageMs = this.options.ageMsOf(entry.value);
+      if (entry.goodUntilMs - nowMs < ageMs * RENEW_SHARE && nowMs >= this.sourceAwayUntilMs && !this.loads.has(key)) {
+        this.load(key, load).catch(() => {});
+      }
+      this.touch(key, entry);
+      return entry.value;
+    }
+    if (nowMs < this.sourceAwayUntilMs) return entry.value;
+    return this.load(key, load);
+  }
+
+  /** The value has changed and must not be used again. */
+  drop(key: string): void {
+    this.changes++;
+    const entry = this.entries.get(key);
+    if (!entry) return;
+    this.bytes -= entry.bytes;
+    this.entries.delete(key);
+  }
+
+  /** The value may have changed: it is asked for before its next use, and used as it is while its source is away. */
+  expire(key: string): void {
+    this.changes++;
+    const entry = this.entries.get(key);
+    if (entry) entry.goodUntilMs = 0;
+  }
+
+  /** Changes may have been missed. */
+  expireAll(): void {
+    this.changes++;
+    for (const entry of this.entries.values()) entry.goodUntilMs = 0;
+  }
+
+  put(key: string, value: Value): void {
+    this.drop(key);
+    this.store(key, value, this.options.clock.monotonicMs() + this.options.ageMsOf(value));
+  }
+
+  private load(key: string, load: () => Promise<Value>): Promise<Value> {
+    const running = this.loads.get(key);
+    if (running) return running;
+    const loading = this.loadOnce(key, load).finally(() => this.loads.delete(key));
+    this.loads.set(key, loading);
+    return loading;
+  }
+
+  private async loadOnce(key: string, load: () => Promise<Value>): Promise<Value> {
+    const changesBefore = this.changes;
+    try {
+      const value = await load();
+      // A change told while this was on its way may not be in it.
+      const good = this.changes === changesBefore;
+      this.store(key, value, good ? this.options.clock.monotonicMs() + this.options.ageMsOf(value) : 0);
+      return value;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'unavailable') {
+        this.drop(key);
+        throw error;
+      }
+      this.sourceAwayUntilMs = this.options.clock.monotonicMs() + SOURCE_AWAY_MS;
+      const entry = this.entries.get(key);
+      if (entry) return entry.value;
+      throw error;
+    }
+  }
+
+  private store(key: string, value: Value, goodUntilMs: number): void {
+    const bytes = this.options.bytesOf(value) + 2 * key.length;
+    this.bytes += bytes - (this.entries.get(key)?.bytes ?? 0);
+    this.entries.delete(key);
+    this.entries.set(key, { value, bytes, goodUntilMs });
+    for (const [oldest, entry] of this.entries) {
+      if (this.bytes <= this.options.bytesMax || oldest === key) return;
+      this.bytes -= entry.bytes;
+      this.entries.delete(oldest);
+    }
+  }
+
+  private touch(key: string, entry: Entry<Value>): void {
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+  }
+}

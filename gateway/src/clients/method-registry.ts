@@ -1,0 +1,131 @@
+// The gateway's view of the method registry: keys, published pointers and versions, asked once and kept. What has
+// changed is told over the bus; what the bus misses grows old within 30 s. While the registry is away the gateway goes
+// on with what it knows.
+
+import type { Caller } from '@methods/auth/caller';
+import { authSha256 } from '@methods/auth/service-key';
+import type { Clock } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+import { ServiceError } from '@methods/errors/service-error';
+import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
+import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import { type Client, rpcClient } from '@methods/rpc/client';
+import { AgedCache } from './aged-cache.ts';
+import { type MethodVersion, methodVersion } from './method-version.ts';
+
+export interface MethodRegistryOptions {
+  /** `host:port`. */
+  readonly address: string;
+  readonly clock: Clock;
+}
+
+const CALL_MS = 3_000;
+const PROBE_MS = 1_000;
+const AGE_MS = 30_000;
+/** A key just made must work soon after somebody tried it too early. */
+const UNKNOWN_KEY_AGE_MS = 5_000;
+const MIB = 1024 * 1024;
+
+export class MethodRegistry implements Stoppable {
+  private readonly client: Client<typeof MethodRegistryService>;
+  // By the hex hash of the key, which is also how events name it; the key itself is kept nowhere. Null: the registry
+  // knows no such key, or it is revoked.
+  private readonly callers: AgedCache<Caller | null>;
+  private readonly published: AgedCache<string>;
+  private readonly versions: AgedCache<MethodVersion>;
+
+  constructor({ address, clock }: MethodRegistryOptions) {
+    this.client = rpcClient(MethodRegistryService, address);
+    this.callers = new AgedCache<Caller | null>({
+      clock,
+      bytesMax: 16 * MIB,
+      ageMsOf: (caller) => (caller === null ? UNKNOWN_KEY_AGE_MS : AGE_MS),
+      bytesOf: () => 500,
+    });
+    this.published = new AgedCache({ clock, bytesMax: 16 * MIB, ageMsOf: () => AGE_MS, bytesOf: () => 200 });
+    this.versions = new AgedCache<MethodVersion>({
+      clock,
+      bytesMax: 256 * MIB,
+      ageMsOf: () => Number.POSITIVE_INFINITY,
+      bytesOf: ({ bytes }) => bytes,
+    });
+  }
+
+  /** Whose key this is (`sk_<auth part>`), or null for nobody's. */
+  callerOf(authPart: string): Caller | null | Promise<Caller | null> {
+    const hash = authSha256(authPart);
+    return this.callers.get(hash.toString('hex'), () => this.resolveKey(hash));
+  }
+
+  /**
+   * The version a start names: `published` or a version id. `methodId` is bare.
+   * @throws not_found, not_published
+   */
+  versionToStart(orgId: string, methodId: string, version: string): MethodVersion | Promise<MethodVersion> {
+    if (version !== 'published') return this.version(orgId, methodId, version);
+    const published = this.published.get(`${orgId}/${methodId}`, () => this.publishedVersion(orgId, methodId));
+    if (typeof published === 'string') return this.publishedOr(orgId, methodId, published);
+    return published.then((versionId) => this.publishedOr(orgId, methodId, versionId));
+  }
+
+  /** A saved version; it never changes. @throws not_found */
+  version(orgId: string, methodId: string, versionId: string): MethodVersion | Promise<MethodVersion> {
+    return this.versions.get(`${orgId}/${methodId}/${versionId}`, () => this.loadVersion(orgId, methodId, versionId));
+  }
+
+  /** Drops what an event names. A revoked key is refused from here on. */
+  onChanged(change: RegistryChanged): void {
+    if (change.kind === 'key') {
+      this.callers.drop(change.authSha256);
+    } else {
+      this.published.expire(`${change.orgId}/${change.id}`);
+    }
+  }
+
+  /** Events may have been missed: ask again before the next use. */
+  onEventsMissed(): void {
+    this.callers.expireAll();
+    this.published.expireAll();
+  }
+
+  /** Whether the registry answers at all. */
+  async answers(): Promise<boolean> {
+    try {
+      await this.client.resolveServiceKey({ authSha256: new Uint8Array(32) }, { timeoutMs: PROBE_MS });
+      return true;
+    } catch (error) {
+      return error instanceof ServiceError && error.code !== 'unavailable' && error.code !== 'internal';
+    }
+  }
+
+  stop(): void {
+    this.client.close();
+  }
+
+  private publishedOr(orgId: string, methodId: string, versionId: string): MethodVersion | Promise<MethodVersion> {
+    if (versionId === '') throw new ServiceError('not_published');
+    return this.version(orgId, methodId, versionId);
+  }
+
+  private async resolveKey(hash: Buffer): Promise<Caller | null> {
+    try {
+      const { key } = await this.client.resolveServiceKey({ authSha256: hash }, { timeoutMs: CALL_MS });
+      return key && key.revokedAtMs === 0 ? { kind: 'service_key', orgId: key.orgId, keyId: key.keyId } : null;
+    } catch (error) {
+      if (error instanceof ServiceError && (error.code === 'unauthorized' || error.code === 'not_found')) return null;
+      throw error;
+    }
+  }
+
+  // Empty: none is published.
+  private async publishedVersion(orgId: string, methodId: string): Promise<string> {
+    const { method } = await this.client.getMethod({ orgId, methodId }, { timeoutMs: CALL_MS });
+    return method?.publishedVersion ?? '';
+  }
+
+  private async loadVersion(orgId: string, methodId: string, versionId: string): Promise<MethodVersion> {
+    const { version } = await this.client.getVersion({ orgId, methodId, version: versionId }, { timeoutMs: CALL_MS });
+    if (!version) throw new ServiceError('not_found');
+    return methodVersion(version);
+  }
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from '@methods/base/clock';
+import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import { RunBook } from '../testing/run-book.ts';
+import { PushedRuns } from './pushed-runs.ts';
+
+function pushedRuns() {
+  const time = { nowMs: 0 };
+  const clock: Clock = { wallMs: () => time.nowMs, monotonicMs: () => time.nowMs, after: () => ({ cancel() {} }) };
+  return { time, pushed: new PushedRuns(clock) };
+}
+
+let starts = 0;
+
+function finishedRun(resultJson = '{}'): RunView {
+  const book = new RunBook();
+  const { run } = book.start({
+    $typeName: 'methods.scheduler.v1.StartRun',
+    orgId: 'org',
+    method: 'wf_0',
+    versionId: 'ver_0',
+    inputsJson: '{}',
+    idempotencyHash: Buffer.from(String(++starts)),
+    requestDigest: new Uint8Array(),
+    webhookUrl: '',
+    keyId: '',
+    answerBy: 0,
+    metadata: {},
+  });
+  return book.succeed(run.runId, resultJson);
+}
+
+test('a pushed run is read by the organization that started it, whichever came first', () => {
+  const { pushed } = pushedRuns();
+  const [before, after, nobodys] = [finishedRun(), finishedRun(), finishedRun()];
+  pushed.belongs(before.runId, 'org_a');
+  pushed.put(before);
+  pushed.put(after);
+  pushed.belongs(after.runId, 'org_a');
+  pushed.put(nobodys);
+  assert.equal(pushed.finished(before.runId, 'org_a'), before);
+  assert.equal(pushed.finished(after.runId, 'org_a'), after);
+  assert.equal(pushed.finished(before.runId, 'org_b'), null);
+  assert.equal(pushed.finished(nobodys.runId, 'org_a'), null);
+});
+
+test('an older state never replaces a newer one', () => {
+  const { pushed } = pushedRuns();
+  const run = finishedRun();
+  pushed.belongs(run.runId, 'org_a');
+  pushed.put(run);
+  pushed.put({ ...run, status: RunStatus.WAITING, revision: run.revision - 1 });
+  assert.equal(pushed.finished(run.runId, 'org_a'), run);
+});
+
+test('runs are kept for half a minute', () => {
+  const { pushed, time } = pushedRuns();
+  const run = finishedRun();
+  pushed.belongs(run.runId, 'org_a');
+  pushed.put(run);
+  time.nowMs = 29_000;
+  pushed.trim();
+  assert.ok(pushed.latest(run.runId));
+  time.nowMs = 30_000;
+  pushed.trim();
+  assert.equal(pushed.latest(run.runId), null);
+  assert.equal(pushed.bytes, 0);
+});
+
+test('large results stay within 64 MiB, the oldest go', () => {
+  const { pushed } = pushedRuns();
+  const result = `"${'x'.repeat(1024 * 1024)}"`;
+  const runs = Array.from({ length: 40 }, () => finishedRun(result));
+  for (const run of runs) pushed.put(run);
+  assert.ok(pushed.bytes <= 64 * 1024 * 1024);
+  assert.equal(pushed.latest(runs[0]?.runId ?? ''), null);
+  assert.ok(pushed.latest(runs.at(-1)?.runId ?? ''));
+});

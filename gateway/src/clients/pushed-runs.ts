@@ -1,0 +1,91 @@
+// Keeps for half a minute what the run-scheduler pushed about runs started or watched here: who waits for a run gets
+// it from here, and so does a GET of a run that has finished. Bounded by bytes.
+import type { Clock } from '@methods/base/clock';
+import type { RunView } from '@methods/proto/run/v1/run_pb';
+import { isFinished } from '../views/run-view.ts';
+
+const KEPT_MS = 30_000;
+const BYTES_MAX = 64 * 1024 * 1024;
+const OWNERS_MAX = 50_000;
+
+interface Kept {
+  readonly run: RunView;
+  readonly orgId: string | null;
+  readonly bytes: number;
+  readonly atMs: number;
+}
+
+export class PushedRuns {
+  private readonly kept = new Map<string, Kept>();
+  private keptBytes = 0;
+  // A push does not name its organization; the caller's start or watch, which the scheduler has checked, does.
+  private readonly owners = new Map<string, string>();
+
+  constructor(private readonly clock: Clock) {}
+
+  get bytes(): number {
+    return this.keptBytes;
+  }
+
+  /** A caller of this organization has been given this run by the scheduler. */
+  belongs(runId: string, orgId: string): void {
+    const known = this.kept.get(runId);
+    if (known) this.kept.set(runId, { ...known, orgId });
+    if (known && isFinished(known.run)) return;
+    this.owners.set(runId, orgId);
+    if (this.owners.size > OWNERS_MAX) this.owners.delete(this.owners.keys().next().value as string);
+  }
+
+  put(run: RunView): void {
+    const before = this.kept.get(run.runId);
+    if (before && before.run.revision >= run.revision) return;
+    this.drop(run.runId);
+    const orgId = this.owners.get(run.runId) ?? before?.orgId ?? null;
+    if (isFinished(run)) this.owners.delete(run.runId);
+    const bytes = estimatedBytes(run);
+    this.kept.set(run.runId, { run, orgId, bytes, atMs: this.clock.monotonicMs() });
+    this.keptBytes += bytes;
+    this.trim();
+  }
+
+  /** The latest state pushed, whoever it belongs to: only for a caller the scheduler has just given this run. */
+  latest(runId: string): RunView | null {
+    return this.kept.get(runId)?.run ?? null;
+  }
+
+  /** The run if it has finished and belongs to this organization. A finished run never changes. */
+  finished(runId: string, orgId: string): RunView | null {
+    const known = this.kept.get(runId);
+    return known && known.orgId === orgId && isFinished(known.run) ? known.run : null;
+  }
+
+  /** Drops what is too old or too much; the oldest stand first. */
+  trim(): void {
+    const oldestMs = this.clock.monotonicMs() - KEPT_MS;
+    for (const [runId, { atMs }] of this.kept) {
+      if (atMs > oldestMs && this.keptBytes <= BYTES_MAX) return;
+      this.drop(runId);
+    }
+  }
+
+  private drop(runId: string): void {
+    this.keptBytes -= this.kept.get(runId)?.bytes ?? 0;
+    this.kept.delete(runId);
+  }
+}
+
+// Texts count two bytes a character; the constants stand for the objects around them.
+function estimatedBytes(run: RunView): number {
+  let characters = run.resultJson.length + (run.error?.message.length ?? 0);
+  const { question } = run;
+  if (question) {
+    characters += question.prompt.length + question.details.length + question.formJson.length;
+    for (const shown of question.show) characters += shown.path.length + shown.valueJson.length;
+  }
+  for (const [name, value] of Object.entries(run.metadata)) characters += name.length + value.length;
+  for (const step of run.steps) {
+    characters += 150 + (step.error?.message.length ?? 0);
+    for (const check of step.checks) characters += 100 + check.name.length + check.message.length;
+  }
+  return 1_000 + 2 * characters;
+}

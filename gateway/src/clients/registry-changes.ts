@@ -1,0 +1,24 @@
+// Hears over the bus what has changed in the registry and tells the cache. Without a bus the caches' age does it alone.
+import type { Bus } from '@methods/bus/connection';
+import { registryChanges } from '@methods/bus/subjects';
+import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
+import { RegistryChangedSchema } from '@methods/proto/event/v1/event_pb';
+import { decoder } from '@methods/rpc/message-codec';
+
+export interface RegistryChangeListener {
+  onChanged(change: RegistryChanged): void;
+  onEventsMissed(): void;
+}
+
+const decode = decoder(RegistryChangedSchema);
+
+/** Before the bus starts. Events sent while it was away are lost, so each connect counts as events missed. */
+export function followRegistryChanges(
+  bus: Pick<Bus, 'subscribe' | 'onConnected'>,
+  listener: RegistryChangeListener,
+): void {
+  bus.subscribe(registryChanges, (messages) => {
+    for (const { data } of messages) listener.onChanged(decode(Buffer.from(data)));
+  });
+  bus.onConnected(() => listener.onEventsMissed());
+}

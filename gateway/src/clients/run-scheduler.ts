@@ -1,0 +1,255 @@
+// The gateway's view of all run-scheduler nodes: start, read, answer and cancel runs, and wait for them.
+import { Backoff } from '@methods/base/backoff';
+import type { Clock } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+import { asServiceError, ServiceError } from '@methods/errors/service-error';
+import type { Logger } from '@methods/logging/logger';
+import type { RunView } from '@methods/proto/run/v1/run_pb';
+import {
+  type LookupRun,
+  type NodeItem,
+  type RunReply,
+  RunSchedulerService,
+  type StartRun,
+} from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { dialFrames } from '@methods/rpc/frame-stream';
+import { PushedRuns } from './pushed-runs.ts';
+import { endsWait, RunWaiters, type WaitedRun, type WaitingCaller, type WaitRequest } from './run-waiters.ts';
+import type { CallItem, CallReply } from './scheduler-call.ts';
+import { type CallOptions, SchedulerCalls } from './scheduler-calls.ts';
+import { SchedulerNode } from './scheduler-node.ts';
+
+export interface RunSchedulerOptions {
+  /** `host:port` of each node. */
+  readonly addresses: readonly string[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Whose run, and for which request. */
+export interface RunAddress {
+  readonly orgId: string;
+  readonly runId: string;
+  readonly requestId: string;
+}
+
+export interface StartedRun {
+  readonly run: RunView;
+  /** The key's first run, met again. */
+  readonly replayed: boolean;
+}
+
+const SWEEP_MS = 100;
+const FINAL_READ_MS = 2_000;
+
+export class RunScheduler implements Stoppable {
+  private readonly nodes: readonly SchedulerNode[];
+  private readonly calls: SchedulerCalls;
+  private readonly pushed: PushedRuns;
+  private readonly waiters: RunWaiters;
+  private sweeper: NodeJS.Timeout | null = null;
+
+  constructor({ addresses, clock, logger }: RunSchedulerOptions) {
+    this.calls = new SchedulerCalls(clock);
+    this.pushed = new PushedRuns(clock);
+    this.waiters = new RunWaiters(clock, (run) => void this.watchForWaiters(run));
+    this.nodes = addresses.map(
+      (address) =>
+        new SchedulerNode({
+          address,
+          dial: (handlers) => dialFrames(RunSchedulerService.method.exchange, address, handlers),
+          clock,
+          backoff: new Backoff({ firstMs: 50, maxMs: 1_000, jitter: 0.5 }),
+          logger,
+          events: {
+            onItem: (node, item) => this.onItem(node, item),
+            onStatus: () => this.calls.onStatus(),
+            onLost: (node, callIds) => {
+              this.calls.onLost(node, callIds);
+              this.waiters.onSourceLost(node);
+            },
+          },
+        }),
+    );
+    this.calls.use(this.nodes);
+  }
+
+  start(): void {
+    for (const node of this.nodes) node.start();
+    this.sweeper = setInterval(() => {
+      this.calls.sweep();
+      this.waiters.sweep();
+      this.pushed.trim();
+    }, SWEEP_MS);
+    this.sweeper.unref();
+  }
+
+  /** Every wait gets the run as it is; new ones too. Calls go on. */
+  endWaits(): void {
+    this.waiters.stop();
+  }
+
+  stop(): void {
+    this.endWaits();
+    this.calls.stop();
+    for (const node of this.nodes) node.stop();
+    if (this.sweeper) clearInterval(this.sweeper);
+  }
+
+  /** A node says it is ready and takes new runs. */
+  get ready(): boolean {
+    return this.nodes.some((node) => node.ready);
+  }
+
+  /** With a `wait`, the run as it finishes or begins to wait, or as it is when the time is up. */
+  async startRun(
+    start: StartRun,
+    requestId: string,
+    wait: WaitRequest | null,
+    caller: WaitingCaller,
+  ): Promise<StartedRun> {
+    const reply = await this.call({ case: 'start', value: start }, { requestId, repeatable: true });
+    return this.started(reply, { orgId: start.orgId, requestId }, wait, caller);
+  }
+
+  /** The key's run, or null when it has none. @throws idempotency_conflict for another request's key. */
+  async lookupRun(
+    lookup: LookupRun,
+    requestId: string,
+    wait: WaitRequest | null,
+    caller: WaitingCaller,
+  ): Promise<StartedRun | null> {
+    let reply: CallReply;
+    try {
+      reply = await this.call({ case: 'lookup', value: lookup }, { requestId, repeatable: true });
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'not_found') return null;
+      throw error;
+    }
+    return this.started(reply, { orgId: lookup.orgId, requestId }, wait, caller);
+  }
+
+  async getRun({ orgId, runId, requestId }: RunAddress, timeoutMs?: number): Promise<RunView> {
+    const finished = this.pushed.finished(runId, orgId);
+    if (finished) return finished;
+    const options = { requestId, repeatable: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const value = { $typeName: 'methods.scheduler.v1.GetRun' as const, orgId, runId };
+    return runOf((await this.call({ case: 'get', value }, options)).reply);
+  }
+
+  /** The run as it finishes or begins to wait, or as it is when the time is up. */
+  async waitForRun(address: RunAddress, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
+    const finished = this.pushed.finished(address.runId, address.orgId);
+    if (finished) return finished;
+    const waited = this.waiters.hold(address.runId, address.orgId, address.requestId);
+    try {
+      const run = await this.watch(waited);
+      return endsWait(run, wait.afterQuestion) ? run : await this.waitOrRead(waited, wait, caller);
+    } finally {
+      this.waiters.release(waited);
+    }
+  }
+
+  /**
+   * Without a question id the answer is meant for the question that is open now: its id is read and stamped, so that a
+   * repeat cannot answer the next question.
+   */
+  async answerRun(address: RunAddress, questionId: string, answerJson: string): Promise<RunView> {
+    const { orgId, runId, requestId } = address;
+    const stamped = questionId || ((await this.getRun(address)).question?.id ?? '');
+    const value = {
+      $typeName: 'methods.scheduler.v1.AnswerRun' as const,
+      orgId,
+      runId,
+      questionId: stamped,
+      answerJson,
+    };
+    return runOf((await this.call({ case: 'answer', value }, { requestId, repeatable: stamped !== '' })).reply);
+  }
+
+  async cancelRun({ orgId, runId, requestId }: RunAddress): Promise<RunView> {
+    const value = { $typeName: 'methods.scheduler.v1.CancelRun' as const, orgId, runId };
+    return runOf((await this.call({ case: 'cancel', value }, { requestId, repeatable: true })).reply);
+  }
+
+  private call(item: CallItem, options: CallOptions): Promise<CallReply> {
+    return this.calls.call(item, options);
+  }
+
+  private async started(
+    { reply, node }: CallReply,
+    { orgId, requestId }: { orgId: string; requestId: string },
+    wait: WaitRequest | null,
+    caller: WaitingCaller,
+  ): Promise<StartedRun> {
+    const run = runOf(reply);
+    const { replayed } = reply;
+    this.pushed.belongs(run.runId, orgId);
+    if (wait === null || endsWait(run, wait.afterQuestion)) return { run, replayed };
+    const waited = this.waiters.hold(run.runId, orgId, requestId);
+    try {
+      // A fresh run is pushed by the node that took it; an older one has to be watched.
+      waited.source ??= node;
+      this.waiters.see(waited, run);
+      const pushed = this.pushed.latest(run.runId);
+      if (pushed) this.waiters.see(waited, pushed);
+      if (replayed) this.waiters.see(waited, await this.watch(waited));
+      return { run: await this.waitOrRead(waited, wait, caller), replayed };
+    } finally {
+      this.waiters.release(waited);
+    }
+  }
+
+  private async waitOrRead(waited: WaitedRun, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
+    const ended = await this.waiters.wait(waited, wait, caller);
+    if (ended) return ended;
+    const latest = waited.latest;
+    // Nobody reads the reply of a caller that has gone.
+    if (caller.gone && latest) return latest;
+    try {
+      const run = await this.getRun(waited, FINAL_READ_MS);
+      return latest && latest.revision > run.revision ? latest : run;
+    } catch (error) {
+      // What this very request has read before is still a true answer.
+      if (latest && asServiceError(error).code === 'unavailable') return latest;
+      throw error;
+    }
+  }
+
+  private async watch(waited: WaitedRun): Promise<RunView> {
+    const { orgId, runId, requestId } = waited;
+    const value = { $typeName: 'methods.scheduler.v1.WatchRun' as const, orgId, runId };
+    const { reply, node } = await this.call({ case: 'watch', value }, { requestId, repeatable: true });
+    const run = runOf(reply);
+    waited.source = node;
+    waited.watchedOn.add(node);
+    this.pushed.belongs(runId, orgId);
+    // Everybody who held it has left meanwhile.
+    if (waited.holds === 0) node.unwatch(runId);
+    this.waiters.see(waited, run);
+    return waited.latest ?? run;
+  }
+
+  // A failure is not told to those who wait: the next try comes soon.
+  private async watchForWaiters(waited: WaitedRun): Promise<void> {
+    try {
+      await this.watch(waited);
+    } catch {
+      this.waiters.watchSoon(waited);
+    }
+  }
+
+  private onItem(node: SchedulerNode, item: NodeItem): void {
+    if (item.item.case !== 'push') {
+      this.calls.onItem(node, item);
+      return;
+    }
+    this.pushed.put(item.item.value);
+    this.waiters.offer(item.item.value);
+  }
+}
+
+function runOf(reply: RunReply): RunView {
+  if (!reply.run) throw new ServiceError('internal', undefined, { cause: new Error('a reply without a run') });
+  return reply.run;
+}

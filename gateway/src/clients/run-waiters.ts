@@ -1,0 +1,163 @@
+// Requests that wait for a run to finish or to ask. A wait ends by a pushed view; in case pushes stop (their node died,
+// froze or lost the run's shard) the run is watched anew, at once when its node is lost and every few seconds anyway.
+import type { Clock, Timer } from '@methods/base/clock';
+import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import { isFinished } from '../views/run-view.ts';
+import type { SchedulerNode } from './scheduler-node.ts';
+
+export interface WaitRequest {
+  readonly waitMs: number;
+  /** A run that waits on this very question goes on being waited for. */
+  readonly afterQuestion: string | null;
+}
+
+/** Who waits: its connection may end before the wait does. */
+export interface WaitingCaller {
+  readonly gone: boolean;
+  /** Returns what takes the listener off again. */
+  onGone(listener: () => void): () => void;
+}
+
+/** Whether a run is what the request waits for. */
+export function endsWait(run: RunView, afterQuestion: string | null): boolean {
+  return isFinished(run) || (run.status === RunStatus.WAITING && run.question?.id !== afterQuestion);
+}
+
+/** One run that requests of this gateway wait for. */
+export interface WaitedRun {
+  readonly runId: string;
+  readonly orgId: string;
+  readonly requestId: string;
+  /** The newest state seen; null before the first. */
+  latest: RunView | null;
+  /** Requests that hold it. */
+  holds: number;
+  readonly waits: Set<Wait>;
+  /** Nodes asked to watch it. */
+  readonly watchedOn: Set<SchedulerNode>;
+  /** Where pushes come from; null: from nowhere. */
+  source: SchedulerNode | null;
+  /** Monotonic ms. */
+  watchAgainAtMs: number;
+}
+
+interface Wait {
+  readonly afterQuestion: string | null;
+  readonly end: (run: RunView | null) => void;
+}
+
+const WATCH_AGAIN_MS = 5_000;
+const WATCH_RETRY_MS = 500;
+const WAITS_MAX = 50_000;
+
+export class RunWaiters {
+  private readonly runs = new Map<string, WaitedRun>();
+  private waits = 0;
+  private stopping = false;
+
+  constructor(
+    private readonly clock: Clock,
+    /** Asks a node to push the run's changes; the reply is given to `offer`. */
+    private readonly watch: (run: WaitedRun) => void,
+  ) {}
+
+  /** Holds the run so that views offered from now on are kept; `release` once for each hold. */
+  hold(runId: string, orgId: string, requestId: string): WaitedRun {
+    let run = this.runs.get(runId);
+    // Another organization cannot know the id; if it guesses, it gets a record of its own that nothing is offered to.
+    if (!run || run.orgId !== orgId) {
+      const watchAgainAtMs = this.clock.monotonicMs() + WATCH_AGAIN_MS;
+      run = {
+        runId,
+        orgId,
+        requestId,
+        latest: null,
+        holds: 0,
+        waits: new Set(),
+        watchedOn: new Set(),
+        source: null,
+        watchAgainAtMs,
+      };
+      if (!this.runs.has(runId)) this.runs.set(runId, run);
+    }
+    run.holds++;
+    return run;
+  }
+
+  release(run: WaitedRun): void {
+    run.holds--;
+    if (run.holds > 0) return;
+    for (const node of run.watchedOn) node.unwatch(run.runId);
+    if (this.runs.get(run.runId) === run) this.runs.delete(run.runId);
+  }
+
+  /** The view that ends the wait, or null when the time is up, the caller is gone or the process stops. */
+  wait(run: WaitedRun, { waitMs, afterQuestion }: WaitRequest, caller: WaitingCaller): Promise<RunView | null> {
+    return new Promise((resolve) => {
+      if (run.latest && endsWait(run.latest, afterQuestion)) return resolve(run.latest);
+      if (this.stopping || this.waits >= WAITS_MAX || caller.gone) return resolve(null);
+      this.waits++;
+      let timer: Timer | null = null;
+      const wait: Wait = {
+        afterQuestion,
+        end: (view) => {
+          if (!run.waits.delete(wait)) return;
+          this.waits--;
+          timer?.cancel();
+          stopListening();
+          resolve(view);
+        },
+      };
+      const giveUp = () => wait.end(null);
+      run.waits.add(wait);
+      timer = this.clock.after(waitMs, giveUp);
+      const stopListening = caller.onGone(giveUp);
+    });
+  }
+
+  /** A state of a run, pushed or read. Older ones than known are ignored: reads never go back. */
+  offer(view: RunView): void {
+    const run = this.runs.get(view.runId);
+    if (run) this.see(run, view);
+  }
+
+  see(run: WaitedRun, view: RunView): void {
+    if (run.latest && run.latest.revision >= view.revision) return;
+    run.latest = view;
+    for (const wait of run.waits) if (endsWait(view, wait.afterQuestion)) wait.end(view);
+  }
+
+  /** Pushes of this node are not to be relied on any more. */
+  onSourceLost(node: SchedulerNode): void {
+    for (const run of this.runs.values()) {
+      run.watchedOn.delete(node);
+      if (run.source === node) this.watchAgain(run);
+    }
+  }
+
+  /** Called every 100 ms. */
+  sweep(): void {
+    const nowMs = this.clock.monotonicMs();
+    for (const run of this.runs.values()) {
+      if (run.watchAgainAtMs <= nowMs || (run.source !== null && run.source.rank <= 1)) this.watchAgain(run);
+    }
+  }
+
+  /** The watch failed. */
+  watchSoon(run: WaitedRun): void {
+    run.source = null;
+    run.watchAgainAtMs = this.clock.monotonicMs() + WATCH_RETRY_MS;
+  }
+
+  /** Every wait ends with the present state. */
+  stop(): void {
+    this.stopping = true;
+    for (const run of this.runs.values()) for (const wait of run.waits) wait.end(null);
+  }
+
+  private watchAgain(run: WaitedRun): void {
+    run.source = null;
+    run.watchAgainAtMs = this.clock.monotonicMs() + WATCH_AGAIN_MS;
+    if (run.waits.size > 0) this.watch(run);
+  }
+}

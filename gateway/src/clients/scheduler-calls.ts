@@ -1,0 +1,172 @@
+// Carries calls to whichever run-scheduler node can answer: picks the node, repeats on another when one dies or
+// freezes, gives up at the deadline. A start may be repeated because its idempotency hash, the caller's or the
+// gateway's own, makes the second one find the first one's run.
+import type { Clock } from '@methods/base/clock';
+import { fromErrorDetail } from '@methods/errors/error-detail';
+import { ServiceError } from '@methods/errors/service-error';
+import type { NodeItem } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { CallItem, CallReply, SchedulerCall } from './scheduler-call.ts';
+import type { SchedulerNode } from './scheduler-node.ts';
+
+export interface CallOptions {
+  readonly requestId: string;
+  readonly repeatable: boolean;
+  /** Default 5 s. */
+  readonly timeoutMs?: number;
+}
+
+const CALL_MS = 5_000;
+/** A node that owes an answer for longer, while another does not, counts as frozen. */
+export const SILENCE_MS_MAX = 1_500;
+const CALLS_MAX = 50_000;
+const CALL_ID_MAX = 0xffff_ffff;
+
+export class SchedulerCalls {
+  private readonly calls = new Map<number, SchedulerCall>();
+  private nodes: readonly SchedulerNode[] = [];
+  private lastId = 0;
+  private turn = 0;
+
+  constructor(private readonly clock: Clock) {}
+
+  use(nodes: readonly SchedulerNode[]): void {
+    this.nodes = nodes;
+  }
+
+  /**
+   * The reply, or the node's refusal as ServiceError. `unavailable`: no node answered in time; a repeatable call may
+   * or may not have been done, any other likewise.
+   */
+  call(item: CallItem, { requestId, repeatable, timeoutMs = CALL_MS }: CallOptions): Promise<CallReply> {
+    return new Promise((resolve, reject) => {
+      if (this.calls.size >= CALLS_MAX) {
+        reject(new ServiceError('unavailable', 'Too many requests wait for the run-scheduler.'));
+        return;
+      }
+      const deadlineAtMs = this.clock.monotonicMs() + timeoutMs;
+      const call = {
+        id: this.nextId(),
+        item,
+        requestId,
+        repeatable,
+        deadlineAtMs,
+        sentTo: new Set<SchedulerNode>(),
+        refusedBy: new Set<SchedulerNode>(),
+        resolve,
+        reject,
+      };
+      this.calls.set(call.id, call);
+      this.place(call);
+    });
+  }
+
+  onItem(node: SchedulerNode, { callId, item }: NodeItem): void {
+    const call = this.calls.get(callId);
+    // Settled by another node, or by its deadline.
+    if (!call) return;
+    if (item.case === 'run') {
+      this.calls.delete(callId);
+      call.resolve({ reply: item.value, node });
+    } else if (item.case === 'error') {
+      this.refused(call, node, fromErrorDetail(item.value));
+    }
+  }
+
+  onStatus(): void {
+    for (const call of this.calls.values()) if (call.sentTo.size === 0) this.place(call);
+  }
+
+  onLost(node: SchedulerNode, callIds: readonly number[]): void {
+    for (const id of callIds) {
+      const call = this.calls.get(id);
+      if (!call) continue;
+      call.sentTo.delete(node);
+      if (call.sentTo.size > 0) continue;
+      if (call.repeatable) this.place(call);
+      else this.fail(call, new ServiceError('unavailable'));
+    }
+  }
+
+  /** Ends overdue calls and sends what a silent node owes to another one. Called every 100 ms. */
+  sweep(): void {
+    const nowMs = this.clock.monotonicMs();
+    for (const call of this.calls.values()) {
+      if (call.deadlineAtMs <= nowMs) this.fail(call, new ServiceError('unavailable'));
+    }
+    for (const node of this.nodes) {
+      if (node.silentMs(nowMs) <= SILENCE_MS_MAX || !this.anotherAnswers(node, nowMs)) continue;
+      node.suspected = true;
+      for (const id of node.inFlightIds()) {
+        const call = this.calls.get(id);
+        if (call?.repeatable && call.sentTo.size === 1) this.place(call);
+      }
+    }
+  }
+
+  /** Ends every call: the process stops. */
+  stop(): void {
+    for (const call of this.calls.values()) this.fail(call, new ServiceError('unavailable'));
+  }
+
+  private refused(call: SchedulerCall, node: SchedulerNode, error: ServiceError): void {
+    call.sentTo.delete(node);
+    call.refusedBy.add(node);
+    const elsewhere = error.code === 'unavailable' || error.code === 'wrong_shard';
+    // Another node still works on it: its answer counts, unless this one is final.
+    if (elsewhere && call.sentTo.size > 0) return;
+    if (elsewhere && call.repeatable && this.best(call) !== null) this.place(call);
+    else this.fail(call, error.code === 'wrong_shard' ? new ServiceError('unavailable') : error);
+  }
+
+  // Without a node the call waits here until one tells its status, or for its deadline.
+  private place(call: SchedulerCall): void {
+    const nowMs = this.clock.monotonicMs();
+    for (;;) {
+      const node = this.best(call);
+      if (node === null) return;
+      try {
+        if (node.send(call, nowMs)) {
+          call.sentTo.add(node);
+          return;
+        }
+      } catch (error) {
+        this.fail(
+          call,
+          error instanceof ServiceError ? error : new ServiceError('internal', undefined, { cause: error }),
+        );
+        return;
+      }
+      call.refusedBy.add(node);
+    }
+  }
+
+  /** The best node that neither has nor refused the call; among equals the least busy, in turn. */
+  private best(call: SchedulerCall): SchedulerNode | null {
+    let best: SchedulerNode | null = null;
+    this.turn++;
+    for (let i = 0; i < this.nodes.length; i++) {
+      const node = this.nodes[(this.turn + i) % this.nodes.length] as SchedulerNode;
+      if (node.rank === 0 || call.sentTo.has(node) || call.refusedBy.has(node)) continue;
+      const better =
+        best === null || node.rank > best.rank || (node.rank === best.rank && node.inFlightCalls < best.inFlightCalls);
+      if (better) best = node;
+    }
+    return best;
+  }
+
+  private anotherAnswers(silent: SchedulerNode, nowMs: number): boolean {
+    return this.nodes.some((node) => node !== silent && node.rank > 1 && node.silentMs(nowMs) <= SILENCE_MS_MAX);
+  }
+
+  private fail(call: SchedulerCall, error: ServiceError): void {
+    this.calls.delete(call.id);
+    call.reject(error);
+  }
+
+  private nextId(): number {
+    do {
+      this.lastId = this.lastId >= CALL_ID_MAX ? 1 : this.lastId + 1;
+    } while (this.calls.has(this.lastId));
+    return this.lastId;
+  }
+}

@@ -1,0 +1,150 @@
+// The stream to one run-scheduler node: dialled again whenever it ends, and what is known of the node from it.
+import type { Backoff } from '@methods/base/backoff';
+import type { Clock, Timer } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
+import type { Logger } from '@methods/logging/logger';
+import type { GatewayItem, NodeItem, NodeStatus } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { FrameConnection, FrameHandlers } from '@methods/rpc/frame-connection';
+import type { SchedulerCall } from './scheduler-call.ts';
+
+export interface SchedulerNodeEvents {
+  /** A reply, an error or a push; status items stay here. */
+  onItem(node: SchedulerNode, item: NodeItem): void;
+  /** The node has told its status, at first or anew. */
+  onStatus(node: SchedulerNode): void;
+  /** The stream ended; these calls have no reply and none will come. */
+  onLost(node: SchedulerNode, callIds: readonly number[]): void;
+}
+
+export interface SchedulerNodeOptions {
+  readonly address: string;
+  readonly dial: (handlers: FrameHandlers<NodeItem>) => FrameConnection<GatewayItem>;
+  readonly clock: Clock;
+  readonly backoff: Backoff;
+  readonly logger: Logger;
+  readonly events: SchedulerNodeEvents;
+}
+
+// A node that accepts connections and then says nothing (frozen at the handshake) is dialled anew after this time.
+const STATUS_WAIT_MS = 5_000;
+
+export class SchedulerNode {
+  private connection: FrameConnection<GatewayItem> | null = null;
+  private status: NodeStatus | null = null;
+  private readonly inFlight = new Map<number, number>();
+  private heardAtMs = 0;
+  private timer: Timer | null = null;
+  private stopped = false;
+  /** Silent while others answer: kept out of new calls until it is heard again. */
+  suspected = false;
+
+  constructor(private readonly options: SchedulerNodeOptions) {}
+
+  get address(): string {
+    return this.options.address;
+  }
+
+  /** 0: nothing can be sent. Higher is better: owns shards, ready, not draining, not suspected. */
+  get rank(): number {
+    if (this.connection === null || this.status === null) return 0;
+    if (this.suspected) return 1;
+    if (this.status.draining) return 2;
+    return this.status.ready && this.status.shardsOwned > 0 ? 4 : 3;
+  }
+
+  /** Ready in the node's own words. */
+  get ready(): boolean {
+    return this.rank >= 3 && this.status?.ready === true;
+  }
+
+  get inFlightCalls(): number {
+    return this.inFlight.size;
+  }
+
+  inFlightIds(): number[] {
+    return [...this.inFlight.keys()];
+  }
+
+  start(): void {
+    this.dial();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.timer?.cancel();
+    this.connection?.close();
+  }
+
+  /** False when the stream is gone; then `onLost` comes, or has come. */
+  send(call: SchedulerCall, nowMs: number): boolean {
+    const sent =
+      this.connection?.send({
+        $typeName: 'methods.scheduler.v1.GatewayItem',
+        callId: call.id,
+        deadlineMs: Math.max(1, Math.round(call.deadlineAtMs - nowMs)),
+        requestId: call.requestId,
+        item: call.item,
+      }) ?? false;
+    if (sent) this.inFlight.set(call.id, nowMs);
+    return sent;
+  }
+
+  unwatch(runId: string): void {
+    this.connection?.send({
+      $typeName: 'methods.scheduler.v1.GatewayItem',
+      callId: 0,
+      deadlineMs: 0,
+      requestId: '',
+      item: { case: 'unwatch', value: { $typeName: 'methods.scheduler.v1.UnwatchRun', runId } },
+    });
+  }
+
+  /** How long the node has owed an answer without a word, in ms; 0 when it owes none. */
+  silentMs(nowMs: number): number {
+    const oldest = this.inFlight.values().next();
+    return oldest.done ? 0 : nowMs - Math.max(oldest.value, this.heardAtMs);
+  }
+
+  private dial(): void {
+    if (this.stopped) return;
+    const connection = this.options.dial({
+      onItems: (items) => this.received(items),
+      onClose: (error) => this.lost(error),
+    });
+    this.connection = connection;
+    this.timer = this.options.clock.after(STATUS_WAIT_MS, () => {
+      if (this.status === null) connection.close(new ServiceError('unavailable', 'The node does not speak.'));
+    });
+  }
+
+  private received(items: readonly NodeItem[]): void {
+    this.heardAtMs = this.options.clock.monotonicMs();
+    this.suspected = false;
+    for (const item of items) {
+      if (item.item.case === 'status') {
+        this.status = item.item.value;
+        this.options.backoff.reset();
+        this.options.events.onStatus(this);
+      } else {
+        if (item.callId !== 0) this.inFlight.delete(item.callId);
+        this.options.events.onItem(this, item);
+      }
+    }
+  }
+
+  private lost(error: ServiceError | null): void {
+    const { address, backoff, clock, events, logger } = this.options;
+    const callIds = this.inFlightIds();
+    const wasKnown = this.status !== null;
+    this.connection = null;
+    this.status = null;
+    this.suspected = false;
+    this.inFlight.clear();
+    this.timer?.cancel();
+    if (!this.stopped) {
+      this.timer = clock.after(backoff.nextMs(), () => this.dial());
+      if (wasKnown) logger.warn({ node: address, calls: callIds.length, error }, 'lost a run-scheduler node');
+    }
+    events.onLost(this, callIds);
+  }
+}

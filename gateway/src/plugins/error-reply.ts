@@ -1,0 +1,97 @@
+// The one place where an error becomes a reply: ours as documented, the framework's translated, anything else
+// `internal` with its cause in the log only.
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { errorBody } from '@methods/errors/error-body';
+import { asServiceError, ServiceError } from '@methods/errors/service-error';
+import type { Logger } from '@methods/logging/logger';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BODY_BYTES_MAX } from './json-body.ts';
+import { newRequestId } from './request-id.ts';
+import { schemaFinding } from './schema-fault.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code of the error replied, for the log. */
+    errorCode: string | null;
+  }
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function addErrorReply(app: FastifyInstance, logger: Logger): void {
+  app.decorateRequest('errorCode', null);
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const known = serviceErrorOf(error);
+    if (known.code === 'internal') {
+      logger.error({ request_id: request.id, error: known.cause ?? error }, 'a request failed');
+    }
+    return sendError(known, request, reply);
+  });
+  app.setNotFoundHandler((request, reply) => sendError(new ServiceError('not_found'), request, reply));
+}
+
+function sendError(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.errorCode = error.code;
+  const { status, headers, body } = errorBody(error, request.id);
+  return reply.code(status).headers(headers).header('content-type', JSON_TYPE).send(JSON.stringify(body));
+}
+
+/** For errors before any route or hook: a path that cannot be decoded. */
+export function replyToFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  sendError(serviceErrorOf(error), request, reply.header('x-request-id', request.id));
+}
+
+/** For bytes that are no HTTP request, or one that takes too long to arrive: there is no request object yet. */
+export function replyToClientError(error: Error & { code?: string }, socket: Socket): void {
+  // Nobody reads an answer any more, or one is already on its way. Node's own handler looks at the same field.
+  const { _httpMessage: response } = socket as { _httpMessage?: { headersSent: boolean } };
+  if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  const requestId = newRequestId();
+  const refused = new ServiceError('invalid_request', clientErrorMessage(error.code));
+  const body = JSON.stringify(errorBody(refused, requestId).body);
+  const status = clientErrorStatus(error.code);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\n\r\n${body}`,
+  );
+}
+
+function clientErrorStatus(code: string | undefined): number {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
+  return code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+}
+
+function clientErrorMessage(code: string | undefined): string {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request took too long to arrive.';
+  return code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too large.' : 'The request is not valid HTTP.';
+}
+
+function serviceErrorOf(error: FastifyError): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error.validation?.[0]) {
+    const finding = schemaFinding(error.validation[0], error.validationContext ?? 'body');
+    return new ServiceError('invalid_request', finding.message, { findings: [finding] });
+  }
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return tooLarge('', 'body_bytes', `A request body has at most ${BODY_BYTES_MAX} bytes.`);
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ServiceError('not_found');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ServiceError('invalid_request', 'The body has to be JSON, with content-type: application/json.');
+    default:
+      if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+        return new ServiceError('invalid_request', undefined, { cause: error });
+      }
+      return asServiceError(error);
+  }
+}
+
+/** @param limit the limit's name. */
+export function tooLarge(path: string, limit: string, message: string): ServiceError {
+  return new ServiceError('too_large', message, { findings: [{ path, code: limit, message }] });
+}

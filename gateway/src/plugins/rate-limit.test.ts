@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newRunId } from '@methods/base/ids';
+import { gatewayFixture } from '../testing/gateway-fixture.ts';
+import { TokenBuckets } from './token-bucket.ts';
+
+test('a bucket allows its burst, then its rate', () => {
+  let nowMs = 0;
+  const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs, after: () => ({ cancel() {} }) };
+  const buckets = new TokenBuckets({ clock, perSecond: 10, burst: 20 });
+  const taken = (count: number) =>
+    Array.from({ length: count }, () => buckets.take('a').allowed).filter(Boolean).length;
+  assert.equal(taken(30), 20);
+  nowMs = 500;
+  assert.equal(taken(30), 5);
+  assert.equal(buckets.take('a').waitMs, 100);
+  assert.equal(buckets.take('b').remaining, 19);
+  nowMs = 3_600_000;
+  assert.equal(taken(30), 20);
+});
+
+test('a key beyond its burst gets 429 with Retry-After, another key does not', async () => {
+  await using gateway = await gatewayFixture({ rateLimitPerKey: 1 });
+  const path = `/v1/runs/${newRunId(1)}`;
+  const replies = [await gateway.ask('GET', path), await gateway.ask('GET', path), await gateway.ask('GET', path)];
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [404, 404, 429],
+  );
+  assert.deepEqual(
+    replies.map(({ headers }) => headers.get('ratelimit-remaining')),
+    ['1', '0', '0'],
+  );
+  const [, , refused] = replies;
+  assert.equal(refused?.body.error, 'rate_limited');
+  assert.equal(refused?.headers.get('ratelimit-limit'), '2');
+  assert.ok(Number(refused?.headers.get('retry-after')) >= 1);
+  const other = gateway.registry.key(gateway.orgId).key;
+  assert.equal((await gateway.ask('GET', path, undefined, { authorization: `Bearer ${other}` })).status, 404);
+});

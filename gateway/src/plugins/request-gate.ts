@@ -1,0 +1,37 @@
+// Refuses requests that two HTTP parsers could read in two ways, and sets what every response carries. Node's parser
+// already refuses other smuggling tricks; these it lets through, or answers in a form that is not ours.
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance } from 'fastify';
+
+export function addRequestGate(app: FastifyInstance): void {
+  // An expectation we do not know is ignored, as the standard allows; Node would answer without a body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    const ambiguity = ambiguityOf(request.raw);
+    if (ambiguity === null) return done();
+    // What follows on this connection may be part of this request.
+    reply.header('connection', 'close');
+    done(new ServiceError('invalid_request', ambiguity));
+  });
+}
+
+function ambiguityOf(request: IncomingMessage): string | null {
+  if (!request.url?.startsWith('/')) return 'The request target has to be a path.';
+  let hosts = 0;
+  let authorizations = 0;
+  // Node joins or drops repeated headers in `headers`; only the raw list shows them.
+  const raw = request.rawHeaders;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++;
+  }
+  if (hosts === 0 && request.httpVersion === '1.1') return 'The request has no Host header.';
+  if (hosts > 1) return 'The request has more than one Host header.';
+  if (authorizations > 1) return 'The request has more than one Authorization header.';
+  const { method, headers } = request;
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+  return (method === 'GET' || method === 'HEAD') && hasBody ? `A ${method} request has no body.` : null;
+}

@@ -1,0 +1,27 @@
+// One record a request, written when the response has left: who, what, how it ended and how long it took. No content,
+// no path (it may hold anything), only the route.
+import { isId } from '@methods/base/ids';
+import type { Logger } from '@methods/logging/logger';
+import type { FastifyInstance } from 'fastify';
+
+export function addRequestLog(app: FastifyInstance, logger: Logger): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { caller, errorCode, params } = request;
+    const runId = (params as { id?: unknown } | undefined)?.id;
+    logger.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        ...(errorCode === null ? {} : { code: errorCode }),
+        ...(caller === null ? {} : { org_id: caller.orgId, key_id: caller.keyId }),
+        ...(typeof runId === 'string' && isId('run', runId) ? { run_id: runId } : {}),
+        peer: request.ip,
+        total_ms: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'request',
+    );
+    done();
+  });
+}

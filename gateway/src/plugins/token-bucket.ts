@@ -1,0 +1,66 @@
+// How fast each key may ask: a bucket of tokens a key, filled steadily, one token a request.
+import type { Clock } from '@methods/base/clock';
+
+export interface BucketState {
+  readonly allowed: boolean;
+  /** Whole tokens left after this request. */
+  readonly remaining: number;
+  /** Until one token is there again, in ms; 0 when there is one. */
+  readonly waitMs: number;
+  /** Until the bucket is full again, in ms. */
+  readonly fullMs: number;
+}
+
+export interface TokenBucketsOptions {
+  readonly clock: Clock;
+  /** Tokens a second. */
+  readonly perSecond: number;
+  /** A full bucket. */
+  readonly burst: number;
+}
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+const BUCKETS_MAX = 100_000;
+
+export class TokenBuckets {
+  private readonly buckets = new Map<string, Bucket>();
+
+  constructor(private readonly options: TokenBucketsOptions) {}
+
+  take(key: string): BucketState {
+    const { clock, perSecond, burst } = this.options;
+    const nowMs = clock.monotonicMs();
+    const bucket = this.bucketOf(key, nowMs);
+    bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) * perSecond) / 1_000);
+    bucket.atMs = nowMs;
+    const allowed = bucket.tokens >= 1;
+    if (allowed) bucket.tokens -= 1;
+    const waitMs = bucket.tokens >= 1 ? 0 : ((1 - bucket.tokens) * 1_000) / perSecond;
+    return {
+      allowed,
+      remaining: Math.floor(bucket.tokens),
+      waitMs,
+      fullMs: ((burst - bucket.tokens) * 1_000) / perSecond,
+    };
+  }
+
+  private bucketOf(key: string, nowMs: number): Bucket {
+    const known = this.buckets.get(key);
+    if (known) return known;
+    if (this.buckets.size >= BUCKETS_MAX) this.forget(nowMs);
+    const bucket = { tokens: this.options.burst, atMs: nowMs };
+    this.buckets.set(key, bucket);
+    return bucket;
+  }
+
+  // A bucket that is full again is as good as none; if all are in use, the oldest goes.
+  private forget(nowMs: number): void {
+    const fillMs = (this.options.burst * 1_000) / this.options.perSecond;
+    for (const [key, { atMs }] of this.buckets) if (nowMs - atMs > fillMs) this.buckets.delete(key);
+    if (this.buckets.size >= BUCKETS_MAX) this.buckets.delete(this.buckets.keys().next().value as string);
+  }
+}

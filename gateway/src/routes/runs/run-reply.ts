@@ -1,0 +1,35 @@
+// What the run routes share: the parts they use, the run a path names, and the run as a reply.
+import type { Clock } from '@methods/base/clock';
+import { bareMethodId, isId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { RunView } from '@methods/proto/run/v1/run_pb';
+import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
+import type { MethodRegistry } from '../../clients/method-registry.ts';
+import type { RunScheduler } from '../../clients/run-scheduler.ts';
+import { runViewJson } from '../../views/run-view.ts';
+import type { DeclaredStep } from '../../views/step-view.ts';
+
+export interface RunRouteParts {
+  readonly scheduler: RunScheduler;
+  readonly registry: MethodRegistry;
+  readonly clock: Clock;
+  readonly webhooks: WebhookUrlPolicy;
+}
+
+/** The run of a path. @throws not_found for what cannot be a run id. */
+export function runIdOf(params: unknown): string {
+  const { id } = params as { id: string };
+  if (!isId('run', id)) throw new ServiceError('not_found');
+  return id;
+}
+
+/** The whole run as JSON. Costs a promise only when its version is not at hand. */
+export function runJson({ registry, clock }: RunRouteParts, orgId: string, run: RunView): string | Promise<string> {
+  const view = (steps: readonly DeclaredStep[]) => runViewJson(run, steps, clock.wallMs());
+  const methodId = bareMethodId(run.method);
+  if (methodId === null) return view([]);
+  const version = registry.version(orgId, methodId, run.versionId);
+  if (!(version instanceof Promise)) return view(version.steps);
+  // Without its version a run is shown with the steps it has reached.
+  return version.then(({ steps }) => view(steps)).catch(() => view([]));
+}

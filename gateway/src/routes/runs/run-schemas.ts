@@ -1,0 +1,166 @@
+// The shapes of the run routes: requests are checked against them, and the API's description is made of them.
+import { type TSchema, Type } from 'typebox';
+
+const Closed = { additionalProperties: false } as const;
+
+export const WAIT_MS_MAX = 60_000;
+
+export const RunParams = Type.Object({
+  id: Type.String({ description: 'A run id, run_…' }),
+});
+
+export const WaitQuery = Type.Object({
+  wait_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: WAIT_MS_MAX,
+      description: 'Reply when the run finishes or begins to wait, at the latest after this time.',
+    }),
+  ),
+  after_question: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'A question id, q_…: go on waiting while the run waits on this question.',
+    }),
+  ),
+});
+
+export const StartRunBody = Type.Object(
+  {
+    method: Type.String({ description: 'A method id, wf_… or bare.' }),
+    inputs: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Checked against the version; default {}.' }),
+    ),
+    version: Type.Optional(Type.String({ description: '"published" (default) or a version id, ver_…' })),
+    idempotency_key: Type.Optional(
+      Type.String({ minLength: 8, maxLength: 200, description: 'The same key and values give the same run.' }),
+    ),
+    webhook_url: Type.Optional(Type.String({ description: 'https, at most 2048 characters.' })),
+    answer_by: Type.Optional(
+      Type.Unsafe<'application' | 'team'>({
+        type: 'string',
+        enum: ['application', 'team'],
+        description: 'Default: application with a webhook_url, else team.',
+      }),
+    ),
+    metadata: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        type: 'object',
+        maxProperties: 32,
+        propertyNames: { minLength: 1, maxLength: 64 },
+        additionalProperties: { type: 'string', maxLength: 512 },
+      }),
+    ),
+  },
+  Closed,
+);
+
+export const AnswerRunBody = Type.Object(
+  {
+    answer: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      description: "Checked against the question's form.",
+    }),
+    question_id: Type.Optional(Type.String({ maxLength: 64, description: 'Default: the question that is open.' })),
+  },
+  Closed,
+);
+
+const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
+const Ms = Type.Integer({ minimum: 0 });
+const AnyJson = Type.Unsafe<unknown>({});
+const RunStatus = Type.Unsafe<string>({
+  type: 'string',
+  enum: ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'],
+});
+
+const Step = Type.Object({
+  name: Type.String({ description: "The step's path." }),
+  kind: Type.String(),
+  status: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['pending', 'running', 'waiting', 'succeeded', 'failed', 'skipped', 'cancelled'],
+  }),
+  attempt: Type.Integer(),
+  timing: Type.Object({ started_at: Time, finished_at: Time, running_ms: Ms, waiting_ms: Ms }),
+  checks: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      phase: Type.String(),
+      status: Type.Unsafe<string>({ type: 'string', enum: ['passed', 'failed', 'warned'] }),
+      message: Type.String(),
+    }),
+  ),
+  error: Type.Optional(
+    Type.Object({
+      kind: Type.String(),
+      message: Type.String(),
+      status: Type.Optional(Type.Integer({ description: 'HTTP status.' })),
+      line: Type.Optional(Type.Integer({ description: "Line of the method's source." })),
+    }),
+  ),
+});
+
+const Question = Type.Object({
+  id: Type.String(),
+  step: Type.String(),
+  prompt: Type.String(),
+  details: Type.Optional(Type.String()),
+  show: Type.Array(Type.Object({ path: Type.String(), value: AnyJson })),
+  form: Type.Unsafe<object>({ type: 'object', description: 'JSON Schema 2020-12 of the answer.' }),
+  asked_at: Time,
+  deadline_at: Time,
+});
+
+export const Run = Type.Object(
+  {
+    run_id: Type.String(),
+    method: Type.String(),
+    version_id: Type.String(),
+    status: RunStatus,
+    attempts: Type.Integer(),
+    max_attempts: Type.Integer(),
+    run_data: Type.Unsafe<string>({ type: 'string', enum: ['account'] }),
+    answer_by: Type.Unsafe<string>({ type: 'string', enum: ['application', 'team'] }),
+    metadata: Type.Record(Type.String(), Type.String()),
+    timing: Type.Object({
+      created_at: Time,
+      started_at: Time,
+      waiting_since: Time,
+      finished_at: Time,
+      queued_ms: Ms,
+      running_ms: Ms,
+      waiting_ms: Ms,
+    }),
+    cancel_requested: Type.Optional(Type.Boolean()),
+    steps: Type.Array(Step),
+    question: Type.Optional(Question),
+    result: Type.Optional(AnyJson),
+    error: Type.Optional(
+      Type.Object({
+        code: Type.String(),
+        kind: Type.Optional(Type.String()),
+        message: Type.String(),
+        step: Type.Optional(Type.String()),
+      }),
+    ),
+  },
+  { description: 'A run.' },
+);
+
+export const StartedRun = Type.Object(
+  { run_id: Type.String(), version_id: Type.String(), status: RunStatus },
+  { description: 'The run; all of it with wait_ms.' },
+);
+
+const ErrorBody = Type.Object({
+  error: Type.String(),
+  message: Type.Optional(Type.String()),
+  details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), code: Type.String(), message: Type.String() }))),
+  request_id: Type.Optional(Type.String()),
+});
+
+/** The success replies of a route and the one shape of all refusals. */
+export function replies(success: Readonly<Record<number, TSchema>>): Record<string, TSchema> {
+  return { ...success, '4xx': ErrorBody, '5xx': ErrorBody };
+}

@@ -1,0 +1,55 @@
+// What a start asks for, and how a repeat of it is recognized: by what was asked, not by what it means today, so that
+// a later publish makes no conflict.
+import { createHash, randomBytes } from 'node:crypto';
+import { canonicalDigest } from '@methods/base/canonical';
+import { bareMethodId } from '@methods/base/ids';
+import type { Static } from 'typebox';
+import type { StartRunBody } from './run-schemas.ts';
+
+export interface AskedStart {
+  /** Null for what cannot be an id. */
+  readonly methodId: string | null;
+  /** `published` or what the caller takes for a version id. */
+  readonly version: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly webhookUrl: string | null;
+  readonly answerBy: 'application' | 'team';
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Null for a start without a key. */
+  readonly key: { readonly hash: Buffer; readonly digest: Buffer } | null;
+}
+
+/** A field left out and one with its default ask for the same. */
+export function askedStart(body: Static<typeof StartRunBody>): AskedStart {
+  const webhookUrl = body.webhook_url ?? null;
+  const asked = {
+    methodId: bareMethodId(body.method),
+    version: body.version ?? 'published',
+    inputs: body.inputs ?? {},
+    webhookUrl,
+    answerBy: body.answer_by ?? (webhookUrl === null ? 'team' : 'application'),
+    metadata: body.metadata ?? {},
+  };
+  if (body.idempotency_key === undefined) return { ...asked, key: null };
+  const hash = createHash('sha256').update(body.idempotency_key, 'utf8').digest();
+  return { ...asked, key: { hash, digest: digestOf(asked) } };
+}
+
+function digestOf(asked: Omit<AskedStart, 'key'>): Buffer {
+  return canonicalDigest({
+    method: asked.methodId,
+    version: asked.version,
+    inputs: asked.inputs,
+    webhook_url: asked.webhookUrl,
+    answer_by: asked.answerBy,
+    metadata: asked.metadata,
+  });
+}
+
+/**
+ * In place of a key's hash for a start without a key: it lets the gateway itself repeat the start on another node
+ * without making a second run. As random as any SHA-256 of a secret, and never told.
+ */
+export function internalStartHash(): Buffer {
+  return randomBytes(32);
+}

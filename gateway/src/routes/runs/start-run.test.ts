@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newId } from '@methods/base/ids';
+import { Answerer, RunStatus } from '@methods/proto/run/v1/run_pb';
+import { gatewayFixture } from '../../testing/gateway-fixture.ts';
+
+test('a start is stored with defaults filled in and replied to as queued', async () => {
+  await using gateway = await gatewayFixture();
+  const { status, body, headers } = await gateway.ask('POST', '/v1/runs', {
+    method: `wf_${gateway.methodId}`,
+    inputs: { name: 'Ada' },
+    metadata: { order: '7' },
+  });
+  assert.equal(status, 201);
+  const [start] = gateway.book.starts;
+  assert.deepEqual(body, { run_id: [...gateway.book.runs.keys()][0], version_id: gateway.versionId, status: 'queued' });
+  assert.equal(headers.get('idempotent-replayed'), null);
+  assert.match(headers.get('content-type') ?? '', /^application\/json/);
+  assert.equal(start?.inputsJson, '{"name":"Ada","times":1}');
+  assert.equal(start?.method, `wf_${gateway.methodId}`);
+  assert.equal(start?.answerBy, Answerer.TEAM);
+  assert.deepEqual({ ...start?.metadata }, { order: '7' });
+  assert.equal(start?.idempotencyHash.length, 32);
+  assert.equal(start?.requestDigest.length, 0);
+});
+
+test('the bare method id, a named version and a webhook are taken', async () => {
+  await using gateway = await gatewayFixture();
+  const { status } = await gateway.ask('POST', '/v1/runs', {
+    method: gateway.methodId,
+    version: gateway.versionId,
+    inputs: { name: 'Ada', times: 2 },
+    webhook_url: 'https://example.com/hook',
+  });
+  assert.equal(status, 201);
+  assert.equal(gateway.book.starts[0]?.answerBy, Answerer.APPLICATION);
+  assert.equal(gateway.book.starts[0]?.webhookUrl, 'https://example.com/hook');
+});
+
+test('the same key and values give the same run with its present status, other values a conflict', async () => {
+  await using gateway = await gatewayFixture();
+  const start = { method: gateway.methodId, inputs: { name: 'Ada' }, idempotency_key: 'order-0001' };
+  const first = await gateway.ask('POST', '/v1/runs', start);
+  gateway.book.change(first.body.run_id, { status: RunStatus.RUNNING });
+  const again = await gateway.ask('POST', '/v1/runs', { ...start, version: 'published', metadata: {} });
+  assert.equal(again.status, 200);
+  assert.equal(again.headers.get('idempotent-replayed'), 'true');
+  assert.deepEqual(again.body, { ...first.body, status: 'running' });
+  const other = await gateway.ask('POST', '/v1/runs', { ...start, inputs: { name: 'Bob' } });
+  assert.equal(other.status, 409);
+  assert.equal(other.body.error, 'idempotency_conflict');
+  assert.equal(gateway.book.runs.size, 1);
+});
+
+test('a key that has a run gets it although the start would be refused today', async () => {
+  await using gateway = await gatewayFixture();
+  const start = { method: gateway.methodId, inputs: { name: 'Ada' }, idempotency_key: 'order-0002' };
+  const first = await gateway.ask('POST', '/v1/runs', start);
+  gateway.registry.publish(gateway.methodId, 'old', 'workflow/1');
+  gateway.registryClient.onEventsMissed();
+  const again = await gateway.ask('POST', '/v1/runs', start);
+  assert.equal(again.status, 200);
+  assert.equal(again.body.run_id, first.body.run_id);
+  const unkeyed = await gateway.ask('POST', '/v1/runs', { ...start, idempotency_key: undefined });
+  assert.equal(unkeyed.body.error, 'needs_upgrade');
+  const otherKey = await gateway.ask('POST', '/v1/runs', { ...start, idempotency_key: 'order-0003' });
+  assert.equal(otherKey.body.error, 'needs_upgrade');
+  const otherValues = await gateway.ask('POST', '/v1/runs', { ...start, inputs: { name: 7 } });
+  assert.equal(otherValues.body.error, 'idempotency_conflict');
+});
+
+test('a repeat with a key works while the registry is away', async () => {
+  await using gateway = await gatewayFixture();
+  const start = { method: gateway.methodId, inputs: { name: 'Ada' }, idempotency_key: 'order-0004' };
+  const first = await gateway.ask('POST', '/v1/runs', start);
+  gateway.registry.away = true;
+  gateway.registryClient.onEventsMissed();
+  assert.equal((await gateway.ask('POST', '/v1/runs', start)).body.run_id, first.body.run_id);
+  assert.equal((await gateway.ask('POST', '/v1/runs', { ...start, idempotency_key: 'order-0005' })).status, 201);
+});
+
+test('what cannot be started is refused by code', async () => {
+  await using gateway = await gatewayFixture();
+  const { methodId: unpublished } = gateway.registry.method(gateway.orgId, null);
+  const { methodId: foreign } = gateway.registry.method(newId('org'), 'source');
+  const start = { method: gateway.methodId, inputs: { name: 'Ada' } };
+  const cases: [object, number, string][] = [
+    [{ ...start, method: unpublished }, 409, 'not_published'],
+    [{ ...start, method: foreign }, 404, 'not_found'],
+    [{ ...start, method: 'wf_nothing' }, 404, 'not_found'],
+    [{ ...start, version: newId('ver') }, 404, 'not_found'],
+    [{ ...start, version: 'latest' }, 404, 'not_found'],
+    [{ ...start, webhook_url: 'http://example.com' }, 422, 'invalid_webhook_url'],
+    [{ ...start, webhook_url: `https://example.com/${'x'.repeat(2048)}` }, 422, 'invalid_webhook_url'],
+    [{ ...start, webhook_url: '' }, 422, 'invalid_webhook_url'],
+    [{ ...start, inputs: { name: 'x'.repeat(256 * 1024) } }, 413, 'too_large'],
+  ];
+  for (const [body, status, code] of cases) {
+    const reply = await gateway.ask('POST', '/v1/runs', body);
+    assert.deepEqual([reply.status, reply.body.error], [status, code]);
+    assert.equal(reply.body.request_id, reply.headers.get('x-request-id'));
+  }
+  assert.equal(gateway.book.runs.size, 0);
+});
+
+test('inputs of another type are told by JSON Pointer', async () => {
+  await using gateway = await gatewayFixture();
+  const { status, body } = await gateway.ask('POST', '/v1/runs', {
+    method: gateway.methodId,
+    inputs: { name: 5, nam: 'x' },
+  });
+  assert.equal(status, 422);
+  assert.equal(body.error, 'invalid_inputs');
+  assert.ok(body.details.some(({ path }: { path: string }) => path === '/name'));
+  assert.ok(body.details.every(({ code, message }: { code: string; message: string }) => code && message));
+});
+
+test('inputs left out are an empty object', async () => {
+  await using gateway = await gatewayFixture();
+  const { status, body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId });
+  assert.equal(status, 422);
+  assert.equal(body.error, 'invalid_inputs');
+});
+
+test('with wait_ms the reply is the run as it finishes', async () => {
+  await using gateway = await gatewayFixture();
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  node.onStarted = (run) => {
+    setImmediate(() => node.push(gateway.book.succeed(run.runId, '{"text":"Hello \\u00e4"}')));
+  };
+  const { status, body } = await gateway.ask('POST', '/v1/runs?wait_ms=30000', {
+    method: gateway.methodId,
+    inputs: { name: 'Ada' },
+  });
+  assert.equal(status, 201);
+  assert.equal(body.status, 'succeeded');
+  assert.deepEqual(body.result, { text: 'Hello ä' });
+  assert.equal(body.steps.length, 2);
+  assert.equal(node.count('get'), 0);
+});
+
+test('a push that overtakes the reply of its start ends the wait too', async () => {
+  await using gateway = await gatewayFixture();
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  // In the same turn: reply and push travel in one frame.
+  node.onStarted = (run) => node.push(gateway.book.ask(run.runId));
+  const { body } = await gateway.ask('POST', '/v1/runs?wait_ms=30000', {
+    method: gateway.methodId,
+    inputs: { name: 'Ada' },
+  });
+  assert.equal(body.status, 'waiting');
+  assert.equal(body.question.prompt, 'Send it?');
+  assert.deepEqual(body.question.show, [{ path: 'steps.total.sum', value: 42 }]);
+});
+
+test('a wait longer than a minute is refused, and one whose time is up gives the run as it is', async () => {
+  await using gateway = await gatewayFixture();
+  const start = { method: gateway.methodId, inputs: { name: 'Ada' } };
+  const tooLong = await gateway.ask('POST', '/v1/runs?wait_ms=60001', start);
+  assert.equal(tooLong.status, 400);
+  assert.equal(tooLong.body.details[0].code, 'wait_ms');
+  assert.equal((await gateway.ask('POST', '/v1/runs?wait_ms=soon', start)).status, 400);
+  assert.equal((await gateway.ask('POST', '/v1/runs?wait_ms=-1', start)).status, 400);
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  node.onStarted = (run) => gateway.book.change(run.runId, { status: RunStatus.RUNNING, attempts: 1 });
+  const { status, body } = await gateway.ask('POST', '/v1/runs?wait_ms=20', start);
+  assert.equal(status, 201);
+  assert.equal(body.status, 'running');
+});

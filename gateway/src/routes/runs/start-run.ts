@@ -1,0 +1,123 @@
+// POST /v1/runs: names a version, checks the inputs, and hands the start to a run-scheduler node.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { isId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { JsonValue } from '@methods/method/json';
+import { Answerer } from '@methods/proto/run/v1/run_pb';
+import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
+import type { FastifyInstance } from 'fastify';
+import type { MethodVersion } from '../../clients/method-version.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
+import { runStatusName, startedRunJson } from '../../views/run-view.ts';
+import { type RunRouteParts, runJson } from './run-reply.ts';
+import { replies, StartedRun, StartRunBody, WaitQuery } from './run-schemas.ts';
+import { type AskedStart, askedStart, internalStartHash } from './start-request.ts';
+import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
+
+const INPUTS_BYTES_MAX = 256 * 1024;
+
+export function addStartRun(scope: FastifyInstance, parts: RunRouteParts): void {
+  const { scheduler } = parts;
+  const schema = {
+    operationId: 'startRun',
+    summary: 'Start a run',
+    tags: ['runs'],
+    body: StartRunBody,
+    querystring: WaitQuery,
+    response: replies({
+      201: StartedRun,
+      200: { ...StartedRun, description: 'The same key and values: the same run.' },
+    }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .post('/v1/runs', { schema, preValidation: readWaitMs }, async (request, reply) => {
+      const { orgId, keyId } = callerOf(request);
+      const wait = waitRequest(request.query);
+      const asked = askedStart(request.body);
+      const caller = waitingCaller(reply);
+      const started = await startOrRepeat();
+      const replayed = started.replayed && asked.key !== null;
+      reply.code(replayed ? 200 : 201).header('content-type', JSON_TYPE);
+      if (replayed) reply.header('idempotent-replayed', 'true');
+      // A run that a worker took at once is still told as queued: the caller asked for no more.
+      if (wait === null) return startedRunJson(started.run, replayed ? runStatusName(started.run.status) : 'queued');
+      return runJson(parts, orgId, started.run);
+
+      async function startOrRepeat() {
+        let start: StartRun;
+        try {
+          const version = versionOf(parts, orgId, asked);
+          const startable = version instanceof Promise ? await version : version;
+          start = startMessage(parts, { orgId, keyId, asked, version: startable, bodyBytes: request.bodyBytes });
+        } catch (refusal) {
+          // A key that has a run gets it, whatever would be refused today.
+          const earlier = asked.key && (await scheduler.lookupRun(lookup(orgId, asked.key), request.id, wait, caller));
+          if (earlier) return earlier;
+          throw refusal;
+        }
+        return scheduler.startRun(start, request.id, wait, caller);
+      }
+    });
+}
+
+function versionOf(
+  { registry }: RunRouteParts,
+  orgId: string,
+  { methodId, version }: AskedStart,
+): MethodVersion | Promise<MethodVersion> {
+  if (methodId === null || (version !== 'published' && !isId('ver', version))) throw new ServiceError('not_found');
+  return registry.versionToStart(orgId, methodId, version);
+}
+
+interface CheckedStart {
+  readonly orgId: string;
+  readonly keyId: string;
+  readonly asked: AskedStart;
+  readonly version: MethodVersion;
+  readonly bodyBytes: number;
+}
+
+/** @throws whatever refuses this start by its values. */
+function startMessage(
+  { webhooks }: RunRouteParts,
+  { orgId, keyId, asked, version, bodyBytes }: CheckedStart,
+): StartRun {
+  if (version.startable === null) throw new ServiceError('needs_upgrade');
+  // Inputs are no larger than the body around them, so most are never measured.
+  if (bodyBytes > INPUTS_BYTES_MAX && Buffer.byteLength(JSON.stringify(asked.inputs)) > INPUTS_BYTES_MAX) {
+    throw tooLarge('/inputs', 'inputs_bytes', `The inputs have at most ${INPUTS_BYTES_MAX} bytes.`);
+  }
+  if (asked.webhookUrl !== null) {
+    const check = checkWebhookUrl(asked.webhookUrl, webhooks);
+    if (!check.ok) throw new ServiceError('invalid_webhook_url', check.reason);
+  }
+  const inputs = version.startable.checkInputs(asked.inputs as JsonValue);
+  if (!inputs.ok) throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
+  return {
+    $typeName: 'methods.scheduler.v1.StartRun',
+    orgId,
+    method: `wf_${asked.methodId}`,
+    versionId: version.versionId,
+    inputsJson: JSON.stringify(inputs.value),
+    idempotencyHash: asked.key?.hash ?? internalStartHash(),
+    requestDigest: asked.key?.digest ?? NO_DIGEST,
+    webhookUrl: asked.webhookUrl ?? '',
+    keyId,
+    answerBy: asked.answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM,
+    metadata: asked.metadata,
+  };
+}
+
+const NO_DIGEST = new Uint8Array(0);
+
+function lookup(orgId: string, key: NonNullable<AskedStart['key']>) {
+  return {
+    $typeName: 'methods.scheduler.v1.LookupRun' as const,
+    orgId,
+    idempotencyHash: key.hash,
+    requestDigest: key.digest,
+  };
+}

@@ -1,0 +1,133 @@
+// A whole gateway in front of test peers, listening on a free port.
+import { systemClock } from '@methods/base/clock';
+import { newId } from '@methods/base/ids';
+import { createLogger } from '@methods/logging/logger';
+import type { FastifyInstance } from 'fastify';
+import { MethodRegistry } from '../clients/method-registry.ts';
+import { RunScheduler } from '../clients/run-scheduler.ts';
+import { buildServer, type ServerParts } from '../server.ts';
+import { RegistryPeer } from './registry-peer.ts';
+import { RunBook } from './run-book.ts';
+import { SchedulerPeer } from './scheduler-peer.ts';
+
+export const GREETING = `format: method/2
+name: greet
+inputs:
+  name: text
+  times: integer = 1
+steps:
+  - name: greet
+    node: |
+      return { text: 'Hello ' + name };
+    in: { name: =inputs.name }
+    out: { text: text }
+  - name: approve
+    ask: Send it?
+    out: { ok: boolean }
+result:
+  text: =steps.greet.text
+`;
+
+export interface GatewayFixture extends AsyncDisposable {
+  readonly app: FastifyInstance;
+  readonly port: number;
+  readonly book: RunBook;
+  readonly nodes: readonly SchedulerPeer[];
+  readonly registry: RegistryPeer;
+  readonly scheduler: RunScheduler;
+  readonly registryClient: MethodRegistry;
+  readonly orgId: string;
+  readonly apiKey: ReturnType<RegistryPeer['key']>;
+  readonly methodId: string;
+  readonly versionId: string;
+  readonly log: Record<string, unknown>[];
+  /** JSON in, JSON out, with the fixture's key unless told otherwise. */
+  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  stopping: boolean;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: replies are compared, not used
+  readonly body: any;
+}
+
+export async function gatewayFixture({
+  nodes: nodeCount = 1,
+  ...options
+}: { nodes?: number } & Partial<ServerParts> = {}) {
+  const book = new RunBook();
+  const nodes = Array.from({ length: nodeCount }, () => new SchedulerPeer(book));
+  const registry = new RegistryPeer();
+  await Promise.all([registry.start(), ...nodes.map((node) => node.start())]);
+  const orgId = newId('org');
+  const apiKey = registry.key(orgId);
+  const { methodId, versionId } = registry.method(orgId, GREETING);
+
+  const log: Record<string, unknown>[] = [];
+  const logger = createLogger({ name: 'gateway', destination: { write: (line) => log.push(JSON.parse(line)) } });
+  const scheduler = new RunScheduler({ addresses: nodes.map(({ address }) => address), clock: systemClock, logger });
+  const registryClient = new MethodRegistry({
+    address: registry.address,
+    clock: systemClock,
+  });
+  const fixture = { stopping: false };
+  const app = await buildServer({
+    scheduler,
+    registry: registryClient,
+    clock: systemClock,
+    logger,
+    webhooks: { allowPrivate: false, ports: [] },
+    publicUrl: null,
+    rateLimitPerKey: 0,
+    trustProxy: null,
+    stopping: () => fixture.stopping,
+    ...options,
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  scheduler.start();
+  await until(() => nodes.every((node) => node.linked));
+
+  return Object.assign(fixture, {
+    app,
+    port,
+    book,
+    nodes,
+    registry,
+    scheduler,
+    registryClient,
+    orgId,
+    apiKey,
+    methodId,
+    versionId,
+    log,
+    async ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${apiKey.key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+    },
+    async [Symbol.asyncDispose]() {
+      scheduler.endWaits();
+      await app.close();
+      scheduler.stop();
+      registryClient.stop();
+      await Promise.all([registry.stop(), ...nodes.map((node) => node.stop())]);
+    },
+  }) satisfies GatewayFixture;
+}
+
+/** Waits for a condition; the test runner's own limit ends a wait in vain. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}

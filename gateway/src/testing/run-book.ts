@@ -1,0 +1,128 @@
+// The runs that run-scheduler peers of a test share, as real nodes share their database.
+import { newId, newRunId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { Answerer, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import type { AnswerRun, LookupRun, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+
+interface Booked {
+  readonly orgId: string;
+  view: RunView;
+}
+
+export class RunBook {
+  readonly runs = new Map<string, Booked>();
+  readonly starts: StartRun[] = [];
+  private readonly keys = new Map<string, { digest: string; runId: string }>();
+
+  start(start: StartRun): { run: RunView; replayed: boolean } {
+    this.starts.push(start);
+    const key = keyOf(start);
+    const known = this.keys.get(key);
+    if (known) return { run: this.known(known, start), replayed: true };
+    const run = newRun(start);
+    this.keys.set(key, { digest: hex(start.requestDigest), runId: run.runId });
+    this.runs.set(run.runId, { orgId: start.orgId, view: run });
+    return { run, replayed: false };
+  }
+
+  lookup(lookup: LookupRun): { run: RunView; replayed: boolean } {
+    const known = this.keys.get(keyOf(lookup));
+    if (!known) throw new ServiceError('not_found');
+    return { run: this.known(known, lookup), replayed: true };
+  }
+
+  get(orgId: string, runId: string): RunView {
+    const booked = this.runs.get(runId);
+    if (!booked || booked.orgId !== orgId) throw new ServiceError('not_found');
+    return booked.view;
+  }
+
+  answer({ orgId, runId, questionId }: AnswerRun): RunView {
+    const run = this.get(orgId, runId);
+    if (run.status !== RunStatus.WAITING)
+      throw new ServiceError('run_not_waiting', undefined, { facts: { status: 'queued' } });
+    if (questionId !== '' && run.question?.id !== questionId) throw new ServiceError('question_changed');
+    return this.change(runId, { status: RunStatus.QUEUED });
+  }
+
+  cancel(orgId: string, runId: string): RunView {
+    const run = this.get(orgId, runId);
+    if (run.status === RunStatus.RUNNING) return this.change(runId, { cancelRequested: true });
+    if (run.status === RunStatus.SUCCEEDED)
+      throw new ServiceError('run_finished', undefined, { facts: { status: 'succeeded' } });
+    return this.change(runId, { status: RunStatus.CANCELLED });
+  }
+
+  /** A new committed state. */
+  change(runId: string, changes: Partial<RunView>): RunView {
+    const booked = this.runs.get(runId);
+    if (!booked) throw new Error(`no run ${runId}`);
+    booked.view = { ...booked.view, ...changes, revision: booked.view.revision + 1 };
+    if (booked.view.status !== RunStatus.WAITING) delete booked.view.question;
+    return booked.view;
+  }
+
+  ask(runId: string, questionId = newId('q')): RunView {
+    return this.change(runId, {
+      status: RunStatus.WAITING,
+      question: {
+        $typeName: 'methods.run.v1.Question',
+        id: questionId,
+        step: 'approve',
+        prompt: 'Send it?',
+        details: '',
+        show: [{ $typeName: 'methods.run.v1.ShownValue', path: 'steps.total.sum', valueJson: '42' }],
+        formJson: '{"type":"object"}',
+        askedAtMs: 1_000,
+        deadlineAtMs: 0,
+      },
+    });
+  }
+
+  succeed(runId: string, resultJson: string): RunView {
+    return this.change(runId, { status: RunStatus.SUCCEEDED, resultJson });
+  }
+
+  private known(known: { digest: string; runId: string }, asked: StartRun | LookupRun): RunView {
+    if (known.digest !== hex(asked.requestDigest)) throw new ServiceError('idempotency_conflict');
+    return this.get(asked.orgId, known.runId);
+  }
+}
+
+function newRun(start: StartRun): RunView {
+  const now = Date.now();
+  return {
+    $typeName: 'methods.run.v1.RunView',
+    runId: newRunId(3),
+    method: start.method,
+    versionId: start.versionId,
+    status: RunStatus.QUEUED,
+    attempts: 0,
+    maxAttempts: 3,
+    answerBy: start.answerBy === Answerer.APPLICATION ? Answerer.APPLICATION : Answerer.TEAM,
+    metadata: start.metadata,
+    timing: {
+      $typeName: 'methods.run.v1.RunTiming',
+      createdAtMs: now,
+      startedAtMs: 0,
+      waitingSinceMs: 0,
+      finishedAtMs: 0,
+      queuedMs: 0,
+      runningMs: 0,
+      waitingMs: 0,
+      stateSinceMs: now,
+    },
+    cancelRequested: false,
+    steps: [],
+    resultJson: '',
+    revision: 1,
+  };
+}
+
+function keyOf({ orgId, idempotencyHash }: { orgId: string; idempotencyHash: Uint8Array }): string {
+  return `${orgId}/${hex(idempotencyHash)}`;
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

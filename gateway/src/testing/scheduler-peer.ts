@@ -1,0 +1,127 @@
+// A run-scheduler node for the gateway's own tests: real gRPC in front of a RunBook.
+import { toErrorDetail } from '@methods/errors/error-detail';
+import { silentLogger } from '@methods/logging/logger';
+import type { RunView } from '@methods/proto/run/v1/run_pb';
+import {
+  type GatewayItem,
+  RunSchedulerService,
+  type StartRun,
+} from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { FrameConnection } from '@methods/rpc/frame-connection';
+import { type SentItem, serveFrames } from '@methods/rpc/frame-stream';
+import { RpcServer, served } from '@methods/rpc/server';
+import type { RunBook } from './run-book.ts';
+
+type Down = SentItem<(typeof RunSchedulerService.method.exchange)['output']>;
+
+export class SchedulerPeer {
+  readonly received: GatewayItem[] = [];
+  readonly watched = new Set<string>();
+  /** Takes requests and answers none. */
+  frozen = false;
+  /** Commits starts, but its replies are lost. */
+  losesStartReplies = false;
+  shardsOwned = 256;
+  draining = false;
+  /** Called after each start was replied to. */
+  onStarted: (run: RunView, start: StartRun) => void = () => {};
+  private readonly connections = new Set<FrameConnection<Down>>();
+  private server: RpcServer | null = null;
+  private port = 0;
+
+  constructor(private readonly book: RunBook) {}
+
+  get address(): string {
+    return `127.0.0.1:${this.port}`;
+  }
+
+  /** A gateway has its stream and this node's status. */
+  get linked(): boolean {
+    return this.connections.size > 0;
+  }
+
+  async start(): Promise<void> {
+    this.server = new RpcServer({
+      listen: `127.0.0.1:${this.port}`,
+      services: [served(RunSchedulerService, { exchange: serveFrames((connection) => this.accept(connection)) })],
+      logger: silentLogger,
+      graceMs: 0,
+    });
+    await this.server.start();
+    this.port = this.server.port;
+  }
+
+  /** As if killed: every stream breaks at once. */
+  async stop(): Promise<void> {
+    await this.server?.stop();
+    this.server = null;
+  }
+
+  push(run: RunView): void {
+    for (const connection of this.connections) connection.send({ callId: 0, item: { case: 'push', value: run } });
+  }
+
+  tellStatus(): void {
+    for (const connection of this.connections) connection.send(this.status());
+  }
+
+  count(kind: GatewayItem['item']['case']): number {
+    return this.received.filter(({ item }) => item.case === kind).length;
+  }
+
+  private accept(connection: FrameConnection<Down>) {
+    this.connections.add(connection);
+    if (!this.frozen) connection.send(this.status());
+    return {
+      onItems: (items: GatewayItem[]) => {
+        for (const item of items) this.handle(connection, item);
+      },
+      onClose: () => {
+        this.connections.delete(connection);
+      },
+    };
+  }
+
+  private status(): Down {
+    const value = { nodeId: this.address, shardsOwned: this.shardsOwned, draining: this.draining, ready: true };
+    return { callId: 0, item: { case: 'status', value } };
+  }
+
+  private handle(connection: FrameConnection<Down>, item: GatewayItem): void {
+    this.received.push(item);
+    if (this.frozen) return;
+    const { callId } = item;
+    try {
+      const reply = this.reply(item.item);
+      if (reply === null) return;
+      if (item.item.case === 'start' && this.losesStartReplies) return;
+      connection.send({ callId, item: { case: 'run', value: reply } });
+      if (item.item.case === 'start') this.onStarted(reply.run, item.item.value);
+    } catch (error) {
+      connection.send({ callId, item: { case: 'error', value: toErrorDetail(error) } });
+    }
+  }
+
+  private reply(item: GatewayItem['item']): { run: RunView; replayed: boolean } | null {
+    switch (item.case) {
+      case 'start':
+        return this.book.start(item.value);
+      case 'lookup':
+        return this.book.lookup(item.value);
+      case 'get':
+        return { run: this.book.get(item.value.orgId, item.value.runId), replayed: false };
+      case 'watch':
+        this.watched.add(item.value.runId);
+        return { run: this.book.get(item.value.orgId, item.value.runId), replayed: false };
+      case 'unwatch':
+        this.watched.delete(item.value.runId);
+        return null;
+      case 'answer':
+        return { run: this.book.answer(item.value), replayed: false };
+      case 'cancel':
+        return { run: this.book.cancel(item.value.orgId, item.value.runId), replayed: false };
+      default:
+        return null;
+    }
+  }
+}

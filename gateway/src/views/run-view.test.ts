@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Answerer, RunStatus, type RunView, StepStatus, type StepView } from '@methods/proto/run/v1/run_pb';
+import { runViewJson } from './run-view.ts';
+
+const STEPS = [
+  { name: 'fetch', kind: 'http' },
+  { name: 'check', kind: 'node' },
+  { name: 'approve', kind: 'ask' },
+];
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+function run(changes: Partial<RunView> = {}): RunView {
+  return {
+    $typeName: 'methods.run.v1.RunView',
+    runId: 'run_0',
+    method: 'wf_0',
+    versionId: 'ver_0',
+    status: RunStatus.QUEUED,
+    attempts: 0,
+    maxAttempts: 3,
+    answerBy: Answerer.TEAM,
+    metadata: {},
+    timing: timing(),
+    cancelRequested: false,
+    steps: [],
+    resultJson: '',
+    revision: 1,
+    ...changes,
+  };
+}
+
+function timing(changes: object = {}) {
+  return {
+    $typeName: 'methods.run.v1.RunTiming' as const,
+    createdAtMs: NOW - 10_000,
+    startedAtMs: 0,
+    waitingSinceMs: 0,
+    finishedAtMs: 0,
+    queuedMs: 0,
+    runningMs: 0,
+    waitingMs: 0,
+    stateSinceMs: NOW - 1_000,
+    ...changes,
+  };
+}
+
+function step(changes: Partial<StepView>): StepView {
+  return {
+    $typeName: 'methods.run.v1.StepView',
+    path: 'fetch',
+    kind: 'http',
+    status: StepStatus.SUCCEEDED,
+    attempt: 1,
+    startedAtMs: NOW - 900,
+    finishedAtMs: NOW - 400,
+    runningMs: 500,
+    waitingMs: 0,
+    checks: [],
+    ...changes,
+  };
+}
+
+const view = (changes: Partial<RunView> = {}) => JSON.parse(runViewJson(run(changes), STEPS, NOW));
+const statuses = (changes: Partial<RunView>) =>
+  view(changes).steps.map(({ name, status }: { name: string; status: string }) => `${name} ${status}`);
+
+test('a queued run has every documented field, unknown times null, and the open span counted', () => {
+  const pending = (name: string, kind: string) => ({
+    name,
+    kind,
+    status: 'pending',
+    attempt: 0,
+    timing: { started_at: null, finished_at: null, running_ms: 0, waiting_ms: 0 },
+    checks: [],
+  });
+  assert.deepEqual(view({ timing: timing({ queuedMs: 250 }), metadata: { '"k\n': 'ä"' } }), {
+    run_id: 'run_0',
+    method: 'wf_0',
+    version_id: 'ver_0',
+    status: 'queued',
+    attempts: 0,
+    max_attempts: 3,
+    run_data: 'account',
+    answer_by: 'team',
+    metadata: { '"k\n': 'ä"' },
+    timing: {
+      created_at: '2026-01-02T03:03:55.678Z',
+      started_at: null,
+      waiting_since: null,
+      finished_at: null,
+      queued_ms: 1_250,
+      running_ms: 0,
+      waiting_ms: 0,
+    },
+    steps: [pending('fetch', 'http'), pending('check', 'node'), pending('approve', 'ask')],
+  });
+});
+
+test('the first step a running run has not recorded is where it stands', () => {
+  assert.deepEqual(statuses({ status: RunStatus.RUNNING }), ['fetch running', 'check pending', 'approve pending']);
+  const recorded = [step({})];
+  assert.deepEqual(statuses({ status: RunStatus.RUNNING, steps: recorded }), [
+    'fetch succeeded',
+    'check running',
+    'approve pending',
+  ]);
+  assert.deepEqual(statuses({ status: RunStatus.QUEUED, steps: recorded }).at(1), 'check pending');
+});
+
+test('what an ended run never reached is cancelled or skipped, and the step it failed in failed', () => {
+  const steps = [step({})];
+  assert.deepEqual(statuses({ status: RunStatus.CANCELLED, steps }).slice(1), ['check cancelled', 'approve cancelled']);
+  const error = {
+    $typeName: 'methods.run.v1.RunError' as const,
+    code: 'step_failed',
+    kind: '',
+    message: 'm',
+    step: 'check',
+  };
+  assert.deepEqual(statuses({ status: RunStatus.FAILED, steps, error }).slice(1), ['check failed', 'approve skipped']);
+});
+
+test('a waiting run shows its question, and the open wait is counted in the run and its step', () => {
+  const shown = view({
+    status: RunStatus.WAITING,
+    attempts: 1,
+    steps: [step({}), step({ path: 'check', kind: 'node' })],
+    timing: timing({ waitingSinceMs: NOW - 1_000, startedAtMs: NOW - 5_000 }),
+    question: {
+      $typeName: 'methods.run.v1.Question',
+      id: 'q_0',
+      step: 'approve',
+      prompt: 'Pay "all"?',
+      details: '',
+      show: [{ $typeName: 'methods.run.v1.ShownValue', path: 'steps.fetch.total', valueJson: '{"a":[1,2.50]}' }],
+      formJson: '{"type":"object","properties":{}}',
+      askedAtMs: NOW - 1_000,
+      deadlineAtMs: NOW + 60_000,
+    },
+  });
+  assert.deepEqual(shown.question, {
+    id: 'q_0',
+    step: 'approve',
+    prompt: 'Pay "all"?',
+    show: [{ path: 'steps.fetch.total', value: { a: [1, 2.5] } }],
+    form: { type: 'object', properties: {} },
+    asked_at: '2026-01-02T03:04:04.678Z',
+    deadline_at: '2026-01-02T03:05:05.678Z',
+  });
+  assert.equal(shown.timing.waiting_ms, 1_000);
+  assert.equal(shown.timing.waiting_since, '2026-01-02T03:04:04.678Z');
+  assert.deepEqual(shown.steps[2].timing, {
+    started_at: '2026-01-02T03:04:04.678Z',
+    finished_at: null,
+    running_ms: 0,
+    waiting_ms: 1_000,
+  });
+});
+
+test('a result is there only when the run succeeded, an error only when it failed', () => {
+  assert.deepEqual(view({ status: RunStatus.SUCCEEDED, resultJson: '{"n":1e2}' }).result, { n: 100 });
+  assert.ok(!('result' in view({ status: RunStatus.FAILED, resultJson: '{}' })));
+  const error = {
+    $typeName: 'methods.run.v1.RunError' as const,
+    code: 'no_answer',
+    kind: 'timeout',
+    message: 'No answer within 3d',
+    step: 'approve',
+  };
+  const failed = view({ status: RunStatus.FAILED, error });
+  assert.deepEqual(failed.error, {
+    code: 'no_answer',
+    kind: 'timeout',
+    message: 'No answer within 3d',
+    step: 'approve',
+  });
+  assert.ok(!('error' in view({ status: RunStatus.SUCCEEDED, error })));
+});
+
+test('what was recorded below a step follows it, and checks and errors are told', () => {
+  const shown = view({
+    status: RunStatus.FAILED,
+    steps: [
+      step({ path: 'fetch[0]' }),
+      step({
+        path: 'fetch[1]',
+        status: StepStatus.FAILED,
+        checks: [
+          { $typeName: 'methods.run.v1.StepCheck', name: 'paid', phase: 'ensure', status: 'failed', message: 'no' },
+        ],
+        error: { $typeName: 'methods.run.v1.StepError', kind: 'http', message: 'status 500', status: 500, line: 0 },
+      }),
+      step({ path: 'fetch' }),
+      step({ path: 'elsewhere' }),
+    ],
+  });
+  assert.deepEqual(
+    shown.steps.map(({ name }: { name: string }) => name),
+    ['fetch', 'fetch[0]', 'fetch[1]', 'check', 'approve', 'elsewhere'],
+  );
+  assert.deepEqual(shown.steps[2].checks, [{ name: 'paid', phase: 'ensure', status: 'failed', message: 'no' }]);
+  assert.deepEqual(shown.steps[2].error, { kind: 'http', message: 'status 500', status: 500 });
+});

@@ -1,0 +1,82 @@
+// A run as the scheduler tells it, turned into the documented JSON.
+import { Answerer, type Question, RunStatus, type RunTiming, type RunView } from '@methods/proto/run/v1/run_pb';
+import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
+import { type DeclaredStep, stepsJson } from './step-view.ts';
+
+const STATUS_NAMES: Record<RunStatus, string> = {
+  [RunStatus.UNSPECIFIED]: 'queued',
+  [RunStatus.QUEUED]: 'queued',
+  [RunStatus.RUNNING]: 'running',
+  [RunStatus.WAITING]: 'waiting',
+  [RunStatus.SUCCEEDED]: 'succeeded',
+  [RunStatus.FAILED]: 'failed',
+  [RunStatus.CANCELLED]: 'cancelled',
+};
+
+export function runStatusName(status: RunStatus): string {
+  return STATUS_NAMES[status] ?? 'queued';
+}
+
+export function isFinished(run: RunView): boolean {
+  return run.status >= RunStatus.SUCCEEDED;
+}
+
+/** The short reply to a start. Ids are letters, digits and underscores, so they need no escaping. */
+export function startedRunJson(run: RunView, status: string): string {
+  return `{"run_id":"${run.runId}","version_id":"${run.versionId}","status":"${status}"}`;
+}
+
+/**
+ * The whole run. Fields that do not apply are absent, unknown times null; sums of time include the span that is still
+ * open at `nowMs` (wall clock). `declared` are the version's top-level steps, all listed from the start.
+ */
+export function runViewJson(run: RunView, declared: readonly DeclaredStep[], nowMs: number): string {
+  return (
+    `{"run_id":"${run.runId}","method":"${run.method}","version_id":"${run.versionId}","status":"${runStatusName(run.status)}",` +
+    `"attempts":${run.attempts},"max_attempts":${run.maxAttempts},"run_data":"account",` +
+    `"answer_by":"${run.answerBy === Answerer.APPLICATION ? 'application' : 'team'}","metadata":${JSON.stringify(run.metadata)},` +
+    `"timing":${timingJson(run, nowMs)}${run.cancelRequested ? ',"cancel_requested":true' : ''},` +
+    `"steps":${stepsJson(run, declared, nowMs)}${questionJson(run)}${resultJson(run)}${errorJson(run)}}`
+  );
+}
+
+function timingJson(run: RunView, nowMs: number): string {
+  const timing: Partial<RunTiming> = run.timing ?? {};
+  const openMs = timing.stateSinceMs ? Math.max(0, nowMs - timing.stateSinceMs) : 0;
+  const spent = (sumMs: number | undefined, state: RunStatus) =>
+    jsonSpan((sumMs ?? 0) + (run.status === state ? openMs : 0));
+  return (
+    `{"created_at":${jsonTime(timing.createdAtMs ?? 0)},"started_at":${jsonTime(timing.startedAtMs ?? 0)},` +
+    `"waiting_since":${jsonTime(timing.waitingSinceMs ?? 0)},"finished_at":${jsonTime(timing.finishedAtMs ?? 0)},` +
+    `"queued_ms":${spent(timing.queuedMs, RunStatus.QUEUED)},"running_ms":${spent(timing.runningMs, RunStatus.RUNNING)},` +
+    `"waiting_ms":${spent(timing.waitingMs, RunStatus.WAITING)}}`
+  );
+}
+
+function questionJson(run: RunView): string {
+  return run.status === RunStatus.WAITING && run.question ? `,"question":${question(run.question)}` : '';
+}
+
+function question(asked: Question): string {
+  const show = asked.show.map(({ path, valueJson }) => `{"path":${jsonString(path)},"value":${valueJson || 'null'}}`);
+  return (
+    `{"id":${jsonString(asked.id)},"step":${jsonString(asked.step)},"prompt":${jsonString(asked.prompt)},` +
+    `${asked.details === '' ? '' : `"details":${jsonString(asked.details)},`}"show":[${show.join(',')}],` +
+    `"form":${asked.formJson || '{}'},"asked_at":${jsonTime(asked.askedAtMs)},"deadline_at":${jsonTime(asked.deadlineAtMs)}}`
+  );
+}
+
+function resultJson(run: RunView): string {
+  return run.status === RunStatus.SUCCEEDED && run.resultJson !== '' ? `,"result":${run.resultJson}` : '';
+}
+
+function errorJson(run: RunView): string {
+  const error = run.error;
+  if (run.status !== RunStatus.FAILED || !error) return '';
+  return `,"error":${JSON.stringify({
+    code: error.code,
+    ...(error.kind === '' ? {} : { kind: error.kind }),
+    message: error.message,
+    ...(error.step === '' ? {} : { step: error.step }),
+  })}`;
+}

@@ -1,0 +1,109 @@
+// The steps of a run as callers see them: those recorded, and the others of the version from the start on.
+import type { RunView, StepCheck, StepView } from '@methods/proto/run/v1/run_pb';
+import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';
+import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
+
+/** A top-level step as its version declares it. */
+export interface DeclaredStep {
+  readonly name: string;
+  readonly kind: string;
+}
+
+const STATUS_NAMES: Record<StepStatus, string> = {
+  [StepStatus.UNSPECIFIED]: 'pending',
+  [StepStatus.PENDING]: 'pending',
+  [StepStatus.RUNNING]: 'running',
+  [StepStatus.WAITING]: 'waiting',
+  [StepStatus.SUCCEEDED]: 'succeeded',
+  [StepStatus.FAILED]: 'failed',
+  [StepStatus.SKIPPED]: 'skipped',
+  [StepStatus.CANCELLED]: 'cancelled',
+};
+
+/**
+ * A JSON array. Each declared step stands once in the version's order, followed by what was recorded below its path;
+ * with no declared steps (the version could not be read) the recorded ones stand alone.
+ */
+export function stepsJson(run: RunView, declared: readonly DeclaredStep[], nowMs: number): string {
+  const recorded = new Map(run.steps.map((step) => [step.path, step]));
+  const parts: string[] = [];
+  let reached = true;
+  for (const { name, kind } of declared) {
+    const step = recorded.get(name);
+    if (step) {
+      parts.push(recordedJson(step, run, nowMs));
+      recorded.delete(name);
+    } else {
+      parts.push(unrecordedJson(name, kind, unrecordedStatus(run, name, reached), run, nowMs));
+      reached = false;
+    }
+    for (const [path, inner] of recorded) {
+      if (!isBelow(path, name)) continue;
+      parts.push(recordedJson(inner, run, nowMs));
+      recorded.delete(path);
+    }
+  }
+  for (const step of recorded.values()) parts.push(recordedJson(step, run, nowMs));
+  return `[${parts.join(',')}]`;
+}
+
+// `upsert[3]` and `classify/ticket` are below `upsert` and `classify`.
+function isBelow(path: string, name: string): boolean {
+  const next = path.charAt(name.length);
+  return (next === '/' || next === '[') && path.startsWith(name);
+}
+
+/** `reached`: every step before this one is recorded, so this is where the run stands. */
+function unrecordedStatus(run: RunView, name: string, reached: boolean): string {
+  switch (run.status) {
+    case RunStatus.WAITING:
+      return run.question?.step === name ? 'waiting' : 'pending';
+    case RunStatus.RUNNING:
+      return reached ? 'running' : 'pending';
+    case RunStatus.CANCELLED:
+      return 'cancelled';
+    case RunStatus.FAILED:
+      return run.error?.step === name ? 'failed' : 'skipped';
+    case RunStatus.SUCCEEDED:
+      return 'skipped';
+    default:
+      return 'pending';
+  }
+}
+
+function unrecordedJson(name: string, kind: string, status: string, run: RunView, nowMs: number): string {
+  const askedAtMs = status === 'waiting' ? (run.question?.askedAtMs ?? 0) : 0;
+  const waitingMs = askedAtMs > 0 ? nowMs - askedAtMs : 0;
+  const attempt = status === 'running' || status === 'waiting' || status === 'failed' ? run.attempts : 0;
+  return (
+    `{"name":${jsonString(name)},"kind":${jsonString(kind)},"status":"${status}","attempt":${attempt},` +
+    `"timing":{"started_at":${jsonTime(askedAtMs)},"finished_at":null,"running_ms":0,"waiting_ms":${jsonSpan(waitingMs)}},"checks":[]}`
+  );
+}
+
+function recordedJson(step: StepView, run: RunView, nowMs: number): string {
+  const openSinceMs = run.question?.step === step.path ? run.question.askedAtMs : step.startedAtMs;
+  const openMs = step.finishedAtMs === 0 && openSinceMs > 0 ? nowMs - openSinceMs : 0;
+  const runningMs = step.runningMs + (step.status === StepStatus.RUNNING ? openMs : 0);
+  const waitingMs = step.waitingMs + (step.status === StepStatus.WAITING ? openMs : 0);
+  return (
+    `{"name":${jsonString(step.path)},"kind":${jsonString(step.kind)},"status":"${STATUS_NAMES[step.status] ?? 'pending'}","attempt":${step.attempt},` +
+    `"timing":{"started_at":${jsonTime(step.startedAtMs)},"finished_at":${jsonTime(step.finishedAtMs)},"running_ms":${jsonSpan(runningMs)},"waiting_ms":${jsonSpan(waitingMs)}},` +
+    `"checks":[${step.checks.map(checkJson).join(',')}]${stepErrorJson(step)}}`
+  );
+}
+
+function checkJson(check: StepCheck): string {
+  return JSON.stringify({ name: check.name, phase: check.phase, status: check.status, message: check.message });
+}
+
+function stepErrorJson(step: StepView): string {
+  const error = step.error;
+  if (!error) return '';
+  return `,"error":${JSON.stringify({
+    kind: error.kind,
+    message: error.message,
+    ...(error.status > 0 ? { status: error.status } : {}),
+    ...(error.line > 0 ? { line: error.line } : {}),
+  })}`;
+}

@@ -1,0 +1,10 @@
+import { newId } from '@methods/base/ids';
+import { RegistryPeer } from './src/testing/registry-peer.ts';
+import { RunBook } from './src/testing/run-book.ts';
+import { SchedulerPeer } from './src/testing/scheduler-peer.ts';
+import { GREETING } from './src/testing/gateway-fixture.ts';
+const book = new RunBook(); const node = new SchedulerPeer(book); const reg = new RegistryPeer();
+await reg.start(); await node.start();
+const org = newId('org'); const key = reg.key(org); const m = reg.method(org, GREETING);
+node.onStarted = (run) => setImmediate(() => { node.push(book.succeed(run.runId, '{"text":"hello"}')); book.runs.delete(run.runId); book.starts.length = 0; node.received.length = 0; });
+console.log(JSON.stringify({ reg: reg.address, node: node.address, key: key.authPart, method: m.methodId }));

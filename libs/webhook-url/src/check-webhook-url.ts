@@ -1,0 +1,82 @@
+// Whether a text may be a run's webhook URL: judged by the text alone, without a network. The gateway asks when a
+// run starts, the notifier again at each try; names are judged there, by the addresses they resolve to.
+import { isIP } from 'node:net';
+import { isPublicAddress } from './public-address.ts';
+
+export interface WebhookUrlPolicy {
+  /** Allows http, any port and addresses that are not public. */
+  readonly allowPrivate: boolean;
+  /** Ports allowed besides 443. */
+  readonly ports: readonly number[];
+}
+
+export type WebhookUrlCheck =
+  | { readonly ok: true; readonly url: URL }
+  /** `reason` is a sentence for the caller and never repeats the URL. */
+  | { readonly ok: false; readonly reason: string };
+
+export const WEBHOOK_URL_LENGTH_MAX = 2048;
+
+// The URL parser drops tabs and line breaks and reads a backslash as a slash; other programs do not. What two
+// readers could take for two hosts is refused.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const AMBIGUOUS = /[\u0000-\u0020\u007f\\]/;
+// The parser also forgives missing and extra slashes, and an empty user name.
+const SCHEME_AND_HOST = /^https?:\/\/[^/?#]/i;
+const USER_INFO = /^[^/]*\/\/[^/?#]*@/;
+
+/** Parses once; on success `url` is what to connect to, its host name in lower case without a trailing dot. */
+export function checkWebhookUrl(text: string, policy: WebhookUrlPolicy): WebhookUrlCheck {
+  if (text.length > WEBHOOK_URL_LENGTH_MAX) {
+    return refused(`A webhook URL has at most ${WEBHOOK_URL_LENGTH_MAX} characters.`);
+  }
+  if (AMBIGUOUS.test(text)) return refused('A webhook URL holds no spaces, control characters or backslashes.');
+  const url = parse(text);
+  if (url === null || (isHttp(url) && !SCHEME_AND_HOST.test(text))) return refused('The webhook URL cannot be read.');
+  if (url.protocol !== 'https:' && !(policy.allowPrivate && url.protocol === 'http:')) {
+    return refused('A webhook URL begins with https://.');
+  }
+  if (url.username !== '' || url.password !== '' || USER_INFO.test(text)) {
+    return refused('A webhook URL holds no user name or password.');
+  }
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
+  if (url.hostname === '' || url.hostname.endsWith('.')) return refused('The webhook URL names no host.');
+  if (!portAllowed(url, policy)) return refused('A webhook URL uses port 443 or a port the operator allows.');
+  if (policy.allowPrivate) return { ok: true, url };
+  return isPublicHost(url) ? { ok: true, url } : refused('A webhook URL names a public host.');
+}
+
+/** The address that stands in the URL in place of a name, without brackets; null for a name. */
+export function literalAddress(url: URL): string | null {
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  return isIP(host) === 0 ? null : host;
+}
+
+function isPublicHost(url: URL): boolean {
+  const address = literalAddress(url);
+  if (address !== null) return isPublicAddress(address);
+  // A name without a dot means whatever the resolver's search list makes of it; localhost is always this machine.
+  return url.hostname.includes('.') && !url.hostname.endsWith('.localhost');
+}
+
+function portAllowed(url: URL, policy: WebhookUrlPolicy): boolean {
+  if (url.port === '0') return false;
+  if (policy.allowPrivate || url.port === '' || url.port === '443') return true;
+  return policy.ports.includes(Number(url.port));
+}
+
+function isHttp(url: URL): boolean {
+  return url.protocol === 'https:' || url.protocol === 'http:';
+}
+
+function parse(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
+function refused(reason: string): WebhookUrlCheck {
+  return { ok: false, reason };
+}

@@ -1,0 +1,21 @@
+// Emits RegistryChanged on registry.changed.<org>.
+import type { Bus } from '@methods/bus/connection';
+import { registryChanged } from '@methods/bus/subjects';
+import type { Logger } from '@methods/logging/logger';
+import { RegistryChangedSchema } from '@methods/proto/event/v1/event_pb';
+import { encoder } from '@methods/rpc/message-codec';
+import type { RegistryChanges } from './registry-changes.ts';
+
+const encode = encoder(RegistryChangedSchema);
+
+/** A change that could not be sent is logged and forgotten. */
+export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): RegistryChanges {
+  function emit(orgId: string, kind: 'key' | 'method', id: string, authSha256 = ''): void {
+    if (bus.publish(registryChanged(orgId), encode({ orgId, kind, id, authSha256 }))) return;
+    logger.warn({ org_id: orgId, kind, id }, 'registry change not emitted: NATS is away');
+  }
+  return {
+    keyRevoked: ({ orgId, keyId, authSha256 }) => emit(orgId, 'key', keyId, authSha256.toString('hex')),
+    methodPublished: ({ orgId, methodId }) => emit(orgId, 'method', methodId),
+  };
+}

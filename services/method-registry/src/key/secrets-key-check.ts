@@ -1,0 +1,33 @@
+// Refuses to start with another SECRETS_KEY than the stored webhook secrets were sealed under: no webhook could be
+// signed, and keys made from then on would need the wrong one.
+import { SecretBoxError } from '@methods/auth/secret-box';
+import type { Stoppable } from '@methods/base/stoppable';
+import { inject, injectable } from 'tsyringe';
+import { KeyStore } from '../store/key-store.ts';
+import { WebhookSecrets } from './webhook-secrets.ts';
+
+export class WrongSecretsKey extends Error {
+  override readonly name = 'WrongSecretsKey';
+}
+
+@injectable()
+export class SecretsKeyCheck implements Stoppable {
+  constructor(
+    @inject(KeyStore) private readonly keys: KeyStore,
+    @inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
+  ) {}
+
+  /** @throws WrongSecretsKey. */
+  async start(): Promise<void> {
+    const sample = await this.keys.sampleWebhookSecret();
+    if (sample === null) return;
+    try {
+      this.secrets.open(sample.orgId, sample.keyId, sample.sealed);
+    } catch (error) {
+      if (!(error instanceof SecretBoxError)) throw error;
+      throw new WrongSecretsKey('SECRETS_KEY is not the key the stored webhook secrets were sealed under.');
+    }
+  }
+
+  stop(): void {}
+}

@@ -1,0 +1,26 @@
+// Makes, seals and opens webhook secrets. A secret must be readable again to sign with, so it is stored encrypted
+// under SECRETS_KEY and bound to its key's row: one moved to another row does not open.
+
+import { open, seal } from '@methods/auth/secret-box';
+import { createWebhookSecret } from '@methods/auth/webhook-secret';
+import type { InjectionToken } from 'tsyringe';
+
+export interface WebhookSecrets {
+  /** A new secret, in clear for its one telling, and sealed for the store. */
+  create(orgId: string, keyId: string): { readonly secret: string; readonly sealed: Buffer };
+  /** @throws SecretBoxError when it was sealed for another key or under another SECRETS_KEY. */
+  open(orgId: string, keyId: string, sealed: Buffer): string;
+}
+export const WebhookSecrets: InjectionToken<WebhookSecrets> = Symbol('WebhookSecrets');
+
+/** `masterKey` has 32 bytes. */
+export function sealedWebhookSecrets(masterKey: Buffer): WebhookSecrets {
+  const place = (orgId: string, keyId: string) => `webhook-secret:${orgId}:${keyId}`;
+  return {
+    create(orgId, keyId) {
+      const secret = createWebhookSecret();
+      return { secret, sealed: seal(masterKey, secret, place(orgId, keyId)) };
+    },
+    open: (orgId, keyId, sealed) => open(masterKey, sealed, place(orgId, keyId)),
+  };
+}

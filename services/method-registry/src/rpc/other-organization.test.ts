@@ -1,0 +1,114 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { newId, newMethodId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import {
+  methodSource,
+  newKey,
+  newMethod,
+  newOrganization,
+  type RegistryClient,
+  type RunningRegistry,
+  startRegistry,
+} from '../../test/running-registry.ts';
+
+let registry: RunningRegistry;
+before(async () => {
+  registry = await startRegistry();
+});
+after(() => registry.stop());
+
+interface Target {
+  readonly orgId: string;
+  readonly keyId: string;
+  readonly methodId: string;
+  readonly versionId: string;
+}
+
+/** Every RPC that acts in an organization on something that must be there. */
+const acts: Record<string, (client: RegistryClient, target: Target) => Promise<unknown>> = {
+  revokeServiceKey: (client, target) => client.revokeServiceKey(target),
+  getWebhookSecret: (client, target) => client.getWebhookSecret(target),
+  saveVersion: (client, target) =>
+    client.saveVersion({ ...target, baseVersion: target.versionId, source: methodSource('Taken over') }),
+  publishVersion: (client, target) => client.publishVersion(target),
+  getMethod: (client, target) => client.getMethod(target),
+  getVersion: (client, target) => client.getVersion({ ...target, version: target.versionId }),
+  getCurrentVersion: (client, target) => client.getVersion(target),
+  getPublishedVersion: (client, target) => client.getVersion({ ...target, version: 'published' }),
+  putLock: (client, target) => client.putLock({ ...target, lock: Buffer.from('lock') }),
+};
+
+async function refusal(act: Promise<unknown>) {
+  try {
+    await act;
+  } catch (error) {
+    if (error instanceof ServiceError) return { code: error.code, message: error.message, facts: error.facts };
+    throw error;
+  }
+  return null;
+}
+
+async function owned(client: RegistryClient): Promise<Target> {
+  const orgId = await newOrganization(client);
+  const { keyId } = await newKey(client, orgId);
+  return { orgId, keyId, ...(await newMethod(client, orgId)) };
+}
+
+describe("another organization's rows", () => {
+  for (const [name, act] of Object.entries(acts)) {
+    test(`${name} cannot tell them from missing or malformed ones`, async () => {
+      const { client } = registry;
+      const theirs = await owned(client);
+      const orgId = await newOrganization(client);
+      const foreign = await refusal(act(client, { ...theirs, orgId }));
+      equal(foreign?.code, 'not_found');
+      const missing = { orgId, keyId: newId('key'), methodId: newMethodId(), versionId: newId('ver') };
+      deepEqual(await refusal(act(client, missing)), foreign);
+      const malformed = { orgId, keyId: 'key_a\0', methodId: "wf_' or 1=1", versionId: 'ver_' };
+      deepEqual((await refusal(act(client, malformed)))?.code, 'not_found');
+      // What the target can do itself is refused in an organization that does not exist, however it is spelled.
+      for (const nowhere of [newId('org'), '', 'a\0b', 'ORG_']) {
+        equal((await refusal(act(client, { ...theirs, orgId: nowhere })))?.code, 'not_found');
+      }
+      await client.publishVersion(theirs);
+      equal(await refusal(act(client, theirs)), null);
+    });
+  }
+
+  test('nothing of theirs changed or is listed', async () => {
+    const { client } = registry;
+    const theirs = await owned(client);
+    const before = await client.getVersion(theirs);
+    const orgId = await newOrganization(client);
+    for (const act of Object.values(acts)) await refusal(act(client, { ...theirs, orgId }));
+    deepEqual(await client.getVersion(theirs), before);
+    deepEqual((await client.listServiceKeys({ orgId })).keys, []);
+    equal((await client.listServiceKeys(theirs)).keys[0]?.revokedAtMs, 0);
+  });
+
+  test('nothing is made in an organization that does not exist', async () => {
+    const { client } = registry;
+    for (const orgId of [newId('org'), 'a\0b']) {
+      const create = client.createMethod({ orgId, idempotencyHash: randomBytes(32), source: methodSource('New') });
+      equal((await refusal(create))?.code, 'not_found');
+      equal((await refusal(newKey(client, orgId)))?.code, 'not_found');
+    }
+  });
+
+  test('a foreign key of the database cannot cross organizations', async () => {
+    const { client, sql } = registry;
+    const [mine, theirs] = [await owned(client), await owned(client)];
+    const crossed = sql`
+      update registry.methods set published_version = ${theirs.versionId}
+      where org_id = ${mine.orgId} and method_id = ${mine.methodId}`;
+    equal(
+      await crossed.then(
+        () => null,
+        (error) => error.constraint_name,
+      ),
+      'methods_published_fkey',
+    );
+  });
+});

@@ -1,0 +1,46 @@
+// The registry's nouns as protobuf messages. The services' types check them where they are sent.
+import type { ServiceKey } from '../key/service-key.ts';
+import type { Method, Version } from '../method/method.ts';
+
+export function methodMessage(method: Method) {
+  return {
+    methodId: method.methodId,
+    orgId: method.orgId,
+    displayName: method.displayName,
+    // A method made from a source is ready at once.
+    status: 'ready',
+    format: method.format,
+    currentVersion: method.currentVersion,
+    publishedVersion: method.publishedVersion ?? '',
+    createdAtMs: method.createdAt.getTime(),
+    updatedAtMs: method.updatedAt.getTime(),
+    createdBy: method.createdBy,
+  };
+}
+
+/** Without source and lock. */
+export function versionMessage(version: Version) {
+  return {
+    methodId: version.methodId,
+    versionId: version.versionId,
+    schemaVersion: version.schemaVersion,
+    sha256: version.sha256,
+    reason: version.reason,
+    createdAtMs: version.createdAt.getTime(),
+    createdBy: version.createdBy,
+    publishedAtMs: version.publishedAt?.getTime() ?? 0,
+    features: [...version.features],
+    secrets: [...version.secrets],
+    lockSha256: version.lockSha256 ?? '',
+  };
+}
+
+export function serviceKeyMessage(key: ServiceKey) {
+  return {
+    keyId: key.keyId,
+    orgId: key.orgId,
+    name: key.name,
+    createdAtMs: key.createdAt.getTime(),
+    revokedAtMs: key.revokedAt?.getTime() ?? 0,
+  };
+}

@@ -1,0 +1,37 @@
+// Ids and digests in requests. A malformed id names nothing, exactly as another organization's does: not_found for all.
+import { bareMethodId, type IdPrefix, isId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+
+const DIGEST_BYTES = 32;
+
+export function orgIdOf(text: string): string {
+  return prefixed('org', text, 'organization');
+}
+
+export function keyIdOf(text: string): string {
+  return prefixed('key', text, 'service key');
+}
+
+export function versionIdOf(text: string): string {
+  return prefixed('ver', text, 'version');
+}
+
+/** The bare id of either spelling. */
+export function methodIdOf(text: string): string {
+  const bare = bareMethodId(text);
+  if (bare === null) throw new ServiceError('not_found', 'There is no such method.');
+  return bare;
+}
+
+/** The SHA-256 digest itself. @throws ServiceError invalid_request that names `field`. */
+export function digestOf(field: string, bytes: Uint8Array): Uint8Array {
+  if (bytes.length === DIGEST_BYTES) return bytes;
+  throw new ServiceError('invalid_request', `${field} is a SHA-256 digest of ${DIGEST_BYTES} bytes.`, {
+    findings: [{ path: `/${field}`, code: `${field}_bytes`, message: `It has ${bytes.length} bytes.` }],
+  });
+}
+
+function prefixed(prefix: IdPrefix, text: string, noun: string): string {
+  if (!isId(prefix, text)) throw new ServiceError('not_found', `There is no such ${noun}.`);
+  return text;
+}

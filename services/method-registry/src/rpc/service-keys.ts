@@ -1,0 +1,46 @@
+// CreateServiceKey, ListServiceKeys and RevokeServiceKey: what the members of an organization do with its keys.
+import { newId } from '@methods/base/ids';
+import type {
+  CreateServiceKeyRequest,
+  ListServiceKeysRequest,
+  RevokeServiceKeyRequest,
+} from '@methods/proto/registry/v1/method_registry_service_pb';
+import { inject, injectable } from 'tsyringe';
+import { RegistryChanges } from '../bus/registry-changes.ts';
+import { WebhookSecrets } from '../key/webhook-secrets.ts';
+import { KeyStore } from '../store/key-store.ts';
+import { boundedText } from '../text/bounded-text.ts';
+import { serviceKeyMessage } from './registry-message.ts';
+import { digestOf, keyIdOf, orgIdOf } from './request-ids.ts';
+
+@injectable()
+export class ServiceKeys {
+  constructor(
+    @inject(KeyStore) private readonly keys: KeyStore,
+    @inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
+    @inject(RegistryChanges) private readonly changes: RegistryChanges,
+  ) {}
+
+  /** The only reply that tells a webhook secret to its owner. */
+  async create(request: CreateServiceKeyRequest) {
+    const orgId = orgIdOf(request.orgId);
+    const keyId = newId('key');
+    const name = boundedText('name', request.name, { min: 1, max: 200 });
+    const authSha256 = digestOf('auth_sha256', request.authSha256);
+    const { secret, sealed } = this.secrets.create(orgId, keyId);
+    const key = await this.keys.create({ orgId, keyId, name, authSha256, sealedWebhookSecret: sealed });
+    return { key: serviceKeyMessage(key), webhookSecret: secret };
+  }
+
+  async list(request: ListServiceKeysRequest) {
+    const keys = await this.keys.list(orgIdOf(request.orgId));
+    return { keys: keys.map(serviceKeyMessage) };
+  }
+
+  /** Emitted at a repeat too: the first message may have been lost. */
+  async revoke(request: RevokeServiceKeyRequest) {
+    const { key, authSha256 } = await this.keys.revoke(orgIdOf(request.orgId), keyIdOf(request.keyId));
+    this.changes.keyRevoked({ orgId: key.orgId, keyId: key.keyId, authSha256 });
+    return { key: serviceKeyMessage(key) };
+  }
+}

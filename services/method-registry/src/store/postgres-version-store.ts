@@ -1,0 +1,125 @@
+// Versions in registry.versions, locks in registry.version_locks.
+import { assert } from '@methods/base/assert';
+import { newId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { inject, injectable } from 'tsyringe';
+import type { Method, Version, VersionContent } from '../method/method.ts';
+import {
+  lockJoin,
+  type MethodRow,
+  methodColumns,
+  methodTables,
+  toMethod,
+  toVersion,
+  type VersionRow,
+  versionColumns,
+} from './method-rows.ts';
+import { Database, query } from './query.ts';
+import type { NewVersion, VersionChoice, VersionLock, VersionStore } from './version-store.ts';
+
+/** The version's columns are all null when the chosen version is not there. */
+type ContentRow = MethodRow & { [Column in Exclude<keyof VersionRow, 'method_id'>]: VersionRow[Column] | null } & {
+  readonly source: Buffer | null;
+  readonly lock: Buffer | null;
+};
+
+@injectable()
+export class PostgresVersionStore implements VersionStore {
+  constructor(@inject(Database) private readonly sql: Database) {}
+
+  async save(version: NewVersion): Promise<{ version: Version; created: boolean }> {
+    const saved = await this.saveUpon(version);
+    if (saved !== null) return { version: saved, created: true };
+    const current = await this.current(version.orgId, version.methodId);
+    if (current.sha256 === version.source.sha256.toString('hex')) return { version: current, created: false };
+    throw new ServiceError('version_conflict', undefined, { facts: { current_version: current.versionId } });
+  }
+
+  /** One compare-and-set: savers of the same base queue on the method's row, and all but the first find it moved. */
+  private async saveUpon(version: NewVersion): Promise<Version | null> {
+    const { orgId, methodId, baseVersion, source, reason, createdBy } = version;
+    const [row] = await query(this.sql<VersionRow[]>`
+      with moved as (
+        update registry.methods m set current_version = ${newId('ver')}, updated_at = greatest(updated_at, now())
+        where org_id = ${orgId} and method_id = ${methodId} and current_version = ${baseVersion}
+          and not exists (
+            select 1 from registry.versions b
+            where b.org_id = m.org_id and b.method_id = m.method_id and b.version_id = ${baseVersion}
+              and b.sha256 = ${source.sha256}
+          )
+        returning org_id, method_id, current_version
+      )
+      insert into registry.versions as v
+        (org_id, method_id, version_id, base_version, schema_version, source, sha256, reason, features, secrets, created_by)
+      select org_id, method_id, current_version, ${baseVersion}, ${source.schemaVersion}, ${source.bytes}::bytea,
+        ${source.sha256}::bytea, ${reason}, ${[...source.features]}::text[], ${[...source.secrets]}::text[], ${createdBy}
+      from moved
+      returning v.method_id, v.version_id, v.schema_version, v.sha256, v.reason, v.features, v.secrets,
+        v.created_at as version_created_at, v.created_by as version_created_by,
+        null::timestamptz as published_at, null::bytea as lock_sha256`);
+    return row === undefined ? null : toVersion(row);
+  }
+
+  private async current(orgId: string, methodId: string): Promise<Version> {
+    const { sql } = this;
+    const [row] = await query(sql<VersionRow[]>`
+      select m.method_id, ${versionColumns(sql)}
+      from registry.methods m
+      join registry.versions v
+        on v.org_id = m.org_id and v.method_id = m.method_id and v.version_id = m.current_version
+      ${lockJoin(sql)}
+      where m.org_id = ${orgId} and m.method_id = ${methodId}`);
+    if (row === undefined) throw noSuchMethod();
+    return toVersion(row);
+  }
+
+  async find(orgId: string, methodId: string, choice: VersionChoice): Promise<VersionContent & { method: Method }> {
+    const { sql } = this;
+    const wanted =
+      choice.kind === 'current'
+        ? sql`m.current_version`
+        : choice.kind === 'published'
+          ? sql`m.published_version`
+          : sql`${choice.versionId}`;
+    const [row] = await query(sql<ContentRow[]>`
+      select ${methodColumns(sql)}, ${versionColumns(sql)}, v.source, l.lock
+      from ${methodTables(sql)}
+      left join registry.versions v
+        on v.org_id = m.org_id and v.method_id = m.method_id and v.version_id = ${wanted}
+      ${lockJoin(sql)}
+      where m.org_id = ${orgId} and m.method_id = ${methodId}`);
+    if (row === undefined) throw noSuchMethod();
+    if (!isSaved(row)) {
+      throw choice.kind === 'published'
+        ? new ServiceError('not_published')
+        : new ServiceError('not_found', 'There is no such version.');
+    }
+    return { method: toMethod(row), version: toVersion(row), source: row.source, lock: row.lock };
+  }
+
+  async putLock(lock: VersionLock): Promise<{ lockSha256: string; stored: boolean }> {
+    const { orgId, methodId, versionId } = lock;
+    const [stored] = await query(
+      this.sql<{ sha256: Buffer }[]>`
+        insert into registry.version_locks (org_id, method_id, version_id, lock, sha256)
+        values (${orgId}, ${methodId}, ${versionId}, ${lock.lock}::bytea, sha256(${lock.lock}::bytea))
+        on conflict on constraint version_locks_pkey do nothing
+        returning sha256`,
+      { version_locks_version_fkey: () => new ServiceError('not_found', 'There is no such version.') },
+    );
+    if (stored !== undefined) return { lockSha256: stored.sha256.toString('hex'), stored: true };
+    const [first] = await query(this.sql<{ sha256: Buffer }[]>`
+      select sha256 from registry.version_locks
+      where org_id = ${orgId} and method_id = ${methodId} and version_id = ${versionId}`);
+    assert(first !== undefined, 'a lock that was in the way is there');
+    return { lockSha256: first.sha256.toString('hex'), stored: false };
+  }
+}
+
+function noSuchMethod(): ServiceError {
+  return new ServiceError('not_found', 'There is no such method.');
+}
+
+function isSaved(row: ContentRow): row is ContentRow & VersionRow & { source: Buffer } {
+  return row.version_id !== null;
+}

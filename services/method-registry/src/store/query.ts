@@ -1,0 +1,45 @@
+// How every statement of the registry's stores runs: with a deadline, and with database errors turned on the spot into
+// codes a caller can act on. Statements and values of a failed query stay in its cause, which is never logged whole.
+import { ServiceError } from '@methods/errors/service-error';
+import { withDeadline } from '@methods/postgres/deadline';
+import type { Sql } from '@methods/postgres/pool';
+import { sqlState } from '@methods/postgres/safe-db-error';
+import type { InjectionToken } from 'tsyringe';
+
+export type Database = Sql;
+export const Database: InjectionToken<Database> = Symbol('Database');
+
+const QUERY_DEADLINE_MS = 5_000;
+
+/** What the violation of a constraint means, by the constraint's name. */
+export type Refusals = Readonly<Record<string, () => ServiceError>>;
+
+/** @throws ServiceError: a refusal, `invalid_request` for values Postgres cannot store, `unavailable` without Postgres. */
+export async function query<Rows>(statement: PromiseLike<Rows>, refusals: Refusals = {}): Promise<Rows> {
+  try {
+    return await withDeadline(statement, QUERY_DEADLINE_MS);
+  } catch (error) {
+    throw meaningOf(error, refusals);
+  }
+}
+
+function meaningOf(error: unknown, refusals: Refusals): unknown {
+  if (error instanceof ServiceError) return error;
+  const constraint = (error as { constraint_name?: string } | null)?.constraint_name;
+  const refusal = constraint === undefined ? undefined : refusals[constraint];
+  if (refusal !== undefined) return refusal();
+  const state = sqlState(error);
+  // Class 22 is a value no column takes, such as NUL in text: the caller's doing, whatever gate it slipped through.
+  if (state?.startsWith('22'))
+    return new ServiceError('invalid_request', 'A value cannot be stored.', { cause: error });
+  const lost = state === null ? hasCode(error) : UNAVAILABLE.test(state);
+  return new ServiceError(lost ? 'unavailable' : 'internal', undefined, { cause: error });
+}
+
+// Connections (08), deadlocks and lost races (40), full (53), cancelled, stopping or starting (57), locks (55P03).
+const UNAVAILABLE = /^(08|40|53|57|55P03)/;
+
+/** Lost connections and passed deadlines carry a code of their own; faults in our own code carry none. */
+function hasCode(error: unknown): boolean {
+  return typeof (error as { code?: unknown } | null)?.code === 'string';
+}

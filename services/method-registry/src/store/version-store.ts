@@ -1,0 +1,40 @@
+// What the registry remembers of versions: their exact bytes, their order and their locks.
+import type { InjectionToken } from 'tsyringe';
+import type { Method, Version, VersionContent } from '../method/method.ts';
+import type { MethodSource } from '../method/method-source.ts';
+
+export interface NewVersion {
+  readonly orgId: string;
+  readonly methodId: string;
+  /** The version the author started from. */
+  readonly baseVersion: string;
+  readonly source: MethodSource;
+  readonly reason: string;
+  readonly createdBy: string;
+}
+
+export type VersionChoice =
+  | { readonly kind: 'current' }
+  | { readonly kind: 'published' }
+  | { readonly kind: 'saved'; readonly versionId: string };
+
+export interface VersionLock {
+  readonly orgId: string;
+  readonly methodId: string;
+  readonly versionId: string;
+  readonly lock: Uint8Array;
+}
+
+export interface VersionStore {
+  /**
+   * Saves upon `baseVersion`, which must be current: of any number of saves upon one base, one wins. When the current
+   * version already holds these bytes it is returned with `created: false`, whatever the base.
+   * @throws ServiceError not_found, or version_conflict with the fact `current_version`.
+   */
+  save(version: NewVersion): Promise<{ readonly version: Version; readonly created: boolean }>;
+  /** @throws ServiceError not_found, or not_published. */
+  find(orgId: string, methodId: string, choice: VersionChoice): Promise<VersionContent & { readonly method: Method }>;
+  /** The first lock stays. @throws ServiceError not_found. */
+  putLock(lock: VersionLock): Promise<{ readonly lockSha256: string; readonly stored: boolean }>;
+}
+export const VersionStore: InjectionToken<VersionStore> = Symbol('VersionStore');

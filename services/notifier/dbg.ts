@@ -1,0 +1,12 @@
+import { notifierStack } from './test/notifier-stack.ts';
+import { spawn } from 'node:child_process';
+const stack = await notifierStack();
+const child = spawn(process.execPath, ['--import','tsx','services/notifier/src/main.ts'], {env:{...process.env,...stack.environment({LOG_LEVEL:'debug'})}, stdio:['ignore','ignore','pipe']});
+child.on('exit',(c,s)=>console.log('exit',c,s, Date.now()));
+let log='';
+child.stderr.on('data',(d)=>{log+=d; process.stdout.write(d); if (log.includes('"serving"') && !child.killed) {console.log('KILL', Date.now(), child.kill('SIGTERM'));}});
+await new Promise(r=>setTimeout(r,20000));
+const { execSync } = await import('node:child_process');
+console.log(execSync(`ps -o pid,stat,pcpu,etime,wchan -p ${child.pid} || true`).toString());
+child.kill('SIGKILL');
+await stack[Symbol.asyncDispose]();

@@ -1,0 +1,63 @@
+// From the bus's bytes to an event of ours. What can never be delivered is told apart here, so that one bad event is
+// refused by itself and cannot hold up a batch.
+import { isId } from '@methods/base/ids';
+import { type RunEvent as RunEventMessage, RunEventSchema } from '@methods/proto/event/v1/event_pb';
+import { Answerer } from '@methods/proto/run/v1/run_pb';
+import { decoder } from '@methods/rpc/message-codec';
+import type { RunChange, RunEvent } from '../delivery/run-event.ts';
+
+export type DecodedEvent =
+  | { readonly ok: true; readonly outboxId: string; readonly event: RunEvent }
+  /** `outboxId` is empty when not even that can be read. `fault` holds no content. */
+  | { readonly ok: false; readonly outboxId: string; readonly fault: string };
+
+const decode = decoder(RunEventSchema);
+const URL_LENGTH_MAX = 2048;
+
+export function decodeRunEvent(bytes: Uint8Array): DecodedEvent {
+  let message: RunEventMessage;
+  try {
+    message = decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  } catch {
+    return { ok: false, outboxId: '', fault: 'not a run event' };
+  }
+  const { outboxId } = message;
+  const change = changeOf(message);
+  const fault = faultOf(message) ?? (typeof change === 'string' ? change : null);
+  if (fault !== null || typeof change === 'string') return { ok: false, outboxId, fault: fault ?? 'unknown' };
+  const { orgId, runId, seq, method, versionId, webhookUrl, keyId, createdAtMs } = message;
+  const answerBy = message.answerBy === Answerer.APPLICATION ? 'application' : 'team';
+  const event = { orgId, runId, seq, method, versionId, webhookUrl, keyId, answerBy, createdAtMs, change } as const;
+  return { ok: true, outboxId, event };
+}
+
+function faultOf(message: RunEventMessage): string | null {
+  if (message.outboxId === '') return 'no outbox id';
+  if (!isId('org', message.orgId)) return 'malformed organization id';
+  if (!isId('run', message.runId)) return 'malformed run id';
+  if (message.seq === 0) return 'no seq';
+  if (message.webhookUrl.length > URL_LENGTH_MAX) return 'webhook URL too long';
+  // Postgres keeps no NUL in a text.
+  if (message.webhookUrl.includes('\u0000') || message.keyId.includes('\u0000')) return 'NUL in a text';
+  if (!Number.isFinite(message.createdAtMs) || Math.abs(message.createdAtMs) > 8.64e15) return 'impossible time';
+  return null;
+}
+
+function changeOf(message: RunEventMessage): RunChange | string {
+  switch (message.event) {
+    case 'needs_input': {
+      const { question } = message;
+      if (question === undefined) return 'no question';
+      const show = question.show.map(({ path, valueJson }) => ({ path, valueJson }));
+      return { event: 'needs_input', question: { ...question, show } };
+    }
+    case 'succeeded':
+      return { event: 'succeeded', resultJson: message.resultJson };
+    case 'failed':
+      return message.error === undefined ? 'no error' : { event: 'failed', error: message.error };
+    case 'cancelled':
+      return { event: 'cancelled' };
+    default:
+      return 'unknown event';
+  }
+}

@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { verifySignature } from '@methods/auth/webhook-signature';
+import { newId, newRunId } from '@methods/base/ids';
+import { NotifierService } from '@methods/proto/notifier/v1/notifier_service_pb';
+import { rpcClient } from '@methods/rpc/client';
+import { until } from '../../../test/harness/until.ts';
+import { type Event, type NotifierStack, notifierStack, SECRET, succeeded } from '../test/notifier-stack.ts';
+import { inTurn, type ReceivedRequest, receiver, status } from '../test/receiver.ts';
+import type { Notifier } from './composition.ts';
+
+let stack: NotifierStack;
+before(async () => {
+  stack = await notifierStack();
+});
+after(() => stack[Symbol.asyncDispose]());
+
+async function withNotifier<T>(
+  settings: Readonly<Record<string, string>>,
+  work: (notifier: Notifier) => Promise<T>,
+): Promise<T> {
+  const notifier = await stack.notifier(settings);
+  try {
+    return await work(notifier);
+  } finally {
+    await notifier.stop();
+  }
+}
+
+async function statusOf(event: Event): Promise<{ status: string; tries: number } | undefined> {
+  const [row] = await stack.database.sql<{ status: string; tries: number }[]>`
+    select status, tries from notifier.deliveries
+    where org_id = ${event.orgId ?? ''} and run_id = ${event.runId ?? ''} and seq = ${event.seq ?? 0}`;
+  return row && { ...row };
+}
+
+const ended = (event: Event) =>
+  until('the delivery ended', async () => {
+    const row = await statusOf(event);
+    return row === undefined || row.status === 'pending' ? null : row;
+  });
+
+const confirmations = (event: Event, count: number) =>
+  until('the event was confirmed', () => stack.confirmed.filter((id) => id === event.outboxId).length >= count);
+
+const url = (port: number) => `http://127.0.0.1:${port}/hook`;
+
+test('an event reaches the webhook once, signed, and is confirmed to the scheduler', async () => {
+  await using server = await receiver(status(200));
+  const event = succeeded(url(server.port));
+  await withNotifier({}, async () => {
+    await stack.emit(event);
+    const [request] = await server.received(1);
+    assert.ok(request);
+    verifySignature(request.rawBody, String(request.headers['service-signature']), SECRET, { nowS: Date.now() / 1000 });
+    const text = request.rawBody.toString();
+    assert.ok(text.includes('"result":{"total":12345678901234567890}'));
+    const { result: _, ...body } = JSON.parse(text);
+    assert.deepEqual(body, {
+      event: 'succeeded',
+      delivery_id: request.headers['service-delivery'],
+      seq: 4,
+      run_id: event.runId,
+      status: 'succeeded',
+      method: event.method,
+      version_id: event.versionId,
+      created_at: '2026-11-02T10:20:30.004Z',
+    });
+    assert.deepEqual(await ended(event), { status: 'delivered', tries: 1 });
+    await confirmations(event, 1);
+  });
+  assert.equal(server.requests.length, 1);
+});
+
+test('a failed delivery comes again with the same id and bytes and a new time in its signature', async () => {
+  await using server = await receiver(inTurn(status(500), status(307), status(204)));
+  const event = succeeded(url(server.port));
+  await withNotifier({ WEBHOOK_RETRY_MS: '1150,20' }, async () => {
+    await stack.emit(event);
+    const requests = await server.received(3);
+    assert.deepEqual(await ended(event), { status: 'delivered', tries: 3 });
+    assert.equal(new Set(requests.map((request) => request.rawBody.toString('hex'))).size, 1);
+    assert.equal(new Set(requests.map((request) => request.headers['service-delivery'])).size, 1);
+    assert.ok(new Set(requests.map(signedAt)).size >= 2, 'a second passed between the first and the second try');
+    for (const request of requests) {
+      verifySignature(request.rawBody, String(request.headers['service-signature']), SECRET, {
+        nowS: Date.now() / 1000,
+      });
+    }
+  });
+});
+
+function signedAt(request: ReceivedRequest): string {
+  return String(request.headers['service-signature']).split(',')[0] ?? '';
+}
+
+test('one and five tries, then the delivery is exhausted', async () => {
+  await using server = await receiver(status(503, 'down'));
+  const event = succeeded(url(server.port));
+  await withNotifier({}, async () => {
+    await stack.emit(event);
+    assert.deepEqual(await ended(event), { status: 'exhausted', tries: 6 });
+  });
+  assert.equal(server.requests.length, 6);
+});
+
+test('410 stops a delivery at once', async () => {
+  await using server = await receiver(status(410));
+  const event = succeeded(url(server.port));
+  await withNotifier({}, async () => {
+    await stack.emit(event);
+    assert.deepEqual(await ended(event), { status: 'stopped', tries: 1 });
+  });
+});
+
+test('an event that comes more than once makes one delivery and is confirmed each time', async () => {
+  await using server = await receiver(status(200));
+  const event = succeeded(url(server.port));
+  await withNotifier({}, async () => {
+    await Promise.all([stack.emit(event), stack.emit(event), stack.emit(event)]);
+    await ended(event);
+    await stack.emit(event);
+    await confirmations(event, 4);
+  });
+  assert.equal(server.requests.length, 1);
+});
+
+test('an event without a webhook is confirmed and leaves nothing behind', async () => {
+  const event = succeeded('');
+  await withNotifier({}, async () => {
+    await stack.emit(event);
+    await confirmations(event, 1);
+  });
+  assert.equal(await statusOf(event), undefined);
+});
+
+test('a malformed event holds up nobody', async () => {
+  await using server = await receiver(status(200));
+  const bad = succeeded(url(server.port), { runId: 'run_1' });
+  const event = succeeded(url(server.port));
+  await withNotifier({}, async () => {
+    await Promise.all([stack.emit(bad), stack.emitBytes(Buffer.from('nonsense')), stack.emit(event)]);
+    await ended(event);
+    await confirmations(bad, 1);
+  });
+  assert.equal(await statusOf(bad), undefined);
+});
+
+test('first tries of a run go one after the other in its order, each waiting for the first try of the one before alone', async () => {
+  const answeredMs: number[] = [];
+  // The first event never gets a 2xx; the others must go all the same.
+  await using server = await receiver((request, response) => {
+    setTimeout(() => {
+      answeredMs.push(performance.now());
+      response.writeHead(JSON.parse(request.rawBody.toString()).seq === 1 ? 500 : 200).end();
+    }, 100);
+  });
+  const run = { orgId: newId('org'), runId: newRunId(1) };
+  const events = [1, 2, 5, 9].map((seq) => succeeded(url(server.port), { ...run, seq }));
+  await withNotifier({ WEBHOOK_RETRY_MS: '900' }, async () => {
+    for (const event of events) await stack.emit(event);
+    for (const event of events) await ended(event);
+  });
+  const order = server.requests.map((request) => JSON.parse(request.rawBody.toString()).seq);
+  assert.deepEqual(order, [1, 2, 5, 9, 1], 'the first one is tried again, and nobody waits for that');
+  for (const [index, request] of server.requests.slice(0, 4).entries()) {
+    assert.ok(index === 0 || request.atMs >= (answeredMs[index - 1] ?? Number.POSITIVE_INFINITY));
+  }
+});
+
+test('sends are bounded: eight to one host, sixty-four in all; a hanging host leaves the others alone', async () => {
+  await using slow = await receiver(() => {}, { host: '0.0.0.0' });
+  const toHost = (number: number) => succeeded(`http://127.0.1.${number}:${slow.port}/`);
+  const hanging = Array.from({ length: 20 }, () => toHost(1));
+  await using quick = await receiver(status(200));
+  const others = Array.from({ length: 20 }, () => succeeded(url(quick.port)));
+  await withNotifier({ WEBHOOK_TIMEOUT_MS: '4000', WEBHOOK_CLAIM_MS: '8000' }, async () => {
+    await Promise.all(hanging.map((event) => stack.emit(event)));
+    await slow.received(8);
+    await Promise.all(others.map((event) => stack.emit(event)));
+    await quick.received(20);
+    assert.equal(slow.requests.length, 8);
+    await Promise.all(Array.from({ length: 90 }, (_, i) => stack.emit(toHost(i + 2))));
+    await slow.received(64);
+    const late = succeeded(url(quick.port));
+    await stack.emit(late);
+    await confirmations(late, 1);
+    assert.deepEqual([slow.requests.length, quick.requests.length], [64, 20]);
+    await stack.database.sql`delete from notifier.deliveries where status = 'pending'`;
+  });
+});
+
+test('two notifiers share the work and send nothing twice', async () => {
+  await using server = await receiver(status(200), { host: '0.0.0.0' });
+  const events = Array.from({ length: 300 }, (_, i) => succeeded(`http://127.0.0.${1 + (i % 20)}:${server.port}/hook`));
+  await withNotifier({}, () =>
+    withNotifier({}, async () => {
+      await Promise.all(events.map((event) => stack.emit(event)));
+      await server.received(300, 30_000);
+      for (const event of events) assert.deepEqual(await ended(event), { status: 'delivered', tries: 1 });
+    }),
+  );
+  assert.equal(server.requests.length, 300);
+});
+
+test('a registry that is away postpones a try and costs none', async () => {
+  await using server = await receiver(status(200));
+  const event = succeeded(url(server.port));
+  await stack.registry.stop();
+  await withNotifier({}, async () => {
+    await stack.emit(event);
+    await confirmations(event, 1);
+    await until('the try was postponed', async () => {
+      const [row] = await stack.database.sql`
+        select from notifier.deliveries where run_id = ${event.runId ?? ''} and claim is null and due_at > clock_timestamp()`;
+      return row;
+    });
+    await stack.registry.start();
+    assert.deepEqual(await ended(event), { status: 'delivered', tries: 1 });
+  });
+});
+
+test('a key that the registry does not know ends as exhausted', async () => {
+  const event = succeeded('http://127.0.0.1:9/', { keyId: 'key_unknown' });
+  await withNotifier({ WEBHOOK_RETRY_MS: '10' }, async () => {
+    await stack.emit(event);
+    assert.deepEqual(await ended(event), { status: 'exhausted', tries: 2 });
+  });
+});
+
+test('a node that stops puts back what it was sending, uncounted, and another sends it', async () => {
+  await using server = await receiver(inTurn(() => {}, status(200)));
+  const event = succeeded(url(server.port));
+  const settings = { WEBHOOK_TIMEOUT_MS: '30000', WEBHOOK_CLAIM_MS: '60000' };
+  await withNotifier(settings, async () => {
+    await stack.emit(event);
+    await server.received(1);
+  });
+  assert.deepEqual(await statusOf(event), { status: 'pending', tries: 0 });
+  await withNotifier(settings, async () => {
+    assert.deepEqual(await ended(event), { status: 'delivered', tries: 1 });
+  });
+});
+
+test('operators list deliveries with their tries and send ended ones again', async () => {
+  await using server = await receiver(inTurn(status(500, 'broken'), status(500, 'broken'), status(200, 'fine')));
+  const event = succeeded(url(server.port));
+  const other = succeeded(url(server.port));
+  await withNotifier({ WEBHOOK_RETRY_MS: '10' }, async (notifier) => {
+    const client = rpcClient(NotifierService, `127.0.0.1:${notifier.port}`);
+    try {
+      await stack.emit(event);
+      assert.deepEqual(await ended(event), { status: 'exhausted', tries: 2 });
+      await stack.emit(other);
+      await ended(other);
+      const { deliveries, nextCursor } = await client.listDeliveries({ orgId: event.orgId ?? '' });
+      assert.deepEqual([deliveries.length, nextCursor], [1, '']);
+      const [delivery] = deliveries;
+      assert.ok(delivery);
+      const [first] = delivery.tries;
+      assert.deepEqual([first?.httpStatus, first?.answerStart, first?.error], [500, 'broken', '']);
+      const { delivery: pending } = await client.resendDelivery({
+        orgId: event.orgId ?? '',
+        deliveryId: delivery.deliveryId,
+      });
+      assert.equal(pending?.deliveryId, delivery.deliveryId);
+      assert.deepEqual(await ended(event), { status: 'delivered', tries: 3 });
+      const [sent, , , again] = server.requests;
+      assert.ok(sent && again && sent.rawBody.equals(again.rawBody));
+      const foreign = { orgId: other.orgId ?? '', deliveryId: delivery.deliveryId };
+      await assert.rejects(client.resendDelivery(foreign), { code: 'not_found' });
+      await assert.rejects(client.resendDelivery({ ...foreign, deliveryId: newId('dlv') }), { code: 'not_found' });
+      await assert.rejects(client.listDeliveries({ orgId: 'org_1' }), { code: 'not_found' });
+      await assert.rejects(client.listDeliveries({ orgId: event.orgId ?? '', cursor: 'x' }), {
+        code: 'invalid_request',
+      });
+    } finally {
+      client.close();
+    }
+  });
+});
+
+test('without NATS the notifier starts and sends what it has; events follow when NATS is there, also after a wipe', async () => {
+  await using server = await receiver(status(200));
+  const [before, after] = [succeeded(url(server.port)), succeeded(url(server.port))];
+  await stack.nats.kill();
+  await withNotifier({}, async () => {
+    await stack.nats.restart();
+    await until('NATS took it', () =>
+      stack.emit(before).then(
+        () => true,
+        () => false,
+      ),
+    );
+    assert.equal((await ended(before)).status, 'delivered');
+    await stack.nats.wipe();
+    // The scheduler's outbox sends until it is confirmed.
+    await until('NATS took it', () =>
+      stack.emit(after).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await stack.emit(after);
+    assert.equal((await ended(after)).status, 'delivered');
+    await confirmations(after, 1);
+  });
+});

@@ -1,0 +1,151 @@
+// The notifier's parts and the order they start in: the one place that touches the container.
+import { type Clock, systemClock } from '@methods/base/clock';
+import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
+import { Bus } from '@methods/bus/connection';
+import type { Logger } from '@methods/logging/logger';
+import type { Sql } from '@methods/postgres/pool';
+import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import { type Client, rpcClient } from '@methods/rpc/client';
+import { RpcServer } from '@methods/rpc/server';
+import { container, type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
+import { RunEventConsumer } from './bus/run-event-consumer.ts';
+import { RunEventIntake } from './bus/run-event-intake.ts';
+import type { Config } from './config.ts';
+import { notifierService } from './rpc/notifier-service.ts';
+import { claimDeliveries } from './store/claim-deliveries.ts';
+import { forgetDeliveries } from './store/forget-deliveries.ts';
+import { openDatabase, prepareDatabase } from './store/open-database.ts';
+import { recordTries } from './store/record-tries.ts';
+import { storeDeliveries } from './store/store-deliveries.ts';
+import { Dispatcher } from './timer/dispatcher.ts';
+import { Retention } from './timer/retention.ts';
+import { SendSlots } from './timer/send-slots.ts';
+import { TryRecorder } from './timer/try-recorder.ts';
+import { systemResolver } from './webhook/host-resolver.ts';
+import { SigningSecrets } from './webhook/signing-secrets.ts';
+import { WebhookSender } from './webhook/webhook-sender.ts';
+
+const SENDS_MAX = 64;
+const SENDS_PER_HOST_MAX = 8;
+const STOP_GRACE_MS = 3_000;
+const REGISTRY_TIMEOUT_MS = 2_500;
+
+type Registry = Client<typeof MethodRegistryService>;
+
+const Database: InjectionToken<Sql> = Symbol('Database');
+const BusToken: InjectionToken<Bus> = Symbol('Bus');
+const RegistryToken: InjectionToken<Registry> = Symbol('Registry');
+const ClockToken: InjectionToken<Clock> = Symbol('Clock');
+
+export interface Notifier extends Stoppable {
+  /** Resolves once RPCs are served. NATS and the registry may still be absent. */
+  start(): Promise<void>;
+  /** The gRPC port; only after `start`. */
+  readonly port: number;
+}
+
+export function composeNotifier(config: Config, logger: Logger): Notifier {
+  const parts = register(config, logger);
+  const sql = parts.resolve(Database);
+  const registry = parts.resolve(RegistryToken);
+  const database: Stoppable = {
+    start: () => prepareDatabase(sql, config.postgresUrl.reveal(), systemClock),
+    stop: () => sql.end({ timeout: 2 }),
+  };
+  const server = parts.resolve(RpcServer);
+  // What takes work in comes last and stops first; results of tries under way still find the database.
+  const order: readonly Stoppable[] = [
+    database,
+    { stop: () => registry.close() },
+    server,
+    parts.resolve(Retention),
+    parts.resolve(Dispatcher),
+    parts.resolve(BusToken),
+    parts.resolve(RunEventConsumer),
+  ];
+  return {
+    start: () => startAll(order),
+    stop: () => stopAll(order),
+    get port() {
+      return server.port;
+    },
+  };
+}
+
+function register(config: Config, logger: Logger): DependencyContainer {
+  const parts = container.createChildContainer();
+  const once = <T>(token: InjectionToken<T>, make: (from: DependencyContainer) => T) =>
+    parts.register(token, { useFactory: instanceCachingFactory(make) });
+  const log = (part: string) => logger.child({ part });
+
+  parts.registerInstance(ClockToken, systemClock);
+  once(Database, () => openDatabase(config.postgresUrl.reveal()));
+  once(BusToken, () => new Bus({ url: config.natsUrl.reveal(), name: 'notifier', logger: log('bus') }));
+  once(RegistryToken, () => rpcClient(MethodRegistryService, config.methodRegistryUrl));
+  once(SigningSecrets, (from) => {
+    const registry = from.resolve(RegistryToken);
+    const ask = async (orgId: string, keyId: string) =>
+      (await registry.getWebhookSecret({ orgId, keyId }, { timeoutMs: REGISTRY_TIMEOUT_MS })).webhookSecret;
+    return new SigningSecrets(ask, from.resolve(ClockToken));
+  });
+  once(
+    WebhookSender,
+    (from) =>
+      new WebhookSender({
+        policy: config.webhookUrls,
+        secrets: from.resolve(SigningSecrets),
+        resolve: systemResolver,
+        clock: from.resolve(ClockToken),
+        timeoutMs: config.timeoutMs,
+      }),
+  );
+  once(
+    TryRecorder,
+    (from) =>
+      new TryRecorder(
+        (records) => recordTries(from.resolve(Database), records),
+        from.resolve(ClockToken),
+        log('timer'),
+      ),
+  );
+  once(
+    Dispatcher,
+    (from) =>
+      new Dispatcher({
+        claim: (request) => claimDeliveries(from.resolve(Database), request),
+        send: (delivery, stop) => from.resolve(WebhookSender).send(delivery, stop),
+        recorder: from.resolve(TryRecorder),
+        slots: new SendSlots(SENDS_MAX, SENDS_PER_HOST_MAX),
+        clock: from.resolve(ClockToken),
+        random: Math.random,
+        logger: log('timer'),
+        retryMs: config.retryMs,
+        claimMs: config.claimMs,
+        stopGraceMs: STOP_GRACE_MS,
+      }),
+  );
+  once(Retention, (from) => {
+    const forget = (limit: number) => forgetDeliveries(from.resolve(Database), config.retentionDays, limit);
+    return new Retention(forget, from.resolve(ClockToken), Math.random, log('timer'));
+  });
+  once(RunEventIntake, (from) => {
+    const bus = from.resolve(BusToken);
+    return new RunEventIntake({
+      store: (planned) => storeDeliveries(from.resolve(Database), planned),
+      publish: (subject, bytes) => bus.publish(subject, bytes),
+      onStored: () => from.resolve(Dispatcher).wake(),
+      logger: log('bus'),
+    });
+  });
+  once(RunEventConsumer, (from) => new RunEventConsumer(from.resolve(BusToken), from.resolve(RunEventIntake)));
+  once(
+    RpcServer,
+    (from) =>
+      new RpcServer({
+        listen: config.listen,
+        services: [notifierService(from.resolve(Database), () => from.resolve(Dispatcher).wake())],
+        logger: log('rpc'),
+      }),
+  );
+  return parts;
+}

@@ -1,0 +1,77 @@
+// The notifier's configuration: read once at start, all faults told at once.
+import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
+import type { LogLevel } from '@methods/logging/logger';
+import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
+import { Type } from 'typebox';
+import { DEFAULT_RETRY_MS } from './delivery/schedule.ts';
+
+const ADDRESS = '^\\S+:[0-9]{1,5}$';
+
+const Environment = Type.Object({
+  /** host:port of the gRPC server; port 0 takes a free one. */
+  LISTEN: Type.String({ pattern: ADDRESS }),
+  POSTGRES_URL: SecretText({ pattern: '^postgres(ql)?://' }),
+  NATS_URL: SecretText({ pattern: '^(nats|tls)://' }),
+  /** host:port of the method registry, which keeps the signing secrets. */
+  METHOD_REGISTRY_URL: Type.String({ pattern: ADDRESS }),
+  /** Ports a webhook may use besides 443, with commas between them. */
+  WEBHOOK_PORTS: Type.String({ default: '', pattern: '^[0-9, ]*$' }),
+  /** Allows http, any port and private addresses: for a local stack, or receivers inside one's own network. */
+  ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({ default: false }),
+  /** Waits before the redeliveries in ms, with commas between them; as many as there are redeliveries. */
+  WEBHOOK_RETRY_MS: Type.String({ default: DEFAULT_RETRY_MS.join(','), pattern: '^[0-9]+( *, *[0-9]+){0,9}$' }),
+  /** For one whole try. */
+  WEBHOOK_TIMEOUT_MS: Type.Integer({ default: 10_000, minimum: 50, maximum: 60_000 }),
+  /** How long a node keeps a delivery to itself; a dead node's go on after this. */
+  WEBHOOK_CLAIM_MS: Type.Integer({ default: 20_000, minimum: 1_000, maximum: 120_000 }),
+  /** How long ended deliveries are kept. */
+  DELIVERY_RETENTION_DAYS: Type.Integer({ default: 30, minimum: 1, maximum: 3650 }),
+  LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
+});
+
+export interface Config {
+  readonly listen: string;
+  readonly postgresUrl: Secret;
+  readonly natsUrl: Secret;
+  readonly methodRegistryUrl: string;
+  readonly webhookUrls: WebhookUrlPolicy;
+  readonly retryMs: readonly number[];
+  readonly timeoutMs: number;
+  readonly claimMs: number;
+  readonly retentionDays: number;
+  readonly logLevel: LogLevel;
+}
+
+/** @throws ConfigError with one line a fault. */
+export function readConfig(source: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const environment = readEnvironment(Environment, source);
+  const timeoutMs = environment.WEBHOOK_TIMEOUT_MS;
+  const claimMs = environment.WEBHOOK_CLAIM_MS;
+  const ports = numbersOf(environment.WEBHOOK_PORTS);
+  const faults = [
+    // A claim that lapses during a try would have another node send the same delivery at the same time.
+    ...(claimMs < 2 * timeoutMs ? ['WEBHOOK_CLAIM_MS: must be at least twice WEBHOOK_TIMEOUT_MS'] : []),
+    ...(ports.some((port) => port < 1 || port > 65_535) ? ['WEBHOOK_PORTS: must be ports, 1 to 65535'] : []),
+  ];
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.freeze({
+    listen: environment.LISTEN,
+    postgresUrl: environment.POSTGRES_URL,
+    natsUrl: environment.NATS_URL,
+    methodRegistryUrl: environment.METHOD_REGISTRY_URL,
+    webhookUrls: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, ports },
+    retryMs: numbersOf(environment.WEBHOOK_RETRY_MS),
+    timeoutMs,
+    claimMs,
+    retentionDays: environment.DELIVERY_RETENTION_DAYS,
+    logLevel: environment.LOG_LEVEL,
+  });
+}
+
+function numbersOf(list: string): number[] {
+  return list
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map(Number);
+}

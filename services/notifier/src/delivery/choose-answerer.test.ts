@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chooseAnswerer } from './choose-answerer.ts';
+import type { RunChange, RunEvent } from './run-event.ts';
+
+const asked: RunChange = {
+  event: 'needs_input',
+  question: { id: 'q', step: 's', prompt: 'p', details: '', show: [], formJson: '{}', askedAtMs: 1, deadlineAtMs: 0 },
+};
+
+// [webhook, answered by, change, application told, team told]
+const table: readonly (readonly [string, RunEvent['answerBy'], RunChange, boolean, boolean])[] = [
+  ['https://example.com/', 'application', asked, true, false],
+  ['https://example.com/', 'team', asked, true, true],
+  ['', 'application', asked, false, false],
+  ['', 'team', asked, false, true],
+  ['https://example.com/', 'team', { event: 'cancelled' }, true, false],
+  ['', 'team', { event: 'cancelled' }, false, false],
+  ['', 'application', { event: 'succeeded', resultJson: '1' }, false, false],
+];
+
+for (const [webhookUrl, answerBy, change, application, team] of table) {
+  test(`${change.event} answered by ${answerBy} ${webhookUrl ? 'with' : 'without'} a webhook`, () => {
+    const event: RunEvent = {
+      orgId: 'o',
+      runId: 'r',
+      seq: 1,
+      method: 'wf_1',
+      versionId: 'v',
+      webhookUrl,
+      keyId: 'k',
+      answerBy,
+      createdAtMs: 1,
+      change,
+    };
+    assert.deepEqual(chooseAnswerer(event), { application, team });
+  });
+}

@@ -1,0 +1,17 @@
+// Who is told of an event: the application through its webhook, the team, both or nobody.
+import type { RunEvent } from './run-event.ts';
+
+export interface Told {
+  /** Through the run's webhook. */
+  readonly application: boolean;
+  /** Only of questions, and only when the team answers. */
+  readonly team: boolean;
+}
+
+/** With both a webhook and the team both are told, and whoever answers first wins. */
+export function chooseAnswerer(event: RunEvent): Told {
+  return {
+    application: event.webhookUrl !== '',
+    team: event.change.event === 'needs_input' && event.answerBy === 'team',
+  };
+}

@@ -1,0 +1,29 @@
+// What to store for an event that a webhook listens to.
+import type { PlannedDelivery } from './delivery.ts';
+import type { RunEvent } from './run-event.ts';
+import { webhookBody } from './webhook-body.ts';
+
+/** `deliveryId` is new; when the same event was stored before, the stored row and its id stay. */
+export function planDelivery(event: RunEvent, deliveryId: string): PlannedDelivery {
+  return {
+    orgId: event.orgId,
+    deliveryId,
+    runId: event.runId,
+    seq: event.seq,
+    url: event.webhookUrl,
+    host: hostOf(event.webhookUrl),
+    event: event.change.event,
+    keyId: event.keyId,
+    body: webhookBody(event, deliveryId),
+    createdAtMs: event.createdAtMs,
+  };
+}
+
+/** A URL that cannot be read is stored all the same: its tries fail where the operator can see it. */
+function hostOf(url: string): string {
+  try {
+    return new URL(url).hostname;
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,50 @@
+// A committed change of a run that somebody listens to, as this service sees it.
+
+export type EventName = 'needs_input' | 'succeeded' | 'failed' | 'cancelled';
+
+export interface RunEvent {
+  readonly orgId: string;
+  readonly runId: string;
+  /** The run's revision after the change; grows within a run. */
+  readonly seq: number;
+  /** Production form, wf_... */
+  readonly method: string;
+  readonly versionId: string;
+  /** Empty: the run has no webhook. */
+  readonly webhookUrl: string;
+  /** The key whose secret signs. */
+  readonly keyId: string;
+  readonly answerBy: 'application' | 'team';
+  /** 0: unknown. */
+  readonly createdAtMs: number;
+  readonly change: RunChange;
+}
+
+/** JSON texts are passed on as they came: parsing them would round large numbers. */
+export type RunChange =
+  | { readonly event: 'needs_input'; readonly question: Question }
+  | { readonly event: 'succeeded'; readonly resultJson: string }
+  | { readonly event: 'failed'; readonly error: RunError }
+  | { readonly event: 'cancelled' };
+
+export interface Question {
+  readonly id: string;
+  readonly step: string;
+  readonly prompt: string;
+  /** Empty: the author gave none. */
+  readonly details: string;
+  readonly show: readonly { readonly path: string; readonly valueJson: string }[];
+  /** JSON Schema of the answer. */
+  readonly formJson: string;
+  /** 0: unknown. */
+  readonly askedAtMs: number;
+  /** 0: waits until answered or cancelled. */
+  readonly deadlineAtMs: number;
+}
+
+export interface RunError {
+  readonly code: string;
+  readonly kind: string;
+  readonly message: string;
+  readonly step: string;
+}

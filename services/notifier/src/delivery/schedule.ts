@@ -1,0 +1,42 @@
+// What a try's outcome means for its delivery: done, stopped, again after a while, or given up.
+import type { DeliveryStatus, EndStatus } from './delivery.ts';
+
+/** Waits before the redeliveries, in ms. */
+export const DEFAULT_RETRY_MS: readonly number[] = [5_000, 30_000, 300_000, 1_800_000, 10_800_000];
+
+/** Share by which a wait varies, so that the deliveries of one outage do not all come back in one instant. */
+const JITTER = 0.1;
+
+export interface TriedDelivery {
+  /** Tries before the one that just ended. */
+  readonly tries: number;
+  readonly resentFrom: EndStatus | null;
+}
+
+export interface AfterTry {
+  readonly status: DeliveryStatus;
+  /** Until the next try; 0 when there is none. */
+  readonly waitMs: number;
+}
+
+/**
+ * 2xx delivers, 410 stops, anything else (a redirect too, or status 0 for no answer) is a failed try.
+ * A delivery that was sent again by hand gets that one try and falls back to how it had ended.
+ */
+export function afterTry(
+  delivery: TriedDelivery,
+  httpStatus: number,
+  retryMs: readonly number[],
+  random: () => number,
+): AfterTry {
+  if (httpStatus >= 200 && httpStatus <= 299) return ended('delivered');
+  if (delivery.resentFrom !== null) return ended(delivery.resentFrom);
+  if (httpStatus === 410) return ended('stopped');
+  const wait = retryMs[delivery.tries];
+  if (wait === undefined) return ended('exhausted');
+  return { status: 'pending', waitMs: Math.round(wait * (1 - JITTER + 2 * JITTER * random())) };
+}
+
+function ended(status: EndStatus): AfterTry {
+  return { status, waitMs: 0 };
+}

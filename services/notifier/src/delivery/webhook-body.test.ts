@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { RunChange, RunEvent } from './run-event.ts';
+import { webhookBody } from './webhook-body.ts';
+
+const at = Date.parse('2026-11-02T10:20:30.004Z');
+
+function eventOf(change: RunChange): RunEvent {
+  return {
+    orgId: 'org_1',
+    runId: 'run_1',
+    seq: 7,
+    method: 'wf_1',
+    versionId: 'ver_1',
+    webhookUrl: 'https://example.com/',
+    keyId: 'key_1',
+    answerBy: 'application',
+    createdAtMs: at,
+    change,
+  };
+}
+
+function read(change: RunChange): Record<string, unknown> {
+  return JSON.parse(webhookBody(eventOf(change), 'dlv_1').toString('utf8'));
+}
+
+const common = {
+  delivery_id: 'dlv_1',
+  seq: 7,
+  run_id: 'run_1',
+  method: 'wf_1',
+  version_id: 'ver_1',
+  created_at: '2026-11-02T10:20:30.004Z',
+};
+
+test('a question carries its form and its times', () => {
+  const question = {
+    id: 'q_1',
+    step: 'approve',
+    prompt: 'Approve “this”?\n',
+    details: 'Line',
+    show: [{ path: 'inputs.total', valueJson: '1234567890.25' }],
+    formJson: '{"type":"object"}',
+    askedAtMs: at,
+    deadlineAtMs: 0,
+  };
+  assert.deepEqual(read({ event: 'needs_input', question }), {
+    event: 'needs_input',
+    status: 'waiting',
+    ...common,
+    question: {
+      id: 'q_1',
+      step: 'approve',
+      prompt: 'Approve “this”?\n',
+      details: 'Line',
+      show: [{ path: 'inputs.total', value: 1234567890.25 }],
+      form: { type: 'object' },
+      asked_at: '2026-11-02T10:20:30.004Z',
+      deadline_at: null,
+    },
+  });
+});
+
+test('a question without details has no such member', () => {
+  const question = {
+    id: 'q_1',
+    step: 's',
+    prompt: 'p',
+    details: '',
+    show: [],
+    formJson: '{}',
+    askedAtMs: at,
+    deadlineAtMs: at,
+  };
+  const body = read({ event: 'needs_input', question });
+  assert.deepEqual(Object.keys(body.question as object), [
+    'id',
+    'step',
+    'prompt',
+    'show',
+    'form',
+    'asked_at',
+    'deadline_at',
+  ]);
+});
+
+test('a result passes through with every digit', () => {
+  const body = webhookBody(
+    eventOf({ event: 'succeeded', resultJson: '{"n":12345678901234567890.10,"t":"é"}' }),
+    'dlv_1',
+  );
+  assert.ok(body.toString('utf8').includes('"result":{"n":12345678901234567890.10,"t":"é"}'));
+  assert.equal('result' in read({ event: 'succeeded', resultJson: '' }), false);
+});
+
+test('a failure carries its error, without members that do not apply', () => {
+  assert.deepEqual(read({ event: 'failed', error: { code: 'run_timeout', kind: '', message: 'Too long', step: '' } }), {
+    event: 'failed',
+    status: 'failed',
+    ...common,
+    error: { code: 'run_timeout', message: 'Too long' },
+  });
+});
+
+test('a cancelled run has neither question, result nor error', () => {
+  assert.deepEqual(read({ event: 'cancelled' }), { event: 'cancelled', status: 'cancelled', ...common });
+});
+
+test('any text arrives as it was', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.json(), (text, json) => {
+      const body = read({ event: 'failed', error: { code: 'c', kind: 'k', message: text, step: text } });
+      assert.deepEqual(body.error, { code: 'c', kind: 'k', message: text, ...(text === '' ? {} : { step: text }) });
+      assert.deepEqual(read({ event: 'succeeded', resultJson: json }).result, JSON.parse(json));
+    }),
+  );
+});

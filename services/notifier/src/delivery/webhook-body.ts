@@ -1,0 +1,67 @@
+// The body of a webhook. It is made once, when the event is stored; every try sends these bytes and signs them.
+import { carriedJson, jsonObject, textIfAny, timeJson } from './json-text.ts';
+import type { EventName, Question, RunChange, RunError, RunEvent } from './run-event.ts';
+
+const STATUS: Readonly<Record<EventName, string>> = {
+  needs_input: 'waiting',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+/** Members that do not apply are absent, unknown times are null. */
+export function webhookBody(event: RunEvent, deliveryId: string): Buffer {
+  const body = jsonObject([
+    ['event', JSON.stringify(event.change.event)],
+    ['delivery_id', JSON.stringify(deliveryId)],
+    ['seq', String(event.seq)],
+    ['run_id', JSON.stringify(event.runId)],
+    ['status', JSON.stringify(STATUS[event.change.event])],
+    ['method', JSON.stringify(event.method)],
+    ['version_id', JSON.stringify(event.versionId)],
+    ...changeMembers(event.change),
+    ['created_at', timeJson(event.createdAtMs)],
+  ]);
+  return Buffer.from(body, 'utf8');
+}
+
+function changeMembers(change: RunChange): (readonly [string, string | undefined])[] {
+  switch (change.event) {
+    case 'needs_input':
+      return [['question', questionJson(change.question)]];
+    case 'succeeded':
+      return [['result', change.resultJson === '' ? undefined : change.resultJson]];
+    case 'failed':
+      return [['error', errorJson(change.error)]];
+    case 'cancelled':
+      return [];
+  }
+}
+
+function questionJson(question: Question): string {
+  const shown = question.show.map((value) =>
+    jsonObject([
+      ['path', JSON.stringify(value.path)],
+      ['value', carriedJson(value.valueJson)],
+    ]),
+  );
+  return jsonObject([
+    ['id', JSON.stringify(question.id)],
+    ['step', JSON.stringify(question.step)],
+    ['prompt', JSON.stringify(question.prompt)],
+    ['details', textIfAny(question.details)],
+    ['show', `[${shown.join(',')}]`],
+    ['form', question.formJson === '' ? '{}' : question.formJson],
+    ['asked_at', timeJson(question.askedAtMs)],
+    ['deadline_at', timeJson(question.deadlineAtMs)],
+  ]);
+}
+
+function errorJson(error: RunError): string {
+  return jsonObject([
+    ['code', JSON.stringify(error.code)],
+    ['kind', textIfAny(error.kind)],
+    ['message', JSON.stringify(error.message)],
+    ['step', textIfAny(error.step)],
+  ]);
+}

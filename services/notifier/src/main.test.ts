@@ -1,0 +1,117 @@
+// The process itself, killed and left without its database at the worst moments.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startTestPostgres } from '../../../test/harness/postgres.ts';
+import { until } from '../../../test/harness/until.ts';
+import { type NotifierStack, notifierStack, succeeded } from '../test/notifier-stack.ts';
+import { receiver } from '../test/receiver.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+function notifierProcess(stack: NotifierStack, settings: Readonly<Record<string, string>>): ChildProcess {
+  // biome-ignore lint/style/noProcessEnv: the child needs PATH
+  const env = { ...process.env, ...stack.environment(settings) };
+  return spawn(process.execPath, ['--import', 'tsx', main], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+test('a node killed between the receiver’s 2xx and its own record costs one repeat of the same bytes, in time', async () => {
+  await using stack = await notifierStack();
+  let child: ChildProcess | null = null;
+  await using server = await receiver((_request, response) => {
+    if (server.requests.length === 1) child?.kill('SIGKILL');
+    response.writeHead(200).end();
+  });
+  const event = succeeded(`http://127.0.0.1:${server.port}/`);
+  child = notifierProcess(stack, {});
+  try {
+    await stack.emit(event);
+    await server.received(1, 20_000);
+    await once(child, 'exit');
+    const survivor = await stack.notifier();
+    try {
+      const requests = await server.received(2);
+      // The claim of 2 s, and the 5 s within which every node looks for what the dead left.
+      assert.ok((requests[1]?.atMs ?? 0) - (requests[0]?.atMs ?? 0) < 7_500);
+      assert.ok(requests[0]?.rawBody.equals(requests[1]?.rawBody ?? Buffer.alloc(0)));
+      assert.equal(requests[0]?.headers['service-delivery'], requests[1]?.headers['service-delivery']);
+      await until('the delivery ended', async () => {
+        const [row] = await stack.database.sql`select from notifier.deliveries where status = 'delivered'`;
+        return row;
+      });
+      assert.equal(server.requests.length, 2);
+    } finally {
+      await survivor.stop();
+    }
+  } finally {
+    await killed(child);
+  }
+});
+
+test('a result that meets no database is recorded when the database is back, and the webhook is not sent again', async () => {
+  let postgres = await startTestPostgres();
+  const stack = await notifierStack(postgres.url);
+  try {
+    await using server = await receiver((_request, response) => {
+      void postgres.stop('SIGKILL').then(() => response.writeHead(200).end());
+    });
+    const notifier = await stack.notifier({ WEBHOOK_TIMEOUT_MS: '10000', WEBHOOK_CLAIM_MS: '60000' });
+    try {
+      await stack.emit(succeeded(`http://127.0.0.1:${server.port}/`));
+      await server.received(1);
+      await postgres.exited;
+      postgres = await postgres.again();
+      await until(
+        'the delivery ended',
+        async () => {
+          const rows = await stack.database
+            .sql`select from notifier.deliveries where status = 'delivered' and tries = 1`.catch(() => []);
+          return rows.length > 0;
+        },
+        20_000,
+      );
+      assert.equal(server.requests.length, 1);
+    } finally {
+      await notifier.stop();
+    }
+  } finally {
+    await stack[Symbol.asyncDispose]();
+    await postgres.stop();
+  }
+});
+
+test('the process ends by itself on SIGTERM, and says what is wrong with its environment', async () => {
+  await using stack = await notifierStack();
+  const child = notifierProcess(stack, { LOG_LEVEL: 'info' });
+  let log = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    log += chunk.toString();
+  });
+  try {
+    await until('it serves', () => log.includes('"serving"'), 20_000);
+    const exit = once(child, 'exit');
+    child.kill('SIGTERM');
+    assert.deepEqual(await exit, [0, null]);
+  } finally {
+    await killed(child);
+  }
+  const wrong = notifierProcess(stack, { LISTEN: 'nowhere', WEBHOOK_CLAIM_MS: '1' });
+  let said = '';
+  wrong.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const [code] = await once(wrong, 'exit');
+  assert.equal(code, 1);
+  assert.match(said, /LISTEN/);
+  assert.match(said, /WEBHOOK_CLAIM_MS/);
+});

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { newId, newRunId, randomToken } from '@methods/base/ids';
+import { type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
+import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
+import { type ClaimRequest, claimDeliveries } from './claim-deliveries.ts';
+import { forgetDeliveries } from './forget-deliveries.ts';
+import { getDelivery, listDeliveries } from './list-deliveries.ts';
+import { recordTries } from './record-tries.ts';
+import { resendDelivery } from './resend-delivery.ts';
+import { storeDeliveries } from './store-deliveries.ts';
+
+let database: NotifierDatabase;
+before(async () => {
+  database = await notifierDatabase();
+});
+after(() => database[Symbol.asyncDispose]());
+
+const result: DeliveryTry = {
+  startedAtMs: 1_760_000_000_123,
+  durationMs: 12,
+  httpStatus: 500,
+  error: '',
+  answerStart: 'no',
+};
+
+function request(fields: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { claim: randomToken(), claimMs: 60_000, limit: 64, perHost: 8, busyHosts: new Map(), ...fields };
+}
+
+async function freshTables(): Promise<void> {
+  await database.sql`truncate notifier.deliveries cascade`;
+}
+
+async function claim(fields: Partial<ClaimRequest> = {}): Promise<readonly ClaimedDelivery[]> {
+  return (await claimDeliveries(database.sql, request(fields))).claimed;
+}
+
+test('what is stored comes back whole when it is claimed', async () => {
+  await freshTables();
+  const delivery = planned({
+    body: Buffer.from('{"t":"é \\u0000"}'),
+    seq: 4_000_000_000,
+    url: `https://hook.example/${'é'.repeat(2000)}`,
+  });
+  assert.equal(await storeDeliveries(database.sql, [delivery]), 1);
+  const [claimed] = await claim({ claim: 'mine' });
+  const { createdAtMs: _, ...expected } = delivery;
+  assert.deepEqual(claimed, { ...expected, claim: 'mine', tries: 0, resentFrom: null });
+  assert.deepEqual(await claim(), [], 'a claimed delivery is nobody else’s');
+});
+
+test('a known run, seq and URL is ignored, also within one batch; another organization’s is not', async () => {
+  await freshTables();
+  const delivery = planned();
+  const again = { ...delivery, deliveryId: newId('dlv'), body: Buffer.from('other') };
+  assert.equal(await storeDeliveries(database.sql, [delivery, again]), 1);
+  assert.equal(await storeDeliveries(database.sql, [again]), 0);
+  assert.equal(await storeDeliveries(database.sql, [{ ...again, orgId: newId('org') }]), 1);
+  assert.equal(
+    await storeDeliveries(database.sql, [
+      { ...again, seq: 2 },
+      { ...again, deliveryId: newId('dlv'), url: 'https://b/' },
+    ]),
+    2,
+  );
+});
+
+test('two nodes that store and claim at once neither deadlock nor share a delivery', async () => {
+  await freshTables();
+  const many = Array.from({ length: 200 }, (_, i) => planned({ seq: i + 1, host: `h${i % 40}` }));
+  const reversed = [...many].reverse().map((each) => ({ ...each, deliveryId: newId('dlv') }));
+  const [a, b] = await Promise.all([storeDeliveries(database.sql, many), storeDeliveries(database.sql, reversed)]);
+  assert.equal(a + b, 200);
+  const claims = await Promise.all(Array.from({ length: 8 }, () => claim()));
+  const ids = claims.flat().map((each) => each.deliveryId);
+  assert.ok(ids.length > 0);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('first tries of a run go in the order of seq; a later one waits for the first try of the one before, not for its success', async () => {
+  await freshTables();
+  const run = { orgId: newId('org'), runId: newRunId(1) };
+  await storeDeliveries(database.sql, [
+    planned({ ...run, seq: 9 }),
+    planned({ ...run, seq: 2 }),
+    planned({ ...run, seq: 5 }),
+  ]);
+  const [first, ...none] = await claim();
+  assert.deepEqual([first?.seq, none.length], [2, 0]);
+  assert.ok(first);
+  assert.deepEqual(await claim(), [], 'the second waits while the first is tried');
+  await recordTries(database.sql, [{ delivery: first, after: { status: 'pending', waitMs: 60_000 }, result }]);
+  const [second] = await claim();
+  assert.equal(second?.seq, 5);
+});
+
+test('a delivery put back untried still goes before the later ones', async () => {
+  await freshTables();
+  const run = { orgId: newId('org'), runId: newRunId(1) };
+  await storeDeliveries(database.sql, [planned({ ...run, seq: 1 }), planned({ ...run, seq: 2 })]);
+  const [first] = await claim();
+  assert.ok(first);
+  await recordTries(database.sql, [{ delivery: first, after: { status: 'pending', waitMs: 60_000 }, result: null }]);
+  assert.deepEqual(await claim(), []);
+  assert.deepEqual(
+    (await getDelivery(database.sql, first.orgId, first.deliveryId))?.tries,
+    [],
+    'and nothing was counted',
+  );
+});
+
+test('a host at its bound does not hold up the others', async () => {
+  await freshTables();
+  const slow = Array.from({ length: 30 }, () => planned({ host: 'slow' }));
+  await storeDeliveries(database.sql, slow);
+  await storeDeliveries(database.sql, [planned({ host: 'quick' })]);
+  const hosts = (await claim({ perHost: 8, busyHosts: new Map([['slow', 6]]) })).map((each) => each.host).sort();
+  assert.deepEqual(hosts, ['quick', 'slow', 'slow']);
+  assert.deepEqual(await claim({ perHost: 8, busyHosts: new Map([['slow', 8]]) }), []);
+});
+
+test('more due deliveries of one host than the search sees are told, so that the node looks again past them', async () => {
+  await freshTables();
+  await storeDeliveries(
+    database.sql,
+    Array.from({ length: 1_100 }, () => planned({ host: 'slow' })),
+  );
+  await storeDeliveries(database.sql, [planned({ host: 'quick' })]);
+  const reply = await claimDeliveries(database.sql, request());
+  assert.deepEqual([reply.claimed.length, reply.more], [8, true]);
+  assert.deepEqual(
+    (await claim({ busyHosts: new Map([['slow', 8]]) })).map((each) => each.host),
+    ['quick'],
+  );
+});
+
+test('a lapsed claim falls due again, and the late result of the first node is refused', async () => {
+  await freshTables();
+  await storeDeliveries(database.sql, [planned()]);
+  const [dead] = await claim({ claimMs: 0 });
+  const [alive] = await claim();
+  assert.ok(dead && alive && dead.deliveryId === alive.deliveryId);
+  const late = { delivery: dead, after: { status: 'exhausted', waitMs: 0 } as const, result };
+  assert.deepEqual(await recordTries(database.sql, [late]), new Set());
+  const after = { status: 'delivered', waitMs: 0 } as const;
+  const kept = await recordTries(database.sql, [{ delivery: alive, after, result: { ...result, httpStatus: 204 } }]);
+  assert.deepEqual(kept, new Set([alive.deliveryId]));
+  const record = await getDelivery(database.sql, alive.orgId, alive.deliveryId);
+  assert.deepEqual([record?.status, record?.tries.length, record?.nextTryAtMs], ['delivered', 1, 0]);
+});
+
+test('the next due time is told as a wait', async () => {
+  await freshTables();
+  await storeDeliveries(database.sql, [planned()]);
+  const [only] = await claim();
+  assert.ok(only);
+  await recordTries(database.sql, [{ delivery: only, after: { status: 'pending', waitMs: 30_000 }, result }]);
+  const { nextDueMs } = await claimDeliveries(database.sql, request());
+  assert.ok(nextDueMs !== null && nextDueMs > 25_000 && nextDueMs <= 30_000, String(nextDueMs));
+});
+
+test('tries are kept with all that is known of them', async () => {
+  await freshTables();
+  const delivery = planned();
+  await storeDeliveries(database.sql, [delivery]);
+  const unanswered = { ...result, httpStatus: 0, error: 'timeout', answerStart: '' };
+  for (const each of [result, unanswered]) {
+    const [claimed] = await claim();
+    assert.ok(claimed);
+    await recordTries(database.sql, [{ delivery: claimed, after: { status: 'pending', waitMs: 0 }, result: each }]);
+  }
+  const record = await getDelivery(database.sql, delivery.orgId, delivery.deliveryId);
+  assert.deepEqual(record?.tries, [result, unanswered]);
+  assert.equal(record?.createdAtMs, delivery.createdAtMs);
+});
+
+test('only an ended delivery is sent again, with one try counted on top', async () => {
+  await freshTables();
+  const delivery = planned();
+  await storeDeliveries(database.sql, [delivery]);
+  await resendDelivery(database.sql, delivery.orgId, delivery.deliveryId);
+  const [claimed] = await claim();
+  assert.ok(claimed && claimed.resentFrom === null);
+  await recordTries(database.sql, [{ delivery: claimed, after: { status: 'exhausted', waitMs: 0 }, result }]);
+  await resendDelivery(database.sql, newId('org'), delivery.deliveryId);
+  assert.deepEqual(await claim(), [], 'another organization’s request changes nothing');
+  await resendDelivery(database.sql, delivery.orgId, delivery.deliveryId);
+  const [again] = await claim();
+  assert.deepEqual([again?.tries, again?.resentFrom, again?.body.equals(delivery.body)], [1, 'exhausted', true]);
+});
+
+test('an organization lists its own deliveries, newest first, a page at a time, also of one run', async () => {
+  await freshTables();
+  const orgId = newId('org');
+  const mine = Array.from({ length: 5 }, (_, i) => planned({ orgId, deliveryId: newId('dlv', 1_700_000_000_000 + i) }));
+  await storeDeliveries(database.sql, [...mine, planned()]);
+  const ids = mine.map((each) => each.deliveryId).reverse();
+  const first = await listDeliveries(database.sql, { orgId, runId: null, limit: 3, after: null });
+  assert.deepEqual(
+    first.map((each) => each.deliveryId),
+    ids.slice(0, 3),
+  );
+  const rest = await listDeliveries(database.sql, { orgId, runId: null, limit: 3, after: ids[2] ?? null });
+  assert.deepEqual(
+    rest.map((each) => each.deliveryId),
+    ids.slice(3),
+  );
+  const [third] = mine.slice(2);
+  const ofRun = await listDeliveries(database.sql, { orgId, runId: third?.runId ?? '', limit: 3, after: null });
+  assert.deepEqual(
+    ofRun.map((each) => each.deliveryId),
+    [third?.deliveryId],
+  );
+});
+
+test('ended deliveries go when their time is over, with their tries; pending ones stay', async () => {
+  await freshTables();
+  await storeDeliveries(database.sql, [planned(), planned({ host: 'b' })]);
+  const [ended] = await claim({ limit: 1 });
+  assert.ok(ended);
+  await recordTries(database.sql, [{ delivery: ended, after: { status: 'delivered', waitMs: 0 }, result }]);
+  assert.equal(await forgetDeliveries(database.sql, 30, 10), 0);
+  await database.sql`update notifier.deliveries set ended_at = ended_at - interval '31 days' where status <> 'pending'`;
+  assert.equal(await forgetDeliveries(database.sql, 30, 10), 1);
+  assert.deepEqual([...(await database.sql`select count(*)::int as n from notifier.delivery_tries`)], [{ n: 0 }]);
+  assert.deepEqual([...(await database.sql`select count(*)::int as n from notifier.deliveries`)], [{ n: 1 }]);
+});

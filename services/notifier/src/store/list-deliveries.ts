@@ -1,0 +1,95 @@
+// Deliveries for operators: newest first, a page at a time, each with its tries.
+import type { Sql } from '@methods/postgres/pool';
+import type { DeliveryRecord, DeliveryStatus, DeliveryTry } from '../delivery/delivery.ts';
+
+export interface ListRequest {
+  readonly orgId: string;
+  /** Null: all runs. */
+  readonly runId: string | null;
+  readonly limit: number;
+  /** The page after this delivery; null for the first. */
+  readonly after: string | null;
+}
+
+/** Tries shown of one delivery: the automatic ones and the latest sent by hand. */
+const TRIES_SHOWN_MAX = 20;
+
+export async function listDeliveries(sql: Sql, request: ListRequest): Promise<readonly DeliveryRecord[]> {
+  const rows = await sql<DeliveryRow[]>`
+    ${select(sql)} where org_id = ${request.orgId}
+      ${request.runId === null ? sql`` : sql`and run_id = ${request.runId}`}
+      ${request.after === null ? sql`` : sql`and delivery_id < ${request.after}`}
+    order by delivery_id desc limit ${request.limit}`;
+  return withTries(sql, request.orgId, rows);
+}
+
+/** Null when the organization has no such delivery. */
+export async function getDelivery(sql: Sql, orgId: string, deliveryId: string): Promise<DeliveryRecord | null> {
+  const rows = await sql<DeliveryRow[]>`
+    ${select(sql)} where org_id = ${orgId} and delivery_id = ${deliveryId}`;
+  return (await withTries(sql, orgId, rows))[0] ?? null;
+}
+
+function select(sql: Sql) {
+  return sql`
+    select delivery_id, run_id, seq, url, event, status,
+      extract(epoch from created_at)::float8 * 1000 as created_at_ms,
+      case when status = 'pending' then extract(epoch from due_at)::float8 * 1000 else 0 end as next_try_at_ms
+    from notifier.deliveries`;
+}
+
+async function withTries(sql: Sql, orgId: string, rows: readonly DeliveryRow[]): Promise<readonly DeliveryRecord[]> {
+  if (rows.length === 0) return [];
+  const tries = await sql<TryRow[]>`
+    select delivery_id, extract(epoch from started_at)::float8 * 1000 as started_at_ms, duration_ms, http_status, error,
+      answer_start
+    from (
+      select t.*, row_number() over (partition by delivery_id order by try desc) as place
+      from notifier.delivery_tries t
+      where org_id = ${orgId} and delivery_id = any(${rows.map((row) => row.delivery_id)}::text[])
+    ) latest
+    where place <= ${TRIES_SHOWN_MAX} order by delivery_id, try`;
+  const byDelivery = new Map<string, DeliveryTry[]>(rows.map((row) => [row.delivery_id, []]));
+  for (const row of tries) byDelivery.get(row.delivery_id)?.push(toTry(row));
+  return rows.map((row) => ({
+    deliveryId: row.delivery_id,
+    runId: row.run_id,
+    seq: Number(row.seq),
+    url: row.url,
+    event: row.event,
+    status: row.status,
+    createdAtMs: Math.round(row.created_at_ms),
+    nextTryAtMs: Math.round(row.next_try_at_ms),
+    tries: byDelivery.get(row.delivery_id) ?? [],
+  }));
+}
+
+interface DeliveryRow {
+  readonly delivery_id: string;
+  readonly run_id: string;
+  readonly seq: number | string;
+  readonly url: string;
+  readonly event: string;
+  readonly status: DeliveryStatus;
+  readonly created_at_ms: number;
+  readonly next_try_at_ms: number;
+}
+
+interface TryRow {
+  readonly delivery_id: string;
+  readonly started_at_ms: number;
+  readonly duration_ms: number;
+  readonly http_status: number;
+  readonly error: string;
+  readonly answer_start: string;
+}
+
+function toTry(row: TryRow): DeliveryTry {
+  return {
+    startedAtMs: Math.round(row.started_at_ms),
+    durationMs: row.duration_ms,
+    httpStatus: row.http_status,
+    error: row.error,
+    answerStart: row.answer_start,
+  };
+}

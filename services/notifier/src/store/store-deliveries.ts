@@ -1,0 +1,42 @@
+// Keeps what came in. One statement a batch, so that a batch is stored whole or not at all.
+import type { Sql } from '@methods/postgres/pool';
+import type { PlannedDelivery } from '../delivery/delivery.ts';
+
+/** Postgres's number of the type; the driver takes an array of buffers for one buffer. */
+const BYTEA = 17;
+
+/**
+ * Stores what is new and ignores a known (run, seq, URL): events come more than once. When this returns, every one of
+ * the batch is durable. Returns how many were new.
+ */
+export async function storeDeliveries(sql: Sql, planned: readonly PlannedDelivery[]): Promise<number> {
+  if (planned.length === 0) return 0;
+  // Two nodes that are handed the same events lock them in the same order.
+  const rows = [...planned].sort(byRunAndSeq);
+  const stored = await sql`
+    insert into notifier.deliveries
+      (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, created_at)
+    select org_id, delivery_id, run_id, seq, url, sha256(convert_to(url, 'UTF8')), host, event, key_id, body,
+      to_timestamp(created_at_ms / 1000)
+    from unnest(
+      ${rows.map((row) => row.orgId)}::text[], ${rows.map((row) => row.deliveryId)}::text[],
+      ${rows.map((row) => row.runId)}::text[], ${rows.map((row) => row.seq)}::bigint[],
+      ${rows.map((row) => row.url)}::text[], ${rows.map((row) => row.host)}::text[],
+      ${rows.map((row) => row.event)}::text[], ${rows.map((row) => row.keyId)}::text[],
+      ${sql.array(
+        rows.map((row) => row.body),
+        BYTEA,
+      )}::bytea[], ${rows.map((row) => row.createdAtMs)}::float8[]
+    ) as t(org_id, delivery_id, run_id, seq, url, host, event, key_id, body, created_at_ms)
+    on conflict on constraint deliveries_once do nothing`;
+  return stored.count;
+}
+
+function byRunAndSeq(a: PlannedDelivery, b: PlannedDelivery): number {
+  return compare(a.orgId, b.orgId) || compare(a.runId, b.runId) || a.seq - b.seq;
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

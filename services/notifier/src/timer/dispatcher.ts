@@ -1,0 +1,153 @@
+// Sends what is due: claims as much as it has room for, tries it, records it, and wakes for the next.
+
+import type { Clock, Timer } from '@methods/base/clock';
+import { randomToken } from '@methods/base/ids';
+import type { Stoppable } from '@methods/base/stoppable';
+import type { Logger } from '@methods/logging/logger';
+import type { ClaimedDelivery } from '../delivery/delivery.ts';
+import { afterTry } from '../delivery/schedule.ts';
+import type { ClaimReply, ClaimRequest } from '../store/claim-deliveries.ts';
+import type { TryOutcome } from '../webhook/webhook-sender.ts';
+import type { SendSlots } from './send-slots.ts';
+import type { TryRecorder } from './try-recorder.ts';
+
+export interface DispatcherOptions {
+  readonly claim: (request: ClaimRequest) => Promise<ClaimReply>;
+  readonly send: (delivery: ClaimedDelivery, stop: AbortSignal) => Promise<TryOutcome>;
+  readonly recorder: TryRecorder;
+  readonly slots: SendSlots;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly retryMs: readonly number[];
+  readonly claimMs: number;
+  /** How long tries under way may go on when the process stops. */
+  readonly stopGraceMs: number;
+}
+
+/** Finds what no timer of this node knows of: deliveries of dead nodes, and retries of others. */
+const SWEEP_MS = 4_000;
+/** After losing a race for rows, and after a failed claim. */
+const CONTENDED_MS = 20;
+const FAILED_MS = 1_000;
+/** Until a delivery that could not be signed is tried again. */
+const POSTPONED_MS = 3_000;
+
+export class Dispatcher implements Stoppable {
+  private readonly stopping = new AbortController();
+  private readonly underWay = new Set<Promise<void>>();
+  private timer: { readonly timer: Timer; readonly atMs: number } | null = null;
+  private claiming = false;
+  private wokenMeanwhile = false;
+  private stopped = false;
+
+  constructor(private readonly options: DispatcherOptions) {}
+
+  start(): void {
+    this.wake();
+  }
+
+  /** Something may be due: new deliveries, or a first try done that another waited for. */
+  wake(): void {
+    if (this.stopped) return;
+    if (this.claiming) {
+      this.wokenMeanwhile = true;
+      return;
+    }
+    void this.claimAndSend();
+  }
+
+  /** Claims no more, gives tries under way a moment, breaks off the rest and puts it back for other nodes. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.timer?.timer.cancel();
+    const grace = this.options.clock.after(this.options.stopGraceMs, () => this.stopping.abort());
+    const last = this.options.clock.after(this.options.stopGraceMs * 2, () => this.options.recorder.giveUp());
+    await Promise.all(this.underWay);
+    grace.cancel();
+    last.cancel();
+  }
+
+  private async claimAndSend(): Promise<void> {
+    this.claiming = true;
+    do {
+      this.wokenMeanwhile = false;
+      this.wakeIn(await this.claimOnce());
+    } while (this.wokenMeanwhile && !this.stopped);
+    this.claiming = false;
+  }
+
+  /** Returns when to look again, in ms. */
+  private async claimOnce(): Promise<number> {
+    const { claim, slots, random, claimMs, logger } = this.options;
+    const sweepMs = SWEEP_MS * (0.8 + 0.4 * random());
+    // Without room it is a finished send that wakes this up.
+    const limit = slots.free;
+    if (limit === 0) return sweepMs;
+    try {
+      const { perHost, busyHosts } = slots;
+      const reply = await claim({ claim: randomToken(), claimMs, limit, perHost, busyHosts });
+      for (const delivery of reply.claimed) this.dispatch(delivery);
+      if (reply.claimed.length === limit) return sweepMs;
+      if (reply.more) return 0;
+      if (reply.contended) return CONTENDED_MS * (0.5 + random());
+      return Math.min(sweepMs, Math.ceil(reply.nextDueMs ?? sweepMs) + 1);
+    } catch (error) {
+      logger.warn({ error }, 'due webhooks could not be claimed; trying again');
+      return FAILED_MS * (0.5 + random());
+    }
+  }
+
+  private dispatch(delivery: ClaimedDelivery): void {
+    this.options.slots.take(delivery.host);
+    const work = this.tryAndRecord(delivery).finally(() => {
+      this.options.slots.giveBack(delivery.host);
+      this.underWay.delete(work);
+      this.wake();
+    });
+    this.underWay.add(work);
+  }
+
+  private async tryAndRecord(delivery: ClaimedDelivery): Promise<void> {
+    const { send, recorder, retryMs, random } = this.options;
+    const outcome = await send(delivery, this.stopping.signal);
+    if (outcome.kind === 'postponed') {
+      const waitMs = this.stopped ? 0 : POSTPONED_MS * (0.8 + 0.4 * random());
+      this.tell(delivery, { postponed: outcome.reason });
+      return recorder.record({ delivery, after: { status: 'pending', waitMs }, result: null });
+    }
+    const { result } = outcome;
+    const after = afterTry(delivery, result.httpStatus, retryMs, random);
+    this.tell(delivery, {
+      status: after.status,
+      try: delivery.tries + 1,
+      http_status: result.httpStatus,
+      fault: result.error,
+      duration_ms: result.durationMs,
+      wait_ms: after.waitMs,
+    });
+    await recorder.record({ delivery, after, result });
+  }
+
+  private tell(delivery: ClaimedDelivery, facts: Readonly<Record<string, unknown>>): void {
+    const { orgId, runId, deliveryId, event, seq } = delivery;
+    this.options.logger.info(
+      { org_id: orgId, run_id: runId, delivery_id: deliveryId, event, seq, ...facts },
+      'webhook try',
+    );
+  }
+
+  /** One timer, for the earliest time anybody asked for. */
+  private wakeIn(delayMs: number): void {
+    if (this.stopped) return;
+    const { clock } = this.options;
+    const atMs = clock.monotonicMs() + delayMs;
+    if (this.timer !== null && this.timer.atMs <= atMs) return;
+    this.timer?.timer.cancel();
+    const timer = clock.after(delayMs, () => {
+      this.timer = null;
+      this.wake();
+    });
+    this.timer = { timer, atMs };
+  }
+}

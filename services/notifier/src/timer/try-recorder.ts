@@ -1,0 +1,75 @@
+// Writes results of tries, many in one statement: while one write is under way the others gather for the next.
+// It keeps trying while Postgres is away; what it holds is bounded by the sends under way, which wait for it.
+import { Backoff } from '@methods/base/backoff';
+import type { Clock } from '@methods/base/clock';
+import type { Logger } from '@methods/logging/logger';
+import type { TryRecord } from '../store/record-tries.ts';
+
+/** Returns the ids of the deliveries whose claim still stood. */
+export type WriteTries = (records: readonly TryRecord[]) => Promise<ReadonlySet<string>>;
+
+interface Waiting {
+  readonly record: TryRecord;
+  readonly settle: () => void;
+}
+
+export class TryRecorder {
+  private waiting: Waiting[] = [];
+  private writing = false;
+  private givenUp = false;
+
+  constructor(
+    private readonly write: WriteTries,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Resolves when the result is durable, or belongs to nobody any more. */
+  record(record: TryRecord): Promise<void> {
+    return new Promise((settle) => {
+      this.waiting.push({ record, settle });
+      if (!this.writing) void this.writeAll();
+    });
+  }
+
+  /** For a node that stops without Postgres: its claims lapse, and others try again. */
+  giveUp(): void {
+    this.givenUp = true;
+  }
+
+  private async writeAll(): Promise<void> {
+    this.writing = true;
+    const backoff = new Backoff({ firstMs: 100, maxMs: 2_000 });
+    while (this.waiting.length > 0) {
+      const batch = this.waiting;
+      this.waiting = [];
+      if (await this.writeBatch(batch)) {
+        backoff.reset();
+        for (const { settle } of batch) settle();
+      } else {
+        this.waiting = [...batch, ...this.waiting];
+        await new Promise<void>((resume) => this.clock.after(backoff.nextMs(), resume));
+      }
+    }
+    this.writing = false;
+  }
+
+  private async writeBatch(batch: readonly Waiting[]): Promise<boolean> {
+    try {
+      const kept = await this.write(batch.map(({ record }) => record));
+      for (const { record } of batch) if (!kept.has(record.delivery.deliveryId)) this.tellLapsed(record);
+      return true;
+    } catch (error) {
+      if (this.givenUp) return true;
+      this.logger.warn({ error, records: batch.length }, 'results of webhook tries could not be written; trying again');
+      return false;
+    }
+  }
+
+  private tellLapsed(record: TryRecord): void {
+    this.logger.warn(
+      { org_id: record.delivery.orgId, run_id: record.delivery.runId, delivery_id: record.delivery.deliveryId },
+      'a try took longer than its claim; another node has taken the delivery over',
+    );
+  }
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from '@methods/base/clock';
+import { SigningSecrets } from './signing-secrets.ts';
+
+function clockAt(time: { ms: number }): Clock {
+  return { wallMs: () => time.ms, monotonicMs: () => time.ms, after: () => ({ cancel() {} }) };
+}
+
+test('many deliveries of one key ask once, and again when the answer is five minutes old', async () => {
+  const time = { ms: 0 };
+  let asked = 0;
+  const secrets = new SigningSecrets(async () => `whsec_${++asked}`, clockAt(time));
+  assert.deepEqual(await Promise.all([secrets.get('o', 'k'), secrets.get('o', 'k')]), ['whsec_1', 'whsec_1']);
+  time.ms = 5 * 60_000 - 1;
+  assert.equal(await secrets.get('o', 'k'), 'whsec_1');
+  time.ms = 5 * 60_000;
+  assert.equal(await secrets.get('o', 'k'), 'whsec_2');
+});
+
+test('a key of another organization is another key', async () => {
+  const secrets = new SigningSecrets(async (orgId, keyId) => `${orgId}:${keyId}`, clockAt({ ms: 0 }));
+  assert.equal(await secrets.get('a', 'k'), 'a:k');
+  assert.equal(await secrets.get('b', 'k'), 'b:k');
+});
+
+test('a failure is not kept', async () => {
+  let asked = 0;
+  const secrets = new SigningSecrets(
+    () => (++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve('whsec_2')),
+    clockAt({ ms: 0 }),
+  );
+  await assert.rejects(secrets.get('o', 'k'));
+  assert.equal(await secrets.get('o', 'k'), 'whsec_2');
+});
+
+test('the oldest is dropped beyond a thousand keys', async () => {
+  const asked: string[] = [];
+  const secrets = new SigningSecrets(
+    async (_orgId, keyId) => {
+      asked.push(keyId);
+      return keyId;
+    },
+    clockAt({ ms: 0 }),
+  );
+  for (let i = 0; i <= 1_000; i++) await secrets.get('o', `k${i}`);
+  asked.length = 0;
+  await secrets.get('o', 'k1');
+  await secrets.get('o', 'k0');
+  assert.deepEqual(asked, ['k0']);
+});

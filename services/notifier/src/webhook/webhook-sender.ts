@@ -1,0 +1,106 @@
+// One try of one delivery: sign the stored bytes anew, check the target, post, and say what came of it.
+import { signatureHeader } from '@methods/auth/webhook-signature';
+import type { Clock } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
+import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
+import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
+import type { HostResolver } from './host-resolver.ts';
+import { postWebhook, type WebhookAnswer } from './post-webhook.ts';
+import type { SigningSecrets } from './signing-secrets.ts';
+import { TryFailed } from './try-failed.ts';
+import { resolveTarget } from './webhook-target.ts';
+
+export type TryOutcome =
+  | { readonly kind: 'tried'; readonly result: DeliveryTry }
+  /** Nothing was sent and nothing counts: the part that keeps the secrets is away, or this node stops. */
+  | { readonly kind: 'postponed'; readonly reason: string };
+
+export interface WebhookSenderOptions {
+  readonly policy: WebhookUrlPolicy;
+  readonly secrets: SigningSecrets;
+  readonly resolve: HostResolver;
+  readonly clock: Clock;
+  /** For the whole try: resolving, connecting, sending and the answer. */
+  readonly timeoutMs: number;
+  /** PEM certificates trusted in place of the system's. */
+  readonly trustedCertificates?: string | undefined;
+}
+
+/** The secret's time is not the receiver's; both together stay below a delivery's claim. */
+const SECRET_WAIT_MS_MAX = 3_000;
+/** A receiver that has given its status has decided; its body is worth a moment only. */
+const ANSWER_BODY_WAIT_MS = 1_000;
+
+export class WebhookSender {
+  constructor(private readonly options: WebhookSenderOptions) {}
+
+  /** Never rejects. `stop` ends a try early; it is then postponed. */
+  async send(delivery: ClaimedDelivery, stop: AbortSignal): Promise<TryOutcome> {
+    const { clock, secrets, timeoutMs } = this.options;
+    const startedAtMs = clock.wallMs();
+    const started = clock.monotonicMs();
+    const tried = (httpStatus: number, error: string, answerStart: string): TryOutcome => ({
+      kind: 'tried',
+      result: { startedAtMs, durationMs: Math.round(clock.monotonicMs() - started), httpStatus, error, answerStart },
+    });
+    let secret: string;
+    try {
+      secret = await within(Math.min(SECRET_WAIT_MS_MAX, timeoutMs), clock, stop, () =>
+        secrets.get(delivery.orgId, delivery.keyId),
+      );
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === 'not_found'))
+        return { kind: 'postponed', reason: 'no signing secret' };
+      return tried(0, new TryFailed('signing_secret_missing').message, '');
+    }
+    try {
+      const untilMs = clock.monotonicMs() + timeoutMs;
+      const answer = await this.post(delivery, secret, stop);
+      const bodyWaitMs = Math.max(0, Math.min(ANSWER_BODY_WAIT_MS, untilMs - clock.monotonicMs()));
+      return tried(answer.httpStatus, '', await answer.readStart(bodyWaitMs));
+    } catch (error) {
+      if (stop.aborted) return { kind: 'postponed', reason: 'stopping' };
+      return tried(0, error instanceof TryFailed ? error.message : new TryFailed('bad_answer').message, '');
+    }
+  }
+
+  private post(delivery: ClaimedDelivery, secret: string, stop: AbortSignal): Promise<WebhookAnswer> {
+    const { policy, resolve, clock, timeoutMs, trustedCertificates } = this.options;
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'methods-webhooks/1',
+      'Service-Signature': signatureHeader(secret, Math.floor(clock.wallMs() / 1000), delivery.body),
+      'Service-Event': delivery.event,
+      'Service-Delivery': delivery.deliveryId,
+    };
+    return within(timeoutMs, clock, stop, async (signal) => {
+      const target = await resolveTarget(delivery.url, policy, resolve);
+      signal.throwIfAborted();
+      return postWebhook(target, headers, delivery.body, { signal, timeoutMs, trustedCertificates });
+    });
+  }
+}
+
+/** Ends when the work does, after `timeoutMs`, or at `stop`, whichever is first; also work that cannot be stopped. */
+async function within<Result>(
+  timeoutMs: number,
+  clock: Clock,
+  stop: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const ending = new AbortController();
+  const end = () => ending.abort(new TryFailed('timeout'));
+  const timer = clock.after(timeoutMs, end);
+  stop.addEventListener('abort', end);
+  if (stop.aborted) end();
+  try {
+    return await new Promise<Result>((resolve, reject) => {
+      ending.signal.addEventListener('abort', () => reject(ending.signal.reason));
+      ending.signal.throwIfAborted();
+      work(ending.signal).then(resolve, reject);
+    });
+  } finally {
+    timer.cancel();
+    stop.removeEventListener('abort', end);
+  }
+}

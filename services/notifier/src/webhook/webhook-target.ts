@@ -1,0 +1,47 @@
+// Where a try may connect to. The URL is read once and its name resolved once; every address must pass, and the
+// connection goes to these addresses, so a name that resolves to something else a moment later changes nothing.
+import { checkWebhookUrl, literalAddress, type WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
+import { isPublicAddress } from '@methods/webhook-url/public-address';
+import type { HostResolver, ResolvedAddress } from './host-resolver.ts';
+import { TryFailed } from './try-failed.ts';
+
+export interface WebhookTarget {
+  readonly url: URL;
+  /** Checked, at least one, in the resolver's order. */
+  readonly addresses: readonly [ResolvedAddress, ...ResolvedAddress[]];
+}
+
+/** A name may have many addresses; all are checked, this many are tried. */
+const ADDRESSES_TRIED_MAX = 4;
+
+/** Rejects with TryFailed. */
+export async function resolveTarget(
+  urlText: string,
+  policy: WebhookUrlPolicy,
+  resolve: HostResolver,
+): Promise<WebhookTarget> {
+  const check = checkWebhookUrl(urlText, policy);
+  if (!check.ok) throw new TryFailed('invalid_url', check.reason);
+  const addresses = await addressesOf(check.url, resolve);
+  // One bad address condemns the name: which one a client would take is not ours to guess.
+  if (!policy.allowPrivate && !addresses.every(({ address }) => isPublicAddress(address))) {
+    throw new TryFailed('address_not_public');
+  }
+  const [first, ...others] = addresses.slice(0, ADDRESSES_TRIED_MAX);
+  if (first === undefined) throw new TryFailed('dns_failed', 'no address');
+  return { url: check.url, addresses: [first, ...others] };
+}
+
+async function addressesOf(url: URL, resolve: HostResolver): Promise<readonly ResolvedAddress[]> {
+  const literal = literalAddress(url);
+  if (literal !== null) return [{ address: literal, family: literal.includes(':') ? 6 : 4 }];
+  try {
+    return await resolve(url.hostname);
+  } catch (error) {
+    throw new TryFailed('dns_failed', errorCode(error));
+  }
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+}

@@ -1,0 +1,45 @@
+// A fresh database with the notifier's schema, and deliveries to put into it.
+
+import { systemClock } from '@methods/base/clock';
+import { newId, newRunId } from '@methods/base/ids';
+import type { Sql } from '@methods/postgres/pool';
+import { testPostgres } from '../../../test/harness/postgres.ts';
+import type { PlannedDelivery } from '../src/delivery/delivery.ts';
+import { openDatabase, prepareDatabase } from '../src/store/open-database.ts';
+
+export interface NotifierDatabase extends AsyncDisposable {
+  readonly url: string;
+  readonly sql: Sql;
+}
+
+/** A fresh database of the shared server, or the whole server `url`. */
+export async function notifierDatabase(serverUrl?: string): Promise<NotifierDatabase> {
+  const own = { url: serverUrl ?? '', drop: async () => {} };
+  const { url, drop } = serverUrl === undefined ? await (await testPostgres()).freshDatabase() : own;
+  const sql = openDatabase(url);
+  await prepareDatabase(sql, url, systemClock);
+  return {
+    url,
+    sql,
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 2 });
+      await drop();
+    },
+  };
+}
+
+export function planned(fields: Partial<PlannedDelivery> = {}): PlannedDelivery {
+  return {
+    orgId: newId('org'),
+    deliveryId: newId('dlv'),
+    runId: newRunId(0),
+    seq: 1,
+    url: 'https://hook.example/in',
+    host: 'hook.example',
+    event: 'succeeded',
+    keyId: newId('key'),
+    body: Buffer.from('{"event":"succeeded"}'),
+    createdAtMs: 1_760_000_000_123,
+    ...fields,
+  };
+}

@@ -1,0 +1,131 @@
+// Everything a notifier needs around it, real: Postgres, NATS, a gRPC server in the registry's place, and the
+// scheduler's end of the bus.
+import 'reflect-metadata/lite';
+import { newId, newRunId } from '@methods/base/ids';
+import { Bus } from '@methods/bus/connection';
+import { runEvent, runEventStored } from '@methods/bus/subjects';
+import { ServiceError } from '@methods/errors/service-error';
+import { silentLogger } from '@methods/logging/logger';
+import { RunEventSchema, StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
+import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import { decoder, encoder } from '@methods/rpc/message-codec';
+import { RpcServer } from '@methods/rpc/server';
+import { type TestNats, testNats } from '../../../test/harness/nats.ts';
+import { composeNotifier, type Notifier } from '../src/composition.ts';
+import { readConfig } from '../src/config.ts';
+import { type NotifierDatabase, notifierDatabase } from './notifier-database.ts';
+
+export const SECRET = 'whsec_0123456789';
+
+export type Event = Parameters<typeof encodeEvent>[0];
+const encodeEvent = encoder(RunEventSchema);
+const decodeStored = decoder(StoredEventsSchema);
+
+export interface NotifierStack extends AsyncDisposable {
+  readonly nats: TestNats;
+  readonly database: NotifierDatabase;
+  readonly registry: { start(): Promise<void>; stop(): Promise<void> };
+  /** Outbox ids in the order they were confirmed, repeats included. */
+  readonly confirmed: readonly string[];
+  /** The environment of a notifier of this stack. */
+  environment(settings?: Readonly<Record<string, string>>): Record<string, string>;
+  /** A notifier in this process, started. */
+  notifier(settings?: Readonly<Record<string, string>>): Promise<Notifier>;
+  /** Puts an event on the bus as the scheduler's relay does. */
+  emit(event: Event): Promise<void>;
+  emitBytes(bytes: Uint8Array): Promise<void>;
+}
+
+export async function notifierStack(postgresUrl?: string): Promise<NotifierStack> {
+  const [nats, database] = await Promise.all([testNats(), notifierDatabase(postgresUrl)]);
+  const bus = new Bus({ url: nats.url, name: 'test', logger: silentLogger });
+  bus.start();
+  const confirmed: string[] = [];
+  bus.subscribe(runEventStored, (messages) => {
+    for (const { data } of messages) confirmed.push(...decodeStored(Buffer.from(data)).outboxIds);
+  });
+  await connected(bus);
+  const registry = new RegistryStandIn();
+  await registry.start();
+  const environment = (settings: Readonly<Record<string, string>> = {}) => ({
+    LISTEN: '127.0.0.1:0',
+    POSTGRES_URL: database.url,
+    NATS_URL: nats.url,
+    METHOD_REGISTRY_URL: `127.0.0.1:${registry.port}`,
+    ALLOW_PRIVATE_WEBHOOKS: '1',
+    WEBHOOK_RETRY_MS: '20,20,20,20,20',
+    WEBHOOK_TIMEOUT_MS: '1000',
+    WEBHOOK_CLAIM_MS: '2000',
+    ...settings,
+  });
+  const emitBytes = (bytes: Uint8Array) => bus.publishDurable(runEvent('org', 'run'), bytes);
+  return {
+    nats,
+    database,
+    registry,
+    confirmed,
+    environment,
+    async notifier(settings) {
+      const notifier = composeNotifier(readConfig(environment(settings)), silentLogger);
+      await notifier.start();
+      return notifier;
+    },
+    emit: (event) => emitBytes(encodeEvent(event)),
+    emitBytes,
+    async [Symbol.asyncDispose]() {
+      await bus.stop();
+      await registry.stop();
+      await nats.stop();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A finished run that tells `webhookUrl`. */
+export function succeeded(webhookUrl: string, fields: Event = {}): Event {
+  return {
+    outboxId: newId('fld'),
+    orgId: newId('org'),
+    runId: newRunId(3),
+    seq: 4,
+    event: 'succeeded',
+    method: 'wf_01k9example0000000000000000',
+    versionId: newId('ver'),
+    webhookUrl,
+    keyId: newId('key'),
+    resultJson: '{"total":12345678901234567890}',
+    createdAtMs: Date.parse('2026-11-02T10:20:30.004Z'),
+    ...fields,
+  } as Event;
+}
+
+function connected(bus: Bus): Promise<void> {
+  return new Promise((resolve) => void bus.onConnected(resolve));
+}
+
+/** Knows one secret for every key, except the key `key_unknown`. Comes back on the port it had. */
+class RegistryStandIn {
+  private server: RpcServer | null = null;
+  port = 0;
+
+  async start(): Promise<void> {
+    const getWebhookSecret = ({ keyId }: { keyId: string }) => {
+      if (keyId === 'key_unknown') throw new ServiceError('not_found');
+      return { webhookSecret: SECRET };
+    };
+    const listen = `127.0.0.1:${this.port}`;
+    this.server = new RpcServer({
+      listen,
+      services: [[MethodRegistryService, { getWebhookSecret }]],
+      logger: silentLogger,
+      graceMs: 100,
+    });
+    await this.server.start();
+    this.port = this.server.port;
+  }
+
+  async stop(): Promise<void> {
+    await this.server?.stop();
+    this.server = null;
+  }
+}

@@ -1,0 +1,212 @@
+// One run's actor: it takes what is told to the run one at a time, lets the rules decide, hands the change to the
+// committer, and only after the commit replies and lets the effects out. What arrives while a commit is under way
+// is decided together next and shares one commit.
+import { Mailbox } from '@methods/actors/mailbox';
+import type { Decision, RefusalCode } from '../run/decision.ts';
+import type { Effect, NewStep } from '../run/effect.ts';
+import type { Run } from '../run/run.ts';
+import type { RunCommand } from '../run/run-command.ts';
+import { transition } from '../run/transition.ts';
+import type { OutboxEvent, RunChange } from '../store/run-store.ts';
+import type { ChangeOutcome } from './committer.ts';
+
+export type TellOutcome =
+  | { readonly kind: 'accepted'; readonly run: Run; readonly changed: boolean }
+  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly run: Run | null }
+  | { readonly kind: 'failed'; readonly code: FailureCode };
+
+/** `wrong_shard`: ask the new owner. `unavailable`: nothing is known; the same may be told again. */
+export type FailureCode = 'wrong_shard' | 'unavailable' | 'key_taken' | 'invalid_request';
+
+export interface Envelope {
+  /** Refused as missing when the run is another organization's; null: a message of our own. */
+  readonly orgId: string | null;
+  readonly command: RunCommand;
+  readonly reply: (outcome: TellOutcome) => void;
+}
+
+/** What an actor needs of its node. */
+export interface ActorHost {
+  load(runId: string): Promise<Run | null>;
+  submit(change: Omit<RunChange, 'epoch'>): Promise<ChangeOutcome>;
+  nowMs(): number;
+  eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent;
+  /** After a commit: the run changed from `before` to `after`. */
+  committed(before: Run | null, after: Run, effects: readonly Effect[], events: readonly OutboxEvent[]): void;
+  /** The actor has nothing to do; `run` is what it holds. */
+  settled(actor: RunActor, run: Run | null): void;
+}
+
+/** How often the same commands are decided anew after the row turned out to be different. */
+const ROUNDS_MAX = 4;
+
+export class RunActor {
+  private readonly mailbox = new Mailbox<Envelope>();
+  /** The committed run; undefined while cold. */
+  private run: Run | null | undefined;
+  private working = false;
+  private dropped = false;
+
+  constructor(
+    readonly runId: string,
+    private readonly host: ActorHost,
+    known?: Run | null,
+  ) {
+    this.run = known;
+  }
+
+  get committedRun(): Run | null {
+    return this.run ?? null;
+  }
+
+  tell(envelope: Envelope): void {
+    if (this.dropped || !this.mailbox.put(envelope)) {
+      envelope.reply({ kind: 'failed', code: this.dropped ? 'wrong_shard' : 'unavailable' });
+      return;
+    }
+    if (this.working) return;
+    this.working = true;
+    // The rest of this turn may hold more for the same run.
+    setImmediate(() => void this.work());
+  }
+
+  /** The node lost the shard: what waits is sent to the new owner, what is in flight is settled by its commit. */
+  drop(): void {
+    this.dropped = true;
+    for (const envelope of this.mailbox.takeAll()) envelope.reply({ kind: 'failed', code: 'wrong_shard' });
+  }
+
+  private async work(): Promise<void> {
+    let rounds = 0;
+    while (this.mailbox.size > 0) {
+      const taken = this.mailbox.takeAll();
+      try {
+        const settled = await this.handle(taken, rounds);
+        rounds = settled ? 0 : rounds + 1;
+      } catch {
+        // The store could not be read, or an assertion failed: the state is not to be trusted.
+        this.run = undefined;
+        for (const envelope of taken) envelope.reply({ kind: 'failed', code: 'unavailable' });
+      }
+    }
+    this.working = false;
+    this.host.settled(this, this.run ?? null);
+  }
+
+  /** False when the envelopes went back to the mailbox to be decided anew. */
+  private async handle(taken: readonly Envelope[], rounds: number): Promise<boolean> {
+    const before = this.run === undefined ? await this.host.load(this.runId) : this.run;
+    this.run = before;
+    const decided = decideAll(before, taken, this.host.nowMs());
+    if (decided.rest.length > 0) this.mailbox.putBack(decided.rest);
+    if (decided.after === before || decided.after === null) {
+      reply(decided.replies, before);
+      return true;
+    }
+    const after = { ...decided.after, revision: (before?.revision ?? 0) + 1 };
+    const events = decided.effects.filter((e) => e.type === 'emit').map((e) => this.host.eventFor(after, e));
+    const { steps, effects } = decided;
+    const outcome = await this.host.submit({ before, after, steps, events, dueMs: dueOf(before, after) });
+    switch (outcome) {
+      case 'done':
+        this.run = after;
+        this.host.committed(before, after, effects, events);
+        reply(decided.replies, after);
+        return true;
+      case 'moved_on':
+      case 'unknown':
+        return this.again(taken.slice(0, taken.length - decided.rest.length), rounds);
+      default:
+        this.run = undefined;
+        fail(decided.replies, failureOf(outcome));
+        return true;
+    }
+  }
+
+  /** The row is not what we thought, or may be changed already: look, take up what happened, decide anew. */
+  private async again(envelopes: readonly Envelope[], rounds: number): Promise<boolean> {
+    this.run = undefined;
+    if (rounds >= ROUNDS_MAX || this.dropped) {
+      for (const envelope of envelopes) envelope.reply({ kind: 'failed', code: 'unavailable' });
+      return true;
+    }
+    const run = await this.host.load(this.runId);
+    this.run = run;
+    const open = envelopes.filter((envelope) => !this.tookEffect(run, envelope));
+    this.mailbox.putBack(open);
+    return false;
+  }
+
+  /** A start or claim whose commit went through unheard: its effects are still owed. */
+  private tookEffect(run: Run | null, { command, reply }: Envelope): boolean {
+    if (run === null) return false;
+    const started = command.type === 'start';
+    const claimed = command.type === 'claim' && run.status === 'running' && run.token === command.token;
+    if (!started && !claimed) return false;
+    if (claimed) {
+      this.host.committed(null, run, [{ type: 'grant', token: run.token, workerSession: run.workerSession }], []);
+    }
+    reply({ kind: 'accepted', run, changed: true });
+    return true;
+  }
+}
+
+interface Replies {
+  readonly envelope: Envelope;
+  readonly decision: Decision;
+}
+
+interface Decided {
+  readonly after: Run | null;
+  readonly effects: Effect[];
+  readonly steps: NewStep[];
+  readonly replies: Replies[];
+  readonly rest: readonly Envelope[];
+}
+
+/** Lets the rules decide over all envelopes in order, up to the first that emits an event: one event a commit. */
+function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: number): Decided {
+  let after = before;
+  const effects: Effect[] = [];
+  const steps: NewStep[] = [];
+  const replies: Replies[] = [];
+  for (let i = 0; i < envelopes.length; i++) {
+    const envelope = envelopes[i] as Envelope;
+    const foreign = envelope.orgId !== null && after !== null && after.facts.orgId !== envelope.orgId;
+    const decision = transition(foreign ? null : after, envelope.command, nowMs);
+    replies.push({ envelope, decision });
+    if (decision.kind !== 'changed') continue;
+    after = decision.run;
+    effects.push(...decision.effects);
+    if (decision.step !== undefined) steps.push(decision.step);
+    if (decision.effects.some((e) => e.type === 'emit')) {
+      return { after, effects, steps, replies, rest: envelopes.slice(i + 1) };
+    }
+  }
+  return { after, effects, steps, replies, rest: [] };
+}
+
+/** A question's expiry must not commit before its deadline by the database's own clock. */
+function dueOf(before: Run | null, after: Run): number {
+  const expired = before?.status === 'waiting' && after.status === 'failed';
+  return expired ? (before.question.deadlineAtMs ?? 0) : 0;
+}
+
+function reply(replies: readonly Replies[], run: Run | null): void {
+  for (const { envelope, decision } of replies) {
+    if (decision.kind === 'refused') envelope.reply({ kind: 'refused', code: decision.code, run });
+    else if (run === null) envelope.reply({ kind: 'refused', code: 'not_found', run });
+    else envelope.reply({ kind: 'accepted', run, changed: decision.kind === 'changed' });
+  }
+}
+
+function fail(replies: readonly Replies[], code: FailureCode): void {
+  for (const { envelope } of replies) envelope.reply({ kind: 'failed', code });
+}
+
+function failureOf(outcome: ChangeOutcome): FailureCode {
+  if (outcome === 'lost_shard') return 'wrong_shard';
+  if (outcome === 'key_taken') return 'key_taken';
+  if (outcome === 'invalid') return 'invalid_request';
+  return 'unavailable';
+}

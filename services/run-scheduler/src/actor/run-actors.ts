@@ -1,0 +1,172 @@
+// Addresses a run by its id: finds or makes the actor of a run whose shard this node owns. Idle actors are let go;
+// those of a lost shard are dropped at once.
+import { Passivation } from '@methods/actors/passivation';
+import type { Clock } from '@methods/base/clock';
+import { shardOfRunId } from '@methods/base/ids';
+import type { DatabaseClock } from '../database-clock.ts';
+import type { Effect } from '../run/effect.ts';
+import type { Run, RunFacts } from '../run/run.ts';
+import type { ClaimRun, RunCommand } from '../run/run-command.ts';
+import { keyText } from '../store/postgres-run-store.ts';
+import type { OutboxEvent, RunStore } from '../store/run-store.ts';
+import type { Committer } from './committer.ts';
+import { type ActorHost, RunActor, type TellOutcome } from './run-actor.ts';
+import { RunLoader } from './run-loader.ts';
+
+export interface RunListener {
+  committed(before: Run | null, after: Run, effects: readonly Effect[]): void;
+}
+
+export type StartOutcome =
+  | { readonly kind: 'started'; readonly run: Run }
+  | { readonly kind: 'replayed'; readonly run: Run }
+  | {
+      readonly kind: 'failed';
+      readonly code: 'wrong_shard' | 'unavailable' | 'idempotency_conflict' | 'invalid_request';
+    };
+
+const IDLE_ACTORS_MAX = 2_048;
+const IDLE_MS = 5_000;
+
+export class RunActors implements ActorHost {
+  private readonly actors = new Map<string, RunActor>();
+  private readonly passivation: Passivation<string>;
+  private readonly loader: RunLoader;
+  private readonly listeners: RunListener[] = [];
+  private readonly eventListeners: ((events: readonly OutboxEvent[]) => void)[] = [];
+
+  constructor(
+    private readonly options: {
+      readonly store: RunStore;
+      readonly committer: Committer;
+      readonly databaseClock: DatabaseClock;
+      readonly clock: Clock;
+      readonly shardCount: number;
+      readonly owns: (shard: number) => boolean;
+      readonly eventFor: (run: Run, event: Effect & { type: 'emit' }) => OutboxEvent;
+    },
+  ) {
+    this.loader = new RunLoader(options.store);
+    this.passivation = new Passivation({
+      idleMax: IDLE_ACTORS_MAX,
+      idleMs: IDLE_MS,
+      clock: options.clock,
+      drop: (runId) => this.actors.delete(runId),
+    });
+  }
+
+  listen(listener: RunListener): void {
+    this.listeners.push(listener);
+  }
+
+  /** Events of a commit, to be sent right away. */
+  listenEvents(listener: (events: readonly OutboxEvent[]) => void): void {
+    this.eventListeners.push(listener);
+  }
+
+  /** Lets idle actors go; called on a coarse tick. */
+  sweep(): void {
+    this.passivation.sweep();
+  }
+
+  tell(runId: string, orgId: string | null, command: RunCommand): Promise<TellOutcome> {
+    const shard = shardOfRunId(runId, this.options.shardCount);
+    if (shard === null) return Promise.resolve({ kind: 'refused', code: 'not_found', run: null });
+    if (!this.options.owns(shard)) return Promise.resolve({ kind: 'failed', code: 'wrong_shard' });
+    return new Promise((reply) => this.actorOf(runId).tell({ orgId, command, reply }));
+  }
+
+  /** Starts a run, and claims it in the same commit where a worker waits for it. */
+  async startRun(facts: RunFacts, claim: ClaimRun | null): Promise<StartOutcome> {
+    const actor = new RunActor(facts.runId, this, null);
+    this.actors.set(facts.runId, actor);
+    const outcome = await new Promise<TellOutcome>((reply) => {
+      actor.tell({ orgId: facts.orgId, command: { type: 'start', facts }, reply });
+      if (claim !== null) actor.tell({ orgId: facts.orgId, command: claim, reply: () => {} });
+    });
+    if (outcome.kind === 'accepted') return { kind: 'started', run: outcome.run };
+    if (outcome.kind === 'refused') return { kind: 'failed', code: 'unavailable' };
+    return outcome.code === 'key_taken' ? this.replay(facts) : { kind: 'failed', code: outcome.code };
+  }
+
+  /** The run a taken key belongs to: the same request gets that run, another one a conflict. */
+  private async replay(facts: RunFacts): Promise<StartOutcome> {
+    // The other node's insert may not be visible at the first look.
+    for (let look = 0; look < 2; look++) {
+      const run = await this.byKey(facts.orgId, facts.idempotencyHash);
+      if (run === null) continue;
+      const same = Buffer.compare(run.facts.requestDigest, facts.requestDigest) === 0;
+      return same ? { kind: 'replayed', run } : { kind: 'failed', code: 'idempotency_conflict' };
+    }
+    return { kind: 'failed', code: 'unavailable' };
+  }
+
+  async byKey(orgId: string, idempotencyHash: Uint8Array): Promise<Run | null> {
+    const found = await this.options.store.loadByKey([{ orgId, idempotencyHash }]);
+    return found.get(keyText(orgId, idempotencyHash)) ?? null;
+  }
+
+  /** The run as committed, read from the database. */
+  read(runId: string): Promise<Run | null> {
+    return this.loader.load(runId);
+  }
+
+  dropShards(shards: ReadonlySet<number>): void {
+    for (const [runId, actor] of this.actors) {
+      const shard = shardOfRunId(runId, this.options.shardCount);
+      if (shard === null || !shards.has(shard)) continue;
+      this.actors.delete(runId);
+      this.passivation.busy(runId);
+      actor.drop();
+    }
+  }
+
+  /** What a resident actor holds, without a read; it may be a commit behind, and a commit will tell. */
+  resident(run: { runId: string; orgId: string }): Run | null {
+    const known = this.actors.get(run.runId)?.committedRun ?? null;
+    return known?.facts.orgId === run.orgId ? known : null;
+  }
+
+  get size(): number {
+    return this.actors.size;
+  }
+
+  private actorOf(runId: string): RunActor {
+    const known = this.actors.get(runId);
+    if (known !== undefined) {
+      this.passivation.busy(runId);
+      return known;
+    }
+    const actor = new RunActor(runId, this);
+    this.actors.set(runId, actor);
+    return actor;
+  }
+
+  load(runId: string): Promise<Run | null> {
+    return this.loader.load(runId);
+  }
+
+  submit(change: Parameters<ActorHost['submit']>[0]): ReturnType<ActorHost['submit']> {
+    return this.options.committer.submit(change);
+  }
+
+  nowMs(): number {
+    return this.options.databaseClock.nowMs();
+  }
+
+  eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent {
+    return this.options.eventFor(run, effect);
+  }
+
+  committed(before: Run | null, after: Run, effects: readonly Effect[], events: readonly OutboxEvent[]): void {
+    for (const listener of this.listeners) listener.committed(before, after, effects);
+    if (events.length > 0) for (const listener of this.eventListeners) listener(events);
+  }
+
+  settled(actor: RunActor, run: Run | null): void {
+    if (this.actors.get(actor.runId) !== actor) return;
+    if (run === null) this.actors.delete(actor.runId);
+    else if (run.status === 'queued' || run.status === 'waiting') this.passivation.idle(actor.runId);
+    else if (run.status !== 'running') this.actors.delete(actor.runId);
+  }
+}

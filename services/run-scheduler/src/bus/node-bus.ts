@@ -1,0 +1,117 @@
+// This node's subjects on the bus: what it hears there, and what it sends.
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import type { Stoppable } from '@methods/base/stoppable';
+import type { Bus } from '@methods/bus/connection';
+import * as subjects from '@methods/bus/subjects';
+import { HeldHeartbeatsSchema, RegistryChangedSchema, RunCommandRepliesSchema } from '@methods/proto/event/v1/event_pb';
+import type { OutboxEvent } from '../store/run-store.ts';
+import type { HeartbeatRun } from '../worker-stream/heartbeat-sender.ts';
+import type { CommandReplyInit } from './command-consumer.ts';
+import { liveRunIds } from './live-changes.ts';
+
+export interface NodeBusHandlers {
+  command(body: Uint8Array, ack: () => void): void;
+  commandReplies(body: Uint8Array): void;
+  heartbeats(fromNode: string, runs: readonly HeartbeatRun[]): void;
+  changedElsewhere(runIds: readonly string[]): void;
+  eventsStored(body: Uint8Array): void;
+  keyChanged(keyId: string): void;
+  connected(): void;
+  /** Another node has this shard at a later epoch. */
+  shardLost(shard: number, epoch: number): void;
+}
+
+export class NodeBus implements Stoppable {
+  readonly replySubject: string;
+  private readonly mailbox: ReturnType<Bus['consumeShardCommands']>;
+  private readonly live = new Map<number, { unsubscribe(): void }>();
+
+  constructor(
+    private readonly bus: Bus,
+    nodeId: string,
+    private readonly handlers: NodeBusHandlers,
+  ) {
+    this.replySubject = subjects.inbox(nodeId);
+    this.mailbox = bus.consumeShardCommands({
+      deliverTo: subjects.commandDelivery(nodeId),
+      onMessage: (_shard, data, ack) => handlers.command(data, ack),
+      onLost: (shard, epoch) => handlers.shardLost(shard, epoch),
+    });
+    bus.subscribe(this.replySubject, (messages) => {
+      for (const { data } of messages) handlers.commandReplies(data);
+    });
+    bus.subscribe(subjects.runEventStored, (messages) => {
+      for (const { data } of messages) handlers.eventsStored(data);
+    });
+    bus.subscribe(subjects.registryChanges, (messages) => {
+      for (const { data } of messages) this.registryChanged(data);
+    });
+    bus.watchHeartbeats(nodeId, (messages) => {
+      for (const { data } of messages) {
+        const { fromNode, runs } = fromBinary(HeldHeartbeatsSchema, data);
+        handlers.heartbeats(fromNode, runs);
+      }
+    });
+    bus.onConnected(() => handlers.connected());
+  }
+
+  get connected(): boolean {
+    return this.bus.connected;
+  }
+
+  start(): void {
+    this.bus.start();
+  }
+
+  stop(): Promise<void> {
+    return this.bus.stop();
+  }
+
+  own(shards: readonly { shard: number; epoch: number }[]): void {
+    for (const { shard, epoch } of shards) this.mailbox.own(shard, epoch);
+  }
+
+  disown(shards: readonly number[]): void {
+    for (const shard of shards) this.mailbox.disown(shard);
+  }
+
+  /** Somebody here watches runs of this shard, or nobody any more. */
+  watchShard(shard: number, watched: boolean): void {
+    this.live.get(shard)?.unsubscribe();
+    this.live.delete(shard);
+    if (!watched) return;
+    const onMessages = (messages: readonly { data: Uint8Array }[]) => {
+      for (const { data } of messages) this.handlers.changedElsewhere(liveRunIds(data));
+    };
+    this.live.set(shard, this.bus.subscribe(subjects.runLive(shard), onMessages));
+  }
+
+  publishCommand(shard: number, body: Uint8Array): Promise<void> {
+    return this.bus.publishDurable(subjects.runCommand(shard), body);
+  }
+
+  publishReplies(subject: string, replies: CommandReplyInit[]): void {
+    const body = toBinary(RunCommandRepliesSchema, create(RunCommandRepliesSchema, { replies }));
+    this.bus.publish(subject, body);
+  }
+
+  publishLive(shard: number, body: Uint8Array): void {
+    this.bus.publish(subjects.runLive(shard), body);
+  }
+
+  /** False while the bus is away. Losing one is harmless: the next comes in a second. */
+  publishHeartbeats(nodeId: string, body: Uint8Array): boolean {
+    if (!this.bus.connected) return false;
+    this.bus.publishDurable(subjects.runHeartbeat(nodeId), body, { timeoutMs: 1_000 }).catch(() => {});
+    return true;
+  }
+
+  publishEvent(event: OutboxEvent): Promise<void> {
+    return this.bus.publishDurable(subjects.runEvent(event.orgId, event.runId), event.body);
+  }
+
+  private registryChanged(data: Uint8Array): void {
+    const { kind, id } = fromBinary(RegistryChangedSchema, data);
+    if (kind === 'key') this.handlers.keyChanged(id);
+  }
+}

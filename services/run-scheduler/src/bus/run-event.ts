@@ -1,0 +1,42 @@
+// A committed change as the event others hear of.
+import { create, toBinary } from '@bufbuild/protobuf';
+import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
+import { answererNumber, questionMessage, runStatusNumber } from '../rpc/run-message.ts';
+import type { RunEventName } from '../run/effect.ts';
+import type { Run } from '../run/run.ts';
+import type { OutboxEvent } from '../store/run-store.ts';
+
+/** `run` as it is after the change; its revision orders a run's events. */
+export function runEvent(run: Run, event: RunEventName): OutboxEvent {
+  const { facts, revision } = run;
+  const outboxId = `${facts.runId}.${revision}`;
+  const body = toBinary(
+    RunEventSchema,
+    create(RunEventSchema, {
+      outboxId,
+      orgId: facts.orgId,
+      runId: facts.runId,
+      seq: revision,
+      event,
+      status: runStatusNumber(run.status),
+      method: facts.method,
+      versionId: facts.versionId,
+      webhookUrl: facts.webhookUrl ?? '',
+      keyId: facts.keyId,
+      answerBy: answererNumber(facts.answerBy),
+      ...(run.status === 'waiting' ? { question: questionMessage(run.question) } : {}),
+      ...(run.status === 'succeeded' ? { resultJson: run.resultJson } : {}),
+      ...(run.status === 'failed' ? { error: { ...run.error } } : {}),
+      createdAtMs: run.stateSinceMs,
+    }),
+  );
+  return {
+    outboxId,
+    orgId: facts.orgId,
+    runId: facts.runId,
+    shard: facts.shard,
+    seq: revision,
+    body,
+    createdAtMs: run.stateSinceMs,
+  };
+}

@@ -1,0 +1,160 @@
+// The way to a run's owner for what people and applications say: straight to its actor here, over JetStream to
+// another node, so that the command also reaches the next owner; over the peer stream while the bus is away.
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { Clock } from '@methods/base/clock';
+import { randomToken, shardOfRunId } from '@methods/base/ids';
+import { fromErrorDetail } from '@methods/errors/error-detail';
+import { ServiceError } from '@methods/errors/service-error';
+import { RunCommandRepliesSchema, type RunCommandReply, RunCommandSchema } from '@methods/proto/event/v1/event_pb';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { PeerSender } from '../peer/peer-sender.ts';
+import { runOf } from '../rpc/refusals.ts';
+import { type RunViewMessage, runView } from '../rpc/run-message.ts';
+import type { AnswerRun, CancelRun } from '../run/run-command.ts';
+
+export type PublicCommand = AnswerRun | CancelRun;
+export type RunCommandInit = MessageInitShape<typeof RunCommandSchema>;
+
+export interface CommandBus {
+  readonly connected: boolean;
+  /** Rejects when the bus does not keep it. */
+  publishCommand(shard: number, body: Uint8Array): Promise<void>;
+}
+
+interface Pending {
+  readonly resolve: (view: RunViewMessage) => void;
+  readonly reject: (error: ServiceError) => void;
+  readonly timer: { cancel(): void };
+}
+
+const REPLY_MS = 5_000;
+const PENDING_MAX = 20_000;
+/** While a shard moves, its owner is asked anew after this. */
+const MOVING_MS = 200;
+
+export class RunOwners {
+  private readonly pending = new Map<string, Pending>();
+
+  constructor(
+    private readonly options: {
+      readonly nodeId: string;
+      readonly shardCount: number;
+      readonly clock: Clock;
+      readonly actors: RunActors;
+      readonly shards: { owns(shard: number): boolean; ownerOf(shard: number): string | null };
+      readonly peers: PeerSender;
+      readonly bus: CommandBus;
+      /** Core subject replies to this node come on. */
+      readonly replySubject: string;
+      readonly databaseNowMs: () => number;
+    },
+  ) {}
+
+  async tell(runId: string, orgId: string, command: PublicCommand): Promise<RunViewMessage> {
+    const shard = shardOfRunId(runId, this.options.shardCount);
+    if (shard === null) throw new ServiceError('not_found', 'There is no such run.');
+    if (this.options.shards.owns(shard)) {
+      const outcome = await this.options.actors.tell(runId, orgId, command);
+      // Lost between the two lines: the mailbox on the bus reaches whoever owns it next.
+      if (outcome.kind !== 'failed' || outcome.code !== 'wrong_shard') return runView(runOf(outcome));
+    }
+    return this.send(shard, runId, orgId, command);
+  }
+
+  private send(shard: number, runId: string, orgId: string, command: PublicCommand): Promise<RunViewMessage> {
+    if (this.pending.size >= PENDING_MAX) return Promise.reject(new ServiceError('unavailable'));
+    const commandId = randomToken();
+    const message: RunCommandInit = {
+      commandId,
+      replySubject: this.options.replySubject,
+      issuedAtMs: this.options.databaseNowMs(),
+      orgId,
+      runId,
+      command: commandMessage(command),
+    };
+    return new Promise((resolve, reject) => {
+      const timer = this.options.clock.after(REPLY_MS, () =>
+        this.settle(commandId, (p) => p.reject(new ServiceError('unavailable', 'The owner of the run did not reply.'))),
+      );
+      this.pending.set(commandId, { resolve, reject, timer });
+      if (this.options.bus.connected) {
+        const body = toBinary(RunCommandSchema, create(RunCommandSchema, message));
+        this.options.bus.publishCommand(shard, body).catch(() => this.overPeers(shard, message));
+      } else {
+        this.overPeers(shard, message);
+      }
+    });
+  }
+
+  /** Again and again until somebody who owns the shard takes it, within the caller's time. */
+  private overPeers(shard: number, message: RunCommandInit): void {
+    const commandId = message.commandId ?? '';
+    if (!this.pending.has(commandId)) return;
+    const owner = this.options.shards.ownerOf(shard);
+    const again = () => this.options.clock.after(MOVING_MS, () => this.overPeers(shard, message));
+    if (owner === null || owner === this.options.nodeId) {
+      if (!this.options.shards.owns(shard)) return void again();
+      void this.tellHere(message);
+      return;
+    }
+    this.options.peers.request(owner, { item: { case: 'command', value: message } }, REPLY_MS).then(
+      (reply) => {
+        if (reply.item.case === 'commandReply') this.replied(reply.item.value);
+        else again();
+      },
+      () => again(),
+    );
+  }
+
+  private async tellHere(message: RunCommandInit): Promise<void> {
+    const { runId = '', orgId = '', commandId = '' } = message;
+    const command = commandOf(message.command);
+    if (command === null) return;
+    try {
+      const view = runView(runOf(await this.options.actors.tell(runId, orgId, command)));
+      this.settle(commandId, (p) => p.resolve(view));
+    } catch (error) {
+      if (error instanceof ServiceError) this.settle(commandId, (p) => p.reject(error));
+    }
+  }
+
+  /** Replies that came on this node's reply subject. */
+  received(body: Uint8Array): void {
+    for (const reply of fromBinary(RunCommandRepliesSchema, body).replies) this.replied(reply);
+  }
+
+  private replied(reply: RunCommandReply): void {
+    const { outcome } = reply;
+    this.settle(reply.commandId, (pending) => {
+      if (outcome.case === 'run') pending.resolve(outcome.value);
+      else if (outcome.case === 'error') pending.reject(fromErrorDetail(outcome.value));
+    });
+  }
+
+  private settle(commandId: string, how: (pending: Pending) => void): void {
+    const pending = this.pending.get(commandId);
+    if (pending === undefined) return;
+    this.pending.delete(commandId);
+    pending.timer.cancel();
+    how(pending);
+  }
+}
+
+function commandMessage(command: PublicCommand): NonNullable<RunCommandInit['command']> {
+  if (command.type === 'cancel') return { case: 'cancel', value: {} };
+  const { questionId, answerJson, digest } = command;
+  return { case: 'answer', value: { questionId: questionId ?? '', answerJson, digest: Buffer.from(digest, 'hex') } };
+}
+
+/** The domain's command of a message, or null for one this build does not know. */
+export function commandOf(command: RunCommandInit['command']): PublicCommand | null {
+  if (command?.case === 'cancel') return { type: 'cancel' };
+  if (command?.case !== 'answer') return null;
+  const { questionId = '', answerJson = '', digest = new Uint8Array() } = command.value;
+  return {
+    type: 'answer',
+    questionId: questionId === '' ? null : questionId,
+    answerJson,
+    digest: Buffer.from(digest).toString('hex'),
+  };
+}

@@ -1,0 +1,63 @@
+// The run-scheduler's configuration: read once at start, all faults told at once.
+import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
+import type { LogLevel } from '@methods/logging/logger';
+import { Type } from 'typebox';
+
+const ADDRESS = '^\\S+:[0-9]{1,5}$';
+
+const Environment = Type.Object({
+  /** host:port for gateways and peers; never open to customers. */
+  LISTEN: Type.String({ pattern: ADDRESS }),
+  /** host:port for workers, who bring a service key. */
+  WORKER_LISTEN: Type.String({ pattern: ADDRESS }),
+  /** host:port peers reach LISTEN at; default LISTEN itself. */
+  PEER_ADDRESS: Type.Optional(Type.String({ pattern: ADDRESS })),
+  POSTGRES_URL: SecretText({ pattern: '^postgres(ql)?://' }),
+  NATS_URL: SecretText({ pattern: '^(nats|tls)://' }),
+  /** host:port of the method registry, which knows the keys and versions. */
+  METHOD_REGISTRY_URL: Type.String({ pattern: ADDRESS }),
+  /** Fixed when a database is made: a run id names its shard. */
+  SHARD_COUNT: Type.Integer({ default: 256, minimum: 1, maximum: 1024 }),
+  /** A worker that is silent this long has lost its runs. */
+  WORKER_LEASE_MS: Type.Integer({ default: 60_000, minimum: 1_000, maximum: 3_600_000 }),
+  /** How often workers tell what they hold. */
+  HEARTBEAT_MS: Type.Integer({ default: 15_000, minimum: 200, maximum: 600_000 }),
+  /** Lost leases a run survives, and one more. */
+  MAX_ATTEMPTS: Type.Integer({ default: 3, minimum: 1, maximum: 100 }),
+  LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
+});
+
+export interface Config {
+  readonly listen: string;
+  readonly workerListen: string;
+  readonly peerAddress: string | null;
+  readonly postgresUrl: Secret;
+  readonly natsUrl: Secret;
+  readonly methodRegistryUrl: string;
+  readonly shardCount: number;
+  readonly workerLeaseMs: number;
+  readonly heartbeatMs: number;
+  readonly maxAttempts: number;
+  readonly logLevel: LogLevel;
+}
+
+/** @throws ConfigError with one line a fault. */
+export function readConfig(source: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const environment = readEnvironment(Environment, source);
+  if (environment.WORKER_LEASE_MS < 2 * environment.HEARTBEAT_MS) {
+    throw new ConfigError(['WORKER_LEASE_MS: must be at least twice HEARTBEAT_MS']);
+  }
+  return Object.freeze({
+    listen: environment.LISTEN,
+    workerListen: environment.WORKER_LISTEN,
+    peerAddress: environment.PEER_ADDRESS ?? null,
+    postgresUrl: environment.POSTGRES_URL,
+    natsUrl: environment.NATS_URL,
+    methodRegistryUrl: environment.METHOD_REGISTRY_URL,
+    shardCount: environment.SHARD_COUNT,
+    workerLeaseMs: environment.WORKER_LEASE_MS,
+    heartbeatMs: environment.HEARTBEAT_MS,
+    maxAttempts: environment.MAX_ATTEMPTS,
+    logLevel: environment.LOG_LEVEL,
+  });
+}

@@ -1,0 +1,92 @@
+// What is said to a node, which may be this one: a direct call here, an item on the peer stream elsewhere. The
+// counterpart of peer-router.ts, which takes the same things from peers.
+import { create, toBinary } from '@bufbuild/protobuf';
+import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
+import type { ClaimRuns } from '../queue/claim-runs.ts';
+import type { ClaimOffer, ClaimWaiters } from '../queue/claim-waiters.ts';
+import type { QueueHead } from '../queue/ready-runs.ts';
+import type { QueueKey } from '../store/run-store.ts';
+import type { DeliveredGrant } from '../worker-stream/grant-desk.ts';
+import type { HeartbeatRun } from '../worker-stream/heartbeat-sender.ts';
+import type { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
+import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
+import type { PeerSender } from './peer-sender.ts';
+
+/** This node's own parts, known once all are made. */
+export interface LocalParts {
+  readonly waiters: ClaimWaiters;
+  readonly claims: ClaimRuns;
+  readonly keeper: LeaseKeeper;
+  readonly sessions: WorkerSessions;
+}
+
+export interface NodeRoutesOptions {
+  readonly nodeId: string;
+  readonly peers: PeerSender;
+  readonly local: () => LocalParts;
+  readonly epochOf: (shard: number) => number | null;
+  /** Heartbeats over the bus; false when it is away. */
+  readonly publishHeartbeats: (nodeId: string, body: Uint8Array) => boolean;
+}
+
+export class NodeRoutes {
+  constructor(private readonly options: NodeRoutesOptions) {}
+
+  tellHead(nodeId: string, key: QueueKey, head: QueueHead | null): void {
+    if (this.isHere(nodeId)) return this.options.local().waiters.headChanged(nodeId, key, head);
+    const value = { ...key, depth: head?.depth ?? 0, queuedAtMs: head?.queuedAtMs ?? 0, runId: head?.runId ?? '' };
+    this.options.peers.send(nodeId, { item: { case: 'queueHead', value } });
+  }
+
+  offerClaim(nodeId: string, offer: ClaimOffer): boolean {
+    if (this.isHere(nodeId)) {
+      const { claims, waiters } = this.options.local();
+      claims.claim(nodeId, offer).then(
+        (claimed) => claimed || waiters.returned(offer.creditId),
+        () => waiters.returned(offer.creditId),
+      );
+      return true;
+    }
+    const { key, workerSession, creditId } = offer;
+    return this.options.peers.send(nodeId, { item: { case: 'claim', value: { ...key, workerSession, creditId } } });
+  }
+
+  /** False: the grant reaches no worker. */
+  deliverGrant(delivered: DeliveredGrant): boolean {
+    const { nodeId, creditId, workerSession, shard, grant } = delivered;
+    if (this.isHere(nodeId)) {
+      return this.options.local().sessions.deliver(delivered, this.options.epochOf(shard) ?? 0);
+    }
+    const value = { creditId, workerSession, shard, grant };
+    return this.options.peers.send(nodeId, { item: { case: 'grant', value } });
+  }
+
+  heartbeats(nodeId: string, runs: readonly HeartbeatRun[]): void {
+    if (this.isHere(nodeId)) return this.options.local().keeper.heartbeats(nodeId, runs);
+    const value = { fromNode: this.options.nodeId, runs: runs.map((run) => ({ ...run })) };
+    const body = toBinary(HeldHeartbeatsSchema, create(HeldHeartbeatsSchema, value));
+    if (this.options.publishHeartbeats(nodeId, body)) return;
+    this.options.peers.send(nodeId, { item: { case: 'heartbeats', value } });
+  }
+
+  cancelNotice(nodeId: string, notice: { workerSession: string; runId: string; token: string }): void {
+    if (this.isHere(nodeId)) {
+      this.options.local().sessions.cancelNotice(notice.workerSession, notice.runId, notice.token);
+    } else {
+      this.options.peers.send(nodeId, { item: { case: 'cancelNotice', value: notice } });
+    }
+  }
+
+  /** Tells a worker, through its node, that its attempt is over. */
+  refuse(nodeId: string, runId: string, token: string): void {
+    const message = 'Another attempt holds this run, or it has ended.';
+    const refused = { runId, seq: 0, code: 'stale_attempt', message, token };
+    if (this.isHere(nodeId)) return this.options.local().sessions.refuse(token, refused);
+    const value = { outcome: { case: 'refused' as const, value: refused } };
+    this.options.peers.send(nodeId, { item: { case: 'reportReply', value } });
+  }
+
+  private isHere(nodeId: string): boolean {
+    return nodeId === this.options.nodeId;
+  }
+}

@@ -1,0 +1,109 @@
+// One established link to one peer: notices both ways, and requests that each end with one reply, a time-out or the end
+// of the link.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Clock, Timer } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
+import type { PeerItem, PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
+import type { FrameConnection } from '@methods/rpc/frame-stream';
+
+/** A peer item, or a plain object of its shape. Call id and reply flag are the link's business. */
+export type PeerItemInit = MessageInitShape<typeof PeerItemSchema>;
+/** Answers a request on the link it came by; does nothing for a notice, or when that link is gone. */
+export type Reply = (item: PeerItemInit) => void;
+
+export interface PeerLinkOptions {
+  /** The other side. */
+  readonly nodeId: string;
+  /** Where the other side listens. */
+  readonly address: string;
+  readonly connection: FrameConnection<PeerItemInit>;
+  /** This side opened the stream: it numbers its requests odd, the other even. */
+  readonly dialled: boolean;
+  readonly clock: Clock;
+  readonly pendingMax: number;
+  readonly onItem: (from: string, item: PeerItem, reply: Reply) => void;
+}
+
+interface Pending {
+  resolve(item: PeerItem): void;
+  reject(error: ServiceError): void;
+  readonly timer: Timer;
+}
+
+const CALL_IDS = 2 ** 32;
+const noReply: Reply = () => {};
+
+export class PeerLink {
+  readonly nodeId: string;
+  readonly address: string;
+  private readonly pending = new Map<number, Pending>();
+  private lastCallId: number;
+
+  constructor(private readonly options: PeerLinkOptions) {
+    this.nodeId = options.nodeId;
+    this.address = options.address;
+    this.lastCallId = options.dialled ? CALL_IDS - 1 : 0;
+  }
+
+  /** False when the link is closing: the item goes nowhere. */
+  send(item: PeerItemInit): boolean {
+    return this.options.connection.send(item);
+  }
+
+  /** Rejects with `unavailable` when there is no reply within `deadlineMs`, or the link ends first. */
+  request(item: PeerItemInit, deadlineMs: number): Promise<PeerItem> {
+    const { clock, connection, pendingMax } = this.options;
+    return new Promise((resolve, reject) => {
+      if (this.pending.size >= pendingMax) {
+        reject(new ServiceError('unavailable', 'Too many requests wait for this node.'));
+        return;
+      }
+      const callId = this.nextCallId();
+      const timer = clock.after(deadlineMs, () => {
+        this.pending.delete(callId);
+        reject(new ServiceError('unavailable', 'The node did not answer in time.'));
+      });
+      this.pending.set(callId, { resolve, reject, timer });
+      if (!connection.send({ ...item, callId })) this.settle(callId)?.reject(linkLost());
+    });
+  }
+
+  received(item: PeerItem): void {
+    if (item.isReply) this.settle(item.callId)?.resolve(item);
+    else this.options.onItem(this.nodeId, item, item.callId === 0 ? noReply : this.replyTo(item.callId));
+  }
+
+  /** Ends the stream in good order. */
+  close(error?: ServiceError): void {
+    this.options.connection.close(error);
+  }
+
+  /** The stream has ended: nobody will reply any more. */
+  ended(): void {
+    for (const callId of [...this.pending.keys()]) this.settle(callId)?.reject(linkLost());
+  }
+
+  private replyTo(callId: number): Reply {
+    return (item) => void this.options.connection.send({ ...item, callId, isReply: true });
+  }
+
+  // A reply after its time-out finds nobody and is dropped.
+  private settle(callId: number): Pending | undefined {
+    const pending = this.pending.get(callId);
+    if (!pending) return undefined;
+    this.pending.delete(callId);
+    pending.timer.cancel();
+    return pending;
+  }
+
+  // Steps of two keep odd and even apart, also around the end of the range; 0 means a notice.
+  private nextCallId(): number {
+    do this.lastCallId = (this.lastCallId + 2) % CALL_IDS;
+    while (this.lastCallId === 0 || this.pending.has(this.lastCallId));
+    return this.lastCallId;
+  }
+}
+
+export function linkLost(): ServiceError {
+  return new ServiceError('unavailable', 'The link to that node is lost.');
+}

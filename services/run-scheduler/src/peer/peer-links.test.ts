@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import { systemClock } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
+import { silentLogger } from '@methods/logging/logger';
+import { type PeerItem, PeerService } from '@methods/proto/peer/v1/peer_service_pb';
+import { RpcServer, served } from '@methods/rpc/server';
+import { until } from '@methods/test/harness/until';
+import { type PeerDirectory, type PeerItemInit, PeerLinks } from './peer-links.ts';
+
+const lostGrant = (runId: string): PeerItemInit => ({ item: { case: 'grantLost', value: { runId, token: '' } } });
+const runIdOf = ({ item }: PeerItem) => (item.case === 'grantLost' ? item.value.runId : null);
+const unavailable = (error: unknown) => error instanceof ServiceError && error.code === 'unavailable';
+
+type Member = ReturnType<PeerDirectory['members']>[number];
+
+/** A membership without beats: whoever is put in is there. */
+class Directory implements PeerDirectory {
+  readonly suspected: { nodeId: string; why: string }[] = [];
+  private list: { nodeId: string; peerAddress: string }[] = [];
+  private readonly listeners = new Set<() => void>();
+
+  members() {
+    return this.list;
+  }
+  onChange(listener: () => void) {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+  suspectNow(nodeId: string, why: string) {
+    this.suspected.push({ nodeId, why });
+    this.set(this.list.filter((member) => member.nodeId !== nodeId));
+  }
+  set(list: { nodeId: string; peerAddress: string }[]) {
+    this.list = list;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+class Peer {
+  readonly directory = new Directory();
+  readonly received: string[] = [];
+  readonly events: string[] = [];
+  readonly links: PeerLinks;
+  server: RpcServer;
+  private readonly address = () => `127.0.0.1:${this.server.port}`;
+
+  constructor(
+    readonly nodeId: string,
+    pendingMax = 100,
+  ) {
+    const { address: peerAddress, directory: membership } = this;
+    this.links = new PeerLinks({
+      nodeId,
+      peerAddress,
+      membership,
+      clock: systemClock,
+      logger: silentLogger,
+      pendingMax,
+    });
+    this.server = this.newServer(0);
+    this.links.onItem((_, item, reply) => {
+      const runId = runIdOf(item);
+      this.received.push(runId ?? `${item.item.case}`);
+      if (runId !== 'unanswered') reply(lostGrant(`re ${runId}`));
+    });
+    this.links.onConnected((peer) => this.events.push(`up ${peer}`));
+    this.links.onDown((peer) => this.events.push(`down ${peer}`));
+  }
+
+  get member() {
+    return { nodeId: this.nodeId, peerAddress: this.address() };
+  }
+
+  async start(): Promise<this> {
+    await this.server.start();
+    this.links.start();
+    return this;
+  }
+
+  async restartServer(): Promise<void> {
+    const { port } = this.server;
+    await this.server.stop();
+    this.server = this.newServer(port);
+    await this.server.start();
+  }
+
+  async stop(): Promise<void> {
+    const stopped = this.server.stop();
+    this.links.stop();
+    await stopped;
+  }
+
+  private newServer(port: number): RpcServer {
+    const services = [served(PeerService, this.links.serve)];
+    return new RpcServer({ listen: `127.0.0.1:${port}`, services, logger: silentLogger, graceMs: 0 });
+  }
+}
+
+describe('peer links', () => {
+  let peers: Peer[] = [];
+  afterEach(async () => {
+    await Promise.all(peers.map((peer) => peer.stop()));
+    peers = [];
+  });
+  const open = (...made: Peer[]) => {
+    peers.push(...made);
+    return Promise.all(made.map((peer) => peer.start()));
+  };
+  const meet = (...some: Peer[]) => {
+    for (const peer of some) peer.directory.set(some.map(({ member }) => member));
+  };
+  const linked = (...some: Peer[]) =>
+    until('all are linked', () => some.every(({ links }) => links.connected().length === some.length - 1));
+  async function pair(pendingMax?: number): Promise<[Peer, Peer]> {
+    const a = new Peer('a', pendingMax);
+    const b = new Peer('b', pendingMax);
+    await open(a, b);
+    meet(a, b);
+    await linked(a, b);
+    return [a, b];
+  }
+
+  test('nodes that know each other have one link a pair and send both ways in order', async () => {
+    const [a, b, c] = (await open(new Peer('a'), new Peer('b'), new Peer('c'))) as [Peer, Peer, Peer];
+    meet(a, b, c);
+    await linked(a, b, c);
+    for (let i = 0; i < 500; i++) {
+      assert.equal(a.links.send('b', lostGrant(`run ${i}`)), true);
+      assert.equal(b.links.send('a', lostGrant(`run ${i}`)), true);
+    }
+    const all = Array.from({ length: 500 }, (_, i) => `run ${i}`);
+    await until('everything has arrived', () => a.received.length === 500 && b.received.length === 500);
+    assert.deepEqual([a.received, b.received, c.received], [all, all, []]);
+    assert.deepEqual(a.events.sort(), ['up b', 'up c']);
+    assert.equal(a.links.send('nobody', lostGrant('x')), false);
+  });
+
+  test('requests of both sides at once each get their own reply', async () => {
+    const [a, b] = await pair();
+    const ask = async (from: Peer, to: string, name: string) =>
+      runIdOf(await from.links.request(to, lostGrant(name), 5_000));
+    const names = Array.from({ length: 50 }, (_, i) => `${i}`);
+    const replies = await Promise.all(names.flatMap((name) => [ask(a, 'b', `a${name}`), ask(b, 'a', `b${name}`)]));
+    assert.deepEqual(
+      replies,
+      names.flatMap((name) => [`re a${name}`, `re b${name}`]),
+    );
+  });
+
+  test('a request without reply, without link or beyond the bound is refused as unavailable', async () => {
+    const [a] = await pair(2);
+    await assert.rejects(a.links.request('b', lostGrant('unanswered'), 50), unavailable);
+    await assert.rejects(a.links.request('nobody', lostGrant('x'), 50), unavailable);
+    const waiting = [1, 2].map(() => a.links.request('b', lostGrant('unanswered'), 300));
+    await assert.rejects(a.links.request('b', lostGrant('x'), 5_000), unavailable);
+    for (const request of waiting) await assert.rejects(request, unavailable);
+  });
+
+  test('when a peer dies both kinds of neighbours know at once that it is gone', async () => {
+    const [a, b, c] = (await open(new Peer('a'), new Peer('b'), new Peer('c'))) as [Peer, Peer, Peer];
+    meet(a, b, c);
+    await linked(a, b, c);
+    const pending = a.links.request('b', lostGrant('unanswered'), 60_000);
+    const startedAtMs = performance.now();
+    void b.stop();
+    await assert.rejects(pending, unavailable);
+    await until('both suspect it', () => a.directory.suspected.length > 0 && c.directory.suspected.length > 0, 1_000);
+    assert.ok(performance.now() - startedAtMs < 1_000);
+    assert.deepEqual(a.directory.suspected, [{ nodeId: 'b', why: 'connection refused' }]);
+    assert.deepEqual(c.directory.suspected, a.directory.suspected);
+    assert.deepEqual([a.events.at(-1), c.events.at(-1)], ['down b', 'down b']);
+  });
+
+  test('a peer that never listened is suspected once, also by the side it would have dialled', async () => {
+    const [a, c] = (await open(new Peer('a'), new Peer('c'))) as [Peer, Peer];
+    const gone = (await Promise.all(['b1', 'b2'].map((id) => new Peer(id).start()))).map((peer) => {
+      const { member } = peer;
+      return peer.stop().then(() => member);
+    });
+    const [first, second] = (await Promise.all(gone)) as [Member, Member];
+    for (const { directory } of [a, c]) {
+      const suspected = () => directory.suspected.map(({ nodeId }) => nodeId);
+      directory.set([first]);
+      await until('it is suspected', () => suspected().includes('b1'), 2_000);
+      // It beats on, so something else refuses: that is no death. It is tried again before the second one is.
+      directory.set([first]);
+      directory.set([first, second]);
+      await until('the second is suspected', () => suspected().includes('b2'), 2_000);
+      assert.deepEqual(suspected(), ['b1', 'b2']);
+    }
+  });
+
+  test('another process at a dead peer’s address is not taken for it', async () => {
+    const [a, b] = (await open(new Peer('a'), new Peer('b2'))) as [Peer, Peer];
+    a.directory.set([{ ...b.member, nodeId: 'b1' }]);
+    await until('the old one is suspected', () => a.directory.suspected.length === 1);
+    assert.equal(a.directory.suspected[0]?.nodeId, 'b1');
+    assert.deepEqual(a.links.connected(), []);
+    meet(a, b);
+    await linked(a, b);
+  });
+
+  test('a link that broke is made again', async () => {
+    const [a, b] = await pair();
+    await a.restartServer();
+    await b.restartServer();
+    meet(a, b);
+    await until('b was down and is up', () => a.events.includes('down b') && a.events.at(-1) === 'up b');
+    await linked(a, b);
+    assert.equal(runIdOf(await b.links.request('a', lostGrant('again'), 5_000)), 're again');
+  });
+
+  test('a failing listener costs neither the link nor the other listeners', async () => {
+    const [a, b] = await pair();
+    b.links.onItem(() => {
+      throw new Error('a fault of this listener');
+    });
+    a.links.send('b', lostGrant('one'));
+    a.links.send('b', lostGrant('two'));
+    await until('both have arrived', () => b.received.length === 2);
+    assert.deepEqual(b.links.connected(), ['a']);
+  });
+});

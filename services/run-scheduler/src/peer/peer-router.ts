@@ -1,0 +1,131 @@
+// What peers say, brought to the part it is for.
+import { toErrorDetail } from '@methods/errors/error-detail';
+import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
+import type { CommandConsumer } from '../bus/command-consumer.ts';
+import type { ClaimRuns } from '../queue/claim-runs.ts';
+import type { ClaimWaiters } from '../queue/claim-waiters.ts';
+import type { QueueInterests } from '../queue/queue-interests.ts';
+import { runView } from '../rpc/run-message.ts';
+import type { StartRuns } from '../rpc/start-run.ts';
+import type { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
+import type { OwnerLink } from '../worker-stream/owner-link.ts';
+import type { TakeOver } from '../worker-stream/take-over.ts';
+import type { WorkerReports } from '../worker-stream/worker-reports.ts';
+import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
+import type { PeerItemInit, PeerSender } from './peer-sender.ts';
+
+export interface PeerRouterOptions {
+  readonly commands: CommandConsumer;
+  readonly interests: QueueInterests;
+  readonly waiters: ClaimWaiters;
+  readonly claims: ClaimRuns;
+  readonly keeper: LeaseKeeper;
+  readonly owners: OwnerLink;
+  readonly reports: WorkerReports;
+  readonly sessions: WorkerSessions;
+  readonly starts: StartRuns;
+  readonly takeOver: TakeOver;
+  readonly peers: PeerSender;
+}
+
+type Reply = (item: PeerItemInit) => void;
+
+export class PeerRouter {
+  constructor(private readonly options: PeerRouterOptions) {}
+
+  received(from: string, { item }: PeerItem, reply: Reply): void {
+    const { interests, waiters, keeper, owners, sessions, takeOver } = this.options;
+    switch (item.case) {
+      case 'interest':
+        return interests.peerAsks(from, item.value.queues);
+      case 'queueHead': {
+        const { orgId, method, depth, queuedAtMs, runId } = item.value;
+        return waiters.headChanged(from, { orgId, method }, depth === 0 ? null : { depth, queuedAtMs, runId });
+      }
+      case 'claim':
+        return void this.claim(from, item.value);
+      case 'claimReturned':
+        return waiters.returned(item.value.creditId);
+      case 'grant': {
+        const { grant, shard, creditId, workerSession } = item.value;
+        if (grant === undefined) return;
+        const delivered = { nodeId: from, creditId, workerSession, shard, orgId: grant.orgId, grant };
+        if (!sessions.deliver(delivered, grant.epoch)) owners.grantLost(from, grant.runId, grant.token);
+        return;
+      }
+      case 'grantLost':
+        keeper.leases.ended(item.value.runId, item.value.token);
+        return keeper.returnGrant(item.value);
+      case 'report':
+        return void this.report(from, item.value, reply);
+      case 'reportReply':
+        if (item.value.outcome.case === 'refused') {
+          sessions.refuse(item.value.outcome.value.token, item.value.outcome.value);
+        }
+        return;
+      case 'cancelNotice':
+        return sessions.cancelNotice(item.value.workerSession, item.value.runId, item.value.token);
+      case 'command':
+        return void this.options.commands.decide(item.value).then((decided) => {
+          if (decided !== null) reply({ item: { case: 'commandReply', value: decided } });
+        });
+      case 'heldRequest': {
+        const { grants, workerSessions } = takeOver.heldHere(item.value.shards);
+        const value = { grants: [...grants], workerSessions: [...workerSessions] };
+        return reply({ item: { case: 'heldReply', value } });
+      }
+      case 'start':
+        return void this.start(item.value, reply);
+      case 'heartbeats':
+        return keeper.heartbeats(from, item.value.runs);
+      case 'workerSeen': {
+        const { workerSession, held } = item.value;
+        return keeper.workerSeen(from, { session: workerSession, held });
+      }
+      default:
+        return;
+    }
+  }
+
+  private async claim(from: string, offer: Extract<PeerItem['item'], { case: 'claim' }>['value']): Promise<void> {
+    const { orgId, method, workerSession, creditId } = offer;
+    const claimed = await this.options.claims.claim(from, { key: { orgId, method }, workerSession, creditId });
+    if (!claimed) this.options.peers.send(from, { item: { case: 'claimReturned', value: { creditId } } });
+  }
+
+  private async report(
+    from: string,
+    report: Extract<PeerItem['item'], { case: 'report' }>['value'],
+    reply: Reply,
+  ): Promise<void> {
+    const item = report.item?.item;
+    if (item === undefined) return;
+    switch (item.case) {
+      case 'accepted':
+      case 'stepRecord':
+      case 'ask':
+      case 'finish':
+      case 'giveBack': {
+        const origin = { nodeId: from, session: report.workerSession, orgId: report.orgId };
+        const outcome = await this.options.reports.handle(origin, item);
+        if (outcome !== null) reply({ item: { case: 'reportReply', value: { outcome } } });
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  /** A start of a gateway whose node owns no shards. */
+  private async start(forward: Extract<PeerItem['item'], { case: 'start' }>['value'], reply: Reply): Promise<void> {
+    if (forward.start === undefined) return;
+    try {
+      const { run, replayed } = await this.options.starts.start(forward.start, () => {});
+      const value = { outcome: { case: 'run' as const, value: { run: runView(run), replayed } } };
+      reply({ item: { case: 'startReply', value } });
+    } catch (error) {
+      const value = { outcome: { case: 'error' as const, value: toErrorDetail(error) } };
+      reply({ item: { case: 'startReply', value } });
+    }
+  }
+}

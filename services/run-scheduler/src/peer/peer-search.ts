@@ -1,0 +1,51 @@
+// Reaches one peer to which there is no link: dials it, or, where the peer is the one to dial, sees whether it is there
+// at all. Tries until it is ended, ever more slowly. A refused connection is reported at once: that peer is gone.
+import { Backoff } from '@methods/base/backoff';
+import type { Clock, Timer } from '@methods/base/clock';
+import { canConnect } from '@methods/rpc/probe';
+
+export interface PeerSearchOptions {
+  readonly address: string;
+  readonly clock: Clock;
+  /** Resolves when the attempt is over, with a link or without; absent: the peer dials. */
+  readonly dial: (() => Promise<void>) | null;
+  readonly onRefused: () => void;
+}
+
+const PROBE_MS = 500;
+// The peer that dials gets a moment before anything is made of its silence.
+const FIRST_PROBE_MS = 300;
+
+export class PeerSearch {
+  private readonly backoff = new Backoff({ firstMs: 100, maxMs: 2_000, jitter: 0.3 });
+  private timer: Timer | null = null;
+  private ended = false;
+
+  constructor(private readonly options: PeerSearchOptions) {}
+
+  /** `broken`: there was a link until now, so a refusal says something already. */
+  start(broken: boolean): void {
+    if (broken) void this.tryOnce(true);
+    else if (this.options.dial) void this.tryOnce(false);
+    else this.later(FIRST_PROBE_MS);
+  }
+
+  end(): void {
+    this.ended = true;
+    this.timer?.cancel();
+  }
+
+  private later(delayMs: number): void {
+    if (this.ended) return;
+    this.timer = this.options.clock.after(delayMs, () => void this.tryOnce(false));
+  }
+
+  // After a broken link the probe comes first: it is answered in one round trip, a dial may take seconds to fail.
+  private async tryOnce(broken: boolean): Promise<void> {
+    const { address, dial, onRefused } = this.options;
+    if (dial && !broken) await dial();
+    if (this.ended) return;
+    if ((await canConnect(address, PROBE_MS)) === 'refused' && !this.ended) onRefused();
+    this.later(dial && broken ? 0 : this.backoff.nextMs());
+  }
+}

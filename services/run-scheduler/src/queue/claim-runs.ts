@@ -1,0 +1,37 @@
+// The owner's side of a claim: an offered place gets the oldest queued run that can still be claimed, or goes back.
+import { randomToken } from '@methods/base/ids';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { GrantDesk } from '../worker-stream/grant-desk.ts';
+import type { ClaimOffer } from './claim-waiters.ts';
+import type { ReadyRuns } from './ready-runs.ts';
+
+/** Entries that turned out not to be queued any more are skipped, so many at a time. */
+const SKIPS_MAX = 256;
+
+export class ClaimRuns {
+  constructor(
+    private readonly options: { readonly ready: ReadyRuns; readonly actors: RunActors; readonly grants: GrantDesk },
+  ) {}
+
+  /** True when a run is on its way to the place; false: the place is free again. */
+  async claim(nodeId: string, offer: ClaimOffer): Promise<boolean> {
+    for (let skips = 0; skips < SKIPS_MAX; skips++) {
+      const entry = await this.options.ready.take(offer.key);
+      if (entry === null) return false;
+      const token = randomToken();
+      this.options.grants.expect(token, { nodeId, creditId: offer.creditId });
+      const outcome = await this.options.actors.tell(entry.runId, offer.key.orgId, {
+        type: 'claim',
+        token,
+        workerSession: offer.workerSession,
+      });
+      if (outcome.kind === 'accepted') return true;
+      this.options.grants.forget(token);
+      if (outcome.kind === 'failed' && outcome.code === 'unavailable') {
+        this.options.ready.added(offer.key, entry);
+        return false;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,188 @@
+// The heads of this node's queues: the oldest queued runs of each (organization, method) over the shards owned
+// here, for queues that a connected worker asks for. Finds a run to offer and never decides; the row decides.
+import type { Logger } from '@methods/logging/logger';
+import { safeDbError } from '@methods/postgres/safe-db-error';
+import type { Run } from '../run/run.ts';
+import type { QueueCursor, QueueEntry, QueueKey, RunStore } from '../store/run-store.ts';
+
+/** What other nodes are told of a queue; depth counts what is known here, at least 1 when there is any. */
+export interface QueueHead {
+  readonly depth: number;
+  readonly queuedAtMs: number;
+  readonly runId: string;
+}
+
+const PAGE = 256;
+const ENTRIES_MAX = 50_000;
+/** A page is fetched before the head runs dry. */
+const LOW = 64;
+const START: QueueCursor = { queuedAtMs: 0, runId: '' };
+
+interface Queue {
+  readonly key: QueueKey;
+  entries: QueueEntry[];
+  /** Rows beyond the entries may exist. */
+  more: boolean;
+  cursor: QueueCursor;
+  loading: Promise<void> | null;
+  /** The last page could not be read; the next recheck tries again. */
+  failed: boolean;
+}
+
+export class ReadyRuns {
+  private readonly queues = new Map<string, Queue>();
+  private readonly changed = new Set<string>();
+  private entryCount = 0;
+
+  constructor(
+    private readonly options: {
+      readonly store: RunStore;
+      readonly logger: Logger;
+      readonly ownedShards: () => readonly number[];
+      /** Called at the end of a turn for each queue whose head changed; null: empty. */
+      readonly announce: (key: QueueKey, head: QueueHead | null) => void;
+    },
+  ) {}
+
+  /** Some node has workers for this queue: from now on its head is kept. */
+  wanted(key: QueueKey): void {
+    const queue = this.queues.get(queueName(key));
+    if (queue !== undefined) return this.touch(queue);
+    const fresh = { key, entries: [], more: true, cursor: START, loading: null, failed: false };
+    this.queues.set(queueName(key), fresh);
+    void this.load(fresh);
+  }
+
+  /** No node asks for this queue any more. */
+  unwanted(key: QueueKey): void {
+    const queue = this.queues.get(queueName(key));
+    if (queue === undefined) return;
+    this.entryCount -= queue.entries.length;
+    this.queues.delete(queueName(key));
+  }
+
+  committed(before: Run | null, after: Run): void {
+    if (after.status !== 'queued') return;
+    const { runId, orgId, method, shard } = after.facts;
+    if (before?.status === 'queued' && before.stateSinceMs === after.stateSinceMs) return;
+    this.added({ orgId, method }, { runId, shard, queuedAtMs: after.stateSinceMs });
+  }
+
+  /** A run was queued by a commit of this node. */
+  added(key: QueueKey, entry: QueueEntry): void {
+    const queue = this.queues.get(queueName(key));
+    if (queue === undefined) return;
+    if (queue.more || queue.loading !== null || queue.entries.length >= PAGE || this.entryCount >= ENTRIES_MAX) {
+      queue.more = true;
+      if (queue.entries.length === 0) void this.load(queue);
+      return;
+    }
+    insertInOrder(queue.entries, entry);
+    this.entryCount++;
+    this.touch(queue);
+  }
+
+  /** True when nothing of this queue is known to wait here, so that a new run may be claimed at once. */
+  isEmpty(key: QueueKey): boolean {
+    const queue = this.queues.get(queueName(key));
+    return queue !== undefined && queue.entries.length === 0 && !queue.more && queue.loading === null;
+  }
+
+  /** The oldest entry, taken out; null when the queue is empty. */
+  async take(key: QueueKey): Promise<QueueEntry | null> {
+    const queue = this.queues.get(queueName(key));
+    if (queue === undefined) return null;
+    if (queue.entries.length === 0 && queue.more) await this.load(queue);
+    const entry = queue.entries.shift() ?? null;
+    if (entry !== null) this.entryCount--;
+    if (queue.more && queue.entries.length < LOW) void this.load(queue);
+    this.touch(queue);
+    return entry;
+  }
+
+  /** Shards came or went: what is known of any queue may be wrong. */
+  reset(): void {
+    for (const queue of this.queues.values()) this.restart(queue);
+  }
+
+  /** Looks once more at queues that seem empty: the answer to a lost wake-up. */
+  recheckEmpty(): void {
+    for (const queue of this.queues.values()) {
+      if (queue.entries.length === 0 && queue.loading === null) this.restart(queue);
+    }
+  }
+
+  headOf(key: QueueKey): QueueHead | null {
+    const queue = this.queues.get(queueName(key));
+    const first = queue?.entries[0];
+    if (queue === undefined || first === undefined) return null;
+    return { depth: queue.entries.length, queuedAtMs: first.queuedAtMs, runId: first.runId };
+  }
+
+  private restart(queue: Queue): void {
+    this.entryCount -= queue.entries.length;
+    queue.entries = [];
+    queue.cursor = START;
+    queue.more = true;
+    void this.load(queue);
+  }
+
+  private load(queue: Queue): Promise<void> {
+    queue.loading ??= this.loadPage(queue).finally(() => {
+      queue.loading = null;
+      this.touch(queue);
+      // Something was added while the page was read: it may stand behind it.
+      if (queue.more && queue.entries.length === 0 && !queue.failed) void this.load(queue);
+    });
+    return queue.loading;
+  }
+
+  private async loadPage(queue: Queue): Promise<void> {
+    const from = queue.cursor;
+    // Whatever is added from here on may be missed by the page and sets `more` again.
+    queue.more = false;
+    queue.failed = false;
+    try {
+      const page = await this.options.store.queuePage(queue.key, from, this.options.ownedShards(), PAGE);
+      if (queue.cursor !== from || !this.queues.has(queueName(queue.key))) return;
+      for (const entry of page) insertInOrder(queue.entries, entry);
+      this.entryCount += page.length;
+      const last = page[page.length - 1];
+      if (last !== undefined) queue.cursor = { queuedAtMs: last.queuedAtMs, runId: last.runId };
+      if (page.length === PAGE) queue.more = true;
+    } catch (error) {
+      queue.more = true;
+      queue.failed = true;
+      this.options.logger.warn({ err: safeDbError(error) }, 'queue page could not be read');
+    }
+  }
+
+  private touch(queue: Queue): void {
+    if (this.changed.size === 0) setImmediate(() => this.announceChanged());
+    this.changed.add(queueName(queue.key));
+  }
+
+  private announceChanged(): void {
+    const names = [...this.changed];
+    this.changed.clear();
+    for (const name of names) {
+      const queue = this.queues.get(name);
+      if (queue !== undefined) this.options.announce(queue.key, this.headOf(queue.key));
+    }
+  }
+}
+
+export function queueName(key: QueueKey): string {
+  return `${key.orgId}/${key.method}`;
+}
+
+function insertInOrder(entries: QueueEntry[], entry: QueueEntry): void {
+  let at = entries.length;
+  while (at > 0 && isAfter(entries[at - 1] as QueueEntry, entry)) at--;
+  if (at > 0 && entries[at - 1]?.runId === entry.runId) return;
+  entries.splice(at, 0, entry);
+}
+
+function isAfter(a: QueueEntry, b: QueueEntry): boolean {
+  return a.queuedAtMs > b.queuedAtMs || (a.queuedAtMs === b.queuedAtMs && a.runId > b.runId);
+}

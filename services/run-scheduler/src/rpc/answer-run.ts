@@ -1,0 +1,52 @@
+// answer: checks the value against the open question's form, stamps the question's id and hands it to the owner.
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '@methods/base/canonical';
+import { ServiceError } from '@methods/errors/service-error';
+import { compileCheck, type ValueCheck } from '@methods/method/check-value';
+import type { JsonSchema, JsonValue } from '@methods/method/json';
+import type { AnswerRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { RunOwners } from '../bus/run-owners.ts';
+import type { OpenQuestion } from '../run/run.ts';
+import { getRun } from './get-run.ts';
+import type { RunViewMessage } from './run-message.ts';
+
+const FORMS_MAX = 500;
+
+export class AnswerRuns {
+  /** Compiled forms by their text: a method's question is the same for all its runs. */
+  private readonly forms = new Map<string, (value: JsonValue) => ValueCheck>();
+
+  constructor(private readonly options: { readonly actors: RunActors; readonly owners: RunOwners }) {}
+
+  async answer(request: AnswerRun): Promise<RunViewMessage> {
+    const run = this.options.actors.resident(request) ?? (await getRun(this.options.actors, request));
+    const answer = JSON.parse(request.answerJson) as JsonValue;
+    const digest = createHash('sha256').update(canonicalJson(answer)).digest('hex');
+    const open = run.status === 'waiting' ? run.question : null;
+    const named = request.questionId === '' ? null : request.questionId;
+    const fits = open !== null && (named === null || named === open.id);
+    return this.options.owners.tell(run.facts.runId, request.orgId, {
+      type: 'answer',
+      questionId: fits ? open.id : named,
+      answerJson: fits ? this.checked(open, answer) : request.answerJson,
+      digest,
+    });
+  }
+
+  /** The answer with defaults filled in. */
+  private checked(question: OpenQuestion, answer: JsonValue): string {
+    const check = this.formOf(question.formJson)(answer);
+    if (check.ok) return JSON.stringify(check.value);
+    throw new ServiceError('invalid_answer', 'The answer does not fit the question.', { findings: check.findings });
+  }
+
+  private formOf(formJson: string): (value: JsonValue) => ValueCheck {
+    const known = this.forms.get(formJson);
+    if (known !== undefined) return known;
+    const check = compileCheck(JSON.parse(formJson) as JsonSchema);
+    if (this.forms.size >= FORMS_MAX) this.forms.delete(this.forms.keys().next().value ?? '');
+    this.forms.set(formJson, check);
+    return check;
+  }
+}

@@ -1,0 +1,106 @@
+// One gateway's stream: calls come as items, replies and pushed views go back as items, each with its own fate.
+import { toErrorDetail } from '@methods/errors/error-detail';
+import { asServiceError, ServiceError } from '@methods/errors/service-error';
+import type { Logger } from '@methods/logging/logger';
+import type {
+  ExchangeResponseSchema,
+  GatewayItem,
+  StartRun,
+} from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { RunOwners } from '../bus/run-owners.ts';
+import type { AnswerRuns } from './answer-run.ts';
+import { getRun } from './get-run.ts';
+import { lookupRun } from './lookup-run.ts';
+import { type RunViewMessage, runView } from './run-message.ts';
+import type { RunWatchers, ViewReceiver } from './run-watchers.ts';
+
+export type NodeItemInit = SentItem<typeof ExchangeResponseSchema>;
+
+export interface GatewayServices {
+  readonly actors: RunActors;
+  readonly answers: AnswerRuns;
+  readonly owners: RunOwners;
+  readonly watchers: RunWatchers;
+  /** Here, or on a peer that owns shards. */
+  readonly start: (
+    request: StartRun,
+    deadlineMs: number,
+    onId: (runId: string) => void,
+  ) => Promise<{ view: RunViewMessage; replayed: boolean }>;
+  readonly logger: Logger;
+}
+
+export class GatewaySession implements ViewReceiver {
+  constructor(
+    private readonly connection: FrameConnection<NodeItemInit>,
+    private readonly services: GatewayServices,
+  ) {}
+
+  received(items: readonly GatewayItem[]): void {
+    for (const item of items) void this.answer(item);
+  }
+
+  closed(): void {
+    this.services.watchers.gone(this);
+  }
+
+  push(view: RunViewMessage): void {
+    this.connection.send({ callId: 0, item: { case: 'push', value: view } });
+  }
+
+  private async answer(call: GatewayItem): Promise<void> {
+    try {
+      const reply = await this.handle(call);
+      if (reply === null) return;
+      this.connection.send({
+        callId: call.callId,
+        item: { case: 'run', value: { run: reply.view, replayed: reply.replayed } },
+      });
+    } catch (error) {
+      const known = asServiceError(error);
+      if (known.code === 'internal') {
+        this.services.logger.error({ err: error, request: call.requestId, call: call.item.case }, 'call failed');
+      }
+      this.connection.send({ callId: call.callId, item: { case: 'error', value: toErrorDetail(known) } });
+    }
+  }
+
+  private async handle(call: GatewayItem): Promise<{ view: RunViewMessage; replayed: boolean } | null> {
+    const { actors, answers, owners, watchers } = this.services;
+    const { item } = call;
+    switch (item.case) {
+      case 'start':
+        return this.services.start(item.value, call.deadlineMs, (runId) => watchers.startedBy(runId, this));
+      case 'get':
+        return plain(runView(await getRun(actors, item.value)));
+      case 'answer':
+        return plain(await answers.answer(item.value));
+      case 'cancel':
+        return plain(await owners.tell(item.value.runId, item.value.orgId, { type: 'cancel' }));
+      case 'lookup':
+        return { view: runView(await lookupRun(actors, item.value)), replayed: true };
+      case 'watch': {
+        // Watched first and read then: a change between the two is told, not missed.
+        const { runId, orgId } = item.value;
+        watchers.watch(runId, this);
+        try {
+          return plain(runView(await getRun(actors, { runId, orgId })));
+        } catch (error) {
+          watchers.unwatch(runId, this);
+          throw error;
+        }
+      }
+      case 'unwatch':
+        watchers.unwatch(item.value.runId, this);
+        return null;
+      default:
+        throw new ServiceError('invalid_request', 'This node does not know that call.');
+    }
+  }
+}
+
+function plain(view: RunViewMessage): { view: RunViewMessage; replayed: boolean } {
+  return { view, replayed: false };
+}

@@ -1,0 +1,11 @@
+// get: the run as committed. Another organization's run and no run are one answer.
+import { isId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { Run } from '../run/run.ts';
+
+export async function getRun(actors: RunActors, request: { orgId: string; runId: string }): Promise<Run> {
+  const run = isId('run', request.runId) ? await actors.read(request.runId) : null;
+  if (run === null || run.facts.orgId !== request.orgId) throw new ServiceError('not_found', 'There is no such run.');
+  return run;
+}

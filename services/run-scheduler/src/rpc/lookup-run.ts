@@ -1,0 +1,13 @@
+// lookup: the run a key belongs to, before a start is refused for its values.
+import { ServiceError } from '@methods/errors/service-error';
+import type { LookupRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { Run } from '../run/run.ts';
+import { conflict } from './start-run.ts';
+
+export async function lookupRun(actors: RunActors, request: LookupRun): Promise<Run> {
+  const run = await actors.byKey(request.orgId, request.idempotencyHash);
+  if (run === null) throw new ServiceError('not_found', 'No run has this key.');
+  if (Buffer.compare(run.facts.requestDigest, request.requestDigest) !== 0) throw conflict();
+  return run;
+}

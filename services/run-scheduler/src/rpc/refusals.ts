@@ -1,0 +1,36 @@
+// Refusals of the run's rules as errors of the public catalogue.
+import { ServiceError } from '@methods/errors/service-error';
+import type { TellOutcome } from '../actor/run-actor.ts';
+import type { RefusalCode } from '../run/decision.ts';
+import type { Run } from '../run/run.ts';
+
+const MESSAGES = {
+  run_not_waiting: 'The run has no open question.',
+  run_finished: 'The run has finished.',
+  question_changed: 'Another question is open, or the question is unknown.',
+} as const;
+
+export function refusalError(code: RefusalCode, run: Run | null): ServiceError {
+  switch (code) {
+    case 'not_found':
+      return new ServiceError('not_found', 'There is no such run.');
+    case 'run_not_waiting':
+    case 'run_finished':
+    case 'question_changed':
+      return new ServiceError(code, MESSAGES[code], run === null ? {} : { facts: { status: run.status } });
+    case 'stale_attempt':
+      return new ServiceError('stale_attempt', 'Another attempt holds this run.');
+    default:
+      return new ServiceError('unavailable', 'The run could not be changed just now.');
+  }
+}
+
+/** The run a command left, or the error that says why not. */
+export function runOf(outcome: TellOutcome): Run {
+  if (outcome.kind === 'accepted') return outcome.run;
+  if (outcome.kind === 'refused') throw refusalError(outcome.code, outcome.run);
+  if (outcome.code === 'invalid_request') {
+    throw new ServiceError('invalid_request', 'The request holds a value that cannot be stored.');
+  }
+  throw new ServiceError('unavailable', 'The run is moving to another node.');
+}

@@ -1,0 +1,105 @@
+// A run as other processes see it: the domain's run to the message, and the names of statuses to their numbers.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { Answerer, RunStatus, type RunViewSchema, StepStatus, type StepViewSchema } from '@methods/proto/run/v1/run_pb';
+import type { OpenQuestion, Run, StepSummary } from '../run/run.ts';
+
+export type RunViewMessage = MessageInitShape<typeof RunViewSchema>;
+
+const RUN_STATUS = {
+  queued: RunStatus.QUEUED,
+  running: RunStatus.RUNNING,
+  waiting: RunStatus.WAITING,
+  succeeded: RunStatus.SUCCEEDED,
+  failed: RunStatus.FAILED,
+  cancelled: RunStatus.CANCELLED,
+} as const;
+
+const STEP_STATUS = {
+  succeeded: StepStatus.SUCCEEDED,
+  failed: StepStatus.FAILED,
+  skipped: StepStatus.SKIPPED,
+  cancelled: StepStatus.CANCELLED,
+} as const;
+
+export function runStatusNumber(status: Run['status']): RunStatus {
+  return RUN_STATUS[status];
+}
+
+export function stepStatusNumber(status: string): StepStatus {
+  return STEP_STATUS[status as keyof typeof STEP_STATUS] ?? StepStatus.UNSPECIFIED;
+}
+
+/** Null for a status a finished step cannot have. */
+export function stepStatusName(status: StepStatus): StepSummary['status'] | null {
+  for (const [name, number] of Object.entries(STEP_STATUS)) {
+    if (number === status) return name as StepSummary['status'];
+  }
+  return null;
+}
+
+export function answererName(answerer: Answerer): 'application' | 'team' {
+  return answerer === Answerer.APPLICATION ? 'application' : 'team';
+}
+
+export function answererNumber(answerBy: 'application' | 'team'): Answerer {
+  return answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM;
+}
+
+export function runView(run: Run): RunViewMessage {
+  const { facts, spans } = run;
+  const finished = run.status === 'succeeded' || run.status === 'failed' || run.status === 'cancelled';
+  return {
+    runId: facts.runId,
+    method: facts.method,
+    versionId: facts.versionId,
+    status: RUN_STATUS[run.status],
+    attempts: run.attempts,
+    maxAttempts: facts.maxAttempts,
+    answerBy: answererNumber(facts.answerBy),
+    metadata: facts.metadata,
+    timing: {
+      createdAtMs: facts.createdAtMs,
+      startedAtMs: run.startedAtMs ?? 0,
+      waitingSinceMs: run.status === 'waiting' ? run.stateSinceMs : 0,
+      finishedAtMs: finished ? run.stateSinceMs : 0,
+      queuedMs: spans.queuedMs,
+      runningMs: spans.runningMs,
+      waitingMs: spans.waitingMs,
+      stateSinceMs: run.stateSinceMs,
+    },
+    cancelRequested: run.status === 'running' && run.cancelRequested,
+    steps: run.steps.map(stepView),
+    ...(run.status === 'waiting' ? { question: questionMessage(run.question) } : {}),
+    resultJson: run.status === 'succeeded' ? run.resultJson : '',
+    ...(run.status === 'failed' ? { error: run.error } : {}),
+    revision: run.revision,
+  };
+}
+
+export function questionMessage(question: OpenQuestion) {
+  return {
+    id: question.id,
+    step: question.step,
+    prompt: question.prompt,
+    details: question.details,
+    show: question.show.map((shown) => ({ path: shown.path, valueJson: shown.valueJson })),
+    formJson: question.formJson,
+    askedAtMs: question.askedAtMs,
+    deadlineAtMs: question.deadlineAtMs ?? 0,
+  };
+}
+
+function stepView(step: StepSummary): MessageInitShape<typeof StepViewSchema> {
+  return {
+    path: step.path,
+    kind: step.kind,
+    status: STEP_STATUS[step.status],
+    attempt: step.attempt,
+    startedAtMs: step.startedAtMs,
+    finishedAtMs: step.finishedAtMs,
+    runningMs: step.runningMs,
+    waitingMs: step.waitingMs,
+    checks: step.checks.map((check) => ({ ...check })),
+    ...(step.error === null ? {} : { error: { ...step.error } }),
+  };
+}

@@ -1,0 +1,84 @@
+// The gateways' service: one session a stream. A start goes to a shard of this node, or to a peer while it has none.
+import { fromErrorDetail } from '@methods/errors/error-detail';
+import { ServiceError } from '@methods/errors/service-error';
+import type { GatewayItem, RunSchedulerService, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { serveFrames } from '@methods/rpc/frame-stream';
+import type { ServiceImplementation } from '@methods/rpc/service-definition';
+import type { PeerSender } from '../peer/peer-sender.ts';
+import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
+import { type RunViewMessage, runView } from './run-message.ts';
+import type { StartRuns } from './start-run.ts';
+
+export interface NodeState {
+  readonly nodeId: string;
+  readonly shardsOwned: number;
+  readonly draining: boolean;
+  readonly ready: boolean;
+}
+
+export class RunSchedulerRpc {
+  private readonly streams = new Set<(item: NodeItemInit) => void>();
+
+  constructor(
+    private readonly options: {
+      readonly services: Omit<GatewayServices, 'start'>;
+      readonly starts: StartRuns;
+      readonly peers: PeerSender;
+      readonly state: () => NodeState;
+    },
+  ) {}
+
+  readonly handlers: ServiceImplementation<typeof RunSchedulerService> = {
+    exchange: serveFrames<GatewayItem, NodeItemInit>((connection) => {
+      const send = (item: NodeItemInit) => void connection.send(item);
+      const session = new GatewaySession(connection, { ...this.options.services, start: this.start });
+      this.streams.add(send);
+      send(this.status());
+      return {
+        onItems: (items) => session.received(items),
+        onClose: () => {
+          this.streams.delete(send);
+          session.closed();
+        },
+      };
+    }),
+  };
+
+  /** Shards came or went, or the node drains. */
+  stateChanged(): void {
+    for (const send of this.streams) send(this.status());
+  }
+
+  private status(): NodeItemInit {
+    return { callId: 0, item: { case: 'status', value: this.options.state() } };
+  }
+
+  private readonly start = async (
+    request: StartRun,
+    deadlineMs: number,
+    onId: (runId: string) => void,
+  ): Promise<{ view: RunViewMessage; replayed: boolean }> => {
+    if (this.options.state().shardsOwned === 0) return this.forward(request, deadlineMs, onId);
+    const { run, replayed } = await this.options.starts.start(request, onId);
+    // The first reply says queued, also where a worker had the run in the same commit.
+    return { view: runView(run), replayed };
+  };
+
+  private async forward(
+    request: StartRun,
+    deadlineMs: number,
+    onId: (runId: string) => void,
+  ): Promise<{ view: RunViewMessage; replayed: boolean }> {
+    for (const peer of this.options.peers.connected()) {
+      const item = { item: { case: 'start' as const, value: { start: request, deadlineMs } } };
+      const reply = await this.options.peers.request(peer, item, Math.max(500, deadlineMs || 5_000));
+      if (reply.item.case !== 'startReply') continue;
+      const { outcome } = reply.item.value;
+      if (outcome.case === 'error') throw fromErrorDetail(outcome.value);
+      if (outcome.case !== 'run' || outcome.value.run === undefined) continue;
+      onId(outcome.value.run.runId);
+      return { view: outcome.value.run, replayed: outcome.value.replayed };
+    }
+    throw new ServiceError('unavailable', 'No node owns shards yet.');
+  }
+}

@@ -1,0 +1,128 @@
+// Which gateways wait for which runs. A gateway that started a run hears of its next rest (waiting or finished);
+// one that watches hears until it stops watching.
+import { shardOfRunId } from '@methods/base/ids';
+import type { Run } from '../run/run.ts';
+import { type RunViewMessage, runView } from './run-message.ts';
+
+export interface ViewReceiver {
+  push(view: RunViewMessage): void;
+}
+
+interface Watched {
+  /** Told once, when the run rests. */
+  readonly once: Set<ViewReceiver>;
+  readonly always: Set<ViewReceiver>;
+}
+
+const WATCHED_MAX = 200_000;
+const POLL_MAX = 256;
+
+export class RunWatchers {
+  private readonly watched = new Map<string, Watched>();
+  private readonly shards = new Map<number, number>();
+  private readonly behind = new Set<string>();
+
+  constructor(
+    private readonly options: {
+      readonly shardCount: number;
+      readonly owns: (shard: number) => boolean;
+      readonly read: (runId: string) => Promise<Run | null>;
+      /** Somebody here began or ceased to watch runs of a shard. */
+      readonly shardWatched: (shard: number, watched: boolean) => void;
+    },
+  ) {}
+
+  startedBy(runId: string, receiver: ViewReceiver): void {
+    this.entry(runId)?.once.add(receiver);
+  }
+
+  watch(runId: string, receiver: ViewReceiver): void {
+    this.entry(runId)?.always.add(receiver);
+  }
+
+  unwatch(runId: string, receiver: ViewReceiver): void {
+    const entry = this.watched.get(runId);
+    if (entry === undefined) return;
+    entry.always.delete(receiver);
+    entry.once.delete(receiver);
+    this.removeIfUnused(runId, entry);
+  }
+
+  gone(receiver: ViewReceiver): void {
+    for (const runId of [...this.watched.keys()]) this.unwatch(runId, receiver);
+  }
+
+  /** A run this node committed. */
+  committed(_before: Run | null, after: Run): void {
+    if (this.watched.has(after.facts.runId) && isAtRest(after)) this.tell(after);
+  }
+
+  /** A run another node committed: its row is read, all of a turn together. */
+  changedElsewhere(runIds: readonly string[]): void {
+    for (const runId of runIds) if (this.watched.has(runId)) this.catchUp(runId);
+  }
+
+  private catchUp(runId: string): void {
+    if (this.behind.has(runId)) return;
+    this.behind.add(runId);
+    this.options.read(runId).then(
+      (run) => {
+        this.behind.delete(runId);
+        if (run !== null && isAtRest(run)) this.tell(run);
+      },
+      () => this.behind.delete(runId),
+    );
+  }
+
+  private tell(run: Run): void {
+    const { runId } = run.facts;
+    const entry = this.watched.get(runId);
+    if (entry === undefined) return;
+    const view = runView(run);
+    for (const receiver of new Set([...entry.once, ...entry.always])) receiver.push(view);
+    // A waiting run must hold no memory here; whoever wants its next rest watches.
+    entry.once.clear();
+    if (run.status !== 'waiting') entry.always.clear();
+    this.removeIfUnused(runId, entry);
+  }
+
+  /** The answer to a lost message: runs of other nodes that somebody watches are looked at now and then. */
+  pollForeign(): void {
+    let left = POLL_MAX;
+    for (const runId of this.watched.keys()) {
+      const shard = shardOfRunId(runId, this.options.shardCount);
+      if (shard === null || this.options.owns(shard)) continue;
+      if (left-- === 0) return;
+      this.catchUp(runId);
+    }
+  }
+
+  private entry(runId: string): Watched | null {
+    const known = this.watched.get(runId);
+    if (known !== undefined) return known;
+    if (this.watched.size >= WATCHED_MAX) return null;
+    const entry = { once: new Set<ViewReceiver>(), always: new Set<ViewReceiver>() };
+    this.watched.set(runId, entry);
+    this.countShard(runId, 1);
+    return entry;
+  }
+
+  private removeIfUnused(runId: string, entry: Watched): void {
+    if (entry.once.size > 0 || entry.always.size > 0) return;
+    this.watched.delete(runId);
+    this.countShard(runId, -1);
+  }
+
+  private countShard(runId: string, by: number): void {
+    const shard = shardOfRunId(runId, this.options.shardCount);
+    if (shard === null) return;
+    const before = this.shards.get(shard) ?? 0;
+    if (before + by === 0) this.shards.delete(shard);
+    else this.shards.set(shard, before + by);
+    if (before === 0 || before + by === 0) this.options.shardWatched(shard, before === 0);
+  }
+}
+
+function isAtRest(run: Run): boolean {
+  return run.status !== 'queued' && run.status !== 'running';
+}

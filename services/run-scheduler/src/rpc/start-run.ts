@@ -1,0 +1,99 @@
+// start: a new run on a shard of this node, claimed at once where a worker waits here and no older run does.
+import { newRunId, randomToken } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { DatabaseClock } from '../database-clock.ts';
+import type { ClaimWaiters } from '../queue/claim-waiters.ts';
+import type { ReadyRuns } from '../queue/ready-runs.ts';
+import type { Run, RunFacts } from '../run/run.ts';
+import type { ClaimRun } from '../run/run-command.ts';
+import type { GrantDesk } from '../worker-stream/grant-desk.ts';
+import { answererName } from './run-message.ts';
+
+export interface StartedRun {
+  readonly run: Run;
+  readonly replayed: boolean;
+}
+
+export class StartRuns {
+  private shardOfTurn: number | null = null;
+
+  constructor(
+    private readonly options: {
+      readonly nodeId: string;
+      readonly maxAttempts: number;
+      readonly actors: RunActors;
+      readonly databaseClock: DatabaseClock;
+      readonly ready: ReadyRuns;
+      readonly waiters: ClaimWaiters;
+      readonly grants: GrantDesk;
+      readonly nextStartShard: () => number | null;
+      readonly owns: (shard: number) => boolean;
+    },
+  ) {}
+
+  /** `onId` hears the new run's id before anything can happen to the run. */
+  async start(request: StartRun, onId: (runId: string) => void): Promise<StartedRun> {
+    const shard = this.shard();
+    if (shard === null) throw new ServiceError('unavailable', 'This node owns no shards yet.');
+    const facts = this.factsOf(request, shard);
+    onId(facts.runId);
+    const claim = this.claimNow(facts);
+    const outcome = await this.options.actors.startRun(facts, claim?.command ?? null);
+    if (outcome.kind !== 'started' && claim !== null) {
+      this.options.grants.forget(claim.command.token);
+      this.options.waiters.returned(claim.creditId);
+    }
+    if (outcome.kind !== 'failed') return { run: outcome.run, replayed: outcome.kind === 'replayed' };
+    if (outcome.code === 'idempotency_conflict') throw conflict();
+    if (outcome.code === 'invalid_request') {
+      throw new ServiceError('invalid_request', 'The request holds a value that cannot be stored.');
+    }
+    throw new ServiceError('unavailable', 'The run could not be started just now.');
+  }
+
+  /** All starts of one turn go to one shard: their commit then locks one epoch instead of many. */
+  private shard(): number | null {
+    if (this.shardOfTurn !== null && this.options.owns(this.shardOfTurn)) return this.shardOfTurn;
+    this.shardOfTurn = this.options.nextStartShard();
+    setImmediate(() => {
+      this.shardOfTurn = null;
+    });
+    return this.shardOfTurn;
+  }
+
+  private claimNow(facts: RunFacts): { command: ClaimRun; creditId: number } | null {
+    const key = { orgId: facts.orgId, method: facts.method };
+    if (!this.options.ready.isEmpty(key)) return null;
+    const place = this.options.waiters.reserve(key);
+    if (place === null) return null;
+    const token = randomToken();
+    this.options.grants.expect(token, { nodeId: this.options.nodeId, creditId: place.creditId });
+    return { command: { type: 'claim', token, workerSession: place.workerSession }, creditId: place.creditId };
+  }
+
+  private factsOf(request: StartRun, shard: number): RunFacts {
+    const nowMs = this.options.databaseClock.nowMs();
+    return {
+      runId: newRunId(shard, nowMs),
+      orgId: request.orgId,
+      shard,
+      method: request.method,
+      versionId: request.versionId,
+      inputsJson: request.inputsJson,
+      idempotencyHash: request.idempotencyHash,
+      requestDigest: request.requestDigest,
+      webhookUrl: request.webhookUrl === '' ? null : request.webhookUrl,
+      keyId: request.keyId,
+      answerBy: answererName(request.answerBy),
+      metadata: request.metadata,
+      createdAtMs: nowMs,
+      maxAttempts: this.options.maxAttempts,
+    };
+  }
+}
+
+export function conflict(): ServiceError {
+  return new ServiceError('idempotency_conflict', 'This idempotency_key was used with other values.');
+}

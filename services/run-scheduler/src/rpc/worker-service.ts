@@ -1,0 +1,107 @@
+// What workers call: their stream, the versions they run, and the folders of runs that wait.
+
+import type { Metadata } from '@grpc/grpc-js';
+import { newId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { Logger } from '@methods/logging/logger';
+import type { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import type { PutRunFolderRequest, WorkerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import type { Client } from '@methods/rpc/client';
+import { serveFrames } from '@methods/rpc/frame-stream';
+import type { ServiceImplementation } from '@methods/rpc/service-definition';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { RunFolderStore } from '../store/run-folder-store.ts';
+import type { KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
+import { type SchedulerItem, WorkerSession, type WorkerSessionHost } from '../worker-stream/worker-session.ts';
+
+const FOLDER_BYTES_MAX = 256 << 20;
+const CHUNK_BYTES_MAX = 64 << 10;
+
+export interface WorkerServiceOptions {
+  readonly keys: WorkerKeys;
+  readonly sessions: WorkerSessionHost;
+  readonly registry: Client<typeof MethodRegistryService>;
+  readonly folders: RunFolderStore;
+  readonly actors: RunActors;
+
+  readonly logger: Logger;
+}
+
+export function workerService(options: WorkerServiceOptions): ServiceImplementation<typeof WorkerService> {
+  const { keys, sessions, registry, folders, logger } = options;
+  const ownerOf = (metadata: Metadata) => keys.ownerOf(String(metadata.get('authorization')[0] ?? ''));
+  return {
+    work: serveFrames<WorkerItem, SchedulerItem>(async (connection) => {
+      const owner = await ownerOf(connection.metadata);
+      const session = new WorkerSession(connection, owner.orgId, owner.keyId, sessions);
+      return {
+        onItems: (items) => session.received(items),
+        onClose: (error) => {
+          if (error !== null) logger.debug({ err: error, worker: session.id }, 'worker stream ended');
+          sessions.closed(session);
+        },
+      };
+    }),
+    async getVersion(request, context) {
+      const { orgId } = await ownerOf(context.metadata);
+      const found = await registry.getVersion(
+        { orgId, methodId: request.method, version: request.versionId },
+        { parent: context },
+      );
+      const { version } = found;
+      if (version === undefined) throw new ServiceError('not_found', 'There is no such version.');
+      return {
+        method: request.method,
+        versionId: version.versionId,
+        schemaVersion: version.schemaVersion,
+        source: version.source,
+        sha256: version.sha256,
+        lockSha256: version.lockSha256,
+        lock: version.lock,
+      };
+    },
+    async putLock(request, context) {
+      const { orgId } = await ownerOf(context.metadata);
+      const { method: methodId, versionId, lock } = request;
+      const { lockSha256, stored } = await registry.putLock({ orgId, methodId, versionId, lock }, { parent: context });
+      return { lockSha256, stored };
+    },
+    async putRunFolder(requests, context) {
+      const owner = await ownerOf(context.metadata);
+      const iterator = requests[Symbol.asyncIterator]();
+      const first = await iterator.next();
+      if (first.done === true) throw new ServiceError('invalid_request', 'The folder has no first chunk.');
+      const { runId, token, bytesTotal } = first.value;
+      await mayTouch(options, owner, runId, token);
+      const folderId = newId('fld');
+      const rest = (async function* () {
+        for (let next: IteratorResult<PutRunFolderRequest> = first; !next.done; next = await iterator.next()) {
+          const { chunk } = next.value;
+          if (chunk.length > CHUNK_BYTES_MAX) throw new ServiceError('too_large', 'A chunk exceeds 64 KiB.');
+          if (chunk.length > 0) yield chunk;
+        }
+      })();
+      if (bytesTotal > FOLDER_BYTES_MAX) throw new ServiceError('too_large', 'The run folder exceeds 256 MiB.');
+      const stored = await folders.put({ folderId, orgId: owner.orgId, runId }, rest, FOLDER_BYTES_MAX);
+      if (stored !== bytesTotal) throw new ServiceError('invalid_request', 'The folder did not arrive whole.');
+      return { folderId };
+    },
+    async *getRunFolder(request, context) {
+      const owner = await ownerOf(context.metadata);
+      const { runId, token, folderId } = request;
+      await mayTouch(options, owner, runId, token);
+      const chunks = await folders.get({ folderId, orgId: owner.orgId, runId });
+      if (chunks === null) throw new ServiceError('not_found', 'There is no such run folder.');
+      for await (const chunk of chunks) yield { chunk };
+    },
+  };
+}
+
+/** Only the worker that holds the run's present attempt reads or writes its folder. */
+async function mayTouch(options: WorkerServiceOptions, owner: KeyOwner, runId: string, token: string): Promise<void> {
+  const run = await options.actors.read(runId);
+  if (run === null || run.facts.orgId !== owner.orgId) throw new ServiceError('not_found', 'There is no such run.');
+  if (run.status !== 'running' || run.token !== token) {
+    throw new ServiceError('stale_attempt', 'Another attempt holds this run.');
+  }
+}

@@ -1,0 +1,37 @@
+// Precondition: running, the right token, the next report. The folder named was stored before. From here on no
+// worker holds the run. A run asked to cancel ends instead of asking.
+import { changed, type Decision } from '../decision.ts';
+import { emit, endLease, leave, toCancelled } from '../moves.ts';
+import { admitReport } from '../reports.ts';
+import type { Run } from '../run.ts';
+import type { AskRun } from '../run-command.ts';
+
+export function askRun(run: Run | null, command: AskRun, nowMs: number): Decision {
+  const admitted = admitReport(run, command);
+  if ('decision' in admitted) return admitted.decision;
+  const running = admitted.run;
+  if (running.cancelRequested) {
+    const end = toCancelled(running, nowMs);
+    return changed({ ...end.run, lastSeq: command.seq }, end.effects);
+  }
+  return changed(
+    {
+      ...leave(running, nowMs),
+      status: 'waiting',
+      lastSeq: command.seq,
+      folderId: command.folderId ?? running.folderId,
+      question: {
+        id: command.questionId,
+        step: command.step,
+        prompt: command.prompt,
+        details: command.details,
+        show: command.show,
+        formJson: command.formJson,
+        askedAtMs: nowMs,
+        deadlineAtMs: command.timeoutMs === null ? null : nowMs + command.timeoutMs,
+        timeoutText: command.timeoutText,
+      },
+    },
+    [...endLease(running), ...emit(running, 'needs_input')],
+  );
+}

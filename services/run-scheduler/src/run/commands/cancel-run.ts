@@ -1,0 +1,25 @@
+// Queued and waiting runs end at once. A running one is marked; the worker is told and ends it with its next
+// heartbeat, report, or the end of its lease. Finished runs refuse, cancelled ones agree again.
+import { changed, type Decision, refused, unchanged } from '../decision.ts';
+import { toCancelled } from '../moves.ts';
+import type { Run } from '../run.ts';
+
+export function cancelRun(run: Run | null, nowMs: number): Decision {
+  if (run === null) return refused('not_found');
+  switch (run.status) {
+    case 'queued':
+    case 'waiting': {
+      const end = toCancelled(run, nowMs);
+      return changed(end.run, end.effects);
+    }
+    case 'running':
+      if (run.cancelRequested) return unchanged;
+      return changed({ ...run, cancelRequested: true }, [
+        { type: 'notify_cancel', token: run.token, workerSession: run.workerSession },
+      ]);
+    case 'cancelled':
+      return unchanged;
+    default:
+      return refused('run_finished');
+  }
+}

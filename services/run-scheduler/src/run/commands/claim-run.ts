@@ -1,0 +1,25 @@
+// Precondition: queued. Only the first claim and a claim after a lost lease count as an attempt: an answer, a
+// grant that reached nobody and a worker that drained go on with the attempt they had.
+import { changed, type Decision, refused } from '../decision.ts';
+import { leave } from '../moves.ts';
+import type { Run } from '../run.ts';
+import type { ClaimRun } from '../run-command.ts';
+
+export function claimRun(run: Run | null, command: ClaimRun, nowMs: number): Decision {
+  if (run === null) return refused('not_found');
+  if (run.status !== 'queued') return refused('not_queued');
+  return changed(
+    {
+      ...leave(run, nowMs),
+      status: 'running',
+      startedAtMs: run.startedAtMs ?? nowMs,
+      attempts: run.attemptOpen ? run.attempts : run.attempts + 1,
+      attemptOpen: true,
+      token: command.token,
+      workerSession: command.workerSession,
+      lastSeq: 0,
+      cancelRequested: false,
+    },
+    [{ type: 'grant', token: command.token, workerSession: command.workerSession }],
+  );
+}

@@ -1,0 +1,18 @@
+// Precondition: running, the right token, the next report. A worker that drains returns the run between two
+// steps; the attempt goes on elsewhere and does not count again.
+import { changed, type Decision } from '../decision.ts';
+import { endLease, toCancelled, toQueued } from '../moves.ts';
+import { admitReport } from '../reports.ts';
+import type { Run } from '../run.ts';
+import type { GiveBackRun } from '../run-command.ts';
+
+export function giveBackRun(run: Run | null, command: GiveBackRun, nowMs: number): Decision {
+  const admitted = admitReport(run, command);
+  if ('decision' in admitted) return admitted.decision;
+  const running = { ...admitted.run, lastSeq: command.seq };
+  if (running.cancelRequested) {
+    const end = toCancelled(running, nowMs);
+    return changed(end.run, end.effects);
+  }
+  return changed(toQueued(running, nowMs, true), endLease(running));
+}

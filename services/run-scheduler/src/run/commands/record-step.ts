@@ -1,0 +1,22 @@
+// Precondition: running, the right token, the next report. Recording goes on after a cancel was asked for: the
+// step did happen.
+import { changed, type Decision } from '../decision.ts';
+import { admitReport } from '../reports.ts';
+import type { Run } from '../run.ts';
+import type { RecordStep } from '../run-command.ts';
+
+export function recordStep(run: Run | null, command: RecordStep): Decision {
+  const admitted = admitReport(run, command);
+  if ('decision' in admitted) return admitted.decision;
+  const { step, seq, outJson, outWithheld, logTail } = command;
+  const summary = { ...step, attempt: admitted.run.attempts };
+  // A step whose out was withheld runs again after a resume and replaces its first record.
+  const others = admitted.run.steps.filter((known) => known.path !== step.path);
+  return changed({ ...admitted.run, lastSeq: seq, steps: [...others, summary] }, [], {
+    seq,
+    summary,
+    outJson,
+    outWithheld,
+    logTail,
+  });
+}

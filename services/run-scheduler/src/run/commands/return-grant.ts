@@ -1,0 +1,19 @@
+// Precondition: running under this token, which no worker ever received or took up. The run is queued again and
+// the claim that failed to arrive does not count.
+import { changed, type Decision, refused } from '../decision.ts';
+import { endLease, toCancelled, toQueued } from '../moves.ts';
+import { holderOf } from '../reports.ts';
+import type { Run } from '../run.ts';
+import type { ReturnGrant } from '../run-command.ts';
+
+export function returnGrant(run: Run | null, command: ReturnGrant, nowMs: number): Decision {
+  const running = holderOf(run, command.token);
+  if (running === null) return refused('stale_attempt');
+  // A report was recorded under this token: the grant did arrive, and only the lease may end it.
+  if (running.lastSeq > 0) return refused('not_due');
+  if (running.cancelRequested) {
+    const end = toCancelled(running, nowMs);
+    return changed(end.run, end.effects);
+  }
+  return changed(toQueued(running, nowMs, true), endLease(running));
+}

@@ -1,0 +1,33 @@
+// The answer of the rules to one command: a change, nothing (a harmless repeat), or a refusal by code.
+import type { Effect, NewStep } from './effect.ts';
+import type { Run } from './run.ts';
+
+export type Decision =
+  | { readonly kind: 'changed'; readonly run: Run; readonly effects: readonly Effect[]; readonly step?: NewStep }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'refused'; readonly code: RefusalCode };
+
+/**
+ * `stale_attempt`: the token is not the run's. `out_of_order`: an earlier report is missing. `not_queued`,
+ * `not_due`, `exists`: the moment for it has passed; only the run's own node ever sees these.
+ */
+export type RefusalCode =
+  | 'not_found'
+  | 'exists'
+  | 'not_queued'
+  | 'not_due'
+  | 'stale_attempt'
+  | 'out_of_order'
+  | 'run_not_waiting'
+  | 'run_finished'
+  | 'question_changed';
+
+export function changed(run: Run, effects: readonly Effect[] = [], step?: NewStep): Decision {
+  return step === undefined ? { kind: 'changed', run, effects } : { kind: 'changed', run, effects, step };
+}
+
+export const unchanged: Decision = { kind: 'unchanged' };
+
+export function refused(code: RefusalCode): Decision {
+  return { kind: 'refused', code };
+}

@@ -1,0 +1,61 @@
+// The moves between states that several commands share: leaving a state books its span, entering one drops what
+// belonged to the other.
+import type { Effect } from './effect.ts';
+import type { CancelledRun, QueuedRun, Run, RunError, RunningRun, Spans } from './run.ts';
+
+/** All fields every state has, with the span of the present state booked. */
+export function leave(run: Run, nowMs: number) {
+  return {
+    facts: run.facts,
+    revision: run.revision,
+    stateSinceMs: nowMs,
+    startedAtMs: run.startedAtMs,
+    spans: bookSpan(run, nowMs),
+    attempts: run.attempts,
+    attemptOpen: run.attemptOpen,
+    token: run.token,
+    lastSeq: run.lastSeq,
+    steps: run.steps,
+    answer: run.answer,
+    folderId: run.folderId,
+  };
+}
+
+function bookSpan(run: Run, nowMs: number): Spans {
+  const spanMs = Math.max(0, nowMs - run.stateSinceMs);
+  switch (run.status) {
+    case 'queued':
+      return { ...run.spans, queuedMs: run.spans.queuedMs + spanMs };
+    case 'running':
+      return { ...run.spans, runningMs: run.spans.runningMs + spanMs };
+    case 'waiting':
+      return { ...run.spans, waitingMs: run.spans.waitingMs + spanMs };
+    default:
+      return run.spans;
+  }
+}
+
+export function toCancelled(run: Run, nowMs: number): { run: CancelledRun; effects: Effect[] } {
+  return { run: { ...leave(run, nowMs), status: 'cancelled' }, effects: [...endLease(run), ...emit(run, 'cancelled')] };
+}
+
+export function toFailed(run: Run, error: RunError, nowMs: number): { run: Run; effects: Effect[] } {
+  return {
+    run: { ...leave(run, nowMs), status: 'failed', error },
+    effects: [...endLease(run), ...emit(run, 'failed')],
+  };
+}
+
+/** Back to the queue; `attemptOpen` says whether the next claim goes on with this attempt or counts as a new one. */
+export function toQueued(run: RunningRun, nowMs: number, attemptOpen: boolean): QueuedRun {
+  return { ...leave(run, nowMs), status: 'queued', attemptOpen };
+}
+
+export function endLease(run: Run): Effect[] {
+  return run.status === 'running' ? [{ type: 'lease_ended', token: run.token }] : [];
+}
+
+/** Events go out only where somebody listens. */
+export function emit(run: Run, event: 'needs_input' | 'succeeded' | 'failed' | 'cancelled'): Effect[] {
+  return run.facts.webhookUrl === null ? [] : [{ type: 'emit', event }];
+}

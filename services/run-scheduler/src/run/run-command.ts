@@ -1,0 +1,103 @@
+// Everything that can be told to a run. Workers' reports carry the attempt token and their number within the
+// attempt; what people and applications say carries the question it is about.
+import type { RunError, RunFacts, StepSummary } from './run.ts';
+
+export type RunCommand =
+  | StartRun
+  | ClaimRun
+  | RecordStep
+  | AskRun
+  | FinishRun
+  | GiveBackRun
+  | ReturnGrant
+  | HeartbeatRun
+  | ExpireLease
+  | AnswerRun
+  | ExpireQuestion
+  | CancelRun;
+
+export interface StartRun {
+  readonly type: 'start';
+  readonly facts: RunFacts;
+}
+
+export interface ClaimRun {
+  readonly type: 'claim';
+  /** New at every claim. */
+  readonly token: string;
+  readonly workerSession: string;
+}
+
+/** A report of a worker: refused as stale when its token is not the run's. */
+interface Report {
+  readonly token: string;
+  /** 1, 2, 3 ... within the attempt. */
+  readonly seq: number;
+}
+
+export interface RecordStep extends Report {
+  readonly type: 'record_step';
+  readonly step: StepSummary;
+  readonly outJson: string | null;
+  /** The out holds a secret: it is not kept and the step runs again after a resume. */
+  readonly outWithheld: boolean;
+  readonly logTail: string | null;
+}
+
+export interface AskRun extends Report {
+  readonly type: 'ask';
+  readonly questionId: string;
+  readonly step: string;
+  readonly prompt: string;
+  readonly details: string;
+  readonly show: readonly { readonly path: string; readonly valueJson: string }[];
+  readonly formJson: string;
+  /** null: no deadline. */
+  readonly timeoutMs: number | null;
+  readonly timeoutText: string;
+  readonly folderId: string | null;
+}
+
+export interface FinishRun extends Report {
+  readonly type: 'finish';
+  readonly outcome:
+    | { readonly status: 'succeeded'; readonly resultJson: string }
+    | { readonly status: 'failed'; readonly error: RunError };
+}
+
+export interface GiveBackRun extends Report {
+  readonly type: 'give_back';
+}
+
+/** The grant reached no worker. */
+export interface ReturnGrant {
+  readonly type: 'return_grant';
+  readonly token: string;
+}
+
+export interface HeartbeatRun {
+  readonly type: 'heartbeat';
+  readonly token: string;
+}
+
+export interface ExpireLease {
+  readonly type: 'expire_lease';
+  readonly token: string;
+}
+
+export interface AnswerRun {
+  readonly type: 'answer';
+  /** null: whatever question is open. */
+  readonly questionId: string | null;
+  readonly answerJson: string;
+  readonly digest: string;
+}
+
+export interface ExpireQuestion {
+  readonly type: 'expire_question';
+  readonly questionId: string;
+}
+
+export interface CancelRun {
+  readonly type: 'cancel';
+}

@@ -1,0 +1,145 @@
+// What a run is. One union over its states: a waiting run has a question by type, a queued run cannot.
+
+export type Run = QueuedRun | RunningRun | WaitingRun | SucceededRun | FailedRun | CancelledRun;
+export type RunStatus = Run['status'];
+
+/** Said at the start and never changed. */
+export interface RunFacts {
+  readonly runId: string;
+  readonly orgId: string;
+  readonly shard: number;
+  /** Production id, wf_... */
+  readonly method: string;
+  readonly versionId: string;
+  /** After defaults. */
+  readonly inputsJson: string;
+  readonly idempotencyHash: Uint8Array;
+  readonly requestDigest: Uint8Array;
+  readonly webhookUrl: string | null;
+  readonly keyId: string;
+  readonly answerBy: 'application' | 'team';
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAtMs: number;
+  readonly maxAttempts: number;
+}
+
+interface RunBase {
+  readonly facts: RunFacts;
+  /** Grows by one with every commit; 0 before the first. */
+  readonly revision: number;
+  readonly stateSinceMs: number;
+  readonly startedAtMs: number | null;
+  /** Finished spans of each state, in ms. */
+  readonly spans: Spans;
+  /** Attempts counted so far, at most facts.maxAttempts. */
+  readonly attempts: number;
+  /** False when the next claim counts as an attempt: before the first one and after a lost lease. */
+  readonly attemptOpen: boolean;
+  /** Token of the last attempt that reported; kept past its end so that a repeated report is recognized. */
+  readonly token: string | null;
+  /** Last report of that attempt that is recorded. */
+  readonly lastSeq: number;
+  readonly steps: readonly StepSummary[];
+  readonly answer: AcceptedAnswer | null;
+  readonly folderId: string | null;
+}
+
+export interface Spans {
+  readonly queuedMs: number;
+  readonly runningMs: number;
+  readonly waitingMs: number;
+}
+
+export interface QueuedRun extends RunBase {
+  readonly status: 'queued';
+}
+
+export interface RunningRun extends RunBase {
+  readonly status: 'running';
+  readonly token: string;
+  /** The worker stream the run was granted to. */
+  readonly workerSession: string;
+  readonly cancelRequested: boolean;
+}
+
+export interface WaitingRun extends RunBase {
+  readonly status: 'waiting';
+  readonly question: OpenQuestion;
+}
+
+export interface SucceededRun extends RunBase {
+  readonly status: 'succeeded';
+  readonly resultJson: string;
+}
+
+export interface FailedRun extends RunBase {
+  readonly status: 'failed';
+  readonly error: RunError;
+}
+
+export interface CancelledRun extends RunBase {
+  readonly status: 'cancelled';
+}
+
+export interface OpenQuestion {
+  readonly id: string;
+  readonly step: string;
+  readonly prompt: string;
+  readonly details: string;
+  readonly show: readonly { readonly path: string; readonly valueJson: string }[];
+  /** JSON Schema of the answer. */
+  readonly formJson: string;
+  readonly askedAtMs: number;
+  /** null: waits until answered or cancelled. */
+  readonly deadlineAtMs: number | null;
+  /** The deadline as the method's source spells it, for example 3d. */
+  readonly timeoutText: string;
+}
+
+export interface AcceptedAnswer {
+  readonly questionId: string;
+  readonly step: string;
+  /** After defaults. */
+  readonly answerJson: string;
+  /** Hex digest of the answer as it was sent. */
+  readonly digest: string;
+}
+
+export interface RunError {
+  readonly code: string;
+  readonly kind: string;
+  readonly message: string;
+  readonly step: string;
+}
+
+/** A step that came to its end, without its out. */
+export interface StepSummary {
+  readonly path: string;
+  readonly kind: string;
+  readonly status: 'succeeded' | 'failed' | 'skipped' | 'cancelled';
+  readonly attempt: number;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+  readonly runningMs: number;
+  readonly waitingMs: number;
+  readonly checks: readonly StepCheck[];
+  readonly error: StepError | null;
+}
+
+export interface StepCheck {
+  readonly name: string;
+  readonly phase: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+export interface StepError {
+  readonly kind: string;
+  readonly message: string;
+  readonly status: number;
+  readonly line: number;
+}
+
+export function isFinished(run: Run): run is SucceededRun | FailedRun | CancelledRun {
+  return run.status === 'succeeded' || run.status === 'failed' || run.status === 'cancelled';
+}

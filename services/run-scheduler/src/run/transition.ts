@@ -1,0 +1,50 @@
+// The run's rules, whole: what each command does in each state. Pure: the time comes as a parameter, what must
+// happen goes out as values. Production, the tests and the simulation use this same function.
+import { unreachable } from '@methods/base/assert';
+import { answerRun } from './commands/answer-run.ts';
+import { askRun } from './commands/ask-run.ts';
+import { cancelRun } from './commands/cancel-run.ts';
+import { claimRun } from './commands/claim-run.ts';
+import { expireLease } from './commands/expire-lease.ts';
+import { expireQuestion } from './commands/expire-question.ts';
+import { finishRun } from './commands/finish-run.ts';
+import { giveBackRun } from './commands/give-back-run.ts';
+import { heartbeatRun } from './commands/heartbeat-run.ts';
+import { recordStep } from './commands/record-step.ts';
+import { returnGrant } from './commands/return-grant.ts';
+import { startRun } from './commands/start-run.ts';
+import type { Decision } from './decision.ts';
+import type { Run } from './run.ts';
+import type { RunCommand } from './run-command.ts';
+
+/** `run` is null before its start; `nowMs` is the database's time. */
+export function transition(run: Run | null, command: RunCommand, nowMs: number): Decision {
+  switch (command.type) {
+    case 'start':
+      return startRun(run, command);
+    case 'claim':
+      return claimRun(run, command, nowMs);
+    case 'record_step':
+      return recordStep(run, command);
+    case 'ask':
+      return askRun(run, command, nowMs);
+    case 'finish':
+      return finishRun(run, command, nowMs);
+    case 'give_back':
+      return giveBackRun(run, command, nowMs);
+    case 'return_grant':
+      return returnGrant(run, command, nowMs);
+    case 'heartbeat':
+      return heartbeatRun(run, command, nowMs);
+    case 'expire_lease':
+      return expireLease(run, command, nowMs);
+    case 'answer':
+      return answerRun(run, command, nowMs);
+    case 'expire_question':
+      return expireQuestion(run, command, nowMs);
+    case 'cancel':
+      return cancelRun(run, nowMs);
+    default:
+      return unreachable(command);
+  }
+}

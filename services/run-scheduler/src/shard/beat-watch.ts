@@ -1,0 +1,150 @@
+// Who is alive, judged from beats alone: a node is silent when no new value of its beat was seen for a while on the
+// observer's own monotonic clock. Expiry of bucket entries is not told to watchers, and wall clocks jump, so neither
+// counts. Holds no timer and does no I/O.
+
+export interface NodeBeat {
+  readonly nodeId: string;
+  /** Where peers reach it, host:port. */
+  readonly peerAddress: string;
+  /** Grows with every beat of the process. */
+  readonly beat: number;
+  /** It gives its shards away and takes none. */
+  readonly leaving: boolean;
+}
+
+interface Standing {
+  peerAddress: string;
+  beat: number;
+  alive: boolean;
+  /** While not alive, or said to be leaving: the first beat that makes it a member again. */
+  returnsAtBeat: number;
+  leavingSinceMs: number | null;
+  seenAtMs: number;
+  seenInBucketAtMs: number;
+}
+
+// A beat under way when its sender died must not bring it back; a live node is back with its second next one.
+const RETURN_BEATS = 2;
+const NODES_MAX = 1_000;
+const FORGET_MS = 600_000;
+
+export class BeatWatch {
+  private readonly nodes = new Map<string, Standing>();
+  private deafUntilMs: number;
+
+  constructor(
+    private readonly silentMs: number,
+    nowMs: number,
+  ) {
+    this.deafUntilMs = nowMs;
+  }
+
+  /** A beat was seen; `fresh` false for a first sight that is too old to mean life. True when the members changed. */
+  observe(beat: NodeBeat, source: 'bucket' | 'rows', nowMs: number, fresh = true): boolean {
+    const known = this.nodes.get(beat.nodeId);
+    if (!known) return this.add(beat, nowMs, fresh);
+    if (source === 'bucket' && beat.beat >= known.beat) known.seenInBucketAtMs = nowMs;
+    if (beat.beat <= known.beat) return false;
+    known.beat = beat.beat;
+    known.seenAtMs = nowMs;
+    known.peerAddress = beat.peerAddress;
+    const before = isMember(known);
+    if (beat.leaving) known.leavingSinceMs ??= nowMs;
+    else if (beat.beat >= known.returnsAtBeat) {
+      known.alive = true;
+      known.leavingSinceMs = null;
+    }
+    return isMember(known) !== before;
+  }
+
+  /** No longer alive until it beats again. True when that changed anything. */
+  suspect(nodeId: string): boolean {
+    const known = this.nodes.get(nodeId);
+    if (!known?.alive) return false;
+    known.alive = false;
+    known.returnsAtBeat = known.beat + RETURN_BEATS;
+    return true;
+  }
+
+  /** It was seen to give its shards away, before its own beat said so. True when the members changed. */
+  leaving(nodeId: string, nowMs: number): boolean {
+    const known = this.nodes.get(nodeId);
+    if (!known || known.leavingSinceMs !== null) return false;
+    known.leavingSinceMs = nowMs;
+    known.returnsAtBeat = known.beat + RETURN_BEATS;
+    return known.alive;
+  }
+
+  /**
+   * The observer could not hear, or stood still, until now: silence before this proves nothing. Whoever was blind for
+   * an hour must not suspect everybody in the first moment of sight.
+   */
+  deaf(nowMs: number): void {
+    this.deafUntilMs = nowMs;
+  }
+
+  /** Alive nodes that were silent for too long, or have been leaving for as long. */
+  silent(nowMs: number): string[] {
+    return this.idsWhere((node) => node.alive && this.silenceMs(node, nowMs) >= this.silentMs);
+  }
+
+  /** Whether any alive node has not shown in the bucket for `bucketMs`. */
+  missingInBucket(nowMs: number, bucketMs: number): boolean {
+    for (const node of this.nodes.values()) if (node.alive && nowMs - node.seenInBucketAtMs >= bucketMs) return true;
+    return false;
+  }
+
+  /** Alive and not leaving. */
+  members(): { nodeId: string; peerAddress: string }[] {
+    return this.idsWhere(isMember).map((nodeId) => ({
+      nodeId,
+      peerAddress: this.nodes.get(nodeId)?.peerAddress ?? '',
+    }));
+  }
+
+  /** Alive, leaving or not: nobody may take their shards. */
+  alive(): string[] {
+    return this.idsWhere((node) => node.alive);
+  }
+
+  /** Known, and not alive any more. */
+  gone(): string[] {
+    return this.idsWhere((node) => !node.alive);
+  }
+
+  private add({ nodeId, peerAddress, beat, leaving }: NodeBeat, nowMs: number, fresh: boolean): boolean {
+    this.forget(nowMs);
+    if (this.nodes.size >= NODES_MAX) return false;
+    this.nodes.set(nodeId, {
+      peerAddress,
+      beat,
+      alive: fresh,
+      returnsAtBeat: fresh ? 0 : beat + 1,
+      leavingSinceMs: leaving ? nowMs : null,
+      seenAtMs: nowMs,
+      seenInBucketAtMs: nowMs,
+    });
+    return fresh && !leaving;
+  }
+
+  private forget(nowMs: number): void {
+    for (const [nodeId, node] of this.nodes) {
+      if (!node.alive && nowMs - node.seenAtMs > FORGET_MS) this.nodes.delete(nodeId);
+    }
+  }
+
+  private silenceMs(node: Standing, nowMs: number): number {
+    const lastSignMs = Math.min(node.seenAtMs, node.leavingSinceMs ?? Number.POSITIVE_INFINITY);
+    return nowMs - Math.max(lastSignMs, this.deafUntilMs);
+  }
+
+  private idsWhere(matches: (node: Standing) => boolean): string[] {
+    const ids: string[] = [];
+    for (const [nodeId, node] of this.nodes) if (matches(node)) ids.push(nodeId);
+    return ids.sort();
+  }
+}
+
+function isMember(node: Standing): boolean {
+  return node.alive && node.leavingSinceMs === null;
+}

@@ -1,0 +1,104 @@
+// Nodes of one test on a database of their own, and the questions every test asks of them.
+import assert from 'node:assert/strict';
+import { randomToken } from '@methods/base/ids';
+import { migrate } from '@methods/postgres/migrate';
+import { openPool, type Sql } from '@methods/postgres/pool';
+import { type TestPostgres, testPostgres } from '@methods/test/harness/postgres';
+import { until } from '@methods/test/harness/until';
+import { SHARDS, TestNode } from './node.fixture.ts';
+
+export class TestCluster {
+  readonly sql: Sql;
+  private readonly nodes: TestNode[] = [];
+
+  private constructor(
+    private readonly database: Awaited<ReturnType<TestPostgres['freshDatabase']>>,
+    private readonly natsUrl: string,
+  ) {
+    this.sql = openPool({ url: database.url, applicationName: 'test', max: 4, statementTimeoutMs: 5_000 });
+  }
+
+  static async open(natsUrl: string): Promise<TestCluster> {
+    const database = await (await testPostgres()).freshDatabase();
+    await migrate(database.url, { schema: 'scheduler', folder: new URL('../../migrations/', import.meta.url) });
+    return new TestCluster(database, natsUrl);
+  }
+
+  /** Whatever a test did: no lease may ever have been given twice. */
+  async close(): Promise<void> {
+    const leases = this.nodes.flatMap(({ taken }) => taken);
+    await Promise.all(this.nodes.map((node) => node.kill()));
+    await this.sql.end({ timeout: 1 });
+    await this.database.drop();
+    assert.equal(new Set(leases).size, leases.length);
+  }
+
+  async join(...names: string[]): Promise<TestNode[]> {
+    return Promise.all(names.map((name) => this.start(name, 0)));
+  }
+
+  /** A new process at the address of one that is gone. */
+  restart(former: TestNode): Promise<TestNode> {
+    return this.start('again', former.server.port);
+  }
+
+  // New ids every time: in the bucket the beats of the test before still stand.
+  private start(name: string, port: number): Promise<TestNode> {
+    const node = new TestNode(this.database.url, this.natsUrl, `${name}-${randomToken()}`, port);
+    this.nodes.push(node);
+    return node.start();
+  }
+
+  async three(): Promise<[TestNode, TestNode, TestNode]> {
+    const [a, b, c] = (await this.join('a', 'b', 'c')) as [TestNode, TestNode, TestNode];
+    await this.shared([a, b, c]);
+    await until('all links are up', () => [a, b, c].every(({ links }) => links.connected().length === 2));
+    return [a, b, c];
+  }
+
+  /** Breaks off every session of this database and lets nobody in until the returned function is called. */
+  async closePostgres(): Promise<() => Promise<void>> {
+    const admin = openPool({
+      url: (await testPostgres()).url,
+      applicationName: 'test',
+      max: 1,
+      statementTimeoutMs: 5_000,
+    });
+    const name = new URL(this.database.url).pathname.slice(1);
+    await admin`alter database ${admin(name)} allow_connections false`;
+    await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
+    return async () => {
+      await admin`alter database ${admin(name)} allow_connections true`;
+      await admin.end({ timeout: 1 });
+    };
+  }
+
+  /** Each shard is owned by exactly one of these nodes, under the epoch that stands in its row. */
+  async whole(nodes: readonly TestNode[]): Promise<boolean> {
+    if (nodes.reduce((sum, { owner }) => sum + owner.owned().length, 0) !== SHARDS) return false;
+    const rows = await this.sql<{ shard: number; epoch: number; owner: string | null; released: boolean }[]>`
+      select shard, epoch, owner, released from scheduler.shards`;
+    return rows.every(({ shard, epoch, owner, released }) =>
+      nodes.some((node) => node.nodeId === owner && node.owner.epochOf(shard) === epoch && !released),
+    );
+  }
+
+  settled(nodes: readonly TestNode[], withinMs = 10_000): Promise<true> {
+    return until('every shard has one owner', () => this.whole(nodes), withinMs);
+  }
+
+  shared(nodes: readonly TestNode[], withinMs = 10_000): Promise<true> {
+    const least = SHARDS / nodes.length / 2;
+    return until(
+      'every node has its share',
+      async () => nodes.every(({ owner }) => owner.owned().length > least) && (await this.whole(nodes)),
+      withinMs,
+    );
+  }
+}
+
+export async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
+  const startedAtMs = performance.now();
+  await work();
+  return performance.now() - startedAtMs;
+}

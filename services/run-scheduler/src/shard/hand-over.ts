@@ -1,0 +1,122 @@
+// Gives shards away in good order: those who use them finish first, then the row says released, then the next owner is
+// told. Once a shard is dropped here its release is repeated until Postgres has it, or this node would seem its owner
+// for as long as it lives.
+import { Backoff } from '@methods/base/backoff';
+import type { Clock } from '@methods/base/clock';
+import type { Logger } from '@methods/logging/logger';
+import { safeDbError } from '@methods/postgres/safe-db-error';
+import type { OwnedShards } from './owned-shards.ts';
+import type { ShardEpoch, ShardLease } from './shard-lease.ts';
+
+export interface HandOverOptions {
+  readonly lease: ShardLease;
+  readonly owned: OwnedShards;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Owned shards that another node should have and is ready to take. */
+  readonly leaving: () => readonly number[];
+  /** Whoever uses these shards lets go of them. */
+  readonly finish: (shards: number[]) => Promise<void>;
+  /** These are free now. */
+  readonly onReleased: (shards: readonly number[]) => void;
+}
+
+// A user of shards that does not let go is not waited for longer; the fence makes that safe.
+const FINISH_MS = 2_000;
+// After this no further try to release begins.
+const STOP_MS = 1_000;
+
+export class HandOver {
+  private readonly backoff = new Backoff({ firstMs: 50, maxMs: 1_000, jitter: 0.5 });
+  private readonly unreleased = new Map<number, number>();
+  private running: Promise<void> | null = null;
+  private again = false;
+  private stopping = false;
+
+  constructor(private readonly options: HandOverOptions) {}
+
+  wake(): void {
+    if (this.stopping) return;
+    if (this.running) {
+      this.again = true;
+      return;
+    }
+    this.running = this.rounds().finally(() => {
+      this.running = null;
+      if (this.again) this.wake();
+    });
+  }
+
+  /** Rows that name this node though it does not hold the shards any more. */
+  releaseAlso(entries: readonly ShardEpoch[]): void {
+    for (const { shard, epoch } of entries) this.unreleased.set(shard, epoch);
+    this.wake();
+  }
+
+  /** Whether this shard is being given away at the moment. */
+  releasing(shard: number): boolean {
+    return this.unreleased.has(shard);
+  }
+
+  /** Gives everything away. Resolves also when Postgres cannot be told in time: the others wait until this node is gone. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.running;
+    await this.letGo(this.options.owned.shards());
+    const untilMs = this.options.clock.monotonicMs() + STOP_MS;
+    while (this.unreleased.size > 0 && !(await this.release())) {
+      if (this.options.clock.monotonicMs() > untilMs) return;
+      await this.wait();
+    }
+  }
+
+  private async rounds(): Promise<void> {
+    do {
+      this.again = false;
+      await this.letGo(this.options.leaving());
+      while (this.unreleased.size > 0 && !(await this.release()) && !this.stopping) await this.wait();
+    } while (this.again && !this.stopping);
+  }
+
+  private async letGo(shards: readonly number[]): Promise<void> {
+    const { owned, finish, clock, logger } = this.options;
+    if (shards.length === 0) return;
+    owned.markLeaving(shards);
+    const finished = finish([...shards]).catch((error: unknown) => logger.error({ error }, 'shards not let go of'));
+    await new Promise<void>((resolve) => {
+      const timer = clock.after(FINISH_MS, () => {
+        logger.warn({ shards: shards.length }, 'shards given away before they were let go of');
+        resolve();
+      });
+      void finished.then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+    // Some may have been lost meanwhile.
+    const given: ShardEpoch[] = owned.drop(owned.entries(shards));
+    for (const { shard, epoch } of given) this.unreleased.set(shard, epoch);
+  }
+
+  private async release(): Promise<boolean> {
+    const { lease, logger, onReleased } = this.options;
+    const entries = [...this.unreleased].map(([shard, epoch]) => ({ shard, epoch }));
+    try {
+      const released = await lease.release(entries);
+      // One that did not come back has another epoch by now: somebody took it, perhaps this node itself.
+      for (const { shard, epoch } of entries) if (this.unreleased.get(shard) === epoch) this.unreleased.delete(shard);
+      this.backoff.reset();
+      if (released.length > 0) onReleased(released);
+      return true;
+    } catch (error) {
+      logger.warn({ ...safeDbError(error) }, 'shards not released');
+      return false;
+    }
+  }
+
+  private wait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.options.clock.after(this.backoff.nextMs(), resolve);
+    });
+  }
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { type TestNats, testNats } from '@methods/test/harness/nats';
+import { until } from '@methods/test/harness/until';
+import { elapsedMs, TestCluster } from './cluster.fixture.ts';
+import type { TestNode } from './node.fixture.ts';
+
+// The parts beats rest on fail one by one and together; what must not happen is that live nodes take each other for dead.
+describe('membership', () => {
+  let nats: TestNats;
+  let cluster: TestCluster;
+
+  before(async () => {
+    nats = await testNats();
+  });
+  after(() => nats.stop());
+  beforeEach(async () => {
+    cluster = await TestCluster.open(nats.url);
+  });
+  afterEach(() => cluster.close());
+
+  test('with NATS absent from the start nodes find each other, move shards and notice a death', async () => {
+    await nats.kill();
+    try {
+      const [a, b, c] = await cluster.three();
+      await b.stop();
+      await cluster.settled([a, c], 1_000);
+      void c.kill();
+      await cluster.settled([a], 2_000);
+    } finally {
+      await nats.restart();
+    }
+  });
+
+  test('losing NATS and getting it back empty moves no shard', async () => {
+    const nodes = await cluster.three();
+    const owned = nodes.map(({ owner }) => owner.owned());
+    await nats.kill();
+    const lateBeat = () => cluster.sql<{ beat: number }[]>`select min(beat)::int as beat from scheduler.nodes`;
+    const from = (await lateBeat())[0]?.beat ?? 0;
+    await until('all have beaten four times more', async () => ((await lateBeat())[0]?.beat ?? 0) > from + 4);
+    assert.deepEqual(
+      nodes.map(({ owner }) => owner.owned()),
+      owned,
+    );
+    await nats.wipe();
+    await until('all have beaten again', async () => ((await lateBeat())[0]?.beat ?? 0) > from + 8, 15_000);
+    assert.deepEqual(
+      nodes.map(({ owner }) => owner.owned()),
+      owned,
+    );
+    assert.deepEqual(
+      nodes.flatMap(({ lost }) => lost),
+      [],
+    );
+    for (const { membership } of nodes) assert.equal(membership.members().length, 3);
+  });
+
+  test('losing Postgres alone, for longer than anybody may be silent, moves no shard', async () => {
+    const nodes = await cluster.three();
+    const owned = nodes.map(({ owner }) => owner.owned());
+    const open = await cluster.closePostgres();
+    await until('all count as cut off', () => nodes.every(({ membership }) => membership.members().length === 1));
+    await open();
+    await until('all are members again', () => nodes.every(({ membership }) => membership.members().length === 3));
+    assert.deepEqual(
+      nodes.map(({ owner }) => owner.owned()),
+      owned,
+    );
+    assert.equal(await cluster.whole(nodes), true);
+  });
+
+  test('losing NATS and Postgres together makes nobody suspect, neither then nor when Postgres is back', async () => {
+    const nodes = await cluster.three();
+    const fewest = nodes.map(() => 3);
+    for (const [i, { membership }] of nodes.entries()) {
+      membership.onChange(() => {
+        fewest[i] = Math.min(fewest[i] ?? 0, membership.members().length);
+      });
+    }
+    await nats.kill();
+    const open = await cluster.closePostgres();
+    const closedAtMs = performance.now();
+    await until('twice the time has passed', () => performance.now() - closedAtMs > 6_000);
+    await open();
+    const beats = () => cluster.sql<{ beat: number }[]>`select min(beat)::int as beat from scheduler.nodes`;
+    const before = (await beats())[0]?.beat ?? 0;
+    await until('all have beaten five times more', async () => ((await beats())[0]?.beat ?? 0) > before + 5);
+    assert.deepEqual(fewest, [3, 3, 3]);
+    assert.equal(await cluster.whole(nodes), true);
+    await nats.restart();
+  });
+
+  test('a node that alone is cut off from Postgres gives way to the others', async () => {
+    const [a, b, c] = await cluster.three();
+    await b.cutOffFromPostgres();
+    await cluster.settled([a, c], 12_000).catch(() => assert.fail('its shards have no owner'));
+    await until('it knows', () => b.owner.owned().length === 0);
+  });
+
+  test('a process that comes back at the same address knows that its former self is gone', async () => {
+    const [a] = (await cluster.join('a')) as [TestNode];
+    await cluster.settled([a]);
+    await a.kill();
+    const again = await cluster.restart(a);
+    const ms = await elapsedMs(() => cluster.settled([again]));
+    assert.ok(ms < 2_500, `${ms} ms: it waited for beats`);
+  });
+});

@@ -1,0 +1,67 @@
+// The shards this node believes to own, each with the epoch it took it under, and the turn in which new runs go to them.
+import type { ShardEpoch } from './shard-lease.ts';
+
+export class OwnedShards {
+  private readonly epochs = new Map<number, number>();
+  /** About to be given away: still owned, but nothing new begins there. */
+  private readonly leaving = new Set<number>();
+  private turnOrder: number[] = [];
+  private turn = 0;
+
+  get size(): number {
+    return this.epochs.size;
+  }
+
+  epochOf(shard: number): number | null {
+    return this.epochs.get(shard) ?? null;
+  }
+
+  shards(): number[] {
+    return [...this.epochs.keys()].sort((a, b) => a - b);
+  }
+
+  entries(shards: Iterable<number> = this.shards()): ShardEpoch[] {
+    const entries: ShardEpoch[] = [];
+    for (const shard of shards) {
+      const epoch = this.epochs.get(shard);
+      if (epoch !== undefined) entries.push({ shard, epoch });
+    }
+    return entries;
+  }
+
+  /** Also a new epoch of one that is owned. */
+  add(taken: readonly ShardEpoch[]): void {
+    for (const { shard, epoch } of taken) this.epochs.set(shard, epoch);
+    this.reorder();
+  }
+
+  markLeaving(shards: readonly number[]): void {
+    for (const shard of shards) this.leaving.add(shard);
+    this.reorder();
+  }
+
+  /** Drops those still held under exactly this epoch, or under any lower one, and returns what was dropped. */
+  drop(lost: readonly ShardEpoch[]): ShardEpoch[] {
+    const dropped: ShardEpoch[] = [];
+    for (const { shard, epoch } of lost) {
+      const held = this.epochs.get(shard);
+      if (held === undefined || held > epoch) continue;
+      this.epochs.delete(shard);
+      this.leaving.delete(shard);
+      dropped.push({ shard, epoch: held });
+    }
+    if (dropped.length > 0) this.reorder();
+    return dropped;
+  }
+
+  /** The next shard for a new run, or null when there is none. */
+  next(): number | null {
+    if (this.turnOrder.length === 0) return null;
+    this.turn = (this.turn + 1) % this.turnOrder.length;
+    return this.turnOrder[this.turn] ?? null;
+  }
+
+  private reorder(): void {
+    this.turnOrder = this.shards().filter((shard) => !this.leaving.has(shard));
+  }
+}

@@ -1,0 +1,313 @@
+// The shards of this node: takes those the assignment gives it, gives away those it gives to others, and tells the rest
+// of the service what it may act on. Two nodes may both believe to own a shard for a moment; only one of them can commit,
+// because the epoch in the database is checked by every commit.
+import type { Clock, Timer } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+import type { Logger } from '@methods/logging/logger';
+import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
+import type { PeerLinks } from '../peer/peer-links.ts';
+import { assignShards } from './assignment.ts';
+import { BelievedOwners } from './believed-owners.ts';
+import { EpochBumps } from './epoch-bumps.ts';
+import { HandOver } from './hand-over.ts';
+import type { Membership } from './membership.ts';
+import { OwnedShards } from './owned-shards.ts';
+import type { ShardEpoch, ShardLease } from './shard-lease.ts';
+import { TakeOver } from './take-over.ts';
+
+export interface ShardOwnerOptions {
+  readonly nodeId: string;
+  readonly shardCount: number;
+  readonly membership: Membership;
+  readonly lease: ShardLease;
+  readonly peers: Pick<PeerLinks, 'send' | 'connected' | 'onItem' | 'onConnected'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+// After a refusal another node is in charge: do not fight it for the shard.
+const AFTER_LOSS_MS = 3_000;
+// A joiner without a link gets its shards all the same after this.
+const UNLINKED_MS = 4_000;
+const VERIFY_MS = 5_000;
+const VERIFY_AGAIN_MS = 500;
+
+export class ShardOwner implements Stoppable {
+  private readonly options: ShardOwnerOptions;
+  private readonly held = new OwnedShards();
+  private readonly believed: BelievedOwners;
+  private readonly takeOver: TakeOver;
+  private readonly handOver: HandOver;
+  private readonly bumps: EpochBumps;
+  private readonly takenListeners: ((shards: readonly ShardEpoch[]) => Promise<void> | void)[] = [];
+  private readonly releasingListeners: ((shards: number[]) => Promise<void>)[] = [];
+  private readonly lostListeners: ((shards: number[]) => void)[] = [];
+  private readonly changeListeners = new Set<() => void>();
+  private readonly unsubscribe: (() => void)[] = [];
+  private readonly heldBackUntilMs = new Map<number, number>();
+  private readonly memberSinceMs = new Map<string, number>();
+  private assigned: readonly string[] = [];
+  private alive = new Set<string>();
+  private state: 'new' | 'running' | 'stopping' = 'new';
+  private doubtful = false;
+  private verifyTimer: Timer | null = null;
+
+  constructor(options: ShardOwnerOptions) {
+    const { nodeId, lease, clock, logger, shardCount, membership } = options;
+    const owned = this.held;
+    this.options = options;
+    this.believed = new BelievedOwners(shardCount);
+    this.takeOver = new TakeOver({
+      lease,
+      clock,
+      logger,
+      wanted: () => this.wanted(),
+      missing: () => this.assigned.some((assignee, shard) => assignee === nodeId && !this.owns(shard)),
+      presence: () => membership.presence(),
+      onTaken: (taken) => this.took(taken),
+    });
+    this.handOver = new HandOver({
+      lease,
+      owned,
+      clock,
+      logger,
+      leaving: () => this.toGiveAway(),
+      finish: async (shards) => void (await Promise.all(this.releasingListeners.map((listener) => listener(shards)))),
+      onReleased: (shards) => this.released(shards),
+    });
+    this.bumps = new EpochBumps({ lease, owned, clock, logger });
+  }
+
+  /** Resolves when the first round of taking has begun. @throws ShardCountMismatch, and when Postgres cannot be had. */
+  async start(): Promise<void> {
+    const { lease, shardCount, membership, peers } = this.options;
+    await lease.ensureShards(shardCount);
+    this.state = 'running';
+    this.unsubscribe.push(
+      membership.onChange(() => this.membersChanged()),
+      membership.onStalled(() => this.doubt()),
+      peers.onItem((from, item) => this.heard(from, item)),
+      peers.onConnected((nodeId) => this.linked(nodeId)),
+    );
+    for (const nodeId of peers.connected()) this.linked(nodeId);
+    this.membersChanged();
+    this.verifyLater(VERIFY_MS);
+  }
+
+  /** Gives every shard away and tells the others; they have them within the time of a few round trips. */
+  async stop(): Promise<void> {
+    if (this.state === 'stopping') return;
+    this.state = 'stopping';
+    this.verifyTimer?.cancel();
+    await Promise.all([this.takeOver.stop(), this.options.membership.leave()]);
+    await this.handOver.stop();
+    for (const unsubscribe of this.unsubscribe) unsubscribe();
+  }
+
+  owns(shard: number): boolean {
+    return this.held.epochOf(shard) !== null;
+  }
+
+  epochOf(shard: number): number | null {
+    return this.held.epochOf(shard);
+  }
+
+  /** The shards this node believes to own, ascending. */
+  owned(): readonly number[] {
+    return this.held.shards();
+  }
+
+  /** Where the next new run goes: the node's shards in turn, null when none may be used now. */
+  nextStartShard(): number | null {
+    return this.doubtful || this.state !== 'running' ? null : this.held.next();
+  }
+
+  /** Whom to ask about a shard's runs: what was said over the links, else the node that should have it. */
+  ownerOf(shard: number): string | null {
+    if (this.owns(shard)) return this.options.nodeId;
+    return this.believed.ownerOf(shard) ?? this.assigned[shard] ?? null;
+  }
+
+  /** A commit under exactly these epochs was refused. */
+  lost(shards: readonly ShardEpoch[]): void {
+    const dropped = this.held.drop(shards).map(({ shard }) => shard);
+    if (dropped.length === 0) return;
+    const untilMs = this.options.clock.monotonicMs() + AFTER_LOSS_MS;
+    for (const shard of dropped) this.heldBackUntilMs.set(shard, untilMs);
+    this.options.logger.info({ shards: dropped.length, owned: this.held.size }, 'shards lost');
+    for (const listener of this.lostListeners) listener(dropped);
+    this.changed();
+    this.takeOver.wake();
+  }
+
+  /**
+   * After a commit without a reply: once this has resolved, what that commit did is decided and can be read, and the
+   * shards either have a new epoch or are lost. Takes as long as the old statement holds its locks.
+   */
+  async bump(shards: readonly number[]): Promise<void> {
+    const { kept, lost, orphaned } = await this.bumps.run(shards);
+    if (lost.length > 0) this.lost(lost);
+    if (orphaned.length > 0) this.handOver.releaseAlso(orphaned);
+    if (kept.length > 0) this.tellTaken(kept);
+  }
+
+  /** After a take-over, with the new epochs. */
+  onTaken(listener: (shards: readonly ShardEpoch[]) => Promise<void> | void): void {
+    this.takenListeners.push(listener);
+  }
+
+  /** Before a planned move: finish the batch under way and drop the actors. Not waited for beyond 2 s. */
+  onReleasing(listener: (shards: number[]) => Promise<void>): void {
+    this.releasingListeners.push(listener);
+  }
+
+  /** Another node has them: drop the actors, their changes were or will be refused. */
+  onLost(listener: (shards: number[]) => void): void {
+    this.lostListeners.push(listener);
+  }
+
+  /** The owned set has changed. */
+  onChange(listener: () => void): () => void {
+    this.changeListeners.add(listener);
+    return () => this.changeListeners.delete(listener);
+  }
+
+  private membersChanged(): void {
+    const { membership, shardCount, clock } = this.options;
+    const members = membership.members().map(({ nodeId }) => nodeId);
+    this.assigned = assignShards(shardCount, members);
+    const nowAlive = new Set(membership.presence()?.alive ?? this.alive);
+    for (const nodeId of this.alive) if (!nowAlive.has(nodeId)) this.believed.forget(nodeId);
+    this.alive = nowAlive;
+    for (const nodeId of this.memberSinceMs.keys()) if (!members.includes(nodeId)) this.memberSinceMs.delete(nodeId);
+    for (const nodeId of members) {
+      if (this.memberSinceMs.has(nodeId)) continue;
+      this.memberSinceMs.set(nodeId, clock.monotonicMs());
+      clock.after(UNLINKED_MS, () => this.handOver.wake());
+    }
+    this.heldBackUntilMs.clear();
+    if (this.state !== 'running') return;
+    this.takeOver.wake();
+    this.handOver.wake();
+  }
+
+  private wanted(): number[] {
+    const nowMs = this.options.clock.monotonicMs();
+    return this.shardsWhere((shard, assignee) => {
+      if (assignee !== this.options.nodeId || this.owns(shard)) return false;
+      return (this.heldBackUntilMs.get(shard) ?? 0) <= nowMs;
+    });
+  }
+
+  private toGiveAway(): number[] {
+    const { nodeId, peers, clock } = this.options;
+    const readyBeforeMs = clock.monotonicMs() - UNLINKED_MS;
+    const ready = new Set(peers.connected());
+    for (const [member, sinceMs] of this.memberSinceMs) if (sinceMs <= readyBeforeMs) ready.add(member);
+    return this.shardsWhere((shard, assignee) => assignee !== nodeId && this.owns(shard) && ready.has(assignee));
+  }
+
+  private shardsWhere(matches: (shard: number, assignee: string) => boolean): number[] {
+    const shards: number[] = [];
+    for (const [shard, assignee] of this.assigned.entries()) if (matches(shard, assignee)) shards.push(shard);
+    return shards;
+  }
+
+  private took(taken: readonly ShardEpoch[]): void {
+    this.held.add(taken);
+    this.options.logger.info({ shards: taken.length, owned: this.held.size }, 'shards taken');
+    this.tellTaken(taken);
+    for (const listener of this.takenListeners) {
+      Promise.resolve(listener(taken)).catch((error: unknown) =>
+        this.options.logger.error({ error }, 'take-over failed'),
+      );
+    }
+    this.changed();
+  }
+
+  private released(shards: readonly number[]): void {
+    const { membership, nodeId, peers } = this.options;
+    for (const member of membership.members()) {
+      const theirs = shards.filter((shard) => this.assigned[shard] === member.nodeId);
+      if (theirs.length === 0 || member.nodeId === nodeId) continue;
+      peers.send(member.nodeId, { item: { case: 'released', value: { shards: theirs } } });
+    }
+    this.options.logger.info({ shards: shards.length, owned: this.held.size }, 'shards released');
+    this.changed();
+    this.takeOver.wake();
+  }
+
+  private tellTaken(shards: readonly ShardEpoch[]): void {
+    for (const nodeId of this.options.peers.connected()) this.sendTaken(nodeId, shards, false);
+  }
+
+  private sendTaken(nodeId: string, shards: readonly ShardEpoch[], whole: boolean): void {
+    this.options.peers.send(nodeId, { item: { case: 'taken', value: { shards: [...shards], whole } } });
+  }
+
+  private linked(nodeId: string): void {
+    this.sendTaken(nodeId, this.held.entries(), true);
+    if (this.state === 'running') this.handOver.wake();
+  }
+
+  private heard(from: string, { item }: PeerItem): void {
+    if (item.case === 'taken') {
+      const { shards, whole } = item.value;
+      this.believed.taken(from, shards, whole);
+      this.lost(shards.filter(({ shard, epoch }) => epoch > (this.epochOf(shard) ?? epoch)));
+    } else if (item.case === 'released') {
+      const { shards } = item.value;
+      this.believed.released(from, shards);
+      // Of two members both would give a shard to the same one. If it gives up what it should have, it is leaving.
+      const leaving = this.state === 'running' && shards.some((shard) => this.assigned[shard] === from);
+      if (leaving) this.options.membership.leavingNow(from);
+      for (const shard of shards) this.heldBackUntilMs.delete(shard);
+      if (this.state === 'running') this.takeOver.wake();
+    }
+  }
+
+  /** Until the database has been asked, nothing new begins on shards that others may have by now. */
+  private doubt(): void {
+    this.doubtful = true;
+    this.verifyTimer?.cancel();
+    void this.verify();
+  }
+
+  private verifyLater(delayMs: number): void {
+    if (this.state !== 'running') return;
+    this.verifyTimer = this.options.clock.after(delayMs, () => void this.verify());
+  }
+
+  // The sweep that finds what a lost reply or a long stop left behind.
+  private async verify(): Promise<void> {
+    const { lease, logger } = this.options;
+    const before = this.held.entries();
+    const settled = !this.takeOver.busy && !this.bumps.busy;
+    try {
+      const rows = new Map((await lease.mine()).map(({ shard, epoch }) => [shard, epoch]));
+      if (!this.bumps.busy)
+        this.lost(before.filter(({ shard, epoch }) => rows.get(shard) !== epoch && this.epochOf(shard) === epoch));
+      if (settled && !this.takeOver.busy && !this.bumps.busy) this.dropOrphans(rows);
+      this.doubtful = false;
+      this.verifyLater(VERIFY_MS);
+    } catch (error) {
+      logger.debug({ error }, 'shards not verified');
+      this.verifyLater(this.doubtful ? VERIFY_AGAIN_MS : VERIFY_MS);
+    }
+  }
+
+  /** Rows that name this node as owner of what it does not hold: nobody else could ever take them. */
+  private dropOrphans(rows: ReadonlyMap<number, number>): void {
+    const orphans: ShardEpoch[] = [];
+    for (const [shard, epoch] of rows) {
+      if (!this.owns(shard) && !this.handOver.releasing(shard) && this.assigned[shard] !== this.options.nodeId) {
+        orphans.push({ shard, epoch });
+      }
+    }
+    if (orphans.length > 0) this.handOver.releaseAlso(orphans);
+  }
+
+  private changed(): void {
+    for (const listener of [...this.changeListeners]) listener();
+  }
+}

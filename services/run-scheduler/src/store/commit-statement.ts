@@ -1,0 +1,169 @@
+// The one statement that writes runs: it locks the epochs of all shards touched, and only what stands under a held
+// epoch and an unchanged revision happens. Side tables follow the runs that really changed, in the same statement.
+import { type ArrayElement, arrayLiteral } from './array-literal.ts';
+import {
+  type Column,
+  deadlineColumns,
+  deadlineOf,
+  eventColumns,
+  guardColumns,
+  queueColumns,
+  type StepRow,
+  startColumns,
+  stepColumns,
+  updateColumns,
+} from './commit-sections.ts';
+import type { OutboxEvent, RunChange } from './run-store.ts';
+
+export interface CommitStatement {
+  readonly text: string;
+  readonly parameters: string[];
+}
+
+/** Rows are sorted as other nodes sort theirs, so that two batches never wait for each other in a circle. */
+export function commitStatement(batch: readonly RunChange[]): CommitStatement {
+  const rows = sortIntoTables(batch);
+  const parameters: string[] = [];
+  const bind = <Row>(columns: readonly Column<Row>[], from: readonly Row[]): string => {
+    const casts = columns.map((column) => {
+      const values: ArrayElement[] = new Array(from.length);
+      for (let i = 0; i < from.length; i++) values[i] = column.value(from[i] as Row);
+      parameters.push(arrayLiteral(values));
+      return `$${parameters.length}::${column.type}[]`;
+    });
+    return `unnest(${casts.join(', ')}) as t(${columns.map((c) => c.name).join(', ')})`;
+  };
+  const parts = [held(bind, batch)];
+  if (rows.starts.length > 0) {
+    parts.push(`starts as (
+      insert into scheduler.runs (${names(startColumns)}) select ${expressions(startColumns)} from ${bind(startColumns, rows.starts)}
+      where t.shard in (select shard from held)
+      on conflict (org_id, idempotency_hash) do nothing returning run_id)`);
+  }
+  if (rows.updates.length > 0) {
+    parts.push(`updates as (
+      update scheduler.runs r set ${updateColumns.map((c) => `${c.name} = t.${c.name}`).join(', ')}
+      from ${bind([...updateColumns, ...guardColumns], rows.updates)}
+      where r.run_id = t.run_id and r.org_id = t.org_id and r.revision = t.revision - 1
+        and t.shard in (select shard from held)
+        and (t.due_ms = 0 or t.due_ms <= extract(epoch from clock_timestamp()) * 1000)
+      returning r.run_id)`);
+  }
+  parts.push(`done as (${doneOf(rows)})`);
+  const follow = 'join done on done.run_id = t.run_id';
+  if (rows.steps.length > 0) {
+    parts.push(`kept_steps as (
+      insert into scheduler.steps (${names(stepColumns)}) select ${expressions(stepColumns)} from ${bind(stepColumns, rows.steps)} ${follow}
+      on conflict (run_id, org_id, path) do update set seq = excluded.seq, status = excluded.status,
+        view_json = excluded.view_json, out_json = excluded.out_json, out_withheld = excluded.out_withheld, log_tail = excluded.log_tail)`);
+  }
+  if (rows.queued.length > 0) {
+    parts.push(`queued as (
+      insert into scheduler.queue (${names(queueColumns)}) select ${expressions(queueColumns)} from ${bind(queueColumns, rows.queued)} ${follow}
+      on conflict (run_id) do update set queued_at_ms = excluded.queued_at_ms)`);
+  }
+  if (rows.dequeued.length > 0) {
+    parts.push(`dequeued as (
+      delete from scheduler.queue q using ${bind(idColumn, rows.dequeued)} ${follow} where q.run_id = t.run_id)`);
+  }
+  if (rows.deadlines.length > 0) {
+    parts.push(`deadlines_set as (
+      insert into scheduler.deadlines (${names(deadlineColumns)}) select ${expressions(deadlineColumns)}
+      from ${bind(deadlineColumns, rows.deadlines)} ${follow}
+      on conflict (run_id) do update set question_id = excluded.question_id, wake_at_ms = excluded.wake_at_ms)`);
+  }
+  if (rows.deadlinesOver.length > 0) {
+    parts.push(`deadlines_over as (
+      delete from scheduler.deadlines d using ${bind(idColumn, rows.deadlinesOver)} ${follow} where d.run_id = t.run_id)`);
+  }
+  if (rows.events.length > 0) {
+    parts.push(`events as (
+      insert into scheduler.outbox (${names(eventColumns)}) select ${expressions(eventColumns)} from ${bind(eventColumns, rows.events)} ${follow})`);
+  }
+  const text = `with ${parts.join(',\n')}
+    select array(select shard from held) as held, array(select run_id from done) as done,
+      (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms`;
+  return { text, parameters };
+}
+
+type Bind = <Row>(columns: readonly Column<Row>[], from: readonly Row[]) => string;
+
+const idColumn: readonly Column<RunChange>[] = [{ name: 'run_id', type: 'text', value: (c) => c.after.facts.runId }];
+
+function held(bind: Bind, batch: readonly RunChange[]): string {
+  const epochs = new Map<string, { shard: number; epoch: number }>();
+  for (const change of batch) {
+    const shard = change.after.facts.shard;
+    epochs.set(`${shard}/${change.epoch}`, { shard, epoch: change.epoch });
+  }
+  const columns: Column<{ shard: number; epoch: number }>[] = [
+    { name: 'shard', type: 'smallint', value: (e) => e.shard },
+    { name: 'epoch', type: 'bigint', value: (e) => e.epoch },
+  ];
+  return `held as materialized (
+      select s.shard from scheduler.shards s
+      where (s.shard, s.epoch) in (select t.shard, t.epoch from ${bind(columns, [...epochs.values()])})
+      order by s.shard for share)`;
+}
+
+interface Tables {
+  readonly starts: RunChange[];
+  readonly updates: RunChange[];
+  readonly steps: StepRow[];
+  readonly queued: RunChange[];
+  readonly dequeued: RunChange[];
+  readonly deadlines: RunChange[];
+  readonly deadlinesOver: RunChange[];
+  readonly events: OutboxEvent[];
+}
+
+function sortIntoTables(batch: readonly RunChange[]): Tables {
+  const tables: Tables = {
+    starts: [],
+    updates: [],
+    steps: [],
+    queued: [],
+    dequeued: [],
+    deadlines: [],
+    deadlinesOver: [],
+    events: [],
+  };
+  for (const change of batch) {
+    const { before, after } = change;
+    (before === null ? tables.starts : tables.updates).push(change);
+    for (const step of change.steps) tables.steps.push({ run: after, step });
+    if (after.status === 'queued') tables.queued.push(change);
+    else if (before?.status === 'queued') tables.dequeued.push(change);
+    if (deadlineOf(after) !== null) tables.deadlines.push(change);
+    else if (deadlineOf(before) !== null) tables.deadlinesOver.push(change);
+    tables.events.push(...change.events);
+  }
+  tables.starts.sort(byKey);
+  tables.updates.sort(byRunId);
+  return tables;
+}
+
+function byKey(a: RunChange, b: RunChange): number {
+  const [x, y] = [a.after.facts, b.after.facts];
+  if (x.orgId !== y.orgId) return x.orgId < y.orgId ? -1 : 1;
+  return Buffer.compare(x.idempotencyHash, y.idempotencyHash);
+}
+
+function byRunId(a: RunChange, b: RunChange): number {
+  return a.after.facts.runId < b.after.facts.runId ? -1 : 1;
+}
+
+function doneOf(rows: Tables): string {
+  const parts: string[] = [];
+  if (rows.starts.length > 0) parts.push('select run_id from starts');
+  if (rows.updates.length > 0) parts.push('select run_id from updates');
+  return parts.join(' union all ');
+}
+
+function names<Row>(columns: readonly Column<Row>[]): string {
+  return columns.map((c) => c.name).join(', ');
+}
+
+function expressions<Row>(columns: readonly Column<Row>[]): string {
+  return columns.map((c) => c.sql ?? `t.${c.name}`).join(', ');
+}

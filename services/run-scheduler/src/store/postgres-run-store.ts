@@ -1,0 +1,193 @@
+// The run-scheduler's memory in Postgres. Writing has a connection of its own: one batch is in flight at a time,
+// and its planner is told to walk indexes, since plans made on young tables are bad ones for full tables.
+import { withDeadline } from '@methods/postgres/deadline';
+import type { Sql } from '@methods/postgres/pool';
+import type { Run, StepSummary } from '../run/run.ts';
+import { arrayLiteral } from './array-literal.ts';
+import { commitStatement } from './commit-statement.ts';
+import { type RunRow, runColumns, runFromRow } from './run-row.ts';
+import type {
+  BatchOutcome,
+  DueQuestion,
+  KeptStep,
+  OutboxEvent,
+  QueueCursor,
+  QueueEntry,
+  QueueKey,
+  RunChange,
+  RunStore,
+} from './run-store.ts';
+
+/** Planner settings of the writing connection. */
+export const writerSettings = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_material: 'off',
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+} as const;
+
+export interface PostgresRunStoreOptions {
+  readonly writer: Sql;
+  readonly reader: Sql;
+  /** After this a commit's outcome counts as unknown. */
+  readonly commitDeadlineMs: number;
+  readonly readDeadlineMs: number;
+}
+
+export class PostgresRunStore implements RunStore {
+  constructor(private readonly options: PostgresRunStoreOptions) {}
+
+  async commit(batch: readonly RunChange[]): Promise<BatchOutcome> {
+    const { text, parameters } = commitStatement(batch);
+    const rows = await withDeadline(
+      this.options.writer.unsafe<{ held: number[]; done: string[]; now_ms: number }[]>(text, parameters, {
+        prepare: true,
+      }),
+      this.options.commitDeadlineMs,
+    );
+    const row = rows[0];
+    return { heldShards: new Set(row?.held), done: new Set(row?.done), nowMs: row?.now_ms ?? 0 };
+  }
+
+  async load(runIds: readonly string[]): Promise<Map<string, Run>> {
+    const rows = await this.read<RunRow>(`select ${runColumns} from scheduler.runs where run_id = any($1::text[])`, [
+      arrayLiteral(runIds),
+    ]);
+    return this.withSteps(rows);
+  }
+
+  async loadByKey(keys: readonly { orgId: string; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>> {
+    const rows = await this.read<RunRow>(
+      `select ${runColumns} from scheduler.runs
+       where (org_id, idempotency_hash) in (select o, decode(h, 'hex') from unnest($1::text[], $2::text[]) as k(o, h))`,
+      [arrayLiteral(keys.map((k) => k.orgId)), arrayLiteral(keys.map((k) => hexOf(k.idempotencyHash)))],
+    );
+    const runs = await this.withSteps(rows);
+    const byKey = new Map<string, Run>();
+    for (const run of runs.values()) byKey.set(keyText(run.facts.orgId, run.facts.idempotencyHash), run);
+    return byKey;
+  }
+
+  async keptSteps(orgId: string, runId: string): Promise<KeptStep[]> {
+    const rows = await this.read<{ path: string; status: string; out_json: string | null; out_withheld: boolean }>(
+      `select path, status, out_json, out_withheld from scheduler.steps where run_id = $1 and org_id = $2 order by seq`,
+      [runId, orgId],
+    );
+    return rows.map((r) => ({ path: r.path, status: r.status, outJson: r.out_json, outWithheld: r.out_withheld }));
+  }
+
+  async runningOf(shards: readonly number[]): Promise<Run[]> {
+    const rows = await this.read<RunRow>(
+      `select ${runColumns} from scheduler.runs where status = 'running' and shard = any($1::smallint[])`,
+      [arrayLiteral(shards)],
+    );
+    return [...(await this.withSteps(rows)).values()];
+  }
+
+  async queuePage(
+    queue: QueueKey,
+    after: QueueCursor,
+    shards: readonly number[],
+    limit: number,
+  ): Promise<QueueEntry[]> {
+    const rows = await this.read<{ run_id: string; shard: number; queued_at_ms: number }>(
+      `select run_id, shard, queued_at_ms::float8 from scheduler.queue
+       where org_id = $1 and method = $2 and (queued_at_ms, run_id) > ($3::bigint, $4) and shard = any($5::smallint[])
+       order by queued_at_ms, run_id limit $6`,
+      [queue.orgId, queue.method, String(after.queuedAtMs), after.runId, arrayLiteral(shards), String(limit)],
+    );
+    return rows.map((r) => ({ runId: r.run_id, shard: r.shard, queuedAtMs: r.queued_at_ms }));
+  }
+
+  async dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]> {
+    const rows = await this.read<{
+      run_id: string;
+      org_id: string;
+      question_id: string;
+      shard: number;
+      wake_at_ms: number;
+    }>(
+      `select run_id, org_id, question_id, shard, wake_at_ms::float8 from scheduler.deadlines
+       where wake_at_ms < $1::bigint and shard = any($2::smallint[]) order by wake_at_ms limit $3`,
+      [String(Math.round(untilMs)), arrayLiteral(shards), String(limit)],
+    );
+    return rows.map((r) => ({
+      runId: r.run_id,
+      orgId: r.org_id,
+      questionId: r.question_id,
+      shard: r.shard,
+      wakeAtMs: r.wake_at_ms,
+    }));
+  }
+
+  async unsentEvents(shards: readonly number[], beforeMs: number, limit: number): Promise<OutboxEvent[]> {
+    const rows = await this.read<{
+      outbox_id: string;
+      org_id: string;
+      run_id: string;
+      shard: number;
+      seq: number;
+      body: Uint8Array;
+      created_at_ms: number;
+    }>(
+      `select outbox_id, org_id, run_id, shard, seq, body, created_at_ms::float8 from scheduler.outbox
+       where shard = any($1::smallint[]) and created_at_ms < $2::bigint order by created_at_ms, seq limit $3`,
+      [arrayLiteral(shards), String(Math.round(beforeMs)), String(limit)],
+    );
+    return rows.map((r) => ({
+      outboxId: r.outbox_id,
+      orgId: r.org_id,
+      runId: r.run_id,
+      shard: r.shard,
+      seq: r.seq,
+      body: r.body,
+      createdAtMs: r.created_at_ms,
+    }));
+  }
+
+  async deleteEvents(outboxIds: readonly string[]): Promise<void> {
+    await this.read('delete from scheduler.outbox where outbox_id = any($1::text[])', [arrayLiteral(outboxIds)]);
+  }
+
+  async clockMs(): Promise<number> {
+    const rows = await this.read<{ now_ms: number }>(
+      'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms',
+      [],
+    );
+    return rows[0]?.now_ms ?? 0;
+  }
+
+  private async withSteps(rows: readonly RunRow[]): Promise<Map<string, Run>> {
+    const steps = new Map<string, StepSummary[]>();
+    // Nothing was recorded before a run's first attempt.
+    const begun = rows.filter((row) => row.attempts > 0).map((row) => row.run_id);
+    if (begun.length > 0) {
+      const found = await this.read<{ run_id: string; view_json: string }>(
+        'select run_id, view_json from scheduler.steps where run_id = any($1::text[]) order by run_id, seq',
+        [arrayLiteral(begun)],
+      );
+      for (const { run_id, view_json } of found) {
+        const list = steps.get(run_id);
+        if (list === undefined) steps.set(run_id, [JSON.parse(view_json)]);
+        else list.push(JSON.parse(view_json));
+      }
+    }
+    return new Map(rows.map((row) => [row.run_id, runFromRow(row, steps.get(row.run_id) ?? [])]));
+  }
+
+  private async read<Row extends object>(text: string, parameters: string[]): Promise<Row[]> {
+    const query = this.options.reader.unsafe<Row[]>(text, parameters, { prepare: true });
+    return withDeadline(query, this.options.readDeadlineMs);
+  }
+}
+
+/** How `loadByKey` names what it found. */
+export function keyText(orgId: string, idempotencyHash: Uint8Array): string {
+  return `${orgId}/${hexOf(idempotencyHash)}`;
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}

@@ -1,0 +1,89 @@
+// What the run-scheduler remembers, as an interface: the actors and the simulation know only this.
+import type { NewStep } from '../run/effect.ts';
+import type { Run } from '../run/run.ts';
+
+/** A change of one run, to be written whole or not at all. */
+export interface RunChange {
+  /** The run as it stands committed; null before its start. */
+  readonly before: Run | null;
+  /** Its revision is one above that of `before`. */
+  readonly after: Run;
+  /** Of the run's shard, as the writer believes it. */
+  readonly epoch: number;
+  readonly steps: readonly NewStep[];
+  readonly events: readonly OutboxEvent[];
+  /** Refused by the commit while the database's clock is before this; 0: no such condition. */
+  readonly dueMs: number;
+}
+
+export interface OutboxEvent {
+  readonly outboxId: string;
+  readonly orgId: string;
+  readonly runId: string;
+  readonly shard: number;
+  readonly seq: number;
+  readonly body: Uint8Array;
+  readonly createdAtMs: number;
+}
+
+export interface BatchOutcome {
+  /** Shards whose epoch held; changes of others did not happen. */
+  readonly heldShards: ReadonlySet<number>;
+  /** Runs whose change happened. */
+  readonly done: ReadonlySet<string>;
+  /** The database's clock at the end of the statement. */
+  readonly nowMs: number;
+}
+
+export interface QueueEntry {
+  readonly runId: string;
+  readonly shard: number;
+  readonly queuedAtMs: number;
+}
+
+export interface DueQuestion {
+  readonly runId: string;
+  readonly orgId: string;
+  readonly questionId: string;
+  readonly shard: number;
+  readonly wakeAtMs: number;
+}
+
+export interface KeptStep {
+  readonly path: string;
+  readonly status: string;
+  readonly outJson: string | null;
+  readonly outWithheld: boolean;
+}
+
+export interface RunStore {
+  /** One fenced statement; throws when the outcome is unknown or the statement was refused whole. */
+  commit(batch: readonly RunChange[]): Promise<BatchOutcome>;
+  /** Runs that are there, by run id. Whose they are is for the caller to compare. */
+  load(runIds: readonly string[]): Promise<Map<string, Run>>;
+  /** The run a key belongs to, by `<org id>/<hex of the hash>`. */
+  loadByKey(keys: readonly { orgId: string; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>>;
+  /** Finished steps with their outs, in order, for a run that goes on. */
+  keptSteps(orgId: string, runId: string): Promise<KeptStep[]>;
+  /** Running runs of shards just taken. */
+  runningOf(shards: readonly number[]): Promise<Run[]>;
+  /** The next entries of a queue after a cursor, oldest first, of the shards given. */
+  queuePage(queue: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): Promise<QueueEntry[]>;
+  /** Questions whose deadline comes before `untilMs`. */
+  dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]>;
+  /** Unconfirmed events older than `beforeMs`, oldest first. */
+  unsentEvents(shards: readonly number[], beforeMs: number, limit: number): Promise<OutboxEvent[]>;
+  deleteEvents(outboxIds: readonly string[]): Promise<void>;
+  /** The database's clock in ms. */
+  clockMs(): Promise<number>;
+}
+
+export interface QueueKey {
+  readonly orgId: string;
+  readonly method: string;
+}
+
+export interface QueueCursor {
+  readonly queuedAtMs: number;
+  readonly runId: string;
+}

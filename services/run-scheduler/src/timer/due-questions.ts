@@ -1,0 +1,123 @@
+// Ends questions nobody answered in time. Deadlines are rows; only those due within a minute stand in memory, in
+// one heap with one timer, and the commit compares each once more with the database's own clock.
+import type { Clock } from '@methods/base/clock';
+import type { Logger } from '@methods/logging/logger';
+import { safeDbError } from '@methods/postgres/safe-db-error';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { DatabaseClock } from '../database-clock.ts';
+import type { Run } from '../run/run.ts';
+import type { DueQuestion, RunStore } from '../store/run-store.ts';
+import { TimerHeap } from './timer-heap.ts';
+
+const AHEAD_MS = 60_000;
+const LOOK_EVERY_MS = 30_000;
+/** Questions a look brings at most; a full look is followed by the next as soon as its questions are over. */
+const LOOK_MAX = 5_000;
+/** Told to their runs at a time, so that a bomb of deadlines leaves room for everything else. */
+const AT_ONCE = 256;
+const RETRY_MS = 1_000;
+
+export class DueQuestions {
+  private readonly heap = new TimerHeap<DueQuestion>();
+  private readonly known = new Set<string>();
+  private timer: { cancel(): void } | null = null;
+  private looker: { cancel(): void } | null = null;
+  private firing = 0;
+  private stopped = false;
+
+  constructor(
+    private readonly options: {
+      readonly store: RunStore;
+      readonly actors: RunActors;
+      readonly databaseClock: DatabaseClock;
+      readonly clock: Clock;
+      readonly ownedShards: () => readonly number[];
+      readonly owns: (shard: number) => boolean;
+      readonly logger: Logger;
+    },
+  ) {}
+
+  start(): void {
+    this.stopped = false;
+    this.look();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.timer?.cancel();
+    this.looker?.cancel();
+  }
+
+  committed(_before: Run | null, after: Run): void {
+    if (after.status !== 'waiting' || after.question.deadlineAtMs === null) return;
+    const { deadlineAtMs } = after.question;
+    if (deadlineAtMs > this.options.databaseClock.nowMs() + AHEAD_MS) return;
+    const { runId, orgId, shard } = after.facts;
+    this.arm({ runId, orgId, shard, questionId: after.question.id, wakeAtMs: deadlineAtMs });
+  }
+
+  /** Reads the deadlines of the next minute; also called when shards were taken. */
+  look(): void {
+    this.looker?.cancel();
+    if (this.stopped) return;
+    this.looker = this.options.clock.after(LOOK_EVERY_MS, () => this.look());
+    const shards = this.options.ownedShards();
+    if (shards.length === 0) return;
+    const untilMs = this.options.databaseClock.nowMs() + AHEAD_MS;
+    this.options.store.dueQuestions(shards, untilMs, LOOK_MAX).then(
+      (questions) => {
+        for (const question of questions) this.arm(question);
+        if (questions.length === LOOK_MAX) this.lookAgainSoon();
+      },
+      (error) => {
+        this.options.logger.warn({ err: safeDbError(error) }, 'deadlines could not be read');
+        this.lookAgainSoon();
+      },
+    );
+  }
+
+  private lookAgainSoon(): void {
+    this.looker?.cancel();
+    if (!this.stopped) this.looker = this.options.clock.after(RETRY_MS, () => this.look());
+  }
+
+  private arm(question: DueQuestion): void {
+    if (this.known.has(question.questionId)) return;
+    this.known.add(question.questionId);
+    this.heap.push(question.wakeAtMs, question);
+    this.schedule();
+  }
+
+  private schedule(): void {
+    this.timer?.cancel();
+    const nextAtMs = this.heap.nextAtMs;
+    if (nextAtMs === null || this.stopped) return;
+    const waitMs = Math.max(1, nextAtMs - this.options.databaseClock.nowMs());
+    this.timer = this.options.clock.after(Math.min(waitMs, AHEAD_MS), () => this.fire());
+  }
+
+  private fire(): void {
+    for (const question of this.heap.popDue(this.options.databaseClock.nowMs())) {
+      if (!this.options.owns(question.shard)) this.known.delete(question.questionId);
+      else if (this.firing >= AT_ONCE) this.heap.push(question.wakeAtMs, question);
+      else void this.expire(question);
+    }
+    if (this.firing < AT_ONCE) this.schedule();
+  }
+
+  private async expire(question: DueQuestion): Promise<void> {
+    this.firing++;
+    const outcome = await this.options.actors.tell(question.runId, question.orgId, {
+      type: 'expire_question',
+      questionId: question.questionId,
+    });
+    this.firing--;
+    if (outcome.kind === 'failed' && this.options.owns(question.shard)) {
+      // Too early by the database's clock, or it could not be reached: once more in a moment.
+      this.heap.push(this.options.databaseClock.nowMs() + RETRY_MS / 4, question);
+    } else {
+      this.known.delete(question.questionId);
+    }
+    this.schedule();
+  }
+}

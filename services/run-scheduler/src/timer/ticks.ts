@@ -1,0 +1,41 @@
+// The node's coarse beats: small repeated looks that answer lost messages, each with its reason where it is added.
+import type { Clock } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+
+interface Tick {
+  readonly everyMs: number;
+  readonly run: () => void;
+}
+
+export class Ticks implements Stoppable {
+  private readonly ticks: Tick[] = [];
+  private readonly timers = new Set<{ cancel(): void }>();
+  private running = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  every(everyMs: number, run: () => void): void {
+    this.ticks.push({ everyMs, run });
+  }
+
+  start(): void {
+    this.running = true;
+    for (const tick of this.ticks) this.schedule(tick);
+  }
+
+  stop(): void {
+    this.running = false;
+    for (const timer of this.timers) timer.cancel();
+    this.timers.clear();
+  }
+
+  private schedule(tick: Tick): void {
+    const timer = this.clock.after(tick.everyMs, () => {
+      this.timers.delete(timer);
+      if (!this.running) return;
+      tick.run();
+      this.schedule(tick);
+    });
+    this.timers.add(timer);
+  }
+}

@@ -1,0 +1,119 @@
+// Sends a claimed run to the worker it was claimed for, after the commit: here or through the node that serves the
+// worker. From here on the run has a lease.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Logger } from '@methods/logging/logger';
+import { safeDbError } from '@methods/postgres/safe-db-error';
+import type { GrantSchema } from '@methods/proto/worker/v1/worker_service_pb';
+import type { RunActors } from '../actor/run-actors.ts';
+import { stepStatusNumber } from '../rpc/run-message.ts';
+import type { Effect } from '../run/effect.ts';
+import type { Run, RunningRun } from '../run/run.ts';
+import type { KeptStep, RunStore } from '../store/run-store.ts';
+import type { LeaseTable } from './lease-table.ts';
+
+export type GrantMessage = MessageInitShape<typeof GrantSchema>;
+
+export interface GrantAddress {
+  readonly nodeId: string;
+  readonly creditId: number;
+}
+
+export interface DeliveredGrant extends GrantAddress {
+  readonly workerSession: string;
+  readonly shard: number;
+  readonly orgId: string;
+  readonly grant: GrantMessage & { runId: string; token: string };
+}
+
+export class GrantDesk {
+  private readonly addresses = new Map<string, GrantAddress>();
+
+  constructor(
+    private readonly options: {
+      readonly store: RunStore;
+      readonly leases: LeaseTable;
+      readonly actors: () => RunActors;
+      readonly epochOf: (shard: number) => number | null;
+      /** False: the node is not reachable. */
+      readonly deliver: (grant: DeliveredGrant) => boolean;
+      readonly logger: Logger;
+    },
+  ) {}
+
+  /** Where a claim about to be made came from. */
+  expect(token: string, address: GrantAddress): void {
+    this.addresses.set(token, address);
+  }
+
+  forget(token: string): void {
+    this.addresses.delete(token);
+  }
+
+  committed(_before: Run | null, after: Run, effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.type !== 'grant') continue;
+      const address = this.addresses.get(effect.token);
+      this.addresses.delete(effect.token);
+      // A run that moved on in the same commit needs no grant any more.
+      if (address === undefined || after.status !== 'running' || after.token !== effect.token) continue;
+      this.send(after, address);
+    }
+  }
+
+  private send(run: RunningRun, address: GrantAddress): void {
+    const { runId, shard } = run.facts;
+    this.options.leases.add({
+      runId,
+      shard,
+      token: run.token,
+      session: run.workerSession,
+      nodeId: address.nodeId,
+      accepted: false,
+      cancelRequested: run.cancelRequested,
+    });
+    if (run.steps.length === 0) return this.deliver(run, address, []);
+    this.options.store.keptSteps(run.facts.orgId, runId).then(
+      (steps) => this.deliver(run, address, steps),
+      (error) => {
+        this.options.logger.warn({ err: safeDbError(error), run: runId }, 'kept steps could not be read');
+        this.undeliverable(run);
+      },
+    );
+  }
+
+  private deliver(run: RunningRun, address: GrantAddress, steps: readonly KeptStep[]): void {
+    const { facts } = run;
+    const delivered = this.options.deliver({
+      ...address,
+      workerSession: run.workerSession,
+      shard: facts.shard,
+      orgId: facts.orgId,
+      grant: {
+        runId: facts.runId,
+        method: facts.method,
+        versionId: facts.versionId,
+        attempt: run.attempts,
+        token: run.token,
+        inputsJson: facts.inputsJson,
+        finishedSteps: steps.map((step) => ({
+          path: step.path,
+          status: stepStatusNumber(step.status),
+          outJson: step.outJson ?? '',
+          outWithheld: step.outWithheld,
+        })),
+        ...(run.answer === null ? {} : { answer: { ...run.answer } }),
+        folderId: run.folderId ?? '',
+        startedAtMs: run.startedAtMs ?? 0,
+        orgId: facts.orgId,
+        epoch: this.options.epochOf(facts.shard) ?? 0,
+      },
+    });
+    if (!delivered) this.undeliverable(run);
+  }
+
+  private undeliverable(run: RunningRun): void {
+    const { runId } = run.facts;
+    this.options.leases.ended(runId, run.token);
+    void this.options.actors().tell(runId, null, { type: 'return_grant', token: run.token });
+  }
+}

@@ -1,0 +1,63 @@
+// Tells each owner once a second what this node's workers hold and how long ago they were heard: one message a
+// node, whatever the number of runs. Over JetStream; over the peer stream while the bus is away.
+import type { Clock } from '@methods/base/clock';
+import { shardOfRunId } from '@methods/base/ids';
+import type { HeldGrants } from './held-grants.ts';
+
+export interface HeartbeatRun {
+  readonly runId: string;
+  readonly token: string;
+  readonly ageMs: number;
+}
+
+const RUNS_MAX = 10_000;
+
+export class HeartbeatSender {
+  private lastSentMs = Number.NEGATIVE_INFINITY;
+  private wholeNext = true;
+
+  constructor(
+    private readonly options: {
+      readonly clock: Clock;
+      readonly nodeId: string;
+      readonly shardCount: number;
+      readonly leaseMs: number;
+      readonly held: HeldGrants;
+      readonly shards: { owns(shard: number): boolean; ownerOf(shard: number): string | null };
+      readonly members: () => readonly string[];
+      /** To a node, which may be this one. */
+      readonly send: (nodeId: string, runs: readonly HeartbeatRun[]) => void;
+    },
+  ) {}
+
+  /** Owners may have missed messages or changed: the next one tells of every run. */
+  tellAll(): void {
+    this.wholeNext = true;
+  }
+
+  /** Called once a second. */
+  send(): void {
+    const { clock, held, members, leaseMs } = this.options;
+    const nowMs = clock.monotonicMs();
+    held.forgetSilent(4 * leaseMs);
+    const byOwner = new Map<string, HeartbeatRun[]>();
+    for (const nodeId of members()) byOwner.set(nodeId, []);
+    for (const grant of held.all()) {
+      if (!grant.accepted || (!this.wholeNext && grant.heardAtMs <= this.lastSentMs)) continue;
+      const owner = this.ownerOf(grant.runId);
+      const runs = owner === null ? undefined : byOwner.get(owner);
+      if (runs === undefined || runs.length >= RUNS_MAX) continue;
+      runs.push({ runId: grant.runId, token: grant.token, ageMs: held.ageMs(grant) });
+    }
+    this.lastSentMs = nowMs;
+    this.wholeNext = false;
+    // An empty message tells as well: that this node is heard and its list is whole.
+    for (const [nodeId, runs] of byOwner) this.options.send(nodeId, runs);
+  }
+
+  private ownerOf(runId: string): string | null {
+    const shard = shardOfRunId(runId, this.options.shardCount);
+    if (shard === null) return null;
+    return this.options.shards.owns(shard) ? this.options.nodeId : this.options.shards.ownerOf(shard);
+  }
+}

@@ -1,0 +1,73 @@
+// What this node's workers hold: every grant delivered through it, with the worker's last sign of life. New owners
+// of a shard ask for it at a take-over; from then on grants of the shard's earlier epochs are dropped.
+import type { Clock } from '@methods/base/clock';
+
+export interface HeldGrant {
+  readonly runId: string;
+  readonly shard: number;
+  readonly token: string;
+  readonly orgId: string;
+  session: string;
+  heardAtMs: number;
+  accepted: boolean;
+  /** The worker was told to stop this run: its next heartbeat goes to the owner at once. */
+  cancelTold: boolean;
+}
+
+export class HeldGrants {
+  private readonly byToken = new Map<string, HeldGrant>();
+  private readonly lowestEpoch = new Map<number, number>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** False: the grant comes from an owner that is no longer one. */
+  admits(shard: number, epoch: number): boolean {
+    return epoch >= (this.lowestEpoch.get(shard) ?? 0);
+  }
+
+  barrier(shard: number, epoch: number): void {
+    this.lowestEpoch.set(shard, Math.max(epoch, this.lowestEpoch.get(shard) ?? 0));
+  }
+
+  add(grant: Omit<HeldGrant, 'heardAtMs' | 'accepted' | 'cancelTold'>, accepted = false): void {
+    this.byToken.set(grant.token, {
+      ...grant,
+      heardAtMs: this.clock.monotonicMs(),
+      accepted,
+      cancelTold: false,
+    });
+  }
+
+  get(token: string): HeldGrant | undefined {
+    return this.byToken.get(token);
+  }
+
+  /** The worker spoke of this run. */
+  heard(token: string): void {
+    const held = this.byToken.get(token);
+    if (held === undefined) return;
+    held.heardAtMs = this.clock.monotonicMs();
+    held.accepted = true;
+  }
+
+  remove(token: string): void {
+    this.byToken.delete(token);
+  }
+
+  ageMs(held: HeldGrant): number {
+    return Math.max(0, Math.round(this.clock.monotonicMs() - held.heardAtMs));
+  }
+
+  all(): Iterable<HeldGrant> {
+    return this.byToken.values();
+  }
+
+  get size(): number {
+    return this.byToken.size;
+  }
+
+  /** Grants nobody spoke of for `beyondMs`: their leases are long over everywhere. */
+  forgetSilent(beyondMs: number): void {
+    for (const held of [...this.byToken.values()]) if (this.ageMs(held) > beyondMs) this.byToken.delete(held.token);
+  }
+}

@@ -1,0 +1,139 @@
+// The owner's side of leases: renews them by what nodes tell of their workers, ends them when they run out, and
+// sees to it that a run asked to cancel ends with its worker's next sign of life.
+import type { Clock } from '@methods/base/clock';
+import type { Logger } from '@methods/logging/logger';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { Effect } from '../run/effect.ts';
+import type { Run } from '../run/run.ts';
+import { type Lease, LeaseTable, streamNumberOf } from './lease-table.ts';
+
+export interface LeaseKeeperOptions {
+  readonly nodeId: string;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly actors: () => RunActors;
+  readonly ownsRun: (runId: string) => boolean;
+  readonly isMember: (nodeId: string) => boolean;
+  /** Tells the worker, through its node, to stop this run. */
+  readonly cancelNotice: (nodeId: string, notice: { workerSession: string; runId: string; token: string }) => void;
+  readonly refuse: (nodeId: string, runId: string, token: string) => void;
+  readonly logger: Logger;
+}
+
+/** Nodes tell of their workers once a second; after this their silence is noticed. */
+const SILENT_MS = 3_000;
+
+export class LeaseKeeper {
+  readonly leases: LeaseTable;
+  private readonly heardAtMs = new Map<string, number>();
+
+  constructor(private readonly options: LeaseKeeperOptions) {
+    this.leases = new LeaseTable({
+      clock: options.clock,
+      leaseMs: options.leaseMs,
+      standsStill: (nodeId) => this.standsStill(nodeId),
+      expired: (lease) => this.expire(lease),
+      unaccepted: (lease) => this.returnGrant(lease),
+    });
+  }
+
+  committed(_before: Run | null, after: Run, effects: readonly Effect[]): void {
+    const { runId } = after.facts;
+    for (const effect of effects) {
+      if (effect.type === 'lease_ended') this.leases.ended(runId, effect.token);
+      else if (effect.type === 'notify_cancel') this.askToCancel(runId, effect.token, effect.workerSession);
+    }
+  }
+
+  /** A node that is a member spoke: what it tells of its workers can be trusted to be whole. */
+  heardFrom(nodeId: string): void {
+    this.heardAtMs.set(nodeId, this.options.clock.monotonicMs());
+  }
+
+  heartbeats(nodeId: string, runs: readonly { runId: string; token: string; ageMs: number }[]): void {
+    this.heardFrom(nodeId);
+    for (const { runId, token, ageMs } of runs) {
+      if (!this.options.ownsRun(runId)) continue;
+      if (!this.leases.renew(runId, token, nodeId, null, ageMs)) this.unknownHeartbeat(nodeId, runId, token);
+      else if (this.leases.get(runId, token)?.cancelRequested) this.endCancelled(nodeId, runId, token);
+    }
+  }
+
+  /** A worker's list of what it holds is authoritative for its earlier streams. */
+  workerSeen(nodeId: string, seen: { session: string; held: readonly { runId: string; token: string }[] }): void {
+    for (const { runId, token } of seen.held) {
+      if (!this.options.ownsRun(runId)) continue;
+      if (!this.leases.renew(runId, token, nodeId, seen.session)) this.unknownHeartbeat(nodeId, runId, token);
+    }
+    const number = streamNumberOf(seen.session);
+    const held = new Set(seen.held.map((h) => h.token));
+    for (const lease of this.leases.ofWorker(seen.session)) {
+      if (held.has(lease.token) || streamNumberOf(lease.session) >= number) continue;
+      this.leases.ended(lease.runId, lease.token);
+      this.returnGrant(lease);
+    }
+  }
+
+  returnGrant(lease: { readonly runId: string; readonly token: string }): void {
+    this.options.logger.warn({ run: lease.runId }, 'grant reached no worker, run queued again');
+    void this.options.actors().tell(lease.runId, null, { type: 'return_grant', token: lease.token });
+  }
+
+  private expire(lease: Lease): void {
+    this.options.logger.warn({ run: lease.runId, worker: lease.session }, 'lease expired');
+    void this.options
+      .actors()
+      .tell(lease.runId, null, { type: 'expire_lease', token: lease.token })
+      .then((outcome) => {
+        // The store could not be reached: the lease is over all the same, look again with the next sweep.
+        if (outcome.kind !== 'failed' || outcome.code !== 'unavailable') return;
+        this.leases.add({ ...lease, ageMs: this.options.leaseMs + 1 });
+      });
+  }
+
+  private askToCancel(runId: string, token: string, workerSession: string): void {
+    const lease = this.leases.get(runId, token);
+    if (lease === null) return;
+    lease.cancelRequested = true;
+    if (lease.nodeId !== null) this.options.cancelNotice(lease.nodeId, { workerSession, runId, token });
+  }
+
+  private endCancelled(nodeId: string, runId: string, token: string): void {
+    const session = this.leases.get(runId, token)?.session ?? '';
+    void this.options.actors().tell(runId, null, { type: 'heartbeat', token });
+    this.options.cancelNotice(nodeId, { workerSession: session, runId, token });
+  }
+
+  /** No lease under this token: the attempt is over, unless the shard was taken only now. */
+  private unknownHeartbeat(nodeId: string, runId: string, token: string): void {
+    void this.options
+      .actors()
+      .tell(runId, null, { type: 'heartbeat', token })
+      .then((outcome) => {
+        if (outcome.kind === 'refused') return this.options.refuse(nodeId, runId, token);
+        if (outcome.kind !== 'accepted' || outcome.run.status !== 'running') return;
+        this.restore(outcome.run, nodeId, 0);
+      });
+  }
+
+  /** Takes up the lease of a run that was already running; `ageMs` since its worker was last heard. */
+  restore(run: Run, nodeId: string | null, ageMs: number): void {
+    if (run.status !== 'running') return;
+    this.leases.add({
+      runId: run.facts.runId,
+      shard: run.facts.shard,
+      token: run.token,
+      session: run.workerSession,
+      nodeId,
+      accepted: true,
+      cancelRequested: run.cancelRequested,
+      ageMs,
+    });
+  }
+
+  private standsStill(nodeId: string): boolean {
+    if (nodeId === this.options.nodeId || !this.options.isMember(nodeId)) return false;
+    const heardAtMs = this.heardAtMs.get(nodeId) ?? Number.NEGATIVE_INFINITY;
+    return this.options.clock.monotonicMs() - heardAtMs > SILENT_MS;
+  }
+}

@@ -1,0 +1,124 @@
+// After shards were taken: which of their running runs does some worker still hold? Every live node is asked; a run
+// whose worker is connected but does not hold it was never granted and is queued again. Only runs of which nobody
+// speaks wait for the rest of their lease.
+import type { Logger } from '@methods/logging/logger';
+import { safeDbError } from '@methods/postgres/safe-db-error';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { PeerSender } from '../peer/peer-sender.ts';
+import type { Run } from '../run/run.ts';
+import type { RunStore } from '../store/run-store.ts';
+import type { HeldGrants } from './held-grants.ts';
+import type { LeaseKeeper } from './lease-keeper.ts';
+import { streamNumberOf, workerOf } from './lease-table.ts';
+
+export interface ShardEpoch {
+  readonly shard: number;
+  readonly epoch: number;
+}
+
+/** What one node says it holds. */
+export interface HeldReport {
+  readonly nodeId: string;
+  readonly grants: readonly {
+    runId: string;
+    token: string;
+    workerSession: string;
+    heartbeatAgeMs: number;
+    accepted: boolean;
+  }[];
+  readonly workerSessions: readonly string[];
+}
+
+const ASK_MS = 2_000;
+
+export class TakeOver {
+  constructor(
+    private readonly options: {
+      readonly nodeId: string;
+      readonly store: RunStore;
+      readonly actors: RunActors;
+      readonly keeper: LeaseKeeper;
+      readonly held: HeldGrants;
+      readonly sessions: () => readonly string[];
+      readonly peers: PeerSender;
+      readonly logger: Logger;
+    },
+  ) {}
+
+  async taken(shards: readonly ShardEpoch[]): Promise<void> {
+    try {
+      const runs = await this.options.store.runningOf(shards.map((s) => s.shard));
+      // A message of the worker may have restored a lease already; it knows better than the row.
+      const open = runs.filter((run) => run.status === 'running' && !this.options.keeper.leases.has(run.facts.runId));
+      for (const run of open) this.options.keeper.restore(run, null, 0);
+      const reports = await Promise.all(
+        [this.options.nodeId, ...this.options.peers.connected()].map((nodeId) => this.ask(nodeId, shards)),
+      );
+      this.compare(
+        open,
+        reports.flatMap((report) => report ?? []),
+      );
+    } catch (error) {
+      this.options.logger.warn(
+        { err: safeDbError(error) },
+        'running runs of taken shards could not be read, trying again',
+      );
+      throw error;
+    }
+  }
+
+  /** What this node holds of these shards; grants of earlier epochs are dropped from here on. */
+  heldHere(shards: readonly ShardEpoch[]): HeldReport {
+    const wanted = new Set(shards.map((s) => s.shard));
+    for (const { shard, epoch } of shards) this.options.held.barrier(shard, epoch);
+    const grants: HeldReport['grants'][number][] = [];
+    for (const held of this.options.held.all()) {
+      if (!wanted.has(held.shard)) continue;
+      grants.push({
+        runId: held.runId,
+        token: held.token,
+        workerSession: held.session,
+        heartbeatAgeMs: this.options.held.ageMs(held),
+        accepted: held.accepted,
+      });
+    }
+    return { nodeId: this.options.nodeId, grants, workerSessions: this.options.sessions() };
+  }
+
+  private async ask(nodeId: string, shards: readonly ShardEpoch[]): Promise<HeldReport | null> {
+    if (nodeId === this.options.nodeId) return this.heldHere(shards);
+    try {
+      const request = { case: 'heldRequest' as const, value: { shards: shards.map((s) => ({ ...s })) } };
+      const reply = await this.options.peers.request(nodeId, { item: request }, ASK_MS);
+      if (reply.item.case !== 'heldReply') return null;
+      return { nodeId, grants: reply.item.value.grants, workerSessions: reply.item.value.workerSessions };
+    } catch {
+      return null;
+    }
+  }
+
+  private compare(runs: readonly Run[], reports: readonly HeldReport[]): void {
+    const { leases } = this.options.keeper;
+    const heldBy = new Map<string, { nodeId: string; grant: HeldReport['grants'][number] }>();
+    const streams = new Map<string, number>();
+    for (const { nodeId, grants, workerSessions } of reports) {
+      for (const grant of grants) heldBy.set(grant.token, { nodeId, grant });
+      for (const session of workerSessions) {
+        streams.set(workerOf(session), Math.max(streamNumberOf(session), streams.get(workerOf(session)) ?? 0));
+      }
+    }
+    for (const run of runs) {
+      if (run.status !== 'running' || leases.get(run.facts.runId, run.token) === null) continue;
+      const held = heldBy.get(run.token);
+      if (held !== undefined) {
+        this.options.keeper.restore(run, held.nodeId, held.grant.heartbeatAgeMs);
+        leases.renew(run.facts.runId, run.token, held.nodeId, held.grant.workerSession, held.grant.heartbeatAgeMs);
+        continue;
+      }
+      const number = streams.get(workerOf(run.workerSession));
+      if (number === undefined || number < streamNumberOf(run.workerSession)) continue;
+      leases.ended(run.facts.runId, run.token);
+      this.options.keeper.returnGrant({ runId: run.facts.runId, token: run.token });
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// Who a worker's key is. Answers of the registry are kept for a while, dropped at once when it says that a key
+// changed, and used past their age while it is away: running work must not stop with it.
+import { authSha256, parseBearerKey } from '@methods/auth/service-key';
+import { ServiceError } from '@methods/errors/service-error';
+
+export interface KeyOwner {
+  readonly orgId: string;
+  readonly keyId: string;
+}
+
+interface Known extends KeyOwner {
+  readonly atMs: number;
+}
+
+const FRESH_MS = 30_000;
+const KEYS_MAX = 10_000;
+
+export class WorkerKeys {
+  private readonly known = new Map<string, Known>();
+
+  constructor(
+    private readonly options: {
+      readonly nowMs: () => number;
+      /** Rejects with `unauthorized` for unknown and revoked keys. */
+      readonly resolve: (authSha256: Uint8Array) => Promise<KeyOwner>;
+    },
+  ) {}
+
+  /** Of a value of the metadata `authorization`. */
+  async ownerOf(authorization: string): Promise<KeyOwner> {
+    const key = authorization.startsWith('Bearer ') ? parseBearerKey(authorization.slice(7)) : null;
+    if (key === null) throw new ServiceError('unauthorized');
+    const hash = authSha256(key.authPart);
+    const name = hash.toString('hex');
+    const known = this.known.get(name);
+    if (known !== undefined && this.options.nowMs() - known.atMs < FRESH_MS) return known;
+    try {
+      const owner = await this.options.resolve(hash);
+      if (this.known.size >= KEYS_MAX) this.known.delete(this.known.keys().next().value ?? '');
+      this.known.set(name, { ...owner, atMs: this.options.nowMs() });
+      return owner;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'unauthorized') this.known.delete(name);
+      else if (known !== undefined) return known;
+      throw error;
+    }
+  }
+
+  changed(keyId: string): void {
+    for (const [name, owner] of this.known) if (owner.keyId === keyId) this.known.delete(name);
+  }
+}

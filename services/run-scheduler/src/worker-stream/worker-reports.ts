@@ -1,0 +1,134 @@
+// The owner's side of what workers report: each report becomes a command to its run, and its fate an
+// acknowledgement or a refusal. What gets neither is repeated by the worker.
+import { newId, shardOfRunId } from '@methods/base/ids';
+import { RunStatus } from '@methods/proto/run/v1/run_pb';
+import type { StepRecord, WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
+import type { TellOutcome } from '../actor/run-actor.ts';
+import type { RunActors } from '../actor/run-actors.ts';
+import { stepStatusName } from '../rpc/run-message.ts';
+import type { StepSummary } from '../run/run.ts';
+import type { RunCommand } from '../run/run-command.ts';
+import type { LeaseTable } from './lease-table.ts';
+
+export type ReportOutcome =
+  | { readonly case: 'ack'; readonly value: { runId: string; seq: number } }
+  | {
+      readonly case: 'refused';
+      readonly value: { runId: string; seq: number; code: string; message: string; token: string };
+    };
+
+export type ReportItem = Extract<
+  WorkerItem['item'],
+  { case: 'accepted' | 'stepRecord' | 'ask' | 'finish' | 'giveBack' }
+>;
+
+const RUN_STEPS_MAX = 10_000;
+
+export class WorkerReports {
+  constructor(private readonly options: { readonly actors: RunActors; readonly leases: LeaseTable }) {}
+
+  /** Null: say nothing, the worker repeats it. */
+  async handle(
+    from: { nodeId: string; session: string; orgId: string },
+    item: ReportItem,
+  ): Promise<ReportOutcome | null> {
+    const { runId, token } = item.value;
+    this.options.leases.renew(runId, token, from.nodeId, from.session);
+    if (item.case === 'accepted') return null;
+    const { seq } = item.value;
+    const command = commandOf(item);
+    if (command === null) {
+      return refusal(runId, token, seq, 'invalid_request', 'The report is not one a worker can make.');
+    }
+    return reply(await this.options.actors.tell(runId, from.orgId, command), runId, token, seq);
+  }
+}
+
+function reply(outcome: TellOutcome, runId: string, token: string, seq: number): ReportOutcome | null {
+  if (outcome.kind === 'accepted') return { case: 'ack', value: { runId, seq } };
+  if (outcome.kind === 'failed') {
+    if (outcome.code !== 'invalid_request') return null;
+    return refusal(runId, token, seq, 'invalid_request', 'The report holds a value that cannot be stored.');
+  }
+  if (outcome.code === 'out_of_order') return null;
+  return refusal(runId, token, seq, 'stale_attempt', 'Another attempt holds this run.');
+}
+
+function refusal(runId: string, token: string, seq: number, code: string, message: string): ReportOutcome {
+  return { case: 'refused', value: { runId, seq, code, message, token } };
+}
+
+function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand | null {
+  const { token, seq } = item.value;
+  switch (item.case) {
+    case 'stepRecord': {
+      const step = stepOf(item.value);
+      if (step === null || seq > RUN_STEPS_MAX) return null;
+      const { outJson, outWithheld, logTail } = item.value;
+      return {
+        type: 'record_step',
+        token,
+        seq,
+        step,
+        outJson: outWithheld || outJson === '' ? null : outJson,
+        outWithheld,
+        logTail: logTail === '' ? null : logTail,
+      };
+    }
+    case 'ask': {
+      const { question, timeoutMs, timeoutText, folderId } = item.value;
+      if (question === undefined || question.step === '') return null;
+      return {
+        type: 'ask',
+        token,
+        seq,
+        questionId: newId('q'),
+        step: question.step,
+        prompt: question.prompt,
+        details: question.details,
+        show: question.show.map(({ path, valueJson }) => ({ path, valueJson })),
+        formJson: question.formJson,
+        timeoutMs: timeoutMs > 0 ? timeoutMs : null,
+        timeoutText,
+        folderId: folderId === '' ? null : folderId,
+      };
+    }
+    case 'finish': {
+      const { status, resultJson, error } = item.value;
+      if (status === RunStatus.SUCCEEDED) {
+        return { type: 'finish', token, seq, outcome: { status: 'succeeded', resultJson: resultJson || '{}' } };
+      }
+      if (status !== RunStatus.FAILED || error === undefined) return null;
+      const { code, kind, message, step } = error;
+      return { type: 'finish', token, seq, outcome: { status: 'failed', error: { code, kind, message, step } } };
+    }
+    case 'giveBack':
+      return { type: 'give_back', token, seq };
+  }
+}
+
+function stepOf(record: StepRecord): StepSummary | null {
+  const step = record.step;
+  const status = step === undefined ? null : stepStatusName(step.status);
+  if (step === undefined || status === null || step.path === '') return null;
+  return {
+    path: step.path,
+    kind: step.kind,
+    status,
+    attempt: step.attempt,
+    startedAtMs: step.startedAtMs,
+    finishedAtMs: step.finishedAtMs,
+    runningMs: step.runningMs,
+    waitingMs: step.waitingMs,
+    checks: step.checks.map(({ name, phase, status: verdict, message }) => ({ name, phase, status: verdict, message })),
+    error:
+      step.error === undefined
+        ? null
+        : { kind: step.error.kind, message: step.error.message, status: step.error.status, line: step.error.line },
+  };
+}
+
+/** True when the id can be a run of this database. */
+export function isRunId(runId: string, shardCount: number): boolean {
+  return shardOfRunId(runId, shardCount) !== null;
+}

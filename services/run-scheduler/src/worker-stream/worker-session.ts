@@ -1,0 +1,100 @@
+// One connected worker: what it says goes to the owners of its runs, what owners grant or cancel goes to it.
+
+import type { WorkerItem, WorkResponseSchema } from '@methods/proto/worker/v1/worker_service_pb';
+import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
+import type { QueueKey } from '../store/run-store.ts';
+import type { ReportItem, ReportOutcome } from './worker-reports.ts';
+
+export type SchedulerItem = SentItem<typeof WorkResponseSchema>;
+
+export interface WorkerHello {
+  readonly workerId: string;
+  readonly streamNumber: number;
+  readonly methods: readonly string[];
+  readonly slots: number;
+  readonly held: readonly { readonly runId: string; readonly token: string }[];
+}
+
+/** What the session needs of its node. */
+export interface WorkerSessionHost {
+  opened(session: WorkerSession, hello: WorkerHello): void;
+  closed(session: WorkerSession): void;
+  credits(session: WorkerSession, count: number): void;
+  report(session: WorkerSession, item: ReportItem): void;
+  heartbeat(session: WorkerSession, held: readonly { runId: string; token: string }[]): void;
+}
+
+const SLOTS_MAX = 10_000;
+const METHODS_MAX = 1_000;
+
+export class WorkerSession {
+  /** `<worker id>.<stream number>`; empty before the hello. */
+  id = '';
+  slots = 0;
+  queues: readonly QueueKey[] = [];
+  private free = 0;
+
+  constructor(
+    private readonly connection: FrameConnection<SchedulerItem>,
+    readonly orgId: string,
+    readonly keyId: string,
+    private readonly host: WorkerSessionHost,
+  ) {}
+
+  /** Throws on what no worker of ours sends; the stream is then closed. */
+  received(items: readonly WorkerItem[]): void {
+    for (const { item } of items) this.handle(item);
+  }
+
+  private handle(item: WorkerItem['item']): void {
+    if (this.id === '' && item.case !== 'hello') throw new RangeError('the first item of a worker is its hello');
+    switch (item.case) {
+      case 'hello':
+        return this.hello(item.value);
+      case 'credits': {
+        // Never more free places than the worker said it has, whatever it sends.
+        const count = Math.min(item.value.count, this.slots - this.free);
+        this.free += count;
+        return count > 0 ? this.host.credits(this, count) : undefined;
+      }
+      case 'heartbeat':
+        return this.host.heartbeat(this, item.value.runs);
+      case 'accepted':
+      case 'stepRecord':
+      case 'ask':
+      case 'finish':
+      case 'giveBack':
+        return this.host.report(this, item);
+      default:
+        throw new RangeError('unknown item of a worker');
+    }
+  }
+
+  private hello(hello: WorkerHello): void {
+    if (this.id !== '') throw new RangeError('a worker says hello once a stream');
+    const { workerId, streamNumber, methods, slots } = hello;
+    if (!/^[0-9a-f]{32}$/.test(workerId) || streamNumber < 1) throw new RangeError('malformed worker id');
+    if (methods.length === 0 || methods.length > METHODS_MAX) throw new RangeError('a worker names 1 to 1000 methods');
+    if (slots < 1 || slots > SLOTS_MAX) throw new RangeError('a worker has 1 to 10000 places');
+    this.id = `${workerId}.${streamNumber}`;
+    this.slots = slots;
+    this.queues = methods.map((method) => ({ orgId: this.orgId, method }));
+    this.host.opened(this, hello);
+  }
+
+  granted(): void {
+    this.free = Math.max(0, this.free - 1);
+  }
+
+  send(item: SchedulerItem): boolean {
+    return this.connection.send(item);
+  }
+
+  answer(outcome: ReportOutcome): void {
+    this.connection.send({ item: outcome } as SchedulerItem);
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+}

@@ -1,0 +1,127 @@
+// The workers connected to this node: joins their streams to the queues, the owners of their runs and the grants
+// that come for them.
+import { randomToken, shardOfRunId } from '@methods/base/ids';
+import type { Logger } from '@methods/logging/logger';
+import type { ClaimWaiters } from '../queue/claim-waiters.ts';
+import type { DeliveredGrant } from './grant-desk.ts';
+import type { HeldGrants } from './held-grants.ts';
+import type { OwnerLink } from './owner-link.ts';
+import type { ReportItem } from './worker-reports.ts';
+import type { WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
+
+export class WorkerSessions implements WorkerSessionHost {
+  private readonly sessions = new Map<string, WorkerSession>();
+
+  constructor(
+    private readonly options: {
+      readonly nodeId: string;
+      readonly heartbeatMs: number;
+      readonly leaseMs: number;
+      readonly shardCount: number;
+      readonly waiters: ClaimWaiters;
+      readonly held: HeldGrants;
+      readonly owners: OwnerLink;
+      readonly logger: Logger;
+    },
+  ) {}
+
+  opened(session: WorkerSession, hello: WorkerHello): void {
+    this.sessions.set(session.id, session);
+    const { heartbeatMs, leaseMs, nodeId } = this.options;
+    session.send({ item: { case: 'welcome', value: { heartbeatMs, leaseMs, nodeId } } });
+    for (const { runId, token } of hello.held) this.adopt(session, runId, token);
+    this.options.owners.workerSeen({ session: session.id, orgId: session.orgId, held: hello.held });
+    this.options.waiters.register(session.id, session.queues);
+    this.options.logger.info({ worker: session.id, org: session.orgId, slots: hello.slots }, 'worker connected');
+  }
+
+  closed(session: WorkerSession): void {
+    if (session.id === '' || this.sessions.get(session.id) !== session) return;
+    this.sessions.delete(session.id);
+    this.options.waiters.unregister(session.id);
+    this.options.logger.info({ worker: session.id, org: session.orgId }, 'worker disconnected');
+  }
+
+  credits(session: WorkerSession, count: number): void {
+    this.options.waiters.addCredits(session.id, count);
+  }
+
+  report(session: WorkerSession, item: ReportItem): void {
+    const { runId, token } = item.value;
+    this.options.held.heard(token);
+    this.options.owners.report({ session: session.id, orgId: session.orgId }, item, (outcome) => {
+      const ended = item.case === 'ask' || item.case === 'finish' || item.case === 'giveBack';
+      if (outcome.case === 'refused' || ended) this.options.held.remove(token);
+      this.sessions.get(session.id)?.answer(outcome);
+    });
+    if (shardOfRunId(runId, this.options.shardCount) === null) throw new RangeError('malformed run id');
+  }
+
+  heartbeat(session: WorkerSession, runs: readonly { runId: string; token: string }[]): void {
+    const cancelled: { runId: string; token: string }[] = [];
+    for (const { runId, token } of runs) {
+      const held = this.options.held.get(token);
+      // A grant this node does not know of: it takes the worker's word, and the owner refuses what is over.
+      if (held === undefined) this.adopt(session, runId, token);
+      else if (held.orgId === session.orgId) this.options.held.heard(token);
+      if (held?.cancelTold !== true) continue;
+      cancelled.push({ runId, token });
+      this.options.owners.heartbeatNow(held);
+    }
+    session.send({ item: { case: 'heartbeatReply', value: { cancelled, stale: [] } } });
+  }
+
+  private adopt(session: WorkerSession, runId: string, token: string): void {
+    const shard = shardOfRunId(runId, this.options.shardCount);
+    if (shard === null) return;
+    this.options.held.add({ runId, shard, token, orgId: session.orgId, session: session.id }, true);
+  }
+
+  /** A grant from an owner, here or elsewhere. False: it reaches no worker and goes back. */
+  deliver(delivered: DeliveredGrant, epoch: number): boolean {
+    const { grant, shard, orgId, workerSession, creditId } = delivered;
+    this.options.waiters.used(creditId);
+    const session = this.sessions.get(workerSession);
+    if (session === undefined || !this.options.held.admits(shard, epoch)) return false;
+    session.granted();
+    this.options.held.add({ runId: grant.runId, shard, token: grant.token, orgId, session: workerSession });
+    return session.send({ item: { case: 'grant', value: grant } });
+  }
+
+  /** The owner says that this attempt is over. */
+  refuse(token: string, refused: { runId: string; seq: number; code: string; message: string; token: string }): void {
+    const held = this.options.held.get(token);
+    this.options.held.remove(token);
+    const session = held === undefined ? undefined : this.sessions.get(held.session);
+    session?.answer({ case: 'refused', value: refused });
+  }
+
+  cancelNotice(workerSession: string, runId: string, token: string): void {
+    const held = this.options.held.get(token);
+    if (held !== undefined) held.cancelTold = true;
+    const session = this.sessions.get(held?.session ?? workerSession);
+    session?.send({ item: { case: 'cancel', value: { runId, token } } });
+  }
+
+  sessionIds(): string[] {
+    return [...this.sessions.keys()];
+  }
+
+  /** A key was revoked (or made): its workers come back with it, or not. */
+  keyChanged(keyId: string): void {
+    for (const session of [...this.sessions.values()]) if (session.keyId === keyId) session.close();
+  }
+
+  /** Tells every worker to go elsewhere. */
+  drain(): void {
+    for (const session of this.sessions.values()) session.send({ item: { case: 'drain', value: {} } });
+  }
+
+  get count(): number {
+    return this.sessions.size;
+  }
+}
+
+export function newNodeId(): string {
+  return `node_${randomToken()}`;
+}
