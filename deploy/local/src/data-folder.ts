@@ -1,0 +1,110 @@
+// The folder a stack keeps everything in: one stack at a time, its secrets readable by its owner alone.
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { authSha256, createServiceKey, type NewServiceKey } from '@methods/auth/service-key';
+import { StackError } from './embedded/stack-error.ts';
+
+/** Marks a folder as ours, so that --reset never empties somebody's home. */
+const MARK = 'methods-stack.json';
+const LOCK = 'stack.lock';
+
+export interface StackSecrets {
+  /** Base64 of 32 bytes: the key webhook secrets are sealed under. */
+  readonly secretsKey: string;
+  readonly key: Pick<NewServiceKey, 'key' | 'authPart'>;
+  readonly authSha256: Buffer;
+  /** Known once the registry has made the key. */
+  webhookSecret: string | null;
+}
+
+export class DataFolder {
+  private constructor(
+    readonly path: string,
+    readonly secrets: StackSecrets,
+  ) {}
+
+  static open(path: string, reset: boolean): DataFolder {
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      takeLock(path);
+      if (reset) empty(path);
+      writeFileSync(join(path, MARK), '{"kind":"methods local stack"}\n');
+      return new DataFolder(path, readSecrets(path));
+    } catch (error) {
+      if (error instanceof StackError) throw error;
+      throw new StackError('folder_unusable', `The data folder ${path} cannot be written.`, { cause: error });
+    }
+  }
+
+  /** A part's own folder; its log lies beside its data. */
+  partFolder(name: string): string {
+    const folder = join(this.path, name);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return folder;
+  }
+
+  saveSecrets(): void {
+    const { secretsKey, key, webhookSecret } = this.secrets;
+    const text = JSON.stringify({ secretsKey, key: key.key, authPart: key.authPart, webhookSecret });
+    writeFileSync(join(this.path, 'secrets.json'), `${text}\n`, { mode: 0o600 });
+  }
+
+  release(): void {
+    rmSync(join(this.path, LOCK), { force: true });
+  }
+}
+
+function takeLock(path: string): void {
+  const lock = join(path, LOCK);
+  for (let tries = 0; tries < 2; tries++) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (isStack(Number(readFileSync(lock, 'utf8')))) break;
+      rmSync(lock, { force: true });
+    }
+  }
+  throw new StackError('folder_in_use', `The data folder ${path} is in use by another running stack.`);
+}
+
+/** The holder still runs, and is not a later process with its number. */
+function isStack(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('local');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync('/proc/self')) return false;
+  }
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function empty(path: string): void {
+  const names = readdirSync(path).filter((name) => name !== LOCK);
+  if (names.length > 0 && !names.includes(MARK)) {
+    throw new StackError('folder_unusable', `${path} is not a stack's data folder, so --reset leaves it alone.`);
+  }
+  for (const name of names) rmSync(join(path, name), { recursive: true, force: true });
+}
+
+function readSecrets(path: string): StackSecrets {
+  const file = join(path, 'secrets.json');
+  if (existsSync(file)) {
+    const { secretsKey, key, authPart, webhookSecret } = JSON.parse(readFileSync(file, 'utf8'));
+    return { secretsKey, key: { key, authPart }, authSha256: authSha256(authPart), webhookSecret };
+  }
+  const key = createServiceKey();
+  return {
+    secretsKey: randomBytes(32).toString('base64'),
+    key,
+    authSha256: key.authSha256,
+    webhookSecret: null,
+  };
+}

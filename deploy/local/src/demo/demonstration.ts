@@ -1,0 +1,130 @@
+// The main job on real input: an application starts runs over HTTP, answers a question it hears of by webhook, and
+// gets results by HTTP and by signed webhook. What happened is printed as a timeline and a table.
+import { randomUUID } from 'node:crypto';
+import type { ReadyLine } from '../stack.ts';
+import { RunClient, type RunReply } from './run-client.ts';
+import { type TimelineEntry, timeline } from './timeline.ts';
+import { WebhookReceiver } from './webhook-receiver.ts';
+
+const WITHIN_MS = 20_000;
+
+/** True when everything happened as it must. */
+export async function runDemonstration(ready: ReadyLine, say: (line: string) => void): Promise<boolean> {
+  const receiver = new WebhookReceiver(ready.webhook_secret);
+  const webhookUrl = await receiver.start();
+  try {
+    return await new Demonstration(ready, receiver, webhookUrl, say).run();
+  } finally {
+    await receiver.stop();
+  }
+}
+
+class Demonstration {
+  private readonly client: RunClient;
+  private readonly entries: TimelineEntry[] = [];
+  private readonly startedMs = performance.now();
+
+  constructor(
+    private readonly ready: ReadyLine,
+    private readonly receiver: WebhookReceiver,
+    private readonly webhookUrl: string,
+    private readonly say: (line: string) => void,
+  ) {
+    this.client = new RunClient(ready.base_url, ready.api_key);
+  }
+
+  async run(): Promise<boolean> {
+    const greeting = await this.greet();
+    const refund = await this.refund();
+    this.say('');
+    for (const line of timeline(this.entries)) this.say(line);
+    this.say('');
+    for (const line of table([greeting, refund])) this.say(line);
+    const signed = this.receiver.events.every((event) => event.signature === 'valid');
+    const passed =
+      greeting.status === 'succeeded' && refund.status === 'succeeded' && signed && this.receiver.events.length >= 3;
+    this.say('');
+    this.say(passed ? 'Both runs finished, every webhook was signed.' : 'The demonstration did NOT end as it must.');
+    this.say('Look at them again:');
+    for (const run of [greeting, refund]) this.say(`  ${this.ready.base_url}/v1/runs/${run.run_id}`);
+    return passed;
+  }
+
+  /** A short run: one request, the reply is the result. */
+  private async greet(): Promise<RunReply> {
+    const body = { method: this.method('greet-customer'), inputs: { name: 'Ada' }, webhook_url: this.webhookUrl };
+    this.note('app', 'POST /v1/runs?wait_ms=15000', 'greet-customer');
+    const run = await this.client.start(body, '?wait_ms=15000');
+    this.note('service', `reply: ${run.status}`, JSON.stringify(run.result ?? run.error));
+    await this.webhook(run.run_id, 'succeeded');
+    return run;
+  }
+
+  /** A run that asks: the application hears the question by webhook and answers it. */
+  private async refund(): Promise<RunReply> {
+    const inputs = { order_id: 'ord_7f3', amount: 250, reason: 'damaged' };
+    const body = {
+      method: this.method('approve-refund'),
+      inputs,
+      webhook_url: this.webhookUrl,
+      idempotency_key: randomUUID(),
+    };
+    this.note('app', 'POST /v1/runs', 'approve-refund');
+    const { run_id: runId, status } = await this.client.start(body);
+    this.note('service', `reply: ${status}`, runId);
+    const asked = await this.webhook(runId, 'needs_input');
+    const question = asked?.body.question;
+    if (question !== undefined) {
+      this.note('app', `POST /v1/runs/${short(runId)}/answer`, '{"decision":"approve"}');
+      const answered = await this.client.answer(runId, { decision: 'approve', note: 'Sorry!' }, question.id);
+      this.note('service', `reply: ${answered.status}`, '');
+    }
+    const run = await this.client.get(
+      runId,
+      `?wait_ms=15000${question === undefined ? '' : `&after_question=${question.id}`}`,
+    );
+    this.note(
+      'service',
+      `GET /v1/runs/${short(runId)}: ${run.status}`,
+      JSON.stringify(run.result ?? run.error ?? null),
+    );
+    await this.webhook(runId, run.status);
+    return run;
+  }
+
+  private async webhook(runId: string, event: string) {
+    const received = await this.receiver.wait(runId, event, WITHIN_MS);
+    if (received === null) this.note('webhook', `${event} did not come`, runId);
+    else this.note('webhook', `${event}, signature ${received.signature}`, received.body.question?.prompt ?? '');
+    return received;
+  }
+
+  private method(name: string): string {
+    const id = this.ready.methods[name];
+    if (id === undefined) throw new Error(`the example ${name} is not published`);
+    return id;
+  }
+
+  private note(who: TimelineEntry['who'], what: string, detail: string): void {
+    this.entries.push({ atMs: performance.now() - this.startedMs, who, what, detail });
+  }
+}
+
+function table(runs: readonly RunReply[]): string[] {
+  const lines = ['run                               step       kind  status      ms'];
+  for (const run of runs) {
+    const { queued_ms, running_ms, waiting_ms } = run.timing;
+    lines.push(
+      `${run.run_id.padEnd(33)} ${''.padEnd(16)} ${run.status.padEnd(11)} queued ${queued_ms}, running ${running_ms}, waiting ${waiting_ms}`,
+    );
+    for (const step of run.steps) {
+      const ms = step.timing.running_ms ?? '';
+      lines.push(`${''.padEnd(33)} ${step.name.padEnd(10)} ${step.kind.padEnd(5)} ${step.status.padEnd(11)} ${ms}`);
+    }
+  }
+  return lines;
+}
+
+function short(runId: string): string {
+  return `${runId.slice(0, 8)}...`;
+}

@@ -1,0 +1,78 @@
+// `npm start`: the whole service on this machine, and a demonstration of its main job.
+import { runDemonstration } from './demo/demonstration.ts';
+import { StackError } from './embedded/stack-error.ts';
+import { readOptions, UsageError, usage } from './options.ts';
+import { LocalStack } from './stack.ts';
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2), process.env.INIT_CWD ?? process.cwd());
+  if (options.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const say = (line: string) => {
+    (options.json ? process.stderr : process.stdout).write(`${line}\n`);
+  };
+  const stack = new LocalStack(options, say);
+  const stopped = untilStopped();
+  say('Starting Postgres, NATS, the services and a worker ...');
+  const started = stack.start();
+  const ready = await Promise.race([started, stopped]);
+  if (ready === 'stop') {
+    await started.catch(() => {});
+    await stack.stop();
+    return 130;
+  }
+  try {
+    if (options.json) process.stdout.write(`${JSON.stringify(ready)}\n`);
+    if (options.demo || options.once) {
+      const passed = await runDemonstration(ready, say);
+      if (options.once) return passed ? 0 : 1;
+    }
+    if (!options.json) sayWhereItIs(ready, say);
+    await stopped;
+    say('Stopping ...');
+    return 0;
+  } finally {
+    await stack.stop();
+  }
+}
+
+function untilStopped(): Promise<'stop'> {
+  return new Promise((resolve) => {
+    let asked = 0;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        asked++;
+        // A person who asks three times has waited long enough.
+        if (asked >= 3) process.exit(130);
+        resolve('stop');
+      });
+    }
+  });
+}
+
+function sayWhereItIs(
+  ready: { base_url: string; api_key: string; data_dir: string; methods: object },
+  say: (line: string) => void,
+): void {
+  const [method = 'wf_...'] = Object.values(ready.methods) as string[];
+  say('');
+  say(`The service runs at ${ready.base_url}  (API reference: ${ready.base_url}/reference)`);
+  say('Webhooks may use http and private addresses here, and keys have no rate limit.');
+  say('Try:');
+  say(`  export SERVICE_API_KEY=${ready.api_key}`);
+  say(`  curl -s '${ready.base_url}/v1/runs?wait_ms=5000' -H "authorization: Bearer $SERVICE_API_KEY" \\`);
+  say(`    -H 'content-type: application/json' -d '{"method":"${method}","inputs":{}}'`);
+  say(`Logs and data: ${ready.data_dir}    Stop: Ctrl-C`);
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    const known = error instanceof StackError || error instanceof UsageError;
+    const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(`${text}\n${error instanceof UsageError ? `\n${usage}` : ''}`);
+    process.exit(error instanceof UsageError ? 2 : 1);
+  },
+);

@@ -1,0 +1,31 @@
+// Which ports the stack takes: its well-known ones where they are free, others where they are not, and exactly the
+// one a person named.
+import getPort from 'get-port';
+import { assertPortFree } from './embedded/free-port.ts';
+
+const GATEWAY_PORT = 4600;
+
+export interface PortChoice {
+  readonly port: number;
+  /** The default was taken by somebody else. */
+  readonly instead: number | null;
+}
+
+/** @throws StackError `port_taken` for a port that was asked for. */
+export async function gatewayPort(asked: number | null): Promise<PortChoice> {
+  if (asked === 0) return { port: await freePort(), instead: null };
+  if (asked !== null) {
+    await assertPortFree(asked);
+    return { port: asked, instead: null };
+  }
+  try {
+    await assertPortFree(GATEWAY_PORT);
+    return { port: GATEWAY_PORT, instead: null };
+  } catch {
+    return { port: await freePort(), instead: GATEWAY_PORT };
+  }
+}
+
+export function freePort(): Promise<number> {
+  return getPort({ host: '127.0.0.1' });
+}

@@ -1,0 +1,107 @@
+// Publishes a folder of methods into the stack: a file is a method, changed bytes are a new published version.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { ServiceError } from '@methods/errors/service-error';
+import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import { type Client, rpcClient } from '@methods/rpc/client';
+import type { DataFolder } from './data-folder.ts';
+import { StackError } from './embedded/stack-error.ts';
+
+export interface Published {
+  readonly orgId: string;
+  /** Production id by file name. */
+  readonly methods: Readonly<Record<string, string>>;
+}
+
+const READY_MS = 60_000;
+
+export class Publisher {
+  private readonly registry: Client<typeof MethodRegistryService>;
+
+  constructor(address: string) {
+    this.registry = rpcClient(MethodRegistryService, address);
+  }
+
+  close(): void {
+    this.registry.close();
+  }
+
+  /** The organization of this stack; waits for the registry. */
+  async organization(): Promise<string> {
+    const deadline = performance.now() + READY_MS;
+    for (;;) {
+      try {
+        const request = { issuer: 'local-stack', externalId: 'local', name: 'Local' };
+        return (await this.registry.ensureOrganization(request, { timeoutMs: 2_000 })).orgId;
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== 'unavailable' || performance.now() > deadline)
+          throw error;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
+  }
+
+  /** The stack's own service key; its webhook secret is told once and kept in the data folder. */
+  async serviceKey(orgId: string, folder: DataFolder): Promise<string> {
+    const { secrets } = folder;
+    if (secrets.webhookSecret !== null) return secrets.webhookSecret;
+    const { webhookSecret } = await this.registry.createServiceKey({
+      orgId,
+      name: 'local-stack',
+      authSha256: secrets.authSha256,
+    });
+    secrets.webhookSecret = webhookSecret;
+    folder.saveSecrets();
+    return webhookSecret;
+  }
+
+  async publishFolder(orgId: string, folder: string): Promise<Record<string, string>> {
+    const methods: Record<string, string> = {};
+    for (const file of methodFiles(folder)) {
+      const name = basename(file, '.method');
+      methods[name] = await this.publishFile(orgId, name, readFileSync(join(folder, file)), join(folder, file));
+    }
+    return methods;
+  }
+
+  private async publishFile(orgId: string, name: string, source: Buffer, file: string): Promise<string> {
+    const by = { createdBy: 'local-stack' };
+    try {
+      const idempotencyHash = createHash('sha256').update(`local-stack/${name}`).digest();
+      const { method } = await this.registry.createMethod({ orgId, idempotencyHash, source, ...by });
+      const methodId = method?.methodId ?? '';
+      const current = await this.registry.getVersion({ orgId, methodId, version: method?.currentVersion ?? '' });
+      let versionId = current.version?.versionId ?? '';
+      if (!Buffer.from(current.version?.source ?? []).equals(source)) {
+        const saved = await this.registry.saveVersion({
+          orgId,
+          methodId,
+          baseVersion: versionId,
+          source,
+          reason: 'The file changed.',
+          ...by,
+        });
+        versionId = saved.version?.versionId ?? '';
+      }
+      await this.registry.publishVersion({ orgId, methodId, versionId, publishedBy: 'local-stack' });
+      return `wf_${methodId}`;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'invalid_method') throw error;
+      const [first] = error.findings;
+      const place = first === undefined ? '' : `:${first.line}:${first.column} ${first.code} ${first.message}`;
+      throw new StackError('start_failed', `${file}${place}`);
+    }
+  }
+}
+
+function methodFiles(folder: string): string[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder).filter((name) => name.endsWith('.method'));
+  } catch (error) {
+    throw new StackError('folder_unusable', `The folder of methods ${folder} cannot be read.`, { cause: error });
+  }
+  if (names.length === 0) throw new StackError('folder_unusable', `The folder ${folder} holds no .method file.`);
+  return names.sort();
+}

@@ -1,0 +1,79 @@
+// One of our own processes in the stack: started with its environment, its log in its folder, and started again with
+// growing waits when it dies.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Backoff } from '@methods/base/backoff';
+import { systemClock } from '@methods/base/clock';
+import { type ServerProcess, startServerProcess } from './embedded/server-process.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const STOP_GRACE_MS = 20_000;
+/** A process that ran this long has started well: its next death is a first one again. */
+const WELL_MS = 10_000;
+
+export interface ServiceOptions {
+  readonly name: string;
+  /** Its main file, from the repository's root. */
+  readonly main: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly onRestart: (name: string) => void;
+}
+
+export class ServiceProcess {
+  private readonly backoff = new Backoff({ firstMs: 100, maxMs: 5_000 });
+  private process: ServerProcess | null = null;
+  private stopping = false;
+
+  constructor(private readonly options: ServiceOptions) {}
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get pid(): number {
+    return this.process?.pid ?? 0;
+  }
+
+  get logFile(): string {
+    return join(this.options.folder, 'log');
+  }
+
+  logTail(): string {
+    return this.process?.logTail() ?? '';
+  }
+
+  get running(): boolean {
+    return this.process?.running ?? false;
+  }
+
+  async start(): Promise<void> {
+    const { name, main, env, folder } = this.options;
+    const startedMs = performance.now();
+    const process_ = await startServerProcess({
+      name,
+      command: process.execPath,
+      args: ['--enable-source-maps', '--import', 'tsx', join(ROOT, main), `--stack=${folder}`],
+      logFile: this.logFile,
+      marker: `--stack=${folder}`,
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', NODE_ENV: 'production', ...env },
+    });
+    this.process = process_;
+    void process_.exited.then(() => {
+      if (this.stopping) return;
+      if (performance.now() - startedMs > WELL_MS) this.backoff.reset();
+      systemClock.after(this.backoff.nextMs(), () => this.restart());
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.process?.stop('SIGTERM', STOP_GRACE_MS);
+  }
+
+  private restart(): void {
+    if (this.stopping) return;
+    this.options.onRestart(this.options.name);
+    this.start().catch(() => systemClock.after(this.backoff.nextMs(), () => this.restart()));
+  }
+}

@@ -1,0 +1,262 @@
+// The local stack: real parts as processes of their own, started in order, each found by the next, stopped in the
+// other order. Addresses from the environment replace the embedded part of that name.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DataFolder } from './data-folder.ts';
+import { findNatsServer, installNatsServer, startNats } from './embedded/nats-server.ts';
+import { startPostgres } from './embedded/postgres-server.ts';
+import { StackError } from './embedded/stack-error.ts';
+import type { Options } from './options.ts';
+import { freePort, gatewayPort } from './ports.ts';
+import { Publisher } from './publish.ts';
+import { removeReadyLine, writeReadyLine } from './ready-file.ts';
+import { ServiceProcess } from './service-process.ts';
+
+const EXAMPLES = fileURLToPath(new URL('../examples/', import.meta.url));
+const READY_MS = 60_000;
+
+export interface ReadyLine {
+  readonly ready: true;
+  readonly base_url: string;
+  readonly grpc_url: string;
+  readonly postgres_url: string;
+  readonly nats_url: string;
+  readonly org_id: string;
+  readonly api_key: string;
+  readonly webhook_secret: string;
+  readonly methods: Readonly<Record<string, string>>;
+  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+  readonly data_dir: string;
+}
+
+interface Embedded {
+  readonly name: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export class LocalStack {
+  private readonly embedded: Embedded[] = [];
+  private readonly services: ServiceProcess[] = [];
+  private folder: DataFolder | null = null;
+  private readyFile: string | null = null;
+
+  constructor(
+    private readonly options: Options,
+    private readonly say: (line: string) => void,
+  ) {}
+
+  /** @throws StackError with one sentence; then everything that was started is stopped again. */
+  async start(): Promise<ReadyLine> {
+    try {
+      return await this.startAll();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  private async startAll(): Promise<ReadyLine> {
+    const { options, say } = this;
+    const folder = DataFolder.open(options.dataDir, options.reset);
+    this.folder = folder;
+    folder.saveSecrets();
+    const choice = await gatewayPort(options.port);
+    if (choice.instead !== null) say(`Port ${choice.instead} is taken, using ${choice.port}.`);
+    const [postgresUrl, natsUrl] = [await this.postgres(folder), await this.nats(folder)];
+
+    const registry = `127.0.0.1:${await freePort()}`;
+    const common = { POSTGRES_URL: postgresUrl, NATS_URL: natsUrl, LOG_LEVEL: process.env.LOG_LEVEL ?? 'info' };
+    await this.service('method-registry', 'services/method-registry/src/main.ts', {
+      ...common,
+      LISTEN: registry,
+      SECRETS_KEY: folder.secrets.secretsKey,
+    });
+    await this.service('notifier-1', 'services/notifier/src/main.ts', {
+      ...common,
+      LISTEN: `127.0.0.1:${await freePort()}`,
+      METHOD_REGISTRY_URL: registry,
+      ALLOW_PRIVATE_WEBHOOKS: '1',
+      ...given('WEBHOOK_RETRY_MS', 'WEBHOOK_TIMEOUT_MS'),
+    });
+    const schedulers: { internal: string; worker: string }[] = [];
+    for (let n = 1; n <= options.schedulers; n++) {
+      const node = { internal: `127.0.0.1:${await freePort()}`, worker: `127.0.0.1:${await freePort()}` };
+      schedulers.push(node);
+      await this.service(`run-scheduler-${n}`, 'services/run-scheduler/src/main.ts', {
+        ...common,
+        LISTEN: node.internal,
+        WORKER_LISTEN: node.worker,
+        METHOD_REGISTRY_URL: registry,
+        ...given('WORKER_LEASE_MS', 'HEARTBEAT_MS', 'MAX_ATTEMPTS', 'SHARD_COUNT'),
+      });
+    }
+    const grpcUrl = schedulers.map((node) => node.worker).join(',');
+    const gateways: string[] = [];
+    for (let n = 1; n <= options.gateways; n++) {
+      const port = n === 1 ? choice.port : await freePort();
+      const url = `http://127.0.0.1:${port}`;
+      gateways.push(url);
+      await this.service(`gateway-${n}`, 'gateway/src/main.ts', {
+        LISTEN: `127.0.0.1:${port}`,
+        PUBLIC_URL: url,
+        GRPC_PUBLIC_URL: grpcUrl,
+        METHOD_REGISTRY_URL: registry,
+        RUN_SCHEDULER_URLS: schedulers.map((node) => node.internal).join(','),
+        NATS_URL: natsUrl,
+        LOG_LEVEL: common.LOG_LEVEL,
+        RATE_LIMIT_PER_KEY: process.env.RATE_LIMIT_PER_KEY ?? '0',
+        ALLOW_PRIVATE_WEBHOOKS: '1',
+      });
+    }
+
+    const publisher = new Publisher(registry);
+    try {
+      const orgId = await publisher.organization();
+      const webhookSecret = await publisher.serviceKey(orgId, folder);
+      const methods = await publisher.publishFolder(orgId, options.methods ?? EXAMPLES);
+      for (let n = 1; n <= options.workers; n++) await this.worker(`worker-${n}`, grpcUrl, methods, folder);
+      await this.untilReady(gateways);
+      return this.readyLine({
+        baseUrl: gateways[0] ?? '',
+        grpcUrl,
+        postgresUrl,
+        natsUrl,
+        orgId,
+        webhookSecret,
+        methods,
+      });
+    } finally {
+      publisher.close();
+    }
+  }
+
+  private readyLine(facts: {
+    baseUrl: string;
+    grpcUrl: string;
+    postgresUrl: string;
+    natsUrl: string;
+    orgId: string;
+    webhookSecret: string;
+    methods: Readonly<Record<string, string>>;
+  }): ReadyLine {
+    const line: ReadyLine = {
+      ready: true,
+      base_url: facts.baseUrl,
+      grpc_url: facts.grpcUrl,
+      postgres_url: facts.postgresUrl,
+      nats_url: facts.natsUrl,
+      org_id: facts.orgId,
+      api_key: this.folder?.secrets.key.key ?? '',
+      webhook_secret: facts.webhookSecret,
+      methods: facts.methods,
+      processes: this.processes(),
+      data_dir: this.options.dataDir,
+    };
+    this.readyFile = writeReadyLine(line);
+    return line;
+  }
+
+  processes(): { name: string; pid: number }[] {
+    return [...this.embedded, ...this.services].map(({ name, pid }) => ({ name, pid }));
+  }
+
+  async stop(): Promise<void> {
+    if (this.readyFile !== null) removeReadyLine(this.readyFile);
+    const workers = this.services.filter((service) => service.name.startsWith('worker'));
+    const others = this.services.filter((service) => !service.name.startsWith('worker'));
+    await Promise.allSettled(workers.map((service) => service.stop()));
+    for (const service of others.reverse()) await service.stop().catch(() => {});
+    for (const server of [...this.embedded].reverse()) await server.stop().catch(() => {});
+    this.folder?.release();
+    this.folder = null;
+  }
+
+  private async postgres(folder: DataFolder): Promise<string> {
+    const given = process.env.POSTGRES_URL;
+    if (given) return given;
+    const dataDir = folder.partFolder('postgres');
+    const server = await startPostgres({ dataDir, port: 0, logFile: join(dataDir, 'log'), say: this.say });
+    this.embedded.push({ name: 'postgres', pid: server.pid, stop: () => server.stop() });
+    return server.url;
+  }
+
+  private async nats(folder: DataFolder): Promise<string> {
+    const given = process.env.NATS_URL;
+    if (given) return given;
+    if (findNatsServer() === null) {
+      this.say('Installing nats-server, once.');
+      await installNatsServer();
+    }
+    const dataDir = folder.partFolder('nats');
+    const server = await startNats({ dataDir, port: 0, logFile: join(dataDir, 'log') });
+    this.embedded.push({ name: 'nats', pid: server.pid, stop: () => server.stop() });
+    return server.url;
+  }
+
+  private async service(name: string, main: string, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+    const folder = this.folder?.partFolder(name) ?? '';
+    const onRestart = (restarted: string) => this.say(`${restarted} ended and is started again; see ${folder}/log.`);
+    const service = new ServiceProcess({ name, main, env, folder, onRestart });
+    this.services.push(service);
+    await service.start();
+    return service;
+  }
+
+  private async worker(name: string, grpcUrl: string, methods: Readonly<Record<string, string>>, folder: DataFolder) {
+    const dataDir = folder.partFolder(name);
+    // Secrets that methods declare come from the caller's environment.
+    const inherited = Object.fromEntries(
+      Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+    await this.service(name, 'libs/worker/src/main.ts', {
+      ...inherited,
+      METHODS_GRPC_URL: grpcUrl,
+      SERVICE_API_KEY: folder.secrets.key.key,
+      WORKER_METHODS: Object.values(methods).join(','),
+      WORKER_CONCURRENCY: String(this.options.concurrency),
+      WORKER_DATA_DIR: join(dataDir, 'files'),
+    });
+  }
+
+  /** Gateways answer, workers are connected. */
+  private async untilReady(gateways: readonly string[]): Promise<void> {
+    const deadline = performance.now() + READY_MS;
+    const waiting = new Map<string, () => Promise<boolean>>();
+    for (const url of gateways) waiting.set(`the gateway at ${url}`, () => answers(`${url}/readyz`));
+    for (const service of this.services.filter(({ name }) => name.startsWith('worker'))) {
+      waiting.set(service.name, async () => service.logTail().includes('"msg":"ready"'));
+    }
+    while (waiting.size > 0) {
+      for (const [what, isReady] of waiting) if (await isReady()) waiting.delete(what);
+      if (waiting.size === 0) return;
+      if (performance.now() > deadline) {
+        const [what] = waiting.keys();
+        const { dataDir } = this.options;
+        throw new StackError(
+          'start_failed',
+          `${what} was not ready within ${READY_MS / 1000} s; see the logs in ${dataDir}.`,
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** Settings for tests and special fleets, passed on where the caller has them. */
+function given(...names: string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    const value = process.env[name];
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}

@@ -1,0 +1,58 @@
+// The worker's configuration: read once at start, all faults told at once. Everything else of its environment may be
+// a secret that some method declares.
+import { parseBearerKey } from '@methods/auth/service-key';
+import { ConfigError, readEnvironment, SecretText } from '@methods/config/environment';
+import type { LogLevel } from '@methods/logging/logger';
+import { Type } from 'typebox';
+
+const ADDRESSES = '^\\S+:[0-9]{1,5}(,\\S+:[0-9]{1,5})*$';
+
+const Environment = Type.Object({
+  /** host:port of the run-scheduler's worker endpoints, with commas between them. */
+  METHODS_GRPC_URL: Type.String({ pattern: ADDRESSES }),
+  SERVICE_API_KEY: SecretText(),
+  /** Production ids (wf_...) with commas between them. */
+  WORKER_METHODS: Type.String({ pattern: '^wf_[0-9a-z]{26}(,wf_[0-9a-z]{26})*$' }),
+  /** Runs executed side by side. */
+  WORKER_CONCURRENCY: Type.Integer({ default: 10, minimum: 1, maximum: 10_000 }),
+  /** For the files of runs and runners. */
+  WORKER_DATA_DIR: Type.String({ minLength: 1 }),
+  /** How long steps may still run after SIGTERM. */
+  WORKER_DRAIN_MS: Type.Integer({ default: 25_000, minimum: 0, maximum: 3_600_000 }),
+  LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
+});
+
+export interface Config {
+  readonly addresses: readonly string[];
+  readonly authPart: string;
+  readonly methods: readonly string[];
+  readonly concurrency: number;
+  readonly dataDir: string;
+  readonly drainMs: number;
+  readonly logLevel: LogLevel;
+  readonly path: string;
+  /** Every variable that is none of the above, by name. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/** @throws ConfigError with one line a fault. */
+export function readConfig(source: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const environment = readEnvironment(Environment, source);
+  const key = parseBearerKey(environment.SERVICE_API_KEY.reveal());
+  if (key === null) throw new ConfigError(['SERVICE_API_KEY: is not a service key, or was mistyped']);
+  const secrets = new Map<string, string>();
+  for (const [name, value] of Object.entries(source)) {
+    if (value !== undefined && !(name in Environment.properties)) secrets.set(name, value);
+  }
+  return Object.freeze({
+    addresses: environment.METHODS_GRPC_URL.split(','),
+    authPart: key.authPart,
+    methods: environment.WORKER_METHODS.split(','),
+    concurrency: environment.WORKER_CONCURRENCY,
+    dataDir: environment.WORKER_DATA_DIR,
+    drainMs: environment.WORKER_DRAIN_MS,
+    logLevel: environment.LOG_LEVEL,
+    path: source.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+    secrets,
+  });
+}

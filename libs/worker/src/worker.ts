@@ -1,0 +1,271 @@
+// A worker: claims runs of its methods over one stream, executes them side by side, tells what they do, and lets go
+// of them when it must stop.
+import type { Clock } from '@methods/base/clock';
+import { randomToken } from '@methods/base/ids';
+import type { Stoppable } from '@methods/base/stoppable';
+import { RunnerPool } from '@methods/executor/runner-pool';
+import type { Logger } from '@methods/logging/logger';
+import { type Grant, type SchedulerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import { type Client, rpcClient } from '@methods/rpc/client';
+import { HeldRun } from './held-run.ts';
+import { RunFolderTransfer } from './run-folder-transfer.ts';
+import { RunReports } from './run-reports.ts';
+import { SchedulerLink, type WorkerItem } from './scheduler-link.ts';
+import { VersionCache } from './version-cache.ts';
+
+export interface WorkerOptions {
+  /** host:port of the run-scheduler's worker endpoints. */
+  readonly addresses: readonly string[];
+  /** `sk_...`, the auth part of a service key. */
+  readonly authPart: string;
+  /** Production ids, wf_... */
+  readonly methods: readonly string[];
+  /** Runs executed side by side. */
+  readonly concurrency: number;
+  /** The environment's values; only what a method declares is ever given to it. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** For runners' exchange folders and run folders. */
+  readonly dataDir: string;
+  /** PATH of the steps. */
+  readonly path: string;
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long steps may still run after a stop was asked for. */
+  readonly drainMs?: number;
+  readonly onConnected?: () => void;
+}
+
+const FEATURES = ['ask', 'http', 'node'];
+const TICK_MS = 500;
+const DRAIN_MS = 25_000;
+const GIVE_BACK_MS = 3_000;
+/** Until the scheduler says otherwise. */
+const DEFAULT_HEARTBEAT_MS = 15_000;
+const DEFAULT_LEASE_MS = 60_000;
+
+export class Worker implements Stoppable {
+  readonly id = randomToken();
+  private readonly held = new Map<string, HeldRun>();
+  private readonly link: SchedulerLink;
+  private readonly runners: RunnerPool;
+  private readonly versions: VersionCache;
+  private readonly folders: RunFolderTransfer;
+  private readonly clients = new Map<string, Client<typeof WorkerService>>();
+  private ticker: { cancel(): void } | null = null;
+  private heartbeatMs = DEFAULT_HEARTBEAT_MS;
+  private leaseMs = DEFAULT_LEASE_MS;
+  private nextHeartbeatMs = 0;
+  private heardAtMs = 0;
+  private occupied = 0;
+  private draining = false;
+  private emptyListeners: (() => void)[] = [];
+
+  constructor(private readonly options: WorkerOptions) {
+    const { clock, logger, addresses, concurrency, dataDir, path } = options;
+    this.runners = new RunnerPool({ folder: dataDir, runnersMax: concurrency, path, clock });
+    this.versions = new VersionCache((method, versionId) => this.client().getVersion({ method, versionId }));
+    this.folders = new RunFolderTransfer(() => this.client());
+    this.link = new SchedulerLink({
+      addresses,
+      authorization: `Bearer ${options.authPart}`,
+      clock,
+      logger,
+      hello: (streamNumber) => this.hello(streamNumber),
+      onItems: (items) => this.received(items),
+      onOpen: () => {},
+      onDown: () => {},
+    });
+  }
+
+  start(): void {
+    this.runners.start();
+    this.heardAtMs = this.options.clock.monotonicMs();
+    this.link.start();
+    this.tick();
+  }
+
+  /** Takes nothing new; each run ends or is given back after its present step. */
+  async stop(): Promise<void> {
+    this.draining = true;
+    const { clock, drainMs = DRAIN_MS } = this.options;
+    const interrupt = clock.after(drainMs, () => {
+      for (const run of this.held.values()) run.interrupt();
+    });
+    await this.empty(drainMs + GIVE_BACK_MS);
+    interrupt.cancel();
+    this.ticker?.cancel();
+    this.link.stop();
+    for (const client of this.clients.values()) client.close();
+    await this.runners.stop();
+  }
+
+  private empty(withinMs: number): Promise<void> {
+    if (this.held.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const limit = this.options.clock.after(withinMs, resolve);
+      this.emptyListeners.push(() => {
+        limit.cancel();
+        resolve();
+      });
+    });
+  }
+
+  private hello(streamNumber: number): WorkerItem {
+    const { methods, concurrency } = this.options;
+    const held = [...this.held.values()].map(({ grant }) => ({ runId: grant.runId, token: grant.token }));
+    const value = {
+      workerId: this.id,
+      streamNumber,
+      methods: [...methods],
+      slots: concurrency,
+      features: FEATURES,
+      sdk: 'methods-worker',
+      held,
+    };
+    return { item: { case: 'hello', value } };
+  }
+
+  private received(items: readonly SchedulerItem[]): void {
+    this.heardAtMs = this.options.clock.monotonicMs();
+    for (const { item } of items) {
+      switch (item.case) {
+        case 'welcome':
+          this.welcomed(item.value);
+          break;
+        case 'grant':
+          this.granted(item.value);
+          break;
+        case 'ack':
+          this.held.get(item.value.runId)?.reports.acknowledged(item.value.seq);
+          break;
+        case 'refused':
+          this.refused(item.value);
+          break;
+        case 'cancel':
+          this.cancelled([item.value]);
+          break;
+        case 'heartbeatReply':
+          this.cancelled(item.value.cancelled);
+          for (const { runId, token } of item.value.stale) this.heldBy(runId, token)?.take();
+          break;
+        case 'drain':
+          this.link.moveOn();
+          break;
+      }
+    }
+  }
+
+  private welcomed(welcome: { heartbeatMs: number; leaseMs: number; nodeId: string }): void {
+    this.heartbeatMs = welcome.heartbeatMs || DEFAULT_HEARTBEAT_MS;
+    this.leaseMs = welcome.leaseMs || DEFAULT_LEASE_MS;
+    this.nextHeartbeatMs = this.options.clock.monotonicMs() + this.heartbeatMs;
+    for (const run of this.held.values()) run.reports.repeatAll();
+    if (!this.draining) this.credit(this.options.concurrency - this.occupied);
+    this.options.onConnected?.();
+  }
+
+  private granted(grant: Grant): void {
+    const known = this.held.get(grant.runId);
+    if (known?.grant.token === grant.token) return;
+    known?.take();
+    const { clock, logger, secrets, fetch, dataDir } = this.options;
+    const run = new HeldRun(grant, new RunReports((item) => this.link.send(item), clock), {
+      versions: this.versions,
+      folders: this.folders,
+      runners: this.runners,
+      secrets,
+      fetch,
+      baseDir: dataDir,
+      clock,
+      logger,
+      draining: () => this.draining,
+    });
+    this.held.set(grant.runId, run);
+    this.occupied++;
+    let freed = false;
+    const free = () => {
+      if (freed) return;
+      freed = true;
+      this.occupied--;
+      if (!this.draining) this.credit(1);
+    };
+    // The place is free once the run's end is sent: the next grant need not wait for the acknowledgement.
+    const reported = () => {
+      if (this.held.size <= 2 * this.options.concurrency) free();
+    };
+    run.execute(reported).then(
+      (end) => this.ended(run, end, free),
+      (error: unknown) => {
+        logger.error({ err: error, run: grant.runId }, 'run left to its lease');
+        this.ended(run, 'lost', free);
+      },
+    );
+  }
+
+  private ended(run: HeldRun, end: string, free: () => void): void {
+    const { runId, attempt } = run.grant;
+    if (this.held.get(runId) === run) this.held.delete(runId);
+    this.options.logger.debug({ run: runId, attempt, end }, 'run ended here');
+    free();
+    if (this.held.size === 0) for (const listener of this.emptyListeners.splice(0)) listener();
+  }
+
+  private refused(refused: { runId: string; seq: number; code: string; token: string }): void {
+    const run = this.heldBy(refused.runId, refused.token);
+    if (run === undefined) return;
+    this.options.logger.warn({ run: refused.runId, code: refused.code }, 'report refused, run stopped');
+    run.take();
+  }
+
+  private cancelled(runs: readonly { runId: string; token: string }[]): void {
+    const ours = runs.flatMap(({ runId, token }) => this.heldBy(runId, token) ?? []);
+    if (ours.length === 0) return;
+    // The owner ends the run with this heartbeat; it must still name the run.
+    this.heartbeat();
+    for (const run of ours) run.take();
+  }
+
+  private heldBy(runId: string, token: string): HeldRun | undefined {
+    const run = this.held.get(runId);
+    return run?.grant.token === token ? run : undefined;
+  }
+
+  private credit(count: number): void {
+    if (count <= 0) return;
+    this.link.send({ item: { case: 'credits', value: { count } } });
+  }
+
+  private heartbeat(): void {
+    const runs = [...this.held.values()].map(({ grant }) => ({ runId: grant.runId, token: grant.token }));
+    this.nextHeartbeatMs = this.options.clock.monotonicMs() + this.heartbeatMs;
+    for (const run of this.held.values()) run.acceptanceTold = true;
+    this.link.send({ item: { case: 'heartbeat', value: { runs } } });
+  }
+
+  private tick(): void {
+    const nowMs = this.options.clock.monotonicMs();
+    if (nowMs >= this.nextHeartbeatMs) this.heartbeat();
+    for (const run of this.held.values()) {
+      run.reports.repeatOverdue();
+      if (run.acceptanceTold) continue;
+      run.acceptanceTold = true;
+      const { runId, token } = run.grant;
+      this.link.send({ item: { case: 'accepted', value: { runId, token } } });
+    }
+    // Nothing heard for a whole lease: others hold these runs by now.
+    if (nowMs - this.heardAtMs > this.leaseMs) for (const run of this.held.values()) run.take();
+    this.ticker = this.options.clock.after(TICK_MS, () => this.tick());
+  }
+
+  private client(): Client<typeof WorkerService> {
+    const { address } = this.link;
+    const known = this.clients.get(address);
+    if (known !== undefined) return known;
+    const client = rpcClient(WorkerService, address, {
+      metadata: { authorization: `Bearer ${this.options.authPart}` },
+    });
+    this.clients.set(address, client);
+    return client;
+  }
+}
