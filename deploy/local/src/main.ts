@@ -39,6 +39,8 @@ async function main(): Promise<number> {
 }
 
 function untilStopped(): Promise<'stop'> {
+  // Children and timers do not keep this process alive; waiting for the signal must.
+  setInterval(() => {}, 1 << 30);
   return new Promise((resolve) => {
     let asked = 0;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -225,7 +225,7 @@ export class LocalStack {
     const waiting = new Map<string, () => Promise<boolean>>();
     for (const url of gateways) waiting.set(`the gateway at ${url}`, () => answers(`${url}/readyz`));
     for (const service of this.services.filter(({ name }) => name.startsWith('worker'))) {
-      waiting.set(service.name, async () => service.logTail().includes('"msg":"ready"'));
+      waiting.set(service.name, async () => service.logTail().includes('{"ready":true}'));
     }
     while (waiting.size > 0) {
       for (const [what, isReady] of waiting) if (await isReady()) waiting.delete(what);

@@ -38,17 +38,21 @@ export function packFolder(dir: string, limits: ArchiveLimits = RUN_FOLDER_LIMIT
   return gzip;
 }
 
-/** Unpacks into `dir`, which must not exist. Nothing is left behind by a failure; a bad archive is ArchiveRefused. */
+/**
+ * Unpacks into `dir`, which must not exist, and gives the sum of the files' bytes. Nothing is left behind by a failure;
+ * a bad archive is ArchiveRefused.
+ */
 export async function unpackFolder(
   source: AsyncIterable<Uint8Array>,
   dir: string,
   limits: ArchiveLimits = RUN_FOLDER_LIMITS,
-): Promise<void> {
+): Promise<number> {
   const staging = `${dir}.unpacking-${randomBytes(6).toString('hex')}`;
   await mkdir(staging, { recursive: true, mode: 0o700 });
   try {
-    await unpackInto(source, staging, limits);
+    const bytes = await unpackInto(source, staging, limits);
     await rename(staging, dir);
+    return bytes;
   } catch (error) {
     await rm(staging, { recursive: true, force: true });
     throw isArchiveFault(error) ? new ArchiveRefused('the archive is damaged') : error;
@@ -98,7 +102,7 @@ async function addMember(tar: Pack, dir: string, member: Member): Promise<void> 
   }
 }
 
-async function unpackInto(source: AsyncIterable<Uint8Array>, dir: string, limits: ArchiveLimits): Promise<void> {
+async function unpackInto(source: AsyncIterable<Uint8Array>, dir: string, limits: ArchiveLimits): Promise<number> {
   const tar = extract();
   const streamed = pipeline(Readable.from(source), createGunzip(), unpackedBytesBound(limits), tar);
   streamed.catch(() => {}); // Awaited below; until then a failure must not count as unhandled.
@@ -122,6 +126,7 @@ async function unpackInto(source: AsyncIterable<Uint8Array>, dir: string, limits
     throw (error as NodeJS.ErrnoException).code === 'STREAM_DESTROYED' ? cause : error;
   }
   await streamed;
+  return bytes;
 }
 
 async function unpackMember(entry: Entry, dir: string, names: MemberNames): Promise<void> {

@@ -1,5 +1,6 @@
 // The working folder of each step: the same place every time, empty at the start of each.
-import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 export class WorkFolder {
@@ -9,17 +10,19 @@ export class WorkFolder {
 
   /** Cheap when the step before left nothing, which is the rule: one listing, and no call when already inside. */
   enter() {
-    let left;
     try {
-      left = readdirSync(this.dir);
+      for (const name of readdirSync(this.dir)) rmSync(join(this.dir, name), { recursive: true, force: true });
     } catch {
-      // The step before removed or locked the folder itself.
-      mkdirSync(this.dir, { recursive: true });
-      chmodSync(this.dir, 0o700);
-      process.chdir('/');
-      left = readdirSync(this.dir);
+      this.forceClean();
     }
-    for (const name of left) rmSync(join(this.dir, name), { recursive: true, force: true });
     if (process.cwd() !== this.dir) process.chdir(this.dir);
+  }
+
+  /** The step before removed the folder itself, or took away the rights to it or to something in it. */
+  forceClean() {
+    process.chdir('/');
+    mkdirSync(this.dir, { recursive: true });
+    execFileSync('chmod', ['-R', 'u+rwx', this.dir], { stdio: 'ignore' });
+    for (const name of readdirSync(this.dir)) rmSync(join(this.dir, name), { recursive: true, force: true });
   }
 }

@@ -127,6 +127,18 @@ describe('a node step', () => {
     assert.deepEqual(pidOut, { value: value[0] }, 'the same warm process ran all three');
   });
 
+  it('has a folder even after the step before removed it', async () => {
+    const remove = node('remove', "(await import('node:fs')).rmSync(step.dir, { recursive: true })");
+    const write = node(
+      'write',
+      "(await import('node:fs')).writeFileSync('a', 'x'); return { value: process.cwd() === step.dir }",
+      {
+        out: out(any),
+      },
+    );
+    assert.deepEqual((await harness.last(method([remove, write]))).out, { value: true });
+  });
+
   it('logs what it prints and says, in order of each source', async () => {
     const { log } = await runCode(
       `console.log('to stdout'); console.error('to stderr'); step.log('said', { n: 1 }); step.progress(0.5, 'half');

@@ -106,7 +106,7 @@ export class RunFolder {
   /** Takes over what an earlier attempt saved. Whatever stood here before is dropped. */
   async restore(archive: AsyncIterable<Uint8Array>): Promise<void> {
     await rm(this.dir, { recursive: true, force: true });
-    await unpackFolder(archive, this.dir);
+    this.bytes = await unpackFolder(archive, this.dir);
     this.made = true;
   }
 
@@ -116,7 +116,7 @@ export class RunFolder {
     await rm(this.dir, { recursive: true, force: true });
   }
 
-  /** Drops the files of a step that runs again, so that its names are free. */
+  /** Drops what a lost attempt of the step left, so that its names are free. Call before the step's first file. */
   async clearStep(step: string): Promise<void> {
     if (!this.made) return;
     await rm(join(this.dir, 'steps', step), { recursive: true, force: true });

@@ -8,14 +8,17 @@ import { executeRun, type RunOptions } from './execute-run.ts';
 import { RunFolder } from './run-folder.ts';
 import type { RunJournal, RunOutcome, StepEnd } from './run-outcome.ts';
 import { RunnerPool, type RunnerPoolOptions } from './runner-pool.ts';
+import { StepFetch } from './step-fetch.ts';
 
 export class RunHarness {
+  /** What the journal of the last run was given; see `last` for the record that travels with the outcome. */
   readonly records: StepEnd[] = [];
   readonly journal: RunJournal = {
     stepEnded: async (record) => {
       this.records.push(record);
     },
   };
+  private readonly web = new StepFetch();
   private serial = 0;
 
   private constructor(
@@ -33,6 +36,7 @@ export class RunHarness {
 
   async stop(): Promise<void> {
     await this.runners.stop();
+    await this.web.stop();
     await rm(this.dir, { recursive: true, force: true });
   }
 
@@ -50,7 +54,7 @@ export class RunHarness {
       secrets: new Map(),
       journal: this.journal,
       runners: this.runners,
-      fetch,
+      fetch: this.web.fetch,
       folder: RunFolder.create(join(this.dir, 'runs'), runId),
       signal: new AbortController().signal,
       clock: systemClock,

@@ -2,6 +2,7 @@
 // steps have waited about as long as its start takes, so that many short steps share few processes and long steps
 // still run side by side.
 import { mkdirSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { AssertionFailed } from '@methods/base/assert';
@@ -71,6 +72,7 @@ export class RunnerPool implements Stoppable {
     }
     await Promise.all([...this.live].map((runner) => runner.kill()));
     await this.reaper?.stop();
+    if (this.folder !== null) await rm(this.folder, { recursive: true, force: true });
   }
 
   /** Processes that can take steps, for tests and metrics. */
@@ -161,8 +163,24 @@ export class RunnerPool implements Stoppable {
     if (head === null || this.stopped) return;
     if (this.runnerCount >= this.options.runnersMax) this.evictIdle();
     if (this.runnerCount >= this.options.runnersMax) return;
+    let runner: RunnerProcess;
+    try {
+      runner = this.spawn(queue, head.job);
+    } catch (error) {
+      if (error instanceof AssertionFailed) throw error;
+      // No process, no memory or no disk left: the step fails, and the worker must not.
+      queue.take()?.done(failed('A process for the step could not be started'));
+      return;
+    }
+    this.live.add(runner);
+    if (runner.pid !== undefined) this.reaper?.started(runner.pid);
+    queue.runners.add(runner);
+    this.runnerCount++;
+  }
+
+  private spawn(queue: RunnerQueue, job: RunnerJob): RunnerProcess {
     if (this.folder === null) throw new AssertionFailed('the runner pool is not started');
-    const runner: RunnerProcess = new RunnerProcess(queue.key, head.job, {
+    return new RunnerProcess(queue.key, job, {
       folder: join(this.folder, String(++this.runnerSerial)),
       path: this.options.path,
       lang: this.options.lang ?? 'C.UTF-8',
@@ -171,10 +189,6 @@ export class RunnerPool implements Stoppable {
       onRetired: (retired) => this.onRetired(queue, retired),
       onExit: (gone) => this.onExit(gone),
     });
-    this.live.add(runner);
-    if (runner.pid !== undefined) this.reaper?.started(runner.pid);
-    queue.runners.add(runner);
-    this.runnerCount++;
   }
 
   private evictIdle(): void {

@@ -18,6 +18,7 @@ export async function takeStepFiles(
   workDir: string,
   folder: RunFolder,
 ): Promise<JsonValue> {
+  await folder.clearStep(step.name);
   const taken = new Map<string, FileValue>();
   let bytes = 0;
 

@@ -21,7 +21,7 @@ export function stepOut(step: CompiledStep, returned: JsonValue | undefined, mas
   const { out } = step;
   if (out === null) return { value: NO_FIELDS, json: '{}', dropped: [] };
   const projected = projectOut(out.schema, returned === undefined || returned === null ? NO_FIELDS : returned);
-  const dropped = projected.dropped.slice(0, DROPPED_MAX);
+  const dropped = projected.dropped.slice(0, DROPPED_MAX).map((name) => mask.text(name));
   const checked = out.check(projected.value);
   if (!checked.ok) {
     const [finding] = checked.findings;

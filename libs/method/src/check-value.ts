@@ -21,11 +21,14 @@ const LEVELS_MAX = 100;
 export function compileCheck(schema: JsonSchema): (value: JsonValue) => ValueCheck {
   const validate = compileSchema(schema);
   return (value) => {
-    if (nestsDeeperThan(value, LEVELS_MAX)) {
-      return { ok: false, findings: [{ path: '', code: 'depth', message: `nests deeper than ${LEVELS_MAX} levels` }] };
-    }
+    if (nestsDeeperThan(value, LEVELS_MAX)) return refusal('too_deep', `nests deeper than ${LEVELS_MAX} levels`);
     const filled = fillDefaults(schema, value);
-    const errors = validate(filled);
-    return errors.length === 0 ? { ok: true, value: filled } : { ok: false, findings: findingsOf(errors, schema) };
+    const { errors, exhausted } = validate(filled);
+    if (exhausted) return refusal('too_long', 'the texts are too long for the patterns they must match');
+    return errors.length === 0 ? { ok: true, value: filled } : { ok: false, findings: findingsOf(errors) };
   };
+}
+
+function refusal(code: string, message: string): ValueCheck {
+  return { ok: false, findings: [{ path: '', code, message }] };
 }

@@ -20,11 +20,6 @@ export interface Diagnostic {
 
 const DIAGNOSTICS_MAX = 100;
 
-/** True when at least one finding refuses the source. */
-export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
-  return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
-}
-
 /** The findings in file order, at most 100. Errors win the places: warnings alone must never hide that a source is refused. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const inFileOrder = (a: Diagnostic, b: Diagnostic) => a.line - b.line || a.column - b.column;

@@ -170,7 +170,7 @@ test('any text and any bytes give diagnostics or a method, never a throw', () =>
         );
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: 1_000 },
   );
 });
 
@@ -190,6 +190,6 @@ test('a good source with a piece cut out or doubled never makes the compiler thr
         [...places].sort((a, b) => a - b),
       );
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });

@@ -1,6 +1,7 @@
 // Connections to Postgres, set so that no statement, lock or idle transaction lasts for ever, and so that a server that
 // fell silent is noticed: postgres.js itself waits for an answer without end.
 import postgres from 'postgres';
+import { addArrayTypes } from './array-types.ts';
 import { renewingPool } from './renewing-pool.ts';
 import { type SocketTarget, watchedSocket } from './watched-socket.ts';
 
@@ -47,6 +48,7 @@ export function openPool(options: PoolOptions): Sql {
       max_lifetime: null,
       idle_timeout: null,
       onnotice: () => {},
+      fetch_types: false,
       types: { bigint: safeBigint },
       connection: {
         application_name: options.applicationName,
@@ -60,7 +62,9 @@ export function openPool(options: PoolOptions): Sql {
       // Not in the library's types: a function that gives each connection its socket.
       socket: (target: SocketTarget) => watchedSocket(target, { silentMs, onLost }),
     };
-    return postgres(options.url, connections as unknown as postgres.Options<Record<string, never>>) as unknown as Sql;
+    const sql = postgres(options.url, connections as unknown as postgres.Options<Record<string, never>>);
+    addArrayTypes(sql as unknown as Sql);
+    return sql as unknown as Sql;
   });
 }
 

@@ -35,6 +35,33 @@ describe('a pool', () => {
     assert.deepEqual({ ...back }, { value: 9007199254740994n, five: 5 });
   });
 
+  test('takes and gives arrays of the built-in types', async () => {
+    const at = new Date('2026-01-02T03:04:05.678Z');
+    const [row] = await sql`
+      select ${['a,"b"', '\\']}::text[] as texts, ${[1, 2]}::int[] as numbers, ${sql.array([true, false])}::bool[] as flags,
+        ${sql.array([at])}::timestamptz[] as times, ${[[1], [2]]}::int8[] as nested, ${sql.array([Buffer.from('x')])}::bytea[] as bytes,
+        ${[]}::uuid[] as none, ${sql.array([{ a: 1 }], 3802)}::jsonb[] as objects,
+        (select count(*)::int from generate_series(1, 5) as n where n = any(${[2, 3, 9]})) as found`;
+    assert.deepEqual(
+      { ...row },
+      {
+        texts: ['a,"b"', '\\'],
+        numbers: [1, 2],
+        flags: [true, false],
+        times: [at],
+        nested: [[1], [2]],
+        bytes: [Buffer.from('x')],
+        none: [],
+        objects: [{ a: 1 }],
+        found: 2,
+      },
+    );
+    assert.equal(
+      (await sql`select * from ${sql('pg_class')} where relname in ${sql(['pg_class', 'pg_type'])}`).length,
+      2,
+    );
+  });
+
   test('has the server end a statement that takes too long', async () => {
     await assert.rejects(sql`select pg_sleep(5)`, (error) => sqlState(error) === '57014');
   });

@@ -13,7 +13,8 @@ function main(): void {
     fetch,
     clock: systemClock,
     logger,
-    onConnected: () => logger.info({ methods: config.methods, concurrency: config.concurrency }, 'ready'),
+    // Whoever started this process waits for this line.
+    onConnected: () => process.stdout.write('{"ready":true}\n'),
   });
   closeWithGrace({ delay: config.drainMs + 10_000, logger: false }, async ({ err, signal }) => {
     if (err !== undefined) logger.error({ err }, 'stopping after a fault');

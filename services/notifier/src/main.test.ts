@@ -36,7 +36,7 @@ test('a node killed between the receiver’s 2xx and its own record costs one re
   child = notifierProcess(stack, {});
   try {
     await stack.emit(event);
-    await server.received(1, 20_000);
+    await server.received(1, 40_000);
     await once(child, 'exit');
     const survivor = await stack.notifier();
     try {
@@ -98,7 +98,10 @@ test('the process ends by itself on SIGTERM, and says what is wrong with its env
     log += chunk.toString();
   });
   try {
-    await until('it serves', () => log.includes('"serving"'), 20_000);
+    await until('it serves', () => log.includes('"serving"'), 40_000);
+    const event = succeeded('');
+    await stack.emit(event);
+    await until('it takes events in', () => stack.confirmed.includes(event.outboxId ?? ''));
     const exit = once(child, 'exit');
     child.kill('SIGTERM');
     assert.deepEqual(await exit, [0, null]);

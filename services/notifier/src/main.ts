@@ -1,6 +1,7 @@
-// The notifier's process: start, serve, and end on SIGTERM or SIGINT with what is under way finished.
+// The notifier's process: start, serve, and end on SIGTERM or SIGINT with what is being sent finished or put back.
 import 'reflect-metadata/lite';
 import { createLogger } from '@methods/logging/logger';
+import closeWithGrace from 'close-with-grace';
 import { composeNotifier } from './composition.ts';
 import { readConfig } from './config.ts';
 
@@ -10,19 +11,13 @@ async function main(): Promise<void> {
   const config = readConfig();
   const logger = createLogger({ name: 'notifier', level: config.logLevel });
   const notifier = composeNotifier(config, logger);
-
   let stopping = false;
-  async function stop(signal: string): Promise<void> {
-    // A second signal is a person who has waited long enough.
-    if (stopping) process.exit(1);
+  closeWithGrace({ delay: STOP_LIMIT_MS, logger: false }, async ({ err, signal }) => {
     stopping = true;
-    logger.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+    if (err === undefined) logger.info({ signal }, 'stopping');
+    else logger.error({ error: err }, 'stopping after a fault');
     await notifier.stop();
-    process.exit(0);
-  }
-  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stop(signal).catch(fail));
-
+  });
   try {
     await notifier.start();
   } catch (error) {
@@ -33,10 +28,7 @@ async function main(): Promise<void> {
   logger.info({ port: notifier.port }, 'serving');
 }
 
-/** One sentence for the operator. */
-function fail(error: unknown): void {
+main().catch((error: unknown) => {
   process.stderr.write(`notifier: ${error instanceof Error ? error.message : 'failed for an unknown reason'}\n`);
   process.exit(1);
-}
-
-main().catch(fail);
+});

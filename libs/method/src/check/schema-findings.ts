@@ -1,6 +1,5 @@
 // Owns the turn of validator errors into findings a person can act on. Values never appear in a message: they are content.
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { isJsonList, isJsonObject, type JsonSchema, type JsonValue, ownField } from '../json.ts';
 import { nearest } from '../structure/did-you-mean.ts';
 
 /** One way a value misses its schema. `path` is a JSON Pointer (RFC 6901); `code` is the rule's name, such as `required`. */
@@ -13,17 +12,46 @@ export interface ValueFinding {
 const FINDINGS_MAX = 20;
 
 /** At most 20 findings in the order of the errors, one for each place and rule. */
-export function findingsOf(errors: readonly ErrorObject[], schema: JsonSchema): ValueFinding[] {
+export function findingsOf(errors: readonly ErrorObject[]): ValueFinding[] {
   const findings = new Map<string, ValueFinding>();
-  for (const error of errors) {
+  for (const error of withoutBranchNoise(errors)) {
     if (findings.size >= FINDINGS_MAX) break;
-    const finding = findingOf(error, schema);
+    const finding = findingOf(error);
     findings.set(`${finding.path}\n${finding.code}`, finding);
   }
   return [...findings.values()];
 }
 
-function findingOf(error: ErrorObject, schema: JsonSchema): ValueFinding {
+/**
+ * A union reports every branch it is not. When something deeper is wrong, the branch the author meant is clear and only that
+ * counts; otherwise the kinds are named once, together.
+ */
+function withoutBranchNoise(errors: readonly ErrorObject[]): ErrorObject[] {
+  const unions = new Set(errors.filter((error) => error.keyword === 'anyOf').map((error) => error.instancePath));
+  if (unions.size === 0) return [...errors];
+  const isKind = (error: ErrorObject) => error.keyword === 'type' || error.keyword === 'anyOf';
+  const clear = new Set<string>();
+  for (const error of errors) {
+    if (!isKind(error)) clear.add(error.instancePath);
+    // What is wrong inside a value also makes clear which branch each of its parents is.
+    for (let at = error.instancePath.lastIndexOf('/'); at > 0; at = error.instancePath.lastIndexOf('/', at - 1)) {
+      clear.add(error.instancePath.slice(0, at));
+    }
+  }
+  const kept: ErrorObject[] = [];
+  for (const error of errors) {
+    if (!unions.has(error.instancePath) || !isKind(error)) kept.push(error);
+    else if (!clear.has(error.instancePath) && error.keyword === 'anyOf') {
+      const types = errors
+        .filter((other) => other.keyword === 'type' && other.instancePath === error.instancePath)
+        .flatMap((other) => (other.params as { type: string | string[] }).type);
+      kept.push({ ...error, keyword: 'type', params: { type: [...new Set(types)] } });
+    }
+  }
+  return kept;
+}
+
+function findingOf(error: ErrorObject): ValueFinding {
   const params = error.params as Readonly<Record<string, unknown>>;
   const code = CODES.get(error.keyword) ?? error.keyword;
   switch (error.keyword) {
@@ -32,7 +60,7 @@ function findingOf(error: ErrorObject, schema: JsonSchema): ValueFinding {
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(params.additionalProperty ?? params.unevaluatedProperty);
-      const near = nearest(name, propertyNames(schema, error.schemaPath));
+      const near = nearest(name, propertyNames(error));
       const message = near === undefined ? 'is not a known field' : `is not a known field; did you mean "${near}"?`;
       return { path: pointer(error.instancePath, name), code, message };
     }
@@ -73,7 +101,6 @@ const CODES: ReadonlyMap<string, string> = new Map([
   ['exclusiveMinimum', 'too_small'],
   ['maximum', 'too_large'],
   ['exclusiveMaximum', 'too_large'],
-  ['anyOf', 'type'],
   ['uniqueItems', 'repeated'],
 ]);
 
@@ -106,14 +133,8 @@ function listed(values: unknown): string {
   return `${shown.join(', ')}${values.length > 20 ? ', …' : ''}`;
 }
 
-/** The declared names beside the keyword that `schemaPath` (a URI fragment pointer) names. */
-function propertyNames(root: JsonSchema, schemaPath: string): string[] {
-  let current: JsonValue | undefined = root;
-  for (const part of schemaPath.split('/').slice(1, -1)) {
-    const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (isJsonObject(current)) current = ownField(current, name);
-    else current = isJsonList(current) ? current[Number(name)] : undefined;
-  }
-  const properties = isJsonObject(current) ? ownField(current, 'properties') : undefined;
-  return isJsonObject(properties) ? Object.keys(properties) : [];
+/** The declared names beside the keyword that failed. */
+function propertyNames(error: ErrorObject): string[] {
+  const properties: unknown = error.parentSchema?.properties;
+  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 }

@@ -26,8 +26,15 @@ function boundedPattern(source: string): RegExp {
 
 const regExp = Object.assign((source: string) => boundedPattern(source), { code: 'boundedPattern' });
 
-/** Compiles a schema. The function returns the errors, none when the value fits; the error list is not sorted. */
-export function compileSchema(schema: JsonSchema): (value: JsonValue) => readonly ErrorObject[] {
+export interface Validation {
+  /** None when the value fits; not sorted. */
+  readonly errors: readonly ErrorObject[];
+  /** True when the texts were too long for the patterns, so that the errors say nothing. */
+  readonly exhausted: boolean;
+}
+
+/** Compiles a schema. The function checks one value. */
+export function compileSchema(schema: JsonSchema): (value: JsonValue) => Validation {
   // One instance a schema: Ajv keeps every schema it has compiled for as long as the instance lives.
   const ajv = new Ajv2020({
     allErrors: true,
@@ -37,7 +44,8 @@ export function compileSchema(schema: JsonSchema): (value: JsonValue) => readonl
     validateSchema: false,
     addUsedSchema: false,
     inlineRefs: false,
-    verbose: false,
+    // Errors then carry the schema around them, which did-you-mean reads.
+    verbose: true,
     code: { regExp },
   });
   for (const format of FORMAT_NAMES)
@@ -54,6 +62,7 @@ export function compileSchema(schema: JsonSchema): (value: JsonValue) => readonl
   const validate = ajv.compile(schema);
   return (value) => {
     patternWorkLeft = PATTERN_WORK_MAX;
-    return validate(value) ? [] : (validate.errors ?? []);
+    const errors = validate(value) ? [] : (validate.errors ?? []);
+    return { errors, exhausted: patternWorkLeft < 0 };
   };
 }

@@ -4,13 +4,14 @@ import { hintNearest } from '../structure/did-you-mean.ts';
 import {
   ANY,
   INTEGER,
+  isNullable,
   isNumber,
   isText,
   isUnknown,
   membersOf,
   orNull,
   STRING,
-  showType,
+  shortType,
   type Type,
   unionOf,
   withoutNull,
@@ -29,7 +30,9 @@ export interface Receiver extends Compiled {
 /** Compiles what stands left of `.`, `?.` or `[`. */
 export function compileReceiver(compiler: Compiler, object: Expr, optional: boolean, env: Env): Receiver {
   const compiled = compiler.compile(object, env);
-  const stops = optional || compiled.stops === true;
+  // `?.` on what is surely there stops nothing.
+  const mayStop = optional && (isNullable(compiled.type) || isUnknown(compiled.type));
+  const stops = mayStop || compiled.stops === true;
   const type = optional ? withoutNull(compiled.type) : compiler.present(object, compiled);
   const place = compiler.textOf(object);
   const { run } = compiled;
@@ -102,7 +105,7 @@ function fieldType(compiler: Compiler, expr: ExprOf<'member'>, member: Member, e
         );
       throw new ExpressionProblem(
         'M406',
-        `${owner} is ${showType(member).slice(0, 60)} and has no field "${name.slice(0, 40)}"`,
+        `${owner} is ${shortType(member)} and has no field "${name.slice(0, 40)}"`,
         place,
       );
     }
@@ -134,16 +137,12 @@ export function compileIndex(compiler: Compiler, expr: ExprOf<'index'>, env: Env
       return orNull(member.of);
     }
     if (!isText(index.type))
-      throw new ExpressionProblem(
-        'M406',
-        `${owner} cannot be indexed with ${showType(index.type).slice(0, 60)}`,
-        expr.index,
-      );
+      throw new ExpressionProblem('M406', `${owner} cannot be indexed with ${shortType(index.type)}`, expr.index);
     if (member.kind === 'map') return orNull(member.of);
     if (member.kind === 'open') return ANY;
     if (member.kind === 'object') return orNull(unionOf(Array.from(member.fields.values(), (field) => field.type)));
     if (member.kind === 'file') return orNull(unionOf([STRING, INTEGER]));
-    throw new ExpressionProblem('M406', `${owner} is ${showType(member).slice(0, 60)} and cannot be indexed`, expr);
+    throw new ExpressionProblem('M406', `${owner} is ${shortType(member)} and cannot be indexed`, expr);
   });
   const { read } = receiver;
   const indexPlace = compiler.textOf(expr.index);

@@ -1,34 +1,31 @@
 // Owns the expression compiler: one walk gives each node its static type and the function that computes it.
 import type { CompiledExpression, Evaluator } from '../compiled-value.ts';
-import { type JsonValue, objectOf } from '../json.ts';
 import { hintNearest } from '../structure/did-you-mean.ts';
 import type { PatternBook } from '../types/pattern.ts';
 import {
-  ANY,
-  BOOLEAN,
   contains,
   isBoolean,
   isNullable,
   isNumber,
   isText,
-  isUnknown,
   membersOf,
   NULL,
-  STRING,
-  showType,
+  shortType,
   type Type,
   unionOf,
   withoutNull,
 } from '../types/type.ts';
 import { compileIndex, compileMember } from './access.ts';
+import { compileConditional, compileFallback, compileNot, compileRow } from './choices.ts';
 import type { Compiled, CompiledArrow, Compiler, Env } from './compiler-context.ts';
 import { type Expr, ExpressionProblem, type ExprOf } from './expression-tree.ts';
 import { compileCall } from './functions.ts';
 import { compileMethod } from './methods.ts';
-import { factsOf, pathOf, presence } from './narrowing.ts';
+import { type Facts, factsOf, pathOf, presence } from './narrowing.ts';
 import { compileArithmetic, compileComparison, compileEquality, compileNegate } from './operators.ts';
 import { parseExpression } from './parse-expression.ts';
-import { charge, chargeText, expectBoolean, expectList, scalarText } from './runtime.ts';
+import { charge } from './runtime.ts';
+import { compileList, compileObject, compileTemplate } from './structures.ts';
 
 /** A name expressions can read. */
 export interface Root {
@@ -87,12 +84,17 @@ class ExpressionCompiler implements Compiler {
     return text.length > 80 ? `${text.slice(0, 80)}…` : text;
   }
 
+  factsOf(expr: Expr): Facts {
+    return factsOf(expr, (node) => this.#source.slice(node.start, node.end));
+  }
+
   compile(expr: Expr, env: Env): Compiled {
     this.size++;
     const compiled = this.#node(expr, env);
     const path = pathOf(expr);
-    if (path === undefined || expr.kind === 'chain') return compiled;
-    return env.facts.has(presence(path)) ? { ...compiled, type: withoutNull(compiled.type) } : compiled;
+    return path !== undefined && env.facts.has(presence(path))
+      ? { ...compiled, type: withoutNull(compiled.type) }
+      : compiled;
   }
 
   operand(expr: Expr, env: Env): Compiled {
@@ -115,7 +117,7 @@ class ExpressionCompiler implements Compiler {
           : `${text} != null`;
     throw new ExpressionProblem(
       'M404',
-      `a condition is true or false; ${text} is ${short(type)}`,
+      `a condition is true or false; ${text} is ${shortType(type)}`,
       expr,
       `write  ${better}`,
     );
@@ -174,7 +176,7 @@ class ExpressionCompiler implements Compiler {
     this.size = outside;
     const first = locals.get(name)?.slot ?? 0;
     const second = indexName === undefined ? undefined : locals.get(indexName)?.slot;
-    const keepsItem = factsOf(expr.body, (node) => this.#source.slice(node.start, node.end)).yes.has(presence(name));
+    const keepsItem = this.factsOf(expr.body).yes.has(presence(name));
     return {
       type: body.type,
       narrowed: keepsItem ? withoutNull(item) : item,
@@ -209,28 +211,16 @@ class ExpressionCompiler implements Compiler {
         return inner.stops ? { type: unionOf([inner.type, NULL]), run: inner.run } : inner;
       }
       case 'template':
-        return this.#template(expr, env);
-      case 'conditional': {
-        const test = this.condition(expr.test, env);
-        const facts = factsOf(expr.test, (node) => this.#source.slice(node.start, node.end));
-        const yes = this.compile(expr.yes, narrowed(env, facts.yes));
-        const no = this.compile(expr.no, narrowed(env, facts.no));
-        const place = this.textOf(expr.test);
-        return {
-          type: unionOf([yes.type, no.type]),
-          run: (frame) => (expectBoolean(test.run(frame), place) ? yes.run(frame) : no.run(frame)),
-        };
-      }
+        return compileTemplate(this, expr, env);
+      case 'conditional':
+        return compileConditional(this, expr, env);
       case 'and':
       case 'or':
-        return this.#row(expr, env);
+        return compileRow(this, expr, env);
       case 'fallback':
-        return this.#fallback(expr, env);
-      case 'not': {
-        const value = this.condition(expr.value, env);
-        const place = this.textOf(expr.value);
-        return { type: BOOLEAN, run: (frame) => !expectBoolean(value.run(frame), place) };
-      }
+        return compileFallback(this, expr, env);
+      case 'not':
+        return compileNot(this, expr, env);
       case 'negate':
         return compileNegate(this, expr, env);
       case 'equality':
@@ -240,9 +230,9 @@ class ExpressionCompiler implements Compiler {
       case 'arithmetic':
         return compileArithmetic(this, expr, env);
       case 'list':
-        return this.#list(expr, env);
+        return compileList(this, expr, env);
       case 'object':
-        return this.#object(expr, env);
+        return compileObject(this, expr, env);
       case 'arrow':
         throw new ExpressionProblem(
           'M402',
@@ -282,126 +272,4 @@ class ExpressionCompiler implements Compiler {
     for (const known of this.paths) if (known.startsWith(`${path}.`)) return;
     if (this.paths.size < 100) this.paths.add(path);
   }
-
-  #template(expr: ExprOf<'template'>, env: Env): Compiled {
-    const values = expr.values.map((value) => this.scalar(value, env));
-    const places = expr.values.map((value) => this.textOf(value));
-    const { texts } = expr;
-    return {
-      type: STRING,
-      run: (frame) => {
-        let text = texts[0] ?? '';
-        for (const [index, value] of values.entries()) {
-          text += scalarText(value.run(frame), places[index] ?? '') + (texts[index + 1] ?? '');
-          chargeText(frame, text.length);
-        }
-        return text;
-      },
-    };
-  }
-
-  /** A value with a text form (M407). */
-  scalar(expr: Expr, env: Env): Compiled {
-    const compiled = this.operand(expr, env);
-    const bad = membersOf(compiled.type).find((member) =>
-      ['list', 'map', 'object', 'open', 'file'].includes(member.kind),
-    );
-    if (!bad) return compiled;
-    const text = this.textOf(expr);
-    throw new ExpressionProblem(
-      'M407',
-      `${text} is ${short(bad)}, which has no text form`,
-      expr,
-      `write  json(${text})  or pick a field`,
-    );
-  }
-
-  #row(expr: ExprOf<'and' | 'or'>, env: Env): Compiled {
-    const isAnd = expr.kind === 'and';
-    const known = new Set(env.facts);
-    const operands = expr.operands.map((operand) => {
-      // One growing set for the whole row: a copy for each operand would make long conditions quadratic.
-      const compiled = this.condition(operand, { facts: known, locals: env.locals });
-      const facts = factsOf(operand, (node) => this.#source.slice(node.start, node.end));
-      for (const fact of isAnd ? facts.yes : facts.no) known.add(fact);
-      return { run: compiled.run, place: this.textOf(operand) };
-    });
-    return {
-      type: BOOLEAN,
-      run: (frame) => {
-        for (const operand of operands) if (expectBoolean(operand.run(frame), operand.place) !== isAnd) return !isAnd;
-        return isAnd;
-      },
-    };
-  }
-
-  #fallback(expr: ExprOf<'fallback'>, env: Env): Compiled {
-    const operands = expr.operands.map((operand) => this.compile(operand, env));
-    const types = operands.map((operand, index) =>
-      index < operands.length - 1 ? withoutNull(operand.type) : operand.type,
-    );
-    return {
-      // A left side that is always null contributes nothing.
-      type: unionOf(types.filter((type, index) => index === types.length - 1 || type.kind !== 'null')),
-      run: (frame) => {
-        let value: JsonValue = null;
-        for (const operand of operands) {
-          value = operand.run(frame);
-          if (value !== null) break;
-        }
-        return value;
-      },
-    };
-  }
-
-  #list(expr: ExprOf<'list'>, env: Env): Compiled {
-    const items = expr.items.map(({ spread, value }) => {
-      if (!spread) return { spread, ...this.compile(value, env), place: '' };
-      const list = this.operand(value, env);
-      const members = membersOf(list.type);
-      if (!isUnknown(list.type) && members.some((member) => member.kind !== 'list')) {
-        throw new ExpressionProblem('M406', `... needs a list, not ${short(list.type)}`, value);
-      }
-      const of = unionOf(members.map((member) => (member.kind === 'list' ? member.of : ANY)));
-      return { spread, run: list.run, type: of, place: this.textOf(value) };
-    });
-    return {
-      type: { kind: 'list', of: items.length === 0 ? ANY : unionOf(items.map((item) => item.type)), bounds: {} },
-      run: (frame) => {
-        const list: JsonValue[] = [];
-        for (const item of items) {
-          const value = item.run(frame);
-          if (!item.spread) list.push(value);
-          else {
-            const spread = expectList(value, item.place);
-            charge(frame, spread.length);
-            for (const inner of spread) list.push(inner);
-          }
-        }
-        return list;
-      },
-    };
-  }
-
-  #object(expr: ExprOf<'object'>, env: Env): Compiled {
-    const fields = new Map<string, Compiled>();
-    for (const { name, value } of expr.fields) {
-      if (fields.has(name)) throw new ExpressionProblem('M402', `"${name.slice(0, 40)}" is given twice`, value);
-      fields.set(name, this.compile(value, env));
-    }
-    const types = Array.from(fields, ([name, field]) => [name, { type: field.type, optional: false }] as const);
-    return {
-      type: { kind: 'object', fields: new Map(types) },
-      run: (frame) => objectOf(Array.from(fields, ([name, field]) => [name, field.run(frame)] as const)),
-    };
-  }
-}
-
-function narrowed(env: Env, facts: ReadonlySet<string>): Env {
-  return { facts: new Set([...env.facts, ...facts]), locals: env.locals };
-}
-
-function short(type: Type): string {
-  const text = showType(type);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -4,6 +4,7 @@ import type { JsonValue } from '../json.ts';
 import type { PatternBook } from '../types/pattern.ts';
 import type { Type } from '../types/type.ts';
 import type { Expr } from './expression-tree.ts';
+import type { Facts } from './narrowing.ts';
 
 /** A compiled node: its static type and the function that computes it. */
 export interface Compiled {
@@ -39,6 +40,8 @@ export interface Compiler {
   /** Compiles a condition (M404). */
   condition(expr: Expr, env: Env): Compiled;
   arrow(expr: Expr | undefined, item: Type, env: Env, around: Expr, wanted?: 'value' | 'condition'): CompiledArrow;
+  /** What a condition shows when it is true, and when it is false. */
+  factsOf(expr: Expr): Facts;
   /** The author's text of a node, for messages. */
   textOf(expr: { readonly start: number; readonly end: number }): string;
   /** The type without null; M405 when it can be null. */

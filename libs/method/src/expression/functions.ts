@@ -14,7 +14,7 @@ import {
   NUMBER,
   orNull,
   STRING,
-  showType,
+  shortType,
   type Type,
   unionOf,
 } from '../types/type.ts';
@@ -74,7 +74,7 @@ class Call {
   }
 
   refuse(index: number, wanted: string, type: Type): never {
-    const message = `${this.expr.name} needs ${wanted}, not ${showType(type).slice(0, 60)}`;
+    const message = `${this.expr.name} needs ${wanted}, not ${shortType(type)}`;
     throw new ExpressionProblem('M406', message, this.argument(index));
   }
 }
@@ -283,7 +283,7 @@ function text(call: Call): Compiled {
   if (bad)
     throw new ExpressionProblem(
       'M407',
-      `${place} is ${showType(bad).slice(0, 60)}, which has no text form`,
+      `${place} is ${shortType(bad)}, which has no text form`,
       call.argument(0),
       `write  json(${place})`,
     );

@@ -10,7 +10,7 @@ import {
   membersOf,
   orNull,
   STRING,
-  showType,
+  shortType,
   type Type,
   unionOf,
 } from '../types/type.ts';
@@ -118,7 +118,7 @@ function search(call: MethodCall, type: Type, answer: (index: number) => JsonVal
   const wanted = call.value(0);
   call.compiler.refuseSecret(call.expr.object, call.of);
   if (!overlap(wanted.type, call.of)) {
-    const message = `${call.compiler.textOf(call.expr.object)} holds ${showType(call.of).slice(0, 60)}, never ${showType(wanted.type).slice(0, 60)}`;
+    const message = `${call.compiler.textOf(call.expr.object)} holds ${shortType(call.of)}, never ${shortType(wanted.type)}`;
     throw new ExpressionProblem('M406', message, call.argument(0));
   }
   return {
@@ -141,7 +141,7 @@ function join(call: MethodCall): ReturnType<ListMethod> {
   if (bad) {
     throw new ExpressionProblem(
       'M407',
-      `items of ${place} are ${showType(bad).slice(0, 60)}, which has no text form`,
+      `items of ${place} are ${shortType(bad)}, which has no text form`,
       call.expr.object,
       'map them to texts first',
     );
@@ -184,7 +184,7 @@ function concat(call: MethodCall): ReturnType<ListMethod> {
   if (of === undefined)
     throw new ExpressionProblem(
       'M406',
-      `concat takes a list, not ${showType(type).slice(0, 60)}`,
+      `concat takes a list, not ${shortType(type)}`,
       call.argument(0),
       'write  concat([x])',
     );

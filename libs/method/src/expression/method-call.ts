@@ -1,7 +1,7 @@
 // Owns one method call under compilation: its arguments, checked against what the method takes.
 import type { Frame } from '../compiled-value.ts';
 import type { JsonValue } from '../json.ts';
-import { isNumber, isText, showType, type Type } from '../types/type.ts';
+import { isNumber, isText, shortType, type Type } from '../types/type.ts';
 import type { Compiled, CompiledArrow, Compiler, Env } from './compiler-context.ts';
 import { type Expr, ExpressionProblem, type ExprOf } from './expression-tree.ts';
 
@@ -62,7 +62,7 @@ export class MethodCall {
     if (isText(value.type)) return value;
     throw new ExpressionProblem(
       'M406',
-      `${this.expr.name} takes text, not ${showType(value.type).slice(0, 60)}`,
+      `${this.expr.name} takes text, not ${shortType(value.type)}`,
       this.argument(index),
     );
   }
@@ -73,7 +73,7 @@ export class MethodCall {
     if (isNumber(value.type)) return value;
     throw new ExpressionProblem(
       'M406',
-      `${this.expr.name} takes numbers, not ${showType(value.type).slice(0, 60)}`,
+      `${this.expr.name} takes numbers, not ${shortType(value.type)}`,
       this.argument(index),
     );
   }

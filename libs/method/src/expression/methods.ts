@@ -2,7 +2,7 @@
 
 import { isJsonList, type JsonValue } from '../json.ts';
 import { hintNearest } from '../structure/did-you-mean.ts';
-import { isText, isUnknown, membersOf, showType, unionOf } from '../types/type.ts';
+import { isText, isUnknown, membersOf, shortType, unionOf } from '../types/type.ts';
 import { compileReceiver, elementType } from './access.ts';
 import type { Compiled, Compiler, Env } from './compiler-context.ts';
 import { ExpressionProblem, type ExprOf } from './expression-tree.ts';
@@ -70,7 +70,7 @@ function noMethod(
   compiler: Compiler,
   expr: ExprOf<'method'>,
   kind: 'list' | 'text' | 'other',
-  type: Parameters<typeof showType>[0],
+  type: Parameters<typeof shortType>[0],
 ): ExpressionProblem {
   const place = { start: expr.nameStart, end: expr.nameStart + expr.name.length };
   const name = expr.name.slice(0, 40);
@@ -88,6 +88,6 @@ function noMethod(
   const what =
     members.length === 1 && isUnknown(type)
       ? compiler.textOf(expr.object)
-      : `${compiler.textOf(expr.object)} (${showType(type).slice(0, 60)})`;
+      : `${compiler.textOf(expr.object)} (${shortType(type)})`;
   return new ExpressionProblem('M403', `${what} has no method "${name}"`, place, hint);
 }

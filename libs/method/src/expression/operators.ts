@@ -14,7 +14,7 @@ import {
   membersOf,
   NUMBER,
   STRING,
-  showType,
+  shortType,
   type Type,
 } from '../types/type.ts';
 import type { Compiled, Compiler, Env } from './compiler-context.ts';
@@ -24,7 +24,8 @@ import { chargeText, ExpressionError, equal, expectNumber, expectText, finite } 
 
 export function compileNegate(compiler: Compiler, expr: ExprOf<'negate'>, env: Env): Compiled {
   const value = compiler.operand(expr.value, env);
-  if (!isNumber(value.type)) throw new ExpressionProblem('M406', `- needs a number, not ${short(value.type)}`, expr);
+  if (!isNumber(value.type))
+    throw new ExpressionProblem('M406', `- needs a number, not ${shortType(value.type)}`, expr);
   const place = compiler.textOf(expr.value);
   return { type: isWhole(value.type) ? INTEGER : NUMBER, run: (frame) => -expectNumber(value.run(frame), place) };
 }
@@ -52,7 +53,7 @@ function neverEqual(compiler: Compiler, expr: ExprOf<'equality'>, left: Type, ri
   if (!sameShape)
     return new ExpressionProblem(
       'M406',
-      `${text} compares ${short(left)} with ${short(right)}`,
+      `${text} compares ${shortType(left)} with ${shortType(right)}`,
       expr,
       'both sides must be of one type',
     );
@@ -78,7 +79,7 @@ export function compileComparison(compiler: Compiler, expr: ExprOf<'comparison'>
   if (!numbers && !texts) {
     throw new ExpressionProblem(
       'M406',
-      `${expr.operator} needs two numbers or two texts, not ${short(left.type)} and ${short(right.type)}`,
+      `${expr.operator} needs two numbers or two texts, not ${shortType(left.type)} and ${shortType(right.type)}`,
       expr,
     );
   }
@@ -122,7 +123,7 @@ export function compileArithmetic(compiler: Compiler, expr: ExprOf<'arithmetic'>
         : isText(bad.type)
           ? 'number(x) reads a number from text'
           : undefined;
-      throw new ExpressionProblem('M406', `${place} needs numbers, not ${short(bad.type)}`, expr, hint);
+      throw new ExpressionProblem('M406', `${place} needs numbers, not ${shortType(bad.type)}`, expr, hint);
     }
   }
   if (texts) {
@@ -181,9 +182,4 @@ export function isWhole(type: Type): boolean {
     type,
     (member) => member.kind === 'integer' || (member.kind === 'choice' && member.values.every(Number.isInteger)),
   );
-}
-
-function short(type: Type): string {
-  const text = showType(type);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -35,11 +35,6 @@ export interface SourceScalar {
   readonly contentAt: number;
 }
 
-/** The entry of `key` when `node` is a mapping that has it. */
-export function entryOf(node: SourceNode | undefined, key: string): SourceEntry | undefined {
-  return node?.kind === 'map' ? node.entries.get(key) : undefined;
-}
-
 /** All entries of a mapping; none for anything else. */
 export function entriesOf(node: SourceNode | undefined): Iterable<SourceEntry> {
   return node?.kind === 'map' ? node.entries.values() : [];

@@ -13,7 +13,7 @@ import {
   membersOf,
   type ObjectType,
   STRING,
-  showType,
+  shortType,
   type Type,
 } from '../types/type.ts';
 import { checkKeys } from './check-keys.ts';
@@ -132,13 +132,9 @@ function reportValues(context: StepContext, type: Type, path: string, node: Sour
     return !isScalarMember(member);
   });
   if (bad)
-    context.findings.add(
-      'M407',
-      `a value of ${what} is text or a number, not ${showType(bad).slice(0, 60)}`,
-      path,
-      node.range,
-      { hint: 'use json(x) for the JSON text' },
-    );
+    context.findings.add('M407', `a value of ${what} is text or a number, not ${shortType(bad)}`, path, node.range, {
+      hint: 'use json(x) for the JSON text',
+    });
 }
 
 function isScalarMember(member: ReturnType<typeof membersOf>[number]): boolean {
@@ -188,7 +184,7 @@ function readBody(context: StepContext, http: SourceMap, verb: HttpVerb, entry: 
     !overlap(file.type, FILE) ||
     membersOf(file.type).some((member) => member.kind !== 'file' && !isUnknown(member))
   ) {
-    findings.add('M511', `file takes a file, not ${showType(file.type).slice(0, 60)}`, `${at}.file`, body.value.range, {
+    findings.add('M511', `file takes a file, not ${shortType(file.type)}`, `${at}.file`, body.value.range, {
       hint: 'for example  file: =steps.report.pdf',
     });
   }
@@ -239,7 +235,7 @@ function readTake(
     if (field && !overlap(read.type, field.type)) {
       findings.add(
         'M406',
-        `${pathOf(read.tree) ?? 'this'} is ${showType(read.type).slice(0, 60)}, but out declares ${showType(field.type).slice(0, 60)}`,
+        `${pathOf(read.tree) ?? 'this'} is ${shortType(read.type)}, but out declares ${shortType(field.type)}`,
         `${at}.${key}`,
         value.range,
       );

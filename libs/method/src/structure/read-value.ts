@@ -16,7 +16,7 @@ import {
   NULL,
   SECRET,
   STRING,
-  showType,
+  shortType,
   type Type,
   unionOf,
 } from '../types/type.ts';
@@ -181,13 +181,9 @@ export class ValueReader {
         hint: `write  =${source} ?? fallback`,
       });
     } else if (membersOf(read.type).some(hasNoText)) {
-      this.#findings.add(
-        'M407',
-        `${source} is ${showType(read.type).slice(0, 60)}, which has no text form`,
-        path,
-        node.range,
-        { hint: `write  =json(${source})` },
-      );
+      this.#findings.add('M407', `${source} is ${shortType(read.type)}, which has no text form`, path, node.range, {
+        hint: `write  =json(${source})`,
+      });
     }
     // Text places want text: a number inserted alone is written out as within a longer text.
     const isText = read.value.kind !== 'expression' || membersOf(read.type).every(isTextMember);
@@ -214,13 +210,9 @@ export class ValueReader {
     } else if (isNullable(compiled.type)) {
       this.#findings.add('M405', `${text} may be absent here`, path, range, { hint: `write  \${${text} ?? "…"}` });
     } else if (membersOf(compiled.type).some(hasNoText)) {
-      this.#findings.add(
-        'M407',
-        `${text} is ${showType(compiled.type).slice(0, 60)}, which has no text form`,
-        path,
-        range,
-        { hint: `write  \${json(${text})}  or pick a field` },
-      );
+      this.#findings.add('M407', `${text} is ${shortType(compiled.type)}, which has no text form`, path, range, {
+        hint: `write  \${json(${text})}  or pick a field`,
+      });
     }
     return compiled.expression;
   }

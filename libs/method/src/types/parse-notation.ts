@@ -240,7 +240,9 @@ function parseDefault(scanner: NotationScanner): string {
   scanner.skipSpace();
   const start = scanner.at;
   // A quoted text may hold ` -- `; anything else ends before the description.
-  scanner.match(/"(?:[^"\\]|\\.)*"/y);
+  const isQuoted = scanner.text.startsWith('"', start);
+  if (isQuoted && scanner.match(/"(?:[^"\\]|\\.)*"/y) === undefined)
+    scanner.fail('M307', 'the quoted default is not closed', undefined, start);
   const end = scanner.text.slice(scanner.at).search(/\s--(?:\s|$)/);
   scanner.at = end < 0 ? scanner.text.length : scanner.at + end;
   const raw = scanner.text.slice(start, scanner.at).trim();

@@ -233,6 +233,7 @@ const REFUSED: readonly (readonly [type: string, code: string])[] = [
   ['"list<[string]>"', 'M308'],
   ['[[a]]', 'M308'],
   ['[a, a]', 'M308'],
+  ["'string = \"open'", 'M307'],
   ['{ $type: string, $defalt: x }', 'M101'],
   ['{ $title: x }', 'M102'],
   ['{ $schema: { $ref: "https://evil.example/x" } }', 'M301'],

@@ -4,7 +4,7 @@ import type { JsonSchema, JsonValue } from '../json.ts';
 import type { Findings } from '../source/findings.ts';
 import type { Range } from '../source/source-text.ts';
 import { fits, shapeOf } from './fits.ts';
-import { type Field, membersOf, showType, type Type } from './type.ts';
+import { type Field, membersOf, shortType, type Type } from './type.ts';
 
 const MEMBERS_MAX = 50;
 
@@ -38,7 +38,7 @@ export class TypeRules {
     const text = raw !== undefined && typeof value !== 'string' && fits(raw, type) && !fits(value, type) ? raw : value;
     this.#waiting.push(() => {
       if (fits(text, type)) return;
-      this.#findings.add('M311', `the default does not fit ${showType(type).slice(0, 80)}`, path, range, {
+      this.#findings.add('M311', `the default does not fit ${shortType(type)}`, path, range, {
         hint: 'a default is written whole, with all its fields',
       });
     });

@@ -251,3 +251,9 @@ export function showType(type: Type): string {
       return type.kind;
   }
 }
+
+/** The type for the middle of a sentence. */
+export function shortType(type: Type): string {
+  const text = showType(type);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

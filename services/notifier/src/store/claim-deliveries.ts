@@ -23,8 +23,8 @@ export interface ClaimReply {
   readonly nextDueMs: number | null;
 }
 
-/** How far the search goes past deliveries that are due but may not go yet. */
-const SEEN_MAX = 1_000;
+/** How many due deliveries are looked at for each that is wanted: hosts may be at their bound. */
+const SEEN_FOR_EACH = 4;
 
 /**
  * A run's first tries go in the order of seq: an untried delivery waits while an earlier one of its run is untried.
@@ -34,6 +34,7 @@ export async function claimDeliveries(sql: Sql, request: ClaimRequest): Promise<
   const hosts = [...request.busyHosts.keys()];
   const room = [...request.busyHosts.values()].map((busy) => request.perHost - busy);
   const full = hosts.filter((_host, index) => (room[index] ?? 0) <= 0);
+  const seenMax = request.limit * SEEN_FOR_EACH;
   const rows = await sql<ClaimRow[]>`
     with seen as (
       select d.org_id, d.delivery_id, d.host, d.due_at
@@ -42,7 +43,7 @@ export async function claimDeliveries(sql: Sql, request: ClaimRequest): Promise<
         and (d.tries > 0 or not exists (
           select from notifier.deliveries e
           where e.org_id = d.org_id and e.run_id = d.run_id and e.seq < d.seq and e.status = 'pending' and e.tries = 0))
-      order by d.due_at limit ${SEEN_MAX}
+      order by d.due_at limit ${seenMax}
     ), ranked as (
       select s.*, row_number() over (partition by s.host order by s.due_at) as place from seen s
     ), chosen as (
@@ -71,7 +72,7 @@ export async function claimDeliveries(sql: Sql, request: ClaimRequest): Promise<
   return {
     claimed,
     contended: claimed.length < (rows[0]?.chosen_count ?? 0),
-    more: claimed.length > 0 && rows[0]?.seen_count === SEEN_MAX,
+    more: claimed.length > 0 && rows[0]?.seen_count === seenMax,
     nextDueMs: rows[0]?.next_due_ms ?? null,
   };
 }

@@ -1,5 +1,6 @@
 // Sends what is due: claims as much as it has room for, tries it, records it, and wakes for the next.
 
+import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '@methods/base/clock';
 import { randomToken } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -41,7 +42,10 @@ export class Dispatcher implements Stoppable {
   private wokenMeanwhile = false;
   private stopped = false;
 
-  constructor(private readonly options: DispatcherOptions) {}
+  constructor(private readonly options: DispatcherOptions) {
+    // Each send listens.
+    setMaxListeners(options.slots.total * 2, this.stopping.signal);
+  }
 
   start(): void {
     this.wake();

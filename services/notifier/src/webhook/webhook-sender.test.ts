@@ -218,7 +218,7 @@ for (const [what, answer, error] of rawAnswers) {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
     try {
-      const result = await sendTo(`http://hook.example:${port}/`);
+      const result = await sendTo(`http://hook.example:${port}/`, { timeoutMs: 2_000 });
       assert.equal(result.httpStatus, 0);
       assert.match(result.error, error);
     } finally {

@@ -107,6 +107,10 @@ export class BeatWatch {
     return this.idsWhere((node) => node.alive);
   }
 
+  isAlive(nodeId: string): boolean {
+    return this.nodes.get(nodeId)?.alive ?? false;
+  }
+
   /** Known, and not alive any more. */
   gone(): string[] {
     return this.idsWhere((node) => !node.alive);

@@ -104,6 +104,11 @@ export class Membership implements Stoppable {
     return this.rowsReadOnce ? { alive: this.watch.alive(), gone: this.watch.gone() } : null;
   }
 
+  /** Whether the node still beats, be it a member or leaving. */
+  isAlive(nodeId: string): boolean {
+    return this.watch.isAlive(nodeId);
+  }
+
   onChange(listener: () => void): () => void {
     this.changeListeners.add(listener);
     return () => this.changeListeners.delete(listener);

@@ -44,7 +44,6 @@ describe('shard owners', () => {
       void b.stop();
       await cluster.settled([a, c], 300);
     });
-    console.log('CLEAN', ms);
     assert.ok(ms < 300, `${ms} ms`);
     assert.deepEqual(new Set(b.released), new Set(theirs));
     assert.deepEqual(b.lost, []);
@@ -56,7 +55,6 @@ describe('shard owners', () => {
       void a.kill();
       await cluster.settled([b, c], 1_500);
     });
-    console.log('KILL', ms);
     assert.ok(ms < 1_500, `${ms} ms`);
   });
 

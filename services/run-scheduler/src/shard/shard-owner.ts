@@ -49,7 +49,9 @@ export class ShardOwner implements Stoppable {
   private assigned: readonly string[] = [];
   private alive = new Set<string>();
   private state: 'new' | 'running' | 'stopping' = 'new';
-  private doubtful = false;
+  /** Times this node stood still, and how many of them it had a look at the database after. */
+  private doubts = 0;
+  private doubtsSettled = 0;
   private verifyTimer: Timer | null = null;
 
   constructor(options: ShardOwnerOptions) {
@@ -119,7 +121,7 @@ export class ShardOwner implements Stoppable {
 
   /** Where the next new run goes: the node's shards in turn, null when none may be used now. */
   nextStartShard(): number | null {
-    return this.doubtful || this.state !== 'running' ? null : this.held.next();
+    return this.doubtful() || this.state !== 'running' ? null : this.held.next();
   }
 
   /** Whom to ask about a shard's runs: what was said over the links, else the node that should have it. */
@@ -218,9 +220,8 @@ export class ShardOwner implements Stoppable {
     this.options.logger.info({ shards: taken.length, owned: this.held.size }, 'shards taken');
     this.tellTaken(taken);
     for (const listener of this.takenListeners) {
-      Promise.resolve(listener(taken)).catch((error: unknown) =>
-        this.options.logger.error({ error }, 'take-over failed'),
-      );
+      const done = (async () => listener(taken))();
+      done.catch((error: unknown) => this.options.logger.error({ error }, 'take-over failed'));
     }
     this.changed();
   }
@@ -268,12 +269,16 @@ export class ShardOwner implements Stoppable {
 
   /** Until the database has been asked, nothing new begins on shards that others may have by now. */
   private doubt(): void {
-    this.doubtful = true;
-    this.verifyTimer?.cancel();
+    this.doubts++;
     void this.verify();
   }
 
+  private doubtful(): boolean {
+    return this.doubtsSettled < this.doubts;
+  }
+
   private verifyLater(delayMs: number): void {
+    this.verifyTimer?.cancel();
     if (this.state !== 'running') return;
     this.verifyTimer = this.options.clock.after(delayMs, () => void this.verify());
   }
@@ -281,18 +286,20 @@ export class ShardOwner implements Stoppable {
   // The sweep that finds what a lost reply or a long stop left behind.
   private async verify(): Promise<void> {
     const { lease, logger } = this.options;
+    const { doubts } = this;
     const before = this.held.entries();
-    const settled = !this.takeOver.busy && !this.bumps.busy;
+    const quiet = () => !this.takeOver.busy && !this.bumps.busy;
+    const wasQuiet = quiet();
     try {
       const rows = new Map((await lease.mine()).map(({ shard, epoch }) => [shard, epoch]));
-      if (!this.bumps.busy)
-        this.lost(before.filter(({ shard, epoch }) => rows.get(shard) !== epoch && this.epochOf(shard) === epoch));
-      if (settled && !this.takeOver.busy && !this.bumps.busy) this.dropOrphans(rows);
-      this.doubtful = false;
+      const otherwise = ({ shard, epoch }: ShardEpoch) => rows.get(shard) !== epoch && this.epochOf(shard) === epoch;
+      if (!this.bumps.busy) this.lost(before.filter(otherwise));
+      if (wasQuiet && quiet()) this.dropOrphans(rows);
+      this.doubtsSettled = doubts;
       this.verifyLater(VERIFY_MS);
     } catch (error) {
       logger.debug({ error }, 'shards not verified');
-      this.verifyLater(this.doubtful ? VERIFY_AGAIN_MS : VERIFY_MS);
+      this.verifyLater(this.doubtful() ? VERIFY_AGAIN_MS : VERIFY_MS);
     }
   }
 

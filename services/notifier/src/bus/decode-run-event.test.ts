@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newId, newRunId } from '@methods/base/ids';
+import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
+import { Answerer } from '@methods/proto/run/v1/run_pb';
+import { encoder } from '@methods/rpc/message-codec';
+import { decodeRunEvent } from './decode-run-event.ts';
+
+const encode = encoder(RunEventSchema);
+
+const whole = {
+  outboxId: 'box_1',
+  orgId: newId('org'),
+  runId: newRunId(1),
+  seq: 3,
+  event: 'succeeded',
+  method: 'wf_1',
+  versionId: 'ver_1',
+  webhookUrl: 'https://example.com/',
+  keyId: 'key_1',
+  answerBy: Answerer.APPLICATION,
+  resultJson: '1',
+  createdAtMs: 5,
+};
+
+test('an event comes through with what its kind carries', () => {
+  const decoded = decodeRunEvent(encode(whole));
+  const { outboxId, event: _, resultJson: __, ...facts } = whole;
+  assert.deepEqual(decoded, {
+    ok: true,
+    outboxId,
+    event: { ...facts, answerBy: 'application', change: { event: 'succeeded', resultJson: '1' } },
+  });
+});
+
+test('a question comes through whole', () => {
+  const question = { id: 'q', step: 's', prompt: 'p', details: '', formJson: '{}', askedAtMs: 1, deadlineAtMs: 0 };
+  const shown = { ...question, show: [{ path: 'a', valueJson: '1' }] };
+  const decoded = decodeRunEvent(encode({ ...whole, event: 'needs_input', question: shown }));
+  assert.ok(decoded.ok && decoded.event.change.event === 'needs_input');
+  assert.deepEqual(decoded.event.change.question.show, [{ path: 'a', valueJson: '1' }]);
+  assert.equal(decoded.event.change.question.formJson, '{}');
+});
+
+test('what can never be delivered is refused with a reason and, where it can be read, its outbox id', () => {
+  const refused: readonly (readonly [object, string])[] = [
+    [{ outboxId: '' }, 'no outbox id'],
+    [{ orgId: 'org_1' }, 'malformed organization id'],
+    [{ runId: '../x' }, 'malformed run id'],
+    [{ seq: 0 }, 'no seq'],
+    [{ event: 'started' }, 'unknown event'],
+    [{ event: 'needs_input' }, 'no question'],
+    [{ event: 'failed' }, 'no error'],
+    [{ webhookUrl: `https://${'x'.repeat(2048)}` }, 'webhook URL too long'],
+    [{ webhookUrl: 'https://\u0000' }, 'NUL in a text'],
+    [{ createdAtMs: Number.POSITIVE_INFINITY }, 'impossible time'],
+  ];
+  for (const [fields, fault] of refused) {
+    const message = { ...whole, ...fields };
+    assert.deepEqual(decodeRunEvent(encode(message)), { ok: false, outboxId: message.outboxId, fault });
+  }
+  assert.deepEqual(decodeRunEvent(Buffer.from('nonsense')), { ok: false, outboxId: '', fault: 'not a run event' });
+});

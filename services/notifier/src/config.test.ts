@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConfigError } from '@methods/config/environment';
+import { readConfig } from './config.ts';
+import { DEFAULT_RETRY_MS } from './delivery/schedule.ts';
+
+const least = {
+  LISTEN: '127.0.0.1:0',
+  POSTGRES_URL: 'postgres://localhost/x',
+  NATS_URL: 'nats://localhost:4222',
+  METHOD_REGISTRY_URL: 'registry:7000',
+};
+
+test('the least environment gives the documented webhook rules', () => {
+  const config = readConfig(least);
+  assert.deepEqual(config.webhookUrls, { allowPrivate: false, ports: [] });
+  assert.deepEqual(config.retryMs, DEFAULT_RETRY_MS);
+  assert.equal(config.timeoutMs, 10_000);
+  assert.ok(config.claimMs + 5_000 < 30_000, 'a dead node’s deliveries go on within 30 s');
+});
+
+test('lists are read as numbers', () => {
+  const config = readConfig({
+    ...least,
+    WEBHOOK_PORTS: '8443, 9443',
+    WEBHOOK_RETRY_MS: '1,2',
+    ALLOW_PRIVATE_WEBHOOKS: '1',
+  });
+  assert.deepEqual(config.webhookUrls, { allowPrivate: true, ports: [8443, 9443] });
+  assert.deepEqual(config.retryMs, [1, 2]);
+});
+
+test('wrong values are refused by name', () => {
+  const wrong: readonly Record<string, string>[] = [
+    { LISTEN: '7000' },
+    { POSTGRES_URL: 'mysql://localhost' },
+    { WEBHOOK_PORTS: '0' },
+    { WEBHOOK_PORTS: '70000' },
+    { WEBHOOK_RETRY_MS: '5s' },
+    { WEBHOOK_TIMEOUT_MS: '15000' },
+    { WEBHOOK_CLAIM_MS: '19999' },
+  ];
+  for (const values of wrong) {
+    const name = Object.keys(values)[0] ?? '';
+    assert.throws(
+      () => readConfig({ ...least, ...values }),
+      (error) => {
+        assert.ok(error instanceof ConfigError);
+        assert.match(error.message, name === 'WEBHOOK_TIMEOUT_MS' ? /WEBHOOK_CLAIM_MS/ : new RegExp(name));
+        return true;
+      },
+    );
+  }
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import type { QueueKey } from '../store/run-store.ts';
+import { type ClaimOffer, ClaimWaiters } from './claim-waiters.ts';
+import type { QueueHead } from './ready-runs.ts';
+
+const mail: QueueKey = { orgId: 'org_a', method: 'wf_mail' };
+const bill: QueueKey = { orgId: 'org_a', method: 'wf_bill' };
+
+function head(queuedAtMs: number, depth = 1): QueueHead {
+  return { queuedAtMs, depth, runId: `run_${queuedAtMs}` };
+}
+
+describe('free places of workers', () => {
+  let clock: ManualClock;
+  let sent: (ClaimOffer & { nodeId: string })[];
+  let unreachable: Set<string>;
+  let interests: string[][];
+  let waiters: ClaimWaiters;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    sent = [];
+    unreachable = new Set();
+    interests = [];
+    waiters = new ClaimWaiters({
+      nodeId: 'here',
+      clock,
+      send(nodeId, offer) {
+        if (unreachable.has(nodeId)) return false;
+        sent.push({ ...offer, nodeId });
+        return true;
+      },
+      interestChanged: (queues) => interests.push(queues.map((key) => key.method)),
+    });
+  });
+
+  function takeSent(): (ClaimOffer & { nodeId: string })[] {
+    return sent.splice(0);
+  }
+
+  test('a place goes to the node whose queue has the oldest run', () => {
+    waiters.register('w.1', [mail]);
+    waiters.headChanged('a', mail, head(200));
+    waiters.headChanged('b', mail, head(100));
+    waiters.addCredits('w.1', 1);
+    assert.deepEqual(
+      sent.map((offer) => offer.nodeId),
+      ['b'],
+    );
+  });
+
+  test('of all queues a worker serves, the one with the oldest run comes first', () => {
+    waiters.register('w.1', [mail, bill]);
+    waiters.headChanged('a', mail, head(200));
+    waiters.headChanged('a', bill, head(100));
+    waiters.addCredits('w.1', 1);
+    assert.equal(sent[0]?.key.method, 'wf_bill');
+  });
+
+  test('a place is offered when the work comes after it, too', () => {
+    waiters.register('w.1', [mail]);
+    waiters.addCredits('w.1', 1);
+    assert.deepEqual(sent, []);
+    waiters.headChanged('a', mail, head(100));
+    assert.equal(sent.length, 1);
+    assert.equal(waiters.freePlaces(), 0);
+  });
+
+  test('no queue gets more offers than it has told of runs', () => {
+    waiters.register('w.1', [mail]);
+    waiters.headChanged('a', mail, head(100, 2));
+    waiters.addCredits('w.1', 5);
+    assert.equal(sent.length, 2);
+    assert.equal(waiters.freePlaces(), 3);
+  });
+
+  test('an owner whose queue is always full cannot keep the places from another one', () => {
+    waiters.register('w.1', [mail]);
+    let fullSinceMs = 100;
+    waiters.headChanged('full', mail, head(fullSinceMs, 256));
+    waiters.headChanged('other', mail, head(105));
+    const served: string[] = [];
+    for (let round = 0; round < 10; round++) {
+      waiters.addCredits('w.1', 1);
+      for (const { nodeId, creditId } of takeSent()) {
+        served.push(nodeId);
+        waiters.used(creditId);
+        // Each run taken uncovers a younger one; the other owner has just the one.
+        if (nodeId === 'full') waiters.headChanged('full', mail, head(++fullSinceMs, 256));
+        else waiters.headChanged('other', mail, null);
+      }
+    }
+    assert.equal(served.length, 10);
+    assert.equal(served.indexOf('other'), 5);
+  });
+
+  test('workers of one queue take turns', () => {
+    waiters.register('w.1', [mail]);
+    waiters.register('v.1', [mail]);
+    waiters.addCredits('w.1', 2);
+    waiters.addCredits('v.1', 2);
+    waiters.headChanged('a', mail, head(100));
+    waiters.used(takeSent()[0]?.creditId ?? 0);
+    waiters.headChanged('a', mail, head(200));
+    assert.equal(sent[0]?.workerSession, 'v.1');
+  });
+
+  test('a place that brought nothing is free again', () => {
+    waiters.register('w.1', [mail]);
+    waiters.headChanged('a', mail, head(100));
+    waiters.addCredits('w.1', 1);
+    const [offer] = takeSent();
+    waiters.headChanged('a', mail, null);
+    waiters.returned(offer?.creditId ?? 0);
+    assert.equal(waiters.freePlaces(), 1);
+    waiters.headChanged('b', mail, head(300));
+    assert.equal(sent[0]?.nodeId, 'b');
+  });
+
+  test('a place returned twice is one place', () => {
+    waiters.register('w.1', [mail]);
+    waiters.headChanged('a', mail, head(100));
+    waiters.addCredits('w.1', 1);
+    const [offer] = takeSent();
+    waiters.headChanged('a', mail, null);
+    waiters.returned(offer?.creditId ?? 0);
+    waiters.returned(offer?.creditId ?? 0);
+    assert.equal(waiters.freePlaces(), 1);
+  });
+
+  test('a place that was used stays taken until the worker gives it anew', () => {
+    waiters.register('w.1', [mail]);
+    waiters.headChanged('a', mail, head(100));
+    waiters.addCredits('w.1', 1);
+    waiters.used(takeSent()[0]?.creditId ?? 0);
+    clock.forward(5_000);
+    waiters.sweep();
+    assert.equal(waiters.freePlaces(), 0);
+  });
+
+  test('a place without word for a second is offered again', () => {
+    waiters.register('w.1', [mail]);
+    waiters.headChanged('a', mail, head(100));
+    waiters.addCredits('w.1', 1);
+    takeSent();
+    clock.forward(1_000);
+    waiters.sweep();
+    assert.deepEqual(sent, []);
+    clock.forward(1);
+    waiters.sweep();
+    assert.equal(sent.length, 1);
+  });
+
+  test('the places offered to a node that died go to the next one', () => {
+    waiters.register('w.1', [mail]);
+    waiters.headChanged('dead', mail, head(100));
+    waiters.headChanged('alive', mail, head(200));
+    waiters.addCredits('w.1', 1);
+    assert.equal(takeSent()[0]?.nodeId, 'dead');
+    waiters.nodeGone('dead');
+    assert.equal(takeSent()[0]?.nodeId, 'alive');
+  });
+
+  test('a node that cannot be reached loses its claim to the place, and the place is kept', () => {
+    waiters.register('w.1', [mail]);
+    unreachable.add('a');
+    waiters.headChanged('a', mail, head(100));
+    waiters.headChanged('b', mail, head(200));
+    waiters.addCredits('w.1', 1);
+    assert.deepEqual(
+      sent.map((offer) => offer.nodeId),
+      ['b'],
+    );
+  });
+
+  test('a run that starts here gets a free place at once, unless older runs wait or nobody is free', () => {
+    waiters.register('w.1', [mail]);
+    assert.equal(waiters.reserve(mail), null);
+    waiters.addCredits('w.1', 1);
+    waiters.headChanged('a', bill, head(100));
+    assert.equal(waiters.reserve(mail)?.workerSession, 'w.1');
+    assert.equal(waiters.reserve(mail), null);
+    waiters.headChanged('a', mail, head(100));
+    waiters.addCredits('w.1', 3);
+    assert.equal(waiters.reserve(mail), null);
+  });
+
+  test('nodes hear which queues are asked for: with the first worker of a queue and after its last', () => {
+    waiters.register('w.1', [mail]);
+    waiters.register('v.1', [mail, bill]);
+    waiters.unregister('w.1');
+    waiters.unregister('v.1');
+    assert.deepEqual(interests, [['wf_mail'], ['wf_mail', 'wf_bill'], []]);
+  });
+
+  test('a worker that left gets nothing, not even a place that comes back', () => {
+    waiters.register('w.1', [mail]);
+    waiters.headChanged('a', mail, head(100));
+    waiters.addCredits('w.1', 2);
+    const [offer] = takeSent();
+    waiters.unregister('w.1');
+    waiters.returned(offer?.creditId ?? 0);
+    waiters.headChanged('a', mail, head(200));
+    assert.deepEqual(sent, []);
+    assert.equal(waiters.freePlaces(), 0);
+  });
+
+  test('the head of a queue nobody asks for is not kept', () => {
+    waiters.headChanged('a', mail, head(100));
+    waiters.register('w.1', [mail]);
+    waiters.addCredits('w.1', 1);
+    assert.deepEqual(sent, []);
+  });
+});

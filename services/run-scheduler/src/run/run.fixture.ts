@@ -1,0 +1,141 @@
+// Runs and commands for tests of the rules: one run of each kind, all of the same history, and short ways to tell
+// them something. The history: question q0 was answered, attempt `t1` has reported twice.
+import type { AcceptedAnswer, Run, RunFacts, RunningRun, StepSummary } from './run.ts';
+import type { RunCommand } from './run-command.ts';
+
+export const T0 = 1_000_000;
+export const DEADLINE_MS = 5_000;
+
+export const facts: RunFacts = {
+  runId: 'run_00000000000000000000000000',
+  orgId: 'org_a',
+  shard: 0,
+  method: 'wf_a',
+  versionId: 'ver_a',
+  inputsJson: '{}',
+  idempotencyHash: new Uint8Array([1]),
+  requestDigest: new Uint8Array([2]),
+  webhookUrl: 'https://example.com/hook',
+  keyId: 'key_a',
+  answerBy: 'application',
+  metadata: {},
+  createdAtMs: T0,
+  maxAttempts: 3,
+};
+
+export const lastAnswer: AcceptedAnswer = { questionId: 'q0', step: 'first', answerJson: '{"ok":true}', digest: 'd0' };
+
+const history = {
+  facts,
+  revision: 7,
+  stateSinceMs: T0,
+  startedAtMs: T0,
+  spans: { queuedMs: 10, runningMs: 20, waitingMs: 30 },
+  attempts: 1,
+  attemptOpen: true,
+  token: 't1',
+  lastSeq: 2,
+  steps: [],
+  answer: lastAnswer,
+  folderId: null,
+} as const;
+
+const neverClaimed = { startedAtMs: null, attempts: 0, attemptOpen: false, token: null, lastSeq: 0, answer: null };
+
+const running: RunningRun = {
+  ...history,
+  status: 'running',
+  token: 't1',
+  workerSession: 'worker.1',
+  cancelRequested: false,
+};
+
+/** `fresh` waits for its first claim, `queued` for another one; `cancelling` runs and is asked to cancel. */
+export const runs = {
+  fresh: { ...history, ...neverClaimed, status: 'queued' },
+  queued: { ...history, status: 'queued' },
+  running,
+  cancelling: { ...running, cancelRequested: true },
+  waiting: {
+    ...history,
+    status: 'waiting',
+    question: {
+      id: 'q1',
+      step: 'second',
+      prompt: 'Go on?',
+      details: '',
+      show: [],
+      formJson: '{}',
+      askedAtMs: T0,
+      deadlineAtMs: T0 + DEADLINE_MS,
+      timeoutText: '3d',
+    },
+  },
+  succeeded: { ...history, status: 'succeeded', resultJson: '1' },
+  failed: { ...history, status: 'failed', error: { code: 'step_failed', kind: 'http', message: 'no', step: 'first' } },
+  cancelled: { ...history, status: 'cancelled' },
+} as const satisfies Record<string, Run>;
+
+export function step(path: string): StepSummary {
+  return {
+    path,
+    kind: 'node',
+    status: 'succeeded',
+    attempt: 0,
+    startedAtMs: T0,
+    finishedAtMs: T0,
+    runningMs: 0,
+    waitingMs: 0,
+    checks: [],
+    error: null,
+  };
+}
+
+export const start: RunCommand = { type: 'start', facts };
+export const cancel: RunCommand = { type: 'cancel' };
+
+export function claim(token: string): RunCommand {
+  return { type: 'claim', token, workerSession: 'worker.1' };
+}
+
+export function recordStep(token: string, seq: number, path = 'first'): RunCommand {
+  return { type: 'record_step', token, seq, step: step(path), outJson: '1', outWithheld: false, logTail: null };
+}
+
+export function ask(token: string, seq: number, questionId = 'q2', timeoutMs: number | null = DEADLINE_MS): RunCommand {
+  const question = { questionId, step: 'third', prompt: 'Sure?', details: '', show: [], formJson: '{}' };
+  return { type: 'ask', token, seq, ...question, timeoutMs, timeoutText: '3d', folderId: null };
+}
+
+export function succeed(token: string, seq: number): RunCommand {
+  return { type: 'finish', token, seq, outcome: { status: 'succeeded', resultJson: '1' } };
+}
+
+export function fail(token: string, seq: number): RunCommand {
+  const error = { code: 'step_failed', kind: 'http', message: 'no', step: 'first' };
+  return { type: 'finish', token, seq, outcome: { status: 'failed', error } };
+}
+
+export function giveBack(token: string, seq: number): RunCommand {
+  return { type: 'give_back', token, seq };
+}
+
+export function returnGrant(token: string): RunCommand {
+  return { type: 'return_grant', token };
+}
+
+export function heartbeat(token: string): RunCommand {
+  return { type: 'heartbeat', token };
+}
+
+export function loseLease(token: string): RunCommand {
+  return { type: 'expire_lease', token };
+}
+
+export function answer(questionId: string | null, digest: string): RunCommand {
+  return { type: 'answer', questionId, answerJson: `{"digest":"${digest}"}`, digest };
+}
+
+export function expireQuestion(questionId: string): RunCommand {
+  return { type: 'expire_question', questionId };
+}

@@ -1,0 +1,211 @@
+// The ledger of the rules: every state with every command. A pair nobody planned shows here as a changed line.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Decision, RefusalCode } from './decision.ts';
+import type { Effect } from './effect.ts';
+import {
+  answer,
+  ask,
+  cancel,
+  claim,
+  DEADLINE_MS,
+  expireQuestion,
+  fail,
+  giveBack,
+  heartbeat,
+  loseLease,
+  recordStep,
+  returnGrant,
+  runs,
+  start,
+  succeed,
+  T0,
+} from './run.fixture.ts';
+import type { Run, RunStatus } from './run.ts';
+import type { RunCommand } from './run-command.ts';
+import { transition } from './transition.ts';
+
+interface Row {
+  readonly name: string;
+  readonly command: RunCommand;
+  readonly atMs?: number;
+}
+
+/** Of a report: attempt t1 has reported twice, so 3 is next, 2 a repeat, and 4 leaves one out. */
+function reports(name: string, report: (token: string, seq: number) => RunCommand): Row[] {
+  return [
+    { name: `${name}, next`, command: report('t1', 3) },
+    { name: `${name}, repeat`, command: report('t1', 2) },
+    { name: `${name}, one left out`, command: report('t1', 4) },
+    { name: `${name}, other token`, command: report('other', 3) },
+  ];
+}
+
+/** By type: a command without rows here does not compile. */
+const rowsOf: Record<RunCommand['type'], Row[]> = {
+  start: [{ name: 'start', command: start }],
+  claim: [{ name: 'claim', command: claim('t2') }],
+  record_step: reports('record_step', recordStep),
+  ask: reports('ask', ask),
+  finish: [...reports('finish', succeed), { name: 'finish as failed, next', command: fail('t1', 3) }],
+  give_back: reports('give_back', giveBack),
+  return_grant: [
+    { name: 'return_grant', command: returnGrant('t1') },
+    { name: 'return_grant, other token', command: returnGrant('other') },
+  ],
+  heartbeat: [
+    { name: 'heartbeat', command: heartbeat('t1') },
+    { name: 'heartbeat, other token', command: heartbeat('other') },
+  ],
+  expire_lease: [
+    { name: 'expire_lease', command: loseLease('t1') },
+    { name: 'expire_lease, other token', command: loseLease('other') },
+  ],
+  answer: [
+    { name: 'answer q1 (open)', command: answer('q1', 'd1') },
+    { name: 'answer q1, value of q0', command: answer('q1', 'd0') },
+    { name: 'answer q0 (closed), same', command: answer('q0', 'd0') },
+    { name: 'answer q0 (closed), other', command: answer('q0', 'd1') },
+    { name: 'answer unknown question', command: answer('q9', 'd0') },
+    { name: 'answer any, value of q0', command: answer(null, 'd0') },
+    { name: 'answer any, other value', command: answer(null, 'd1') },
+  ],
+  expire_question: [
+    { name: 'expire_question, due', command: expireQuestion('q1'), atMs: T0 + DEADLINE_MS },
+    { name: 'expire_question, early', command: expireQuestion('q1'), atMs: T0 + DEADLINE_MS - 1 },
+    { name: 'expire_question, other', command: expireQuestion('q0'), atMs: T0 + DEADLINE_MS },
+  ],
+  cancel: [{ name: 'cancel', command: cancel }],
+};
+const rows = Object.values(rowsOf).flat();
+
+const refusal: Record<RefusalCode, string> = {
+  not_found: '!missing',
+  exists: '!exists',
+  not_queued: '!not queued',
+  not_due: '!not due',
+  stale_attempt: '!stale',
+  out_of_order: '!order',
+  run_not_waiting: '!not waiting',
+  run_finished: '!finished',
+  question_changed: '!question',
+};
+
+const columns = { none: null, ...runs };
+
+function nameOf(run: Run): RunStatus | 'cancelling' {
+  return run.status === 'running' && run.cancelRequested ? 'cancelling' : run.status;
+}
+
+function outcomeOf(decision: Decision): string {
+  if (decision.kind === 'changed') return nameOf(decision.run);
+  return decision.kind === 'unchanged' ? '=' : refusal[decision.code];
+}
+
+function line(name: string, cells: readonly string[]): string {
+  return [name.padEnd(27), ...cells.map((cell) => cell.padEnd(13))].join('').trimEnd();
+}
+
+// A name is the state that follows, = means nothing changes, and ! is a refusal.
+const ledger = `
+                           none         fresh        queued       running      cancelling   waiting      succeeded    failed       cancelled
+start                      queued       !exists      !exists      !exists      !exists      !exists      !exists      !exists      !exists
+claim                      !missing     running      running      !not queued  !not queued  !not queued  !not queued  !not queued  !not queued
+record_step, next          !missing     !stale       !stale       running      cancelling   !stale       !stale       !stale       !stale
+record_step, repeat        !missing     !stale       =            =            =            =            =            =            =
+record_step, one left out  !missing     !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
+record_step, other token   !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+ask, next                  !missing     !stale       !stale       waiting      cancelled    !stale       !stale       !stale       !stale
+ask, repeat                !missing     !stale       =            =            =            =            =            =            =
+ask, one left out          !missing     !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
+ask, other token           !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+finish, next               !missing     !stale       !stale       succeeded    cancelled    !stale       !stale       !stale       !stale
+finish, repeat             !missing     !stale       =            =            =            =            =            =            =
+finish, one left out       !missing     !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
+finish, other token        !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+finish as failed, next     !missing     !stale       !stale       failed       cancelled    !stale       !stale       !stale       !stale
+give_back, next            !missing     !stale       !stale       queued       cancelled    !stale       !stale       !stale       !stale
+give_back, repeat          !missing     !stale       =            =            =            =            =            =            =
+give_back, one left out    !missing     !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
+give_back, other token     !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+return_grant               !stale       !stale       !stale       !not due     !not due     !stale       !stale       !stale       !stale
+return_grant, other token  !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+heartbeat                  !stale       !stale       !stale       =            cancelled    !stale       !stale       !stale       !stale
+heartbeat, other token     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+expire_lease               !stale       !stale       !stale       queued       cancelled    !stale       !stale       !stale       !stale
+expire_lease, other token  !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+answer q1 (open)           !missing     !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
+answer q1, value of q0     !missing     !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
+answer q0 (closed), same   !missing     !not waiting =            =            =            =            =            =            =
+answer q0 (closed), other  !missing     !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting
+answer unknown question    !missing     !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting
+answer any, value of q0    !missing     !not waiting =            =            =            queued       =            =            =
+answer any, other value    !missing     !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
+expire_question, due       !not due     !not due     !not due     !not due     !not due     failed       !not due     !not due     !not due
+expire_question, early     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
+expire_question, other     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
+cancel                     !missing     cancelled    cancelled    cancelling   =            cancelled    !finished    !finished    =
+`;
+
+test('every state takes every command as the ledger says', () => {
+  const lines = rows.map((row) => {
+    const outcomes = Object.values(columns).map((run) => transition(run, row.command, row.atMs ?? T0 + 1));
+    return line(row.name, outcomes.map(outcomeOf));
+  });
+  assert.equal(`\n${[line('', Object.keys(columns)), ...lines].join('\n')}\n`, ledger);
+});
+
+function effectName(effect: Effect): string {
+  return effect.type === 'emit' ? `emit ${effect.event}` : effect.type;
+}
+
+const followUps = `
+none + start                            nothing
+fresh + claim                           grant
+queued + claim                          grant
+running + record_step, next             nothing
+cancelling + record_step, next          nothing
+running + ask, next                     lease_ended, emit needs_input
+cancelling + ask, next                  lease_ended, emit cancelled
+running + finish, next                  lease_ended, emit succeeded
+cancelling + finish, next               lease_ended, emit cancelled
+running + finish as failed, next        lease_ended, emit failed
+cancelling + finish as failed, next     lease_ended, emit cancelled
+running + give_back, next               lease_ended
+cancelling + give_back, next            lease_ended, emit cancelled
+cancelling + heartbeat                  lease_ended, emit cancelled
+running + expire_lease                  lease_ended
+cancelling + expire_lease               lease_ended, emit cancelled
+waiting + answer q1 (open)              nothing
+waiting + answer q1, value of q0        nothing
+waiting + answer any, value of q0       nothing
+waiting + answer any, other value       nothing
+waiting + expire_question, due          emit failed
+fresh + cancel                          emit cancelled
+queued + cancel                         emit cancelled
+running + cancel                        notify_cancel
+waiting + cancel                        emit cancelled
+`;
+
+test('every change lets out what the second ledger says', () => {
+  const lines: string[] = [];
+  for (const { name, command, atMs } of rows) {
+    for (const [state, run] of Object.entries(columns)) {
+      const decision = transition(run, command, atMs ?? T0 + 1);
+      if (decision.kind !== 'changed') continue;
+      const effects = decision.effects.map(effectName).join(', ') || 'nothing';
+      lines.push(`${state} + ${name}`.padEnd(40) + effects);
+    }
+  }
+  assert.equal(`\n${lines.join('\n')}\n`, followUps);
+});
+
+test('a run without a webhook emits no event', () => {
+  for (const { command, atMs } of rows) {
+    for (const run of Object.values(runs)) {
+      const silent: Run = { ...run, facts: { ...run.facts, webhookUrl: null } };
+      const decision = transition(silent, command, atMs ?? T0 + 1);
+      if (decision.kind === 'changed') assert.ok(decision.effects.every((effect) => effect.type !== 'emit'));
+    }
+  }
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { LeaseTable, streamNumberOf, workerOf } from './lease-table.ts';
+
+const LEASE_MS = 60_000;
+
+describe('leases of running runs', () => {
+  let clock: ManualClock;
+  let table: LeaseTable;
+  let expired: string[];
+  let unaccepted: string[];
+  let standing: Set<string>;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    expired = [];
+    unaccepted = [];
+    standing = new Set();
+    table = new LeaseTable({
+      clock,
+      leaseMs: LEASE_MS,
+      standsStill: (nodeId) => standing.has(nodeId),
+      expired: (lease) => expired.push(lease.runId),
+      unaccepted: (lease) => unaccepted.push(lease.runId),
+    });
+  });
+
+  function add(
+    runId: string,
+    more: { nodeId?: string | null; ageMs?: number; accepted?: boolean; shard?: number } = {},
+  ) {
+    const lease = { runId, shard: 0, token: `token-${runId}`, session: 'worker.1', nodeId: 'n1', accepted: true };
+    table.add({ ...lease, cancelRequested: false, ...more });
+  }
+
+  function after(ms: number): void {
+    clock.forward(ms);
+    table.sweep();
+  }
+
+  test('a lease ends only after its whole time has passed, and once', () => {
+    add('a');
+    after(LEASE_MS);
+    assert.deepEqual(expired, []);
+    after(1);
+    after(1);
+    assert.deepEqual(expired, ['a']);
+    assert.equal(table.size, 0);
+  });
+
+  test('a heartbeat renews from the moment the worker spoke, not from its arrival', () => {
+    add('a');
+    clock.forward(50_000);
+    assert.equal(table.renew('a', 'token-a', 'n1', null, 20_000), true);
+    after(40_000);
+    assert.deepEqual(expired, []);
+    after(1);
+    assert.deepEqual(expired, ['a']);
+  });
+
+  test('an older word than the last renews nothing', () => {
+    add('a');
+    clock.forward(30_000);
+    table.renew('a', 'token-a', 'n1', null, 0);
+    table.renew('a', 'token-a', 'n1', null, 29_000);
+    after(LEASE_MS);
+    assert.deepEqual(expired, []);
+  });
+
+  test('another token renews and ends nothing', () => {
+    add('a');
+    assert.equal(table.renew('a', 'stale', 'n1', null), false);
+    table.ended('a', 'stale');
+    assert.equal(table.has('a'), true);
+    assert.equal(table.get('a', 'stale'), null);
+    table.ended('a', 'token-a');
+    assert.equal(table.has('a'), false);
+  });
+
+  test('a lease stands still while the node of its worker lives and cannot be heard', () => {
+    add('a');
+    standing.add('n1');
+    after(2 * LEASE_MS);
+    assert.deepEqual(expired, []);
+    standing.delete('n1');
+    after(0);
+    assert.deepEqual(expired, ['a']);
+  });
+
+  test('after a take-over only the rest of the lease is granted', () => {
+    add('a', { nodeId: null, ageMs: 45_000 });
+    after(15_000);
+    assert.deepEqual(expired, []);
+    after(1);
+    assert.deepEqual(expired, ['a']);
+  });
+
+  test('a grant that no worker takes up within ten seconds is returned, not expired', () => {
+    add('a', { accepted: false });
+    after(10_000);
+    assert.deepEqual(unaccepted, []);
+    after(1);
+    assert.deepEqual([unaccepted, expired], [['a'], []]);
+  });
+
+  test('a grant that was taken up is not returned', () => {
+    add('a', { accepted: false });
+    table.renew('a', 'token-a', 'n1', null);
+    after(10_001);
+    assert.deepEqual(unaccepted, []);
+  });
+
+  test('a new grant of a run takes the place of the one before', () => {
+    add('a', { ageMs: 59_000 });
+    table.add({
+      runId: 'a',
+      shard: 0,
+      token: 'token-2',
+      session: 'other.1',
+      nodeId: 'n1',
+      accepted: true,
+      cancelRequested: false,
+    });
+    after(2_000);
+    assert.deepEqual(expired, []);
+    assert.deepEqual(table.ofWorker('worker.2'), []);
+    assert.equal(table.ofWorker('other.1').length, 1);
+  });
+
+  test('a worker on a new stream finds the runs of its earlier one', () => {
+    add('a');
+    add('b');
+    assert.deepEqual(
+      table.ofWorker('worker.7').map((lease) => lease.runId),
+      ['a', 'b'],
+    );
+    table.renew('a', 'token-a', 'n2', 'worker.7');
+    table.ended('a', 'token-a');
+    table.ended('b', 'token-b');
+    assert.deepEqual(table.ofWorker('worker.8'), []);
+  });
+
+  test('the leases of a lost shard go, without a word', () => {
+    add('a', { shard: 1 });
+    add('b', { shard: 2 });
+    table.dropShards(new Set([1]));
+    after(LEASE_MS + 1);
+    assert.deepEqual(expired, ['b']);
+  });
+});
+
+test('a session names its worker and the number of the stream', () => {
+  assert.equal(workerOf('w.x.12'), 'w.x');
+  assert.equal(streamNumberOf('w.x.12'), 12);
+});

@@ -1,0 +1,58 @@
+// A stack for measuring: the real one, as separate processes, with the bench's own methods.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface BenchStack {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly postgresUrl: string;
+  readonly methods: Readonly<Record<string, string>>;
+  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+  stop(): Promise<void>;
+}
+
+export async function startBenchStack(args: readonly string[]): Promise<BenchStack> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'methods-bench-'));
+  const methods = fileURLToPath(new URL('./methods/', import.meta.url));
+  const child = spawn(
+    process.execPath,
+    [
+      '--import',
+      'tsx',
+      join(ROOT, 'deploy/local/src/main.ts'),
+      '--json',
+      '--port',
+      '0',
+      '--data-dir',
+      dataDir,
+      '--methods',
+      methods,
+      ...args,
+    ],
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, LOG_LEVEL: 'warn' } },
+  );
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const line = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once('line', resolve);
+    void exited.then(() => reject(new Error('the stack did not start')));
+  });
+  const ready = JSON.parse(line);
+  return {
+    baseUrl: ready.base_url,
+    apiKey: ready.api_key,
+    postgresUrl: ready.postgres_url,
+    methods: ready.methods,
+    processes: ready.processes,
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// The load process: a closed loop of so many callers over HTTP, told what to do by one JSON argument. Prints one JSON
+// line with every latency.
+import { Pool } from 'undici';
+
+export interface LoadOrder {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly method: string;
+  readonly pattern: 'post-wait' | 'post-then-get' | 'wait-and-answer' | 'start-only';
+  readonly concurrency: number;
+  readonly runs: number;
+}
+
+export interface LoadReport {
+  readonly seconds: number;
+  readonly failed: number;
+  readonly firstFailure: string | null;
+  readonly latenciesMs: readonly number[];
+  /** CPU of this process over the loop, without its start. */
+  readonly cpuS: number;
+}
+
+interface Reply {
+  readonly run_id: string;
+  readonly status: string;
+  readonly question?: { readonly id: string };
+}
+
+const order = JSON.parse(process.argv[2] ?? '{}') as LoadOrder;
+const pool = new Pool(order.baseUrl, { connections: order.concurrency, pipelining: 1 });
+const headers = { authorization: `Bearer ${order.apiKey}`, 'content-type': 'application/json' };
+let next = 0;
+let failed = 0;
+let firstFailure: string | null = null;
+const latenciesMs: number[] = [];
+
+async function call(method: 'GET' | 'POST', path: string, body?: string): Promise<Reply> {
+  const { statusCode, body: reply } = await pool.request({
+    method,
+    path,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await reply.text();
+  if (statusCode >= 300) throw new Error(`${statusCode} ${text.slice(0, 200)}`);
+  return JSON.parse(text) as Reply;
+}
+
+async function one(n: number): Promise<void> {
+  const body = JSON.stringify({ method: order.method, inputs: { n } });
+  switch (order.pattern) {
+    case 'post-wait':
+      return expect(await call('POST', '/v1/runs?wait_ms=30000', body), 'succeeded');
+    case 'post-then-get': {
+      const { run_id } = await call('POST', '/v1/runs', body);
+      return expect(await call('GET', `/v1/runs/${run_id}?wait_ms=30000`), 'succeeded');
+    }
+    case 'wait-and-answer': {
+      const asked = await call('POST', '/v1/runs?wait_ms=30000', body);
+      const question = asked.question?.id ?? '';
+      await call(
+        'POST',
+        `/v1/runs/${asked.run_id}/answer`,
+        JSON.stringify({ answer: { ok: true }, question_id: question }),
+      );
+      const end = await call('GET', `/v1/runs/${asked.run_id}?wait_ms=30000&after_question=${question}`);
+      return expect(end, 'succeeded');
+    }
+    case 'start-only':
+      return expect(await call('POST', '/v1/runs', body), 'queued');
+  }
+}
+
+function expect(reply: Reply, status: string): void {
+  if (reply.status !== status) throw new Error(`${reply.run_id} is ${reply.status}`);
+}
+
+async function caller(): Promise<void> {
+  while (next < order.runs) {
+    const n = next++;
+    const startedMs = performance.now();
+    try {
+      await one(n);
+      latenciesMs.push(performance.now() - startedMs);
+    } catch (error) {
+      failed++;
+      firstFailure ??= String(error);
+    }
+  }
+}
+
+const startedMs = performance.now();
+const before = process.cpuUsage();
+await Promise.all(Array.from({ length: order.concurrency }, caller));
+const used = process.cpuUsage(before);
+const cpuS = (used.user + used.system) / 1e6;
+const report: LoadReport = { cpuS, seconds: (performance.now() - startedMs) / 1000, failed, firstFailure, latenciesMs };
+process.stdout.write(`${JSON.stringify(report)}\n`);
+await pool.close();

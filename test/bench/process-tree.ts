@@ -1,0 +1,58 @@
+// CPU and memory of whole process trees, from /proc: a Postgres is its backends, a worker its runners.
+import { readdirSync, readFileSync } from 'node:fs';
+
+const TICKS_PER_S = 100;
+
+interface Stat {
+  readonly pid: number;
+  readonly parent: number;
+  /** User and system time, with that of children that ended. */
+  readonly cpuS: number;
+}
+
+function allProcesses(): Stat[] {
+  const stats: Stat[] = [];
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const text = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const fields = text
+        .slice(text.lastIndexOf(')') + 2)
+        .split(' ')
+        .map(Number);
+      const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + (fields[at] ?? 0), 0);
+      stats.push({ pid: Number(name), parent: fields[1] ?? 0, cpuS: ticks / TICKS_PER_S });
+    } catch {
+      // Ended meanwhile.
+    }
+  }
+  return stats;
+}
+
+function treeOf(root: number, all: readonly Stat[]): Stat[] {
+  const found = all.filter((stat) => stat.pid === root);
+  for (let at = 0; at < found.length; at++) {
+    for (const stat of all) if (stat.parent === found[at]?.pid) found.push(stat);
+  }
+  return found;
+}
+
+export function cpuSeconds(roots: readonly number[]): number[] {
+  const all = allProcesses();
+  return roots.map((root) => treeOf(root, all).reduce((sum, stat) => sum + stat.cpuS, 0));
+}
+
+/** Private memory (clean and dirty; shared buffers and page cache excluded) in bytes. */
+export function privateBytes(roots: readonly number[]): number[] {
+  const all = allProcesses();
+  return roots.map((root) => treeOf(root, all).reduce((sum, { pid }) => sum + privateOf(pid), 0));
+}
+
+function privateOf(pid: number): number {
+  try {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    return [...rollup.matchAll(/^Private_\w+:\s+(\d+) kB$/gm)].reduce((sum, [, kb]) => sum + Number(kb) * 1024, 0);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,67 @@
+// The workloads: what each does stands in docs/performance.md.
+import { type BenchStack, startBenchStack } from './bench-stack.ts';
+import { measureLimit } from './limit.ts';
+import { type Measurement, measure } from './measure.ts';
+import type { WorkloadResult } from './report.ts';
+import { measureWaitingMemory } from './waiting-memory.ts';
+
+export type Workload = (options: { readonly scale: number }) => Promise<WorkloadResult>;
+
+const CONCURRENCY = '64';
+
+async function withStack(run: (stack: BenchStack) => Promise<Measurement[]>): Promise<WorkloadResult> {
+  const stack = await startBenchStack(['--concurrency', CONCURRENCY]);
+  try {
+    return { measurements: await run(stack), notes: [] };
+  } finally {
+    await stack.stop();
+  }
+}
+
+function methodOf(stack: BenchStack, name: string): string {
+  const method = stack.methods[name];
+  if (method === undefined) throw new Error(`${name} is not published`);
+  return method;
+}
+
+export const workloads: Readonly<Record<string, Workload>> = {
+  'start-to-result': ({ scale }) =>
+    withStack(async (stack) => {
+      const method = methodOf(stack, 'one-step');
+      const runs = (n: number) => Math.ceil(n * scale);
+      await measure(stack, 'warm-up', { method, pattern: 'post-wait', concurrency: 64, runs: runs(3_000) });
+      const rows: Measurement[] = [];
+      for (const concurrency of [1, 16, 64, 256]) {
+        const count = runs(concurrency === 1 ? 1_000 : 6_000);
+        rows.push(await measure(stack, 'POST ?wait_ms', { method, pattern: 'post-wait', concurrency, runs: count }));
+      }
+      rows.push(
+        await measure(stack, 'POST, GET ?wait_ms', {
+          method,
+          pattern: 'post-then-get',
+          concurrency: 64,
+          runs: runs(6_000),
+        }),
+      );
+      return rows;
+    }),
+  'three-steps': ({ scale }) =>
+    withStack(async (stack) => {
+      const order = { method: methodOf(stack, 'three-steps'), pattern: 'post-wait' as const, concurrency: 64 };
+      await measure(stack, 'warm-up', { ...order, runs: Math.ceil(2_000 * scale) });
+      return [await measure(stack, 'three steps', { ...order, runs: Math.ceil(5_000 * scale) })];
+    }),
+  'wait-and-answer': async ({ scale }) => {
+    const answers = await withStack(async (stack) => {
+      const order = {
+        method: methodOf(stack, 'wait-and-answer'),
+        pattern: 'wait-and-answer' as const,
+        concurrency: 64,
+      };
+      await measure(stack, 'warm-up', { ...order, runs: Math.ceil(2_000 * scale) });
+      return [await measure(stack, 'wait and answer', { ...order, runs: Math.ceil(5_000 * scale) })];
+    });
+    return { ...answers, notes: await measureWaitingMemory(scale) };
+  },
+  limit: async ({ scale }) => ({ measurements: [], notes: await measureLimit(scale) }),
+};
