@@ -6,6 +6,7 @@ import { DataFolder } from './data-folder.ts';
 import { findNatsServer, installNatsServer, startNats } from './embedded/nats-server.ts';
 import { startPostgres } from './embedded/postgres-server.ts';
 import { StackError } from './embedded/stack-error.ts';
+import { EmbeddedPart, type EmbeddedServer } from './embedded-part.ts';
 import type { Options } from './options.ts';
 import { freePort, gatewayPort } from './ports.ts';
 import { Publisher } from './publish.ts';
@@ -29,14 +30,8 @@ export interface ReadyLine {
   readonly data_dir: string;
 }
 
-interface Embedded {
-  readonly name: string;
-  readonly pid: number;
-  stop(): Promise<void>;
-}
-
 export class LocalStack {
-  private readonly embedded: Embedded[] = [];
+  private readonly embedded: EmbeddedPart[] = [];
   private readonly services: ServiceProcess[] = [];
   private folder: DataFolder | null = null;
   private readyFile: string | null = null;
@@ -176,9 +171,8 @@ export class LocalStack {
     const given = process.env.POSTGRES_URL;
     if (given) return given;
     const dataDir = folder.partFolder('postgres');
-    const server = await startPostgres({ dataDir, port: 0, logFile: join(dataDir, 'log'), say: this.say });
-    this.embedded.push({ name: 'postgres', pid: server.pid, stop: () => server.stop() });
-    return server.url;
+    const logFile = join(dataDir, 'log');
+    return this.embed('postgres', (port) => startPostgres({ dataDir, port, logFile, say: this.say }));
   }
 
   private async nats(folder: DataFolder): Promise<string> {
@@ -189,9 +183,13 @@ export class LocalStack {
       await installNatsServer();
     }
     const dataDir = folder.partFolder('nats');
-    const server = await startNats({ dataDir, port: 0, logFile: join(dataDir, 'log') });
-    this.embedded.push({ name: 'nats', pid: server.pid, stop: () => server.stop() });
-    return server.url;
+    return this.embed('nats', (port) => startNats({ dataDir, port, logFile: join(dataDir, 'log') }));
+  }
+
+  private embed(name: string, launch: (port: number) => Promise<EmbeddedServer>): Promise<string> {
+    const part = new EmbeddedPart(name, launch, (restarted) => this.say(`${restarted} ended and is started again.`));
+    this.embedded.push(part);
+    return part.start();
   }
 
   private async service(name: string, main: string, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { JsonValue } from '@methods/method/json';
@@ -168,6 +169,7 @@ describe('a killed worker', () => {
     assert.ok(pids.length === 2 && pids.every((it) => isAlive(Number(it))) && existsSync(folder));
     worker.kill('SIGKILL');
     await until(() => !pids.some((it) => isAlive(Number(it))) && !existsSync(folder));
+    await rm(dirname(folder), { recursive: true });
   });
 });
 

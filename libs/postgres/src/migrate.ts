@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import Postgrator from 'postgrator';
-import postgres from 'postgres';
+import { openPool } from './pool.ts';
 import { safeDbError } from './safe-db-error.ts';
 
 export interface MigrateOptions {
@@ -17,7 +17,8 @@ export class MigrationError extends Error {
 }
 
 const SCHEMA = /^[a-z][a-z0-9_]{0,40}$/;
-const LOCK_WAIT = '5min';
+/** For other replicas that migrate now. */
+const LOCK_WAIT_MS = 300_000;
 
 /**
  * Names of the files applied now, none when up to date. All of them are one transaction: a process that dies in the
@@ -26,11 +27,13 @@ const LOCK_WAIT = '5min';
 export async function migrate(url: string, options: MigrateOptions): Promise<string[]> {
   const { schema } = options;
   if (!SCHEMA.test(schema)) throw new TypeError('not a schema name');
-  const sql = postgres(url, {
+  const sql = openPool({
+    url,
+    applicationName: `migrate ${schema}`,
     max: 1,
-    onnotice: () => {},
-    connect_timeout: 10,
-    connection: { application_name: `migrate ${schema}`, lock_timeout: LOCK_WAIT as unknown as number },
+    statementTimeoutMs: 0,
+    lockTimeoutMs: LOCK_WAIT_MS,
+    settings: { idle_in_transaction_session_timeout: '60s' },
   });
   try {
     return await sql.begin(async (transaction) => {

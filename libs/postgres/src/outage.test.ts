@@ -51,8 +51,8 @@ describe('a pool through outages', () => {
       assert.ok(elapsed > 1000 && elapsed < 4000, `${elapsed} ms`);
       assert.equal((await sql`select 3 as three`)[0]?.three, 3);
     } finally {
-      process.kill(pid, 'SIGKILL');
-      await until('recovered from the kill', works);
+      // It finds its connection closed and ends. (A killed one would make the server restart all sessions.)
+      process.kill(pid, 'SIGCONT');
     }
   });
 

@@ -129,7 +129,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     openPool({ url, applicationName: nodeId, max, statementTimeoutMs: STATEMENT_TIMEOUT_MS, settings });
   const writer = pool(1, writerSettings);
   const shardSql = pool(3);
-  const beatSql = pool(1);
+  const beatSql = pool(2);
   provide(
     PostgresRunStore,
     () =>
@@ -250,10 +250,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
         leaseMs: config.workerLeaseMs,
         actors,
         ownsRun,
-        isMember: (id) =>
-          membership()
-            .members()
-            .some((member) => member.nodeId === id),
+        isMember: (id) => membership().isAlive(id),
         cancelNotice: (to, notice) => routes().cancelNotice(to, notice),
         refuse: (to, runId, token) => routes().refuse(to, runId, token),
         logger: log.child({ part: 'leases' }),

@@ -16,7 +16,11 @@ export class ManualClock implements Clock {
   after(delayMs: number, run: () => void) {
     const timer = { atMs: this.nowMs + delayMs, run };
     this.timers.push(timer);
-    return { cancel: () => void (this.timers = this.timers.filter((t) => t !== timer)) };
+    return {
+      cancel: () => {
+        this.timers = this.timers.filter((t) => t !== timer);
+      },
+    };
   }
 
   forward(byMs: number): void {

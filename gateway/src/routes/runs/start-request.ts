@@ -1,6 +1,6 @@
 // What a start asks for, and how a repeat of it is recognized: by what was asked, not by what it means today, so that
 // a later publish makes no conflict.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 import { canonicalDigest } from '@methods/base/canonical';
 import { bareMethodId } from '@methods/base/ids';
 import type { Static } from 'typebox';
@@ -46,10 +46,17 @@ function digestOf(asked: Omit<AskedStart, 'key'>): Buffer {
   });
 }
 
+const HASH_BYTES = 32;
+// One system call for a hundred starts.
+let pool = Buffer.alloc(0);
+
 /**
  * In place of a key's hash for a start without a key: it lets the gateway itself repeat the start on another node
  * without making a second run. As random as any SHA-256 of a secret, and never told.
  */
 export function internalStartHash(): Buffer {
-  return randomBytes(32);
+  if (pool.length < HASH_BYTES) pool = randomFillSync(Buffer.allocUnsafeSlow(100 * HASH_BYTES));
+  const hash = pool.subarray(0, HASH_BYTES);
+  pool = pool.subarray(HASH_BYTES);
+  return hash;
 }

@@ -80,7 +80,7 @@ describe('free places of workers', () => {
     waiters.register('w.1', [mail]);
     let fullSinceMs = 100;
     waiters.headChanged('full', mail, head(fullSinceMs, 256));
-    waiters.headChanged('other', mail, head(105));
+    waiters.headChanged('other', mail, head(104.5));
     const served: string[] = [];
     for (let round = 0; round < 10; round++) {
       waiters.addCredits('w.1', 1);

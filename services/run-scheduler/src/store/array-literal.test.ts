@@ -63,7 +63,7 @@ describe('array literals', () => {
 
   test('any list of texts comes back as it was', async () => {
     // Postgres has no place for NUL; lone surrogates have no UTF-8.
-    const text = fc.string({ unit: 'binary' }).map((t) => t.replaceAll('\0', '0').toWellFormed());
+    const text = fc.string({ unit: 'binary' }).map((t) => Buffer.from(t.replaceAll('\0', '0')).toString());
     const awkward = fc.string({ unit: fc.constantFrom('"', '\\', ',', '{', '}', ' ', 'a') });
     const list = fc.array(fc.option(fc.oneof(text, awkward)), { maxLength: 20 });
     await fc.assert(
