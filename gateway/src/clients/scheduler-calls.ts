@@ -65,7 +65,7 @@ export class SchedulerCalls {
     // Settled by another node, or by its deadline.
     if (!call) return;
     if (item.case === 'run') {
-      this.calls.delete(callId);
+      this.settle(call);
       call.resolve({ reply: item.value, node });
     } else if (item.case === 'error') {
       this.refused(call, node, fromErrorDetail(item.value));
@@ -95,7 +95,7 @@ export class SchedulerCalls {
     }
     for (const node of this.nodes) {
       if (node.silentMs(nowMs) <= SILENCE_MS_MAX || !this.anotherAnswers(node, nowMs)) continue;
-      node.suspected = true;
+      node.suspect(nowMs);
       for (const id of node.inFlightIds()) {
         const call = this.calls.get(id);
         if (call?.repeatable && call.sentTo.size === 1) this.place(call);
@@ -159,8 +159,14 @@ export class SchedulerCalls {
   }
 
   private fail(call: SchedulerCall, error: ServiceError): void {
-    this.calls.delete(call.id);
+    this.settle(call);
     call.reject(error);
+  }
+
+  // A node must not be taken for silent over an answer nobody waits for.
+  private settle(call: SchedulerCall): void {
+    this.calls.delete(call.id);
+    for (const node of call.sentTo) node.forget(call.id);
   }
 
   private nextId(): number {

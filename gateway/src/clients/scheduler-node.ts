@@ -27,6 +27,7 @@ export interface SchedulerNodeOptions {
 
 // A node that accepts connections and then says nothing (frozen at the handshake) is dialled anew after this time.
 const STATUS_WAIT_MS = 5_000;
+const SUSPECTED_MS = 5_000;
 
 export class SchedulerNode {
   private connection: FrameConnection<GatewayItem> | null = null;
@@ -35,8 +36,7 @@ export class SchedulerNode {
   private heardAtMs = 0;
   private timer: Timer | null = null;
   private stopped = false;
-  /** Silent while others answer: kept out of new calls until it is heard again. */
-  suspected = false;
+  private suspectedUntilMs = 0;
 
   constructor(private readonly options: SchedulerNodeOptions) {}
 
@@ -47,7 +47,7 @@ export class SchedulerNode {
   /** 0: nothing can be sent. Higher is better: owns shards, ready, not draining, not suspected. */
   get rank(): number {
     if (this.connection === null || this.status === null) return 0;
-    if (this.suspected) return 1;
+    if (this.options.clock.monotonicMs() < this.suspectedUntilMs) return 1;
     if (this.status.draining) return 2;
     return this.status.ready && this.status.shardsOwned > 0 ? 4 : 3;
   }
@@ -89,6 +89,19 @@ export class SchedulerNode {
     return sent;
   }
 
+  /** The call is settled: no answer is owed any more. */
+  forget(callId: number): void {
+    this.inFlight.delete(callId);
+  }
+
+  /**
+   * Silent while others answer: used only where there is no other, until it is heard again. Not for ever, since a node
+   * that was frozen may have nothing left to say.
+   */
+  suspect(nowMs: number): void {
+    this.suspectedUntilMs = nowMs + SUSPECTED_MS;
+  }
+
   unwatch(runId: string): void {
     this.connection?.send({
       $typeName: 'methods.scheduler.v1.GatewayItem',
@@ -119,7 +132,7 @@ export class SchedulerNode {
 
   private received(items: readonly NodeItem[]): void {
     this.heardAtMs = this.options.clock.monotonicMs();
-    this.suspected = false;
+    this.suspectedUntilMs = 0;
     for (const item of items) {
       if (item.item.case === 'status') {
         this.status = item.item.value;
@@ -138,7 +151,7 @@ export class SchedulerNode {
     const wasKnown = this.status !== null;
     this.connection = null;
     this.status = null;
-    this.suspected = false;
+    this.suspectedUntilMs = 0;
     this.inFlight.clear();
     this.timer?.cancel();
     if (!this.stopped) {

@@ -2,6 +2,7 @@
 import { systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { createLogger } from '@methods/logging/logger';
+import { until as conditionHolds } from '@methods/test/harness/until';
 import type { FastifyInstance } from 'fastify';
 import { MethodRegistry } from '../clients/method-registry.ts';
 import { RunScheduler } from '../clients/run-scheduler.ts';
@@ -40,6 +41,7 @@ export interface GatewayFixture extends AsyncDisposable {
   readonly apiKey: ReturnType<RegistryPeer['key']>;
   readonly methodId: string;
   readonly versionId: string;
+  readonly source: string;
   readonly log: Record<string, unknown>[];
   /** JSON in, JSON out, with the fixture's key unless told otherwise. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
@@ -103,6 +105,7 @@ export async function gatewayFixture({
     apiKey,
     methodId,
     versionId,
+    source: GREETING,
     log,
     async ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -127,7 +130,7 @@ export async function gatewayFixture({
   }) satisfies GatewayFixture;
 }
 
-/** Waits for a condition; the test runner's own limit ends a wait in vain. */
+/** Waits for a condition, at most 20 s. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+  await conditionHolds('the condition of this test', condition, 20_000);
 }

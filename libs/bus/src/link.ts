@@ -91,7 +91,7 @@ export class Link implements Stoppable {
       this.restoring = null;
       this.restoredAtMs = this.clock.monotonicMs();
       // It was lost meanwhile, and the next one found us busy.
-      if (this.ready !== this.connection) this.restore();
+      if (!this.stopping && this.ready !== this.connection) this.restore();
     });
   }
 

@@ -3,7 +3,7 @@
 import postgres from 'postgres';
 import { addArrayTypes } from './array-types.ts';
 import { renewingPool } from './renewing-pool.ts';
-import { type SocketTarget, watchedSocket } from './watched-socket.ts';
+import { failingSocket, type SocketTarget, watchedSocket } from './watched-socket.ts';
 
 /** Takes `bigint` parameters too. */
 interface Types extends Record<string, unknown> {
@@ -39,7 +39,7 @@ const SILENCE_GRACE_MS = 1000;
 export function openPool(options: PoolOptions): Sql {
   const { statementTimeoutMs, lockTimeoutMs = Math.ceil(statementTimeoutMs / 2) } = options;
   const silentMs = statementTimeoutMs > 0 ? statementTimeoutMs + SILENCE_GRACE_MS : 0;
-  return renewingPool((onLost) => {
+  return renewingPool((lease) => {
     const connections = {
       max: options.max,
       connect_timeout: Math.max(1, Math.ceil((options.connectTimeoutMs ?? 5000) / 1000)),
@@ -60,7 +60,8 @@ export function openPool(options: PoolOptions): Sql {
         ...options.settings,
       },
       // Not in the library's types: a function that gives each connection its socket.
-      socket: (target: SocketTarget) => watchedSocket(target, { silentMs, onLost }),
+      socket: (target: SocketTarget) =>
+        lease.replaced() ? failingSocket() : watchedSocket(target, { silentMs, onLost: lease.onLost }),
     };
     const sql = postgres(options.url, connections as unknown as postgres.Options<Record<string, never>>);
     addArrayTypes(sql as unknown as Sql);

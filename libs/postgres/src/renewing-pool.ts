@@ -1,26 +1,35 @@
 // A pool that is made anew when one of its connections is lost. postgres.js 3.4 uses the same connection object again
 // and leaves it dirty: half-written bytes that make every later connect time out, or the old session's error given to
 // the next query (issues 1215 and 1142 of porsager/postgres). So a pool that lost a connection takes no more queries;
-// what still runs on its other connections ends there.
+// what runs on its other connections ends there, and what waits for one fails at once.
 import type { Sql } from './pool.ts';
 import { safeBegin } from './transaction.ts';
 
 /** How long a replaced pool's other connections may go on. */
 const OLD_POOL_ENDS_WITHIN_S = 10;
 
-/** `open` makes one pool, which calls `onLost` when it lost a connection. */
-export function renewingPool(open: (onLost: () => void) => Sql): Sql {
+export interface PoolLease {
+  /** To be called when the pool lost a connection. */
+  readonly onLost: () => void;
+  /** It has been replaced and must open no more connections. */
+  readonly replaced: () => boolean;
+}
+
+/** `open` makes one pool. */
+export function renewingPool(open: (lease: PoolLease) => Sql): Sql {
   let ended = false;
   const endings = new Set<Promise<void>>();
   let current = openNext();
 
   function openNext(): Sql {
-    const pool = open(() => {
-      if (ended || pool !== current) return;
+    const replaced = () => pool !== current;
+    const onLost = () => {
+      if (ended || replaced()) return;
       current = openNext();
       const ending = pool.end({ timeout: OLD_POOL_ENDS_WITHIN_S }).finally(() => endings.delete(ending));
       endings.add(ending);
-    });
+    };
+    const pool = open({ onLost, replaced });
     return pool;
   }
 

@@ -79,6 +79,14 @@ function connect(socket: Socket, target: SocketTarget): void {
   socket.connect(port, host);
 }
 
+/** For a connection that must not be made: postgres.js wants a socket, and fails the query that waits for it. */
+export function failingSocket(): Socket {
+  const socket = new Socket();
+  const error = Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' });
+  setImmediate(() => socket.destroy(error));
+  return socket;
+}
+
 /** Breaks off the connection of a server session; false when it is not known. */
 export function breakOffSession(pid: number, secret: number): boolean {
   const socket = sockets.get(`${pid}/${secret}`);

@@ -87,12 +87,14 @@ export class ClaimWaiters {
 
   headChanged(nodeId: string, key: QueueKey, head: QueueHead | null): void {
     const name = queueName(key);
+    const entry = this.byQueue.get(name);
+    // Late word of a queue whose last worker left: nobody would ever take it back.
+    if (entry === undefined) return;
     const heads = this.heads.get(name) ?? new Map<string, QueueHead>();
     if (head === null || head.depth === 0) heads.delete(nodeId);
     else heads.set(nodeId, head);
     this.heads.set(name, heads);
-    const entry = this.byQueue.get(name);
-    if (head === null || entry === undefined) return;
+    if (head === null) return;
     // Workers take turns: the first that was served goes to the end.
     for (const session of [...entry.sessions]) {
       const worker = this.workers.get(session);

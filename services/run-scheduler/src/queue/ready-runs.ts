@@ -16,7 +16,8 @@ const PAGE = 256;
 const ENTRIES_MAX = 50_000;
 /** A page is fetched before the head runs dry. */
 const LOW = 64;
-const START: QueueCursor = { queuedAtMs: 0, runId: '' };
+/** A cursor of its own each time: a page read from a cursor that was replaced meanwhile no longer counts. */
+const atStart = (): QueueCursor => ({ queuedAtMs: 0, runId: '' });
 
 interface Queue {
   readonly key: QueueKey;
@@ -48,7 +49,7 @@ export class ReadyRuns {
   wanted(key: QueueKey): void {
     const queue = this.queues.get(queueName(key));
     if (queue !== undefined) return this.touch(queue);
-    const fresh = { key, entries: [], more: true, cursor: START, loading: null, failed: false };
+    const fresh = { key, entries: [], more: true, cursor: atStart(), loading: null, failed: false };
     this.queues.set(queueName(key), fresh);
     void this.load(fresh);
   }
@@ -77,8 +78,9 @@ export class ReadyRuns {
       if (queue.entries.length === 0) void this.load(queue);
       return;
     }
+    const before = queue.entries.length;
     insertInOrder(queue.entries, entry);
-    this.entryCount++;
+    this.entryCount += queue.entries.length - before;
     this.touch(queue);
   }
 
@@ -92,9 +94,12 @@ export class ReadyRuns {
   async take(key: QueueKey): Promise<QueueEntry | null> {
     const queue = this.queues.get(queueName(key));
     if (queue === undefined) return null;
+    // Asked last, dropped last.
+    this.queues.delete(queueName(key));
+    this.queues.set(queueName(key), queue);
     if (queue.entries.length === 0 && queue.more) await this.load(queue);
     const entry = queue.entries.shift() ?? null;
-    if (entry !== null) this.entryCount--;
+    if (entry !== null && this.queues.get(queueName(key)) === queue) this.entryCount--;
     if (queue.more && queue.entries.length < LOW) void this.load(queue);
     this.touch(queue);
     return entry;
@@ -112,6 +117,11 @@ export class ReadyRuns {
     }
   }
 
+  /** Entries held, of all queues together. */
+  get size(): number {
+    return this.entryCount;
+  }
+
   headOf(key: QueueKey): QueueHead | null {
     const queue = this.queues.get(queueName(key));
     const first = queue?.entries[0];
@@ -122,7 +132,7 @@ export class ReadyRuns {
   private restart(queue: Queue): void {
     this.entryCount -= queue.entries.length;
     queue.entries = [];
-    queue.cursor = START;
+    queue.cursor = atStart();
     queue.more = true;
     void this.load(queue);
   }
@@ -144,16 +154,31 @@ export class ReadyRuns {
     queue.failed = false;
     try {
       const page = await this.options.store.queuePage(queue.key, from, this.options.ownedShards(), PAGE);
-      if (queue.cursor !== from || !this.queues.has(queueName(queue.key))) return;
+      if (queue.cursor !== from || this.queues.get(queueName(queue.key)) !== queue) return;
+      const before = queue.entries.length;
       for (const entry of page) insertInOrder(queue.entries, entry);
-      this.entryCount += page.length;
+      this.entryCount += queue.entries.length - before;
       const last = page[page.length - 1];
       if (last !== undefined) queue.cursor = { queuedAtMs: last.queuedAtMs, runId: last.runId };
       if (page.length === PAGE) queue.more = true;
+      this.makeRoom(queue);
     } catch (error) {
       queue.more = true;
       queue.failed = true;
       this.options.logger.warn({ err: safeDbError(error) }, 'queue page could not be read');
+    }
+  }
+
+  /** Queues nobody took from for longest are cut to their head; the rest is read again when they are asked. */
+  private makeRoom(forQueue: Queue): void {
+    for (const queue of this.queues.values()) {
+      if (this.entryCount <= ENTRIES_MAX) return;
+      const head = queue.entries[0];
+      if (queue === forQueue || head === undefined) continue;
+      this.entryCount -= queue.entries.length - 1;
+      queue.entries = [head];
+      queue.cursor = { queuedAtMs: head.queuedAtMs, runId: head.runId };
+      queue.more = true;
     }
   }
 

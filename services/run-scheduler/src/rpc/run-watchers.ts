@@ -20,7 +20,8 @@ const POLL_MAX = 256;
 export class RunWatchers {
   private readonly watched = new Map<string, Watched>();
   private readonly shards = new Map<number, number>();
-  private readonly behind = new Set<string>();
+  /** Runs whose row is being read; true: it changed since, and one more look is needed. */
+  private readonly behind = new Map<string, boolean>();
 
   constructor(
     private readonly options: {
@@ -63,13 +64,19 @@ export class RunWatchers {
   }
 
   private catchUp(runId: string): void {
-    if (this.behind.has(runId)) return;
-    this.behind.add(runId);
+    if (this.behind.has(runId)) {
+      this.behind.set(runId, true);
+      return;
+    }
+    this.behind.set(runId, false);
     this.options.read(runId).then(
       (run) => {
+        const changedSince = this.behind.get(runId) === true;
         this.behind.delete(runId);
         if (run !== null && isAtRest(run)) this.tell(run);
+        if (changedSince && this.watched.has(runId)) this.catchUp(runId);
       },
+      // The next poll looks again.
       () => this.behind.delete(runId),
     );
   }
@@ -88,13 +95,24 @@ export class RunWatchers {
 
   /** The answer to a lost message: runs of other nodes that somebody watches are looked at now and then. */
   pollForeign(): void {
-    let left = POLL_MAX;
+    const foreign: string[] = [];
     for (const runId of this.watched.keys()) {
+      if (foreign.length === POLL_MAX) break;
       const shard = shardOfRunId(runId, this.options.shardCount);
-      if (shard === null || this.options.owns(shard)) continue;
-      if (left-- === 0) return;
+      if (shard !== null && !this.options.owns(shard)) foreign.push(runId);
+    }
+    for (const runId of foreign) {
+      this.moveBack(runId);
       this.catchUp(runId);
     }
+  }
+
+  /** To the end, so that the next poll begins with others. */
+  private moveBack(runId: string): void {
+    const entry = this.watched.get(runId);
+    if (entry === undefined) return;
+    this.watched.delete(runId);
+    this.watched.set(runId, entry);
   }
 
   private entry(runId: string): Watched | null {

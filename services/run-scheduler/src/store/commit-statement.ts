@@ -20,6 +20,12 @@ export interface CommitStatement {
   readonly parameters: string[];
 }
 
+// "is true" keeps the planner's hands off: the membership tests stay hashed lookups instead of joins that compare each
+// row with each, and a run is found by its id alone instead of through the index that begins with the organization
+// (measured at 32 changes: 14 ms a commit without, 2.5 ms with).
+const isHeld = '(t.shard in (select shard from held)) is true';
+const isDone = '(t.run_id in (select run_id from done)) is true';
+
 /** Rows are sorted as other nodes sort theirs, so that two batches never wait for each other in a circle. */
 export function commitStatement(batch: readonly RunChange[]): CommitStatement {
   const rows = sortIntoTables(batch);
@@ -37,48 +43,46 @@ export function commitStatement(batch: readonly RunChange[]): CommitStatement {
   if (rows.starts.length > 0) {
     parts.push(`starts as (
       insert into scheduler.runs (${names(startColumns)}) select ${expressions(startColumns)} from ${bind(startColumns, rows.starts)}
-      where t.shard in (select shard from held)
+      where ${isHeld}
       on conflict (org_id, idempotency_hash) do nothing returning run_id)`);
   }
   if (rows.updates.length > 0) {
     parts.push(`updates as (
       update scheduler.runs r set ${updateColumns.map((c) => `${c.name} = t.${c.name}`).join(', ')}
       from ${bind([...updateColumns, ...guardColumns], rows.updates)}
-      where r.run_id = t.run_id and r.org_id = t.org_id and r.revision = t.revision - 1
-        and t.shard in (select shard from held)
+      where r.run_id = t.run_id and (r.org_id = t.org_id) is true and r.revision = t.revision - 1 and ${isHeld}
         and (t.due_ms = 0 or t.due_ms <= extract(epoch from clock_timestamp()) * 1000)
       returning r.run_id)`);
   }
   parts.push(`done as (${doneOf(rows)})`);
-  const follow = 'join done on done.run_id = t.run_id';
   if (rows.steps.length > 0) {
     parts.push(`kept_steps as (
-      insert into scheduler.steps (${names(stepColumns)}) select ${expressions(stepColumns)} from ${bind(stepColumns, rows.steps)} ${follow}
+      insert into scheduler.steps (${names(stepColumns)}) select ${expressions(stepColumns)} from ${bind(stepColumns, rows.steps)} where ${isDone}
       on conflict (run_id, org_id, path) do update set seq = excluded.seq, status = excluded.status,
         view_json = excluded.view_json, out_json = excluded.out_json, out_withheld = excluded.out_withheld, log_tail = excluded.log_tail)`);
   }
   if (rows.queued.length > 0) {
     parts.push(`queued as (
-      insert into scheduler.queue (${names(queueColumns)}) select ${expressions(queueColumns)} from ${bind(queueColumns, rows.queued)} ${follow}
+      insert into scheduler.queue (${names(queueColumns)}) select ${expressions(queueColumns)} from ${bind(queueColumns, rows.queued)} where ${isDone}
       on conflict (run_id) do update set queued_at_ms = excluded.queued_at_ms)`);
   }
   if (rows.dequeued.length > 0) {
     parts.push(`dequeued as (
-      delete from scheduler.queue q using ${bind(idColumn, rows.dequeued)} ${follow} where q.run_id = t.run_id)`);
+      delete from scheduler.queue q using ${bind(idColumn, rows.dequeued)} where q.run_id = t.run_id and ${isDone})`);
   }
   if (rows.deadlines.length > 0) {
     parts.push(`deadlines_set as (
       insert into scheduler.deadlines (${names(deadlineColumns)}) select ${expressions(deadlineColumns)}
-      from ${bind(deadlineColumns, rows.deadlines)} ${follow}
+      from ${bind(deadlineColumns, rows.deadlines)} where ${isDone}
       on conflict (run_id) do update set question_id = excluded.question_id, wake_at_ms = excluded.wake_at_ms)`);
   }
   if (rows.deadlinesOver.length > 0) {
     parts.push(`deadlines_over as (
-      delete from scheduler.deadlines d using ${bind(idColumn, rows.deadlinesOver)} ${follow} where d.run_id = t.run_id)`);
+      delete from scheduler.deadlines d using ${bind(idColumn, rows.deadlinesOver)} where d.run_id = t.run_id and ${isDone})`);
   }
   if (rows.events.length > 0) {
     parts.push(`events as (
-      insert into scheduler.outbox (${names(eventColumns)}) select ${expressions(eventColumns)} from ${bind(eventColumns, rows.events)} ${follow})`);
+      insert into scheduler.outbox (${names(eventColumns)}) select ${expressions(eventColumns)} from ${bind(eventColumns, rows.events)} where ${isDone})`);
   }
   const text = `with ${parts.join(',\n')}
     select array(select shard from held) as held, array(select run_id from done) as done,

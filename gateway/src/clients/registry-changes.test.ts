@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newRunId } from '@methods/base/ids';
+import { Bus } from '@methods/bus/connection';
+import { registryChanged } from '@methods/bus/subjects';
+import { silentLogger } from '@methods/logging/logger';
+import { RegistryChangedSchema } from '@methods/proto/event/v1/event_pb';
+import { encoder } from '@methods/rpc/message-codec';
+import { testNats } from '@methods/test/harness/nats';
+import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
+import { followRegistryChanges } from './registry-changes.ts';
+
+const encode = encoder(RegistryChangedSchema);
+
+test('a revoked key and a new publish reach the gateway over the bus, also after the bus was away', async (t) => {
+  const nats = await testNats();
+  t.after(() => nats.stop());
+  await using gateway = await gatewayFixture();
+  const buses = ['gateway', 'registry'].map((name) => new Bus({ url: nats.url, name, logger: silentLogger }));
+  t.after(() => Promise.all(buses.map((bus) => bus.stop())));
+  const [own, registry] = buses;
+  assert.ok(own && registry);
+  followRegistryChanges(own, gateway.registryClient);
+  for (const bus of buses) bus.start();
+  await until(() => buses.every((bus) => bus.connected));
+  const emit = (kind: string, id: string, authSha256 = '') =>
+    registry.publish(registryChanged(gateway.orgId), encode({ orgId: gateway.orgId, kind, id, authSha256 }));
+  const start = async () =>
+    (await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } })).body.version_id;
+
+  assert.equal(await start(), gateway.versionId);
+  const next = gateway.registry.publish(gateway.methodId, gateway.source);
+  assert.equal(await start(), gateway.versionId, 'nobody has told yet');
+  await until(async () => {
+    emit('method', gateway.methodId);
+    return (await start()) === next;
+  });
+
+  await nats.kill();
+  await until(() => !own.connected);
+  const unheard = gateway.registry.publish(gateway.methodId, gateway.source);
+  await nats.restart();
+  await until(async () => (await start()) === unheard);
+
+  gateway.registry.revoke(gateway.apiKey.sha256);
+  const path = `/v1/runs/${newRunId(1)}`;
+  assert.equal((await gateway.ask('GET', path)).status, 404);
+  await until(async () => {
+    emit('key', '', gateway.apiKey.sha256);
+    return (await gateway.ask('GET', path)).status === 401;
+  });
+});

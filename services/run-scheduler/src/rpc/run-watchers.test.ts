@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { newRunId } from '@methods/base/ids';
+import { RunStatus } from '@methods/proto/run/v1/run_pb';
+import { until } from '@methods/test/harness/until';
+import { runs } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import type { RunViewMessage } from './run-message.ts';
+import { RunWatchers, type ViewReceiver } from './run-watchers.ts';
+
+const OWN_SHARD = 3;
+const FOREIGN_SHARD = 4;
+
+class Gateway implements ViewReceiver {
+  readonly told: RunViewMessage[] = [];
+
+  push(view: RunViewMessage): void {
+    this.told.push(view);
+  }
+
+  get statuses(): (RunStatus | undefined)[] {
+    return this.told.map((view) => view.status);
+  }
+}
+
+function as(run: Run, runId: string): Run {
+  return { ...run, facts: { ...run.facts, runId } };
+}
+
+describe('gateways that wait for runs', () => {
+  let watchers: RunWatchers;
+  let gateway: Gateway;
+  let rows: Map<string, Run>;
+  let reads: { runId: string; arrive: () => void }[];
+  let held: boolean;
+  let shards: string[];
+
+  beforeEach(() => {
+    gateway = new Gateway();
+    rows = new Map();
+    reads = [];
+    held = false;
+    shards = [];
+    watchers = new RunWatchers({
+      shardCount: 256,
+      owns: (shard) => shard === OWN_SHARD,
+      read(runId) {
+        const row = rows.get(runId) ?? null;
+        return new Promise((resolve) => {
+          reads.push({ runId, arrive: () => resolve(row) });
+          if (!held) resolve(row);
+        });
+      },
+      shardWatched: (shard, watched) => shards.push(`${shard} ${watched}`),
+    });
+  });
+
+  test('a gateway that started a run hears of its first rest, once', () => {
+    const runId = newRunId(OWN_SHARD);
+    watchers.startedBy(runId, gateway);
+    watchers.committed(null, as(runs.queued, runId));
+    watchers.committed(null, as(runs.running, runId));
+    assert.deepEqual(gateway.told, []);
+    watchers.committed(null, as(runs.waiting, runId));
+    watchers.committed(null, as(runs.succeeded, runId));
+    assert.deepEqual(gateway.statuses, [RunStatus.WAITING]);
+  });
+
+  test('a gateway that watches hears every rest until the run has finished', () => {
+    const runId = newRunId(OWN_SHARD);
+    watchers.watch(runId, gateway);
+    for (const run of [runs.waiting, runs.queued, runs.succeeded]) watchers.committed(null, as(run, runId));
+    assert.deepEqual(gateway.statuses, [RunStatus.WAITING, RunStatus.SUCCEEDED]);
+    assert.deepEqual(shards, ['3 true', '3 false']);
+  });
+
+  test('a gateway that started and watches a run hears each rest once', () => {
+    const runId = newRunId(OWN_SHARD);
+    watchers.startedBy(runId, gateway);
+    watchers.watch(runId, gateway);
+    watchers.committed(null, as(runs.succeeded, runId));
+    assert.equal(gateway.told.length, 1);
+  });
+
+  test('whoever stopped watching, or is gone, hears nothing', () => {
+    const [first, second] = [newRunId(OWN_SHARD), newRunId(OWN_SHARD)];
+    watchers.watch(first, gateway);
+    watchers.watch(second, gateway);
+    watchers.unwatch(first, gateway);
+    watchers.committed(null, as(runs.succeeded, first));
+    watchers.gone(gateway);
+    watchers.committed(null, as(runs.succeeded, second));
+    assert.deepEqual(gateway.told, []);
+    assert.deepEqual(shards, ['3 true', '3 false']);
+  });
+
+  test('a run that another node changed is read and told when it rests', async () => {
+    const runId = newRunId(FOREIGN_SHARD);
+    watchers.watch(runId, gateway);
+    rows.set(runId, as(runs.succeeded, runId));
+    watchers.changedElsewhere([runId, newRunId(FOREIGN_SHARD)]);
+    await until('it is told', () => gateway.told.length === 1);
+    assert.deepEqual(
+      reads.map((read) => read.runId),
+      [runId],
+    );
+  });
+
+  test('a change that comes while the row is being read is not missed', async () => {
+    const runId = newRunId(FOREIGN_SHARD);
+    watchers.watch(runId, gateway);
+    rows.set(runId, as(runs.queued, runId));
+    held = true;
+    watchers.changedElsewhere([runId]);
+    rows.set(runId, as(runs.succeeded, runId));
+    watchers.changedElsewhere([runId]);
+    held = false;
+    reads[0]?.arrive();
+    await until('it is told', () => gateway.told.length === 1);
+    assert.deepEqual(gateway.statuses, [RunStatus.SUCCEEDED]);
+  });
+
+  test('the poll reaches every watched run of other nodes, and none of this one', async () => {
+    const foreign = Array.from({ length: 600 }, () => newRunId(FOREIGN_SHARD));
+    watchers.watch(newRunId(OWN_SHARD), gateway);
+    for (const runId of foreign) {
+      watchers.watch(runId, gateway);
+      rows.set(runId, as(runs.running, runId));
+    }
+    for (let poll = 0; poll < 3; poll++) {
+      const before = reads.length;
+      watchers.pollForeign();
+      assert.ok(reads.length - before <= 256);
+      // Reads that are over make room for the next look at the same run.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.deepEqual(new Set(reads.map((read) => read.runId)), new Set(foreign));
+  });
+});
