@@ -155,6 +155,7 @@ test('a body is checked as it stands: no coercion, no unknown fields, every boun
     [{ ...start, metadata: { ['k'.repeat(65)]: 'v' } }, 'metadata_key_length', /at most 64/],
     [{ ...start, metadata: { k: 'v'.repeat(513) } }, 'metadata_value_length', /at most 512/],
     [{ ...start, metadata: { k: 5 } }, 'type', /text/],
+    [{ ...start, metadata: JSON.parse('{"__proto__":"x"}') }, 'not', /"metadata"/],
   ];
   for (const [body, code, message] of cases) {
     const reply = await gateway.ask('POST', '/v1/runs', body);

@@ -7,6 +7,8 @@ import { systemClock } from '@methods/base/clock';
 import { type ServerProcess, startServerProcess } from './embedded/server-process.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/** For measuring: more arguments for node, with spaces between them. */
+const NODE_ARGS = (process.env.STACK_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
 const STOP_GRACE_MS = 20_000;
 /** A process that ran this long has started well: its next death is a first one again. */
 const WELL_MS = 10_000;
@@ -53,7 +55,7 @@ export class ServiceProcess {
     const process_ = await startServerProcess({
       name,
       command: process.execPath,
-      args: ['--enable-source-maps', '--import', 'tsx', join(ROOT, main), `--stack=${folder}`],
+      args: [...NODE_ARGS, '--enable-source-maps', '--import', 'tsx', join(ROOT, main), `--stack=${folder}`],
       logFile: this.logFile,
       marker: `--stack=${folder}`,
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', NODE_ENV: 'production', ...env },

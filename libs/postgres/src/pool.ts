@@ -44,6 +44,8 @@ export function openPool(options: PoolOptions): Sql {
       max: options.max,
       connect_timeout: Math.max(1, Math.ceil((options.connectTimeoutMs ?? 5000) / 1000)),
       keep_alive: KEEPALIVE_S,
+      // The library's own goes up to 20 s, long after the server is back.
+      backoff: (failures: number) => Math.min(0.02 * 2 ** failures, 0.5) * (0.5 + Math.random()),
       // A connection that ends by itself would look like a lost one.
       max_lifetime: null,
       idle_timeout: null,

@@ -21,7 +21,8 @@ export class DatabaseSilentError extends Error {
   readonly code = 'CONNECTION_SILENT';
 }
 
-const sockets = new Map<string, Socket>();
+/** How to break off the connection of each session. */
+const sessions = new Map<string, (error: Error) => void>();
 let hostTurn = 0;
 
 /**
@@ -39,6 +40,11 @@ export function watchedSocket(target: SocketTarget, { silentMs, onLost }: WatchO
     clearTimeout(timer);
     timer = undefined;
   };
+  const breakOff = (error: Error) => {
+    // Now, since queries may be asked before the socket tells that it closed.
+    onLost();
+    socket.destroy(error);
+  };
   let greeting: Buffer | null = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {
     answered();
@@ -46,20 +52,23 @@ export function watchedSocket(target: SocketTarget, { silentMs, onLost }: WatchO
     if (greeting === null) return;
     greeting = Buffer.concat([greeting, chunk]);
     session = sessionIn(greeting);
-    if (session !== null) sockets.set(session, socket);
+    if (session !== null) sessions.set(session, breakOff);
     if (session !== null || greeting.length > GREETING_BYTES_MAX) greeting = null;
   });
-  socket.once('close', () => {
+  const destroy = socket._destroy.bind(socket);
+  // Not a listener: postgres.js takes them all away when it begins TLS.
+  socket._destroy = (error, done) => {
     answered();
-    if (session !== null) sockets.delete(session);
+    if (session !== null) sessions.delete(session);
     if (spoken) onLost();
-  });
+    destroy(error, done);
+  };
   connect(socket, target);
   if (silentMs > 0) {
     // After `connect`, which puts the original `write` back.
     const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
     socket.write = (...args: unknown[]) => {
-      timer ??= setTimeout(() => socket.destroy(new DatabaseSilentError('the database did not answer')), silentMs);
+      timer ??= setTimeout(() => breakOff(new DatabaseSilentError('the database did not answer')), silentMs);
       return write(...args);
     };
   }
@@ -89,9 +98,9 @@ export function failingSocket(): Socket {
 
 /** Breaks off the connection of a server session; false when it is not known. */
 export function breakOffSession(pid: number, secret: number): boolean {
-  const socket = sockets.get(`${pid}/${secret}`);
-  socket?.destroy(new DatabaseSilentError('a query passed its deadline'));
-  return socket !== undefined;
+  const breakOff = sessions.get(`${pid}/${secret}`);
+  breakOff?.(new DatabaseSilentError('a query passed its deadline'));
+  return breakOff !== undefined;
 }
 
 const GREETING_BYTES_MAX = 16 * 1024;

@@ -47,7 +47,8 @@ export const StartRunBody = Type.Object(
       Type.Unsafe<Record<string, string>>({
         type: 'object',
         maxProperties: 32,
-        propertyNames: { minLength: 1, maxLength: 64 },
+        // The one name that a map of a decoded message cannot hold: it would be lost without a word.
+        propertyNames: { minLength: 1, maxLength: 64, not: { const: '__proto__' } },
         additionalProperties: { type: 'string', maxLength: 512 },
       }),
     ),

@@ -1,5 +1,6 @@
 // The one statement that writes runs: it locks the epochs of all shards touched, and only what stands under a held
 // epoch and an unchanged revision happens. Side tables follow the runs that really changed, in the same statement.
+import type { NewStep } from '../run/effect.ts';
 import { type ArrayElement, arrayLiteral } from './array-literal.ts';
 import {
   type Column,
@@ -135,7 +136,7 @@ function sortIntoTables(batch: readonly RunChange[]): Tables {
   for (const change of batch) {
     const { before, after } = change;
     (before === null ? tables.starts : tables.updates).push(change);
-    for (const step of change.steps) tables.steps.push({ run: after, step });
+    for (const step of lastOfEachPath(change.steps)) tables.steps.push({ run: after, step });
     if (after.status === 'queued') tables.queued.push(change);
     else if (before?.status === 'queued') tables.dequeued.push(change);
     if (deadlineOf(after) !== null) tables.deadlines.push(change);
@@ -145,6 +146,11 @@ function sortIntoTables(batch: readonly RunChange[]): Tables {
   tables.starts.sort(byKey);
   tables.updates.sort(byRunId);
   return tables;
+}
+
+/** One statement cannot write a row twice: a worker that reports a step twice would fail the whole batch. */
+function lastOfEachPath(steps: readonly NewStep[]): Iterable<NewStep> {
+  return steps.length < 2 ? steps : new Map(steps.map((step) => [step.summary.path, step])).values();
 }
 
 function byKey(a: RunChange, b: RunChange): number {

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { sqlState } from '@methods/postgres/safe-db-error';
+import { answer, ask, cancel, claim, expireQuestion, giveBack, recordStep, succeed } from '../run/run.fixture.ts';
+import { keyText } from './postgres-run-store.ts';
+import { decide, EPOCH, newFacts, startOf, TestStore } from './run-store.fixture.ts';
+
+describe('the store of runs', () => {
+  let db: TestStore;
+
+  before(async () => {
+    db = await TestStore.open();
+  });
+  after(() => db.close());
+
+  async function rowsOf(table: string, runId: string): Promise<number> {
+    const rows = await db.sql.unsafe(`select 1 from scheduler.${table} where run_id = $1`, [runId]);
+    return rows.length;
+  }
+
+  test('a run comes back as it was committed, in every state of its life', async () => {
+    const facts = newFacts(0, { metadata: { ticket: '"7"\\' }, inputsJson: '{"text":"ü \\" {,}"}' });
+    const stages = [
+      [startOf(facts)],
+      [claim('t1')],
+      [recordStep('t1', 1, 'first'), recordStep('t1', 2, 'second')],
+      [ask('t1', 3, 'q1')],
+      [answer('q1', 'digest')],
+      [claim('t2')],
+      [cancel],
+      [succeed('t2', 1)],
+    ];
+    let run = null;
+    const statuses: string[] = [];
+    for (const commands of stages) {
+      run = await db.tell(run, ...commands);
+      const loaded = await db.load(facts.runId);
+      assert.deepEqual(withPlainBytes(loaded), withPlainBytes(run));
+      statuses.push(run.status);
+    }
+    assert.deepEqual(statuses, [
+      'queued',
+      'running',
+      'running',
+      'waiting',
+      'queued',
+      'running',
+      'running',
+      'cancelled',
+    ]);
+  });
+
+  test('a failure, a result and their messages come back as they were', async () => {
+    const [lost, won] = [newFacts(0), newFacts(0, { webhookUrl: null })];
+    const failed = await db.tell(null, startOf(lost), claim('t1'), {
+      type: 'finish',
+      token: 't1',
+      seq: 1,
+      outcome: { status: 'failed', error: { code: 'step_failed', kind: 'http', message: '"no"', step: 'a' } },
+    });
+    const succeeded = await db.tell(null, startOf(won), claim('t1'), succeed('t1', 1));
+    assert.deepEqual(withPlainBytes(await db.load(lost.runId)), withPlainBytes(failed));
+    assert.deepEqual(withPlainBytes(await db.load(won.runId)), withPlainBytes(succeeded));
+  });
+
+  test('queue, deadlines, steps and outbox follow the run in the same commit', async () => {
+    const facts = newFacts(1);
+    let run = await db.tell(null, startOf(facts));
+    assert.equal(await rowsOf('queue', facts.runId), 1);
+    run = await db.tell(run, claim('t1'), recordStep('t1', 1));
+    assert.deepEqual([await rowsOf('queue', facts.runId), await rowsOf('steps', facts.runId)], [0, 1]);
+    run = await db.tell(run, ask('t1', 2, 'q1'));
+    assert.deepEqual([await rowsOf('deadlines', facts.runId), await rowsOf('outbox', facts.runId)], [1, 1]);
+    run = await db.tell(run, answer('q1', 'd'));
+    assert.deepEqual([await rowsOf('deadlines', facts.runId), await rowsOf('queue', facts.runId)], [0, 1]);
+    run = await db.tell(run, claim('t2'), giveBack('t2', 1), cancel);
+    assert.deepEqual([await rowsOf('queue', facts.runId), await rowsOf('outbox', facts.runId)], [0, 2]);
+  });
+
+  test('starts, updates and their side rows of many runs are one statement', async () => {
+    const nowMs = await db.nowMs();
+    const running = await db.tell(null, startOf(newFacts(0)), claim('t1'));
+    const waiting = await db.tell(null, startOf(newFacts(1)), claim('t1'), ask('t1', 1, 'q1'));
+    const fresh = [newFacts(2), newFacts(3)];
+    const batch = [
+      ...fresh.map((facts) => decide(null, startOf(facts), nowMs)),
+      decide(running, recordStep('t1', 1), nowMs),
+      decide(waiting, answer('q1', 'd'), nowMs),
+    ];
+    const { done, heldShards } = await db.store.commit(batch);
+    assert.deepEqual(done, new Set(batch.map((change) => change.after.facts.runId)));
+    assert.deepEqual(heldShards, new Set([0, 1, 2, 3]));
+    for (const { runId } of fresh) assert.equal(await rowsOf('queue', runId), 1);
+  });
+
+  test('a start and its claim share one commit: the run was never in the queue', async () => {
+    const facts = newFacts(0);
+    const nowMs = await db.nowMs();
+    const queued = decide(null, startOf(facts), nowMs).after;
+    const change = { ...decide(queued, claim('t1'), nowMs), before: null };
+    assert.deepEqual((await db.store.commit([change])).done, new Set([facts.runId]));
+    assert.equal((await db.load(facts.runId))?.status, 'running');
+    assert.equal(await rowsOf('queue', facts.runId), 0);
+  });
+
+  test('a shard whose epoch has moved on is refused alone, with all its side rows', async () => {
+    const nowMs = await db.nowMs();
+    const [kept, lost] = [newFacts(0), newFacts(1)];
+    const running = await db.tell(null, startOf(newFacts(1)), claim('t1'));
+    const { done, heldShards } = await db.store.commit([
+      decide(null, startOf(kept), nowMs),
+      decide(null, startOf(lost), nowMs, { epoch: EPOCH + 1 }),
+      decide(running, ask('t1', 1, 'q1'), nowMs, { epoch: EPOCH + 1 }),
+    ]);
+    assert.deepEqual(done, new Set([kept.runId]));
+    assert.deepEqual(heldShards, new Set([0]));
+    assert.equal(await db.load(lost.runId), undefined);
+    assert.equal(await rowsOf('queue', lost.runId), 0);
+    assert.deepEqual(withPlainBytes(await db.load(running.facts.runId)), withPlainBytes(running));
+    const { runId } = running.facts;
+    assert.deepEqual([await rowsOf('deadlines', runId), await rowsOf('outbox', runId)], [0, 0]);
+  });
+
+  test('a run that changed meanwhile is refused alone, with all its side rows', async () => {
+    const nowMs = await db.nowMs();
+    const stale = await db.tell(null, startOf(newFacts(2)), claim('t1'));
+    const current = await db.tell(stale, recordStep('t1', 1, 'first'));
+    const other = await db.tell(null, startOf(newFacts(2)));
+    const { done, heldShards } = await db.store.commit([
+      decide(stale, recordStep('t1', 1, 'second'), nowMs),
+      decide(other, cancel, nowMs),
+    ]);
+    assert.deepEqual(done, new Set([other.facts.runId]));
+    assert.deepEqual(heldShards, new Set([2]));
+    assert.deepEqual(
+      (await db.load(current.facts.runId))?.steps.map((step) => step.path),
+      ['first'],
+    );
+  });
+
+  test('a repeated key is not done and the first run stays, across batches and within one', async () => {
+    const nowMs = await db.nowMs();
+    const first = newFacts(0);
+    const again = newFacts(1, { idempotencyHash: first.idempotencyHash });
+    const third = newFacts(0, { idempotencyHash: first.idempotencyHash });
+    const both = await db.store.commit([decide(null, startOf(first), nowMs), decide(null, startOf(again), nowMs)]);
+    assert.equal(both.done.size, 1);
+    const repeat = await db.store.commit([decide(null, startOf(third), nowMs)]);
+    assert.deepEqual([repeat.done.size, repeat.heldShards.has(0)], [0, true]);
+    const found = (await db.store.loadByKey([first])).get(keyText(first.orgId, first.idempotencyHash));
+    assert.deepEqual(new Set([found?.facts.runId]), both.done);
+    assert.equal((await rowsOf('queue', first.runId)) + (await rowsOf('queue', again.runId)), 1);
+  });
+
+  test('the same key of another organization is another key', async () => {
+    const nowMs = await db.nowMs();
+    const first = newFacts(0);
+    const other = newFacts(0, { idempotencyHash: first.idempotencyHash, orgId: 'org_b' });
+    const { done } = await db.store.commit([decide(null, startOf(first), nowMs), decide(null, startOf(other), nowMs)]);
+    assert.equal(done.size, 2);
+  });
+
+  test('an expiry is not done while the database is before its moment, whatever a node believes', async () => {
+    const waiting = await db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q1', 60_000));
+    const deadlineMs = waiting.status === 'waiting' ? (waiting.question.deadlineAtMs ?? 0) : 0;
+    const expiry = decide(waiting, expireQuestion('q1'), deadlineMs, { dueMs: deadlineMs });
+    assert.equal((await db.store.commit([expiry])).done.size, 0);
+    assert.equal((await db.load(waiting.facts.runId))?.status, 'waiting');
+    assert.equal(await rowsOf('deadlines', waiting.facts.runId), 1);
+    const due = { ...expiry, dueMs: await db.nowMs() };
+    assert.equal((await db.store.commit([due])).done.size, 1);
+    assert.equal(await rowsOf('deadlines', waiting.facts.runId), 0);
+  });
+
+  test('a step reported twice within one commit keeps its last record and fails nobody else', async () => {
+    const nowMs = await db.nowMs();
+    const running = await db.tell(null, startOf(newFacts(0)), claim('t1'));
+    const [once, twice] = [recordStep('t1', 1, 'same'), recordStep('t1', 2, 'same')];
+    const firstChange = decide(running, once, nowMs);
+    const secondChange = decide(firstChange.after, { ...twice, outJson: '"last"' } as typeof twice, nowMs);
+    const neighbour = newFacts(0);
+    const { done } = await db.store.commit([
+      {
+        ...firstChange,
+        after: { ...secondChange.after, revision: firstChange.after.revision },
+        steps: [...firstChange.steps, ...secondChange.steps],
+      },
+      decide(null, startOf(neighbour), nowMs),
+    ]);
+    assert.deepEqual(done, new Set([running.facts.runId, neighbour.runId]));
+    const { orgId, runId } = running.facts;
+    assert.deepEqual(await db.store.keptSteps(orgId, runId), [
+      { path: 'same', status: 'succeeded', outJson: '"last"', outWithheld: false },
+    ]);
+  });
+
+  test('what Postgres cannot store refuses the whole statement as a fault of data, and nothing of it happens', async () => {
+    const nowMs = await db.nowMs();
+    const [good, bad] = [newFacts(0), newFacts(0, { inputsJson: '"\0"' })];
+    const batch = [decide(null, startOf(good), nowMs), decide(null, startOf(bad), nowMs)];
+    await assert.rejects(db.store.commit(batch), (error) => /^22/.test(sqlState(error) ?? ''));
+    assert.equal(await db.load(good.runId), undefined);
+    assert.equal((await db.store.commit(batch.slice(0, 1))).done.size, 1);
+  });
+
+  test('a queue is paged oldest first, without gaps or repeats, over the shards asked for', async () => {
+    const key = { orgId: 'org_a', method: 'wf_paged' };
+    const starts = Array.from({ length: 20 }, (_, i) =>
+      newFacts(i % 2, { method: key.method, createdAtMs: 1_000 + (i >> 1) }),
+    );
+    await db.store.commit(starts.map((facts) => decide(null, startOf(facts), 1_000)));
+    const seen: string[] = [];
+    let cursor = { queuedAtMs: 0, runId: '' };
+    for (;;) {
+      const page = await db.store.queuePage(key, cursor, [0, 1], 3);
+      const last = page.at(-1);
+      if (last === undefined) break;
+      seen.push(...page.map((entry) => entry.runId));
+      cursor = last;
+    }
+    const byAge = starts.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.runId < b.runId ? -1 : 1));
+    assert.deepEqual(
+      seen,
+      byAge.map((facts) => facts.runId),
+    );
+    assert.equal((await db.store.queuePage(key, { queuedAtMs: 0, runId: '' }, [1], 100)).length, 10);
+  });
+
+  test('running runs, due questions and unsent events are found by shard', async () => {
+    const waiting = await db.tell(null, startOf(newFacts(3)), claim('t1'), ask('t1', 1, 'q1', 60_000));
+    const running = await db.tell(null, startOf(newFacts(3)), claim('t1'), recordStep('t1', 1));
+    const untilMs = (await db.nowMs()) + 120_000;
+    assert.deepEqual((await db.store.runningOf([3])).map(withPlainBytes), [withPlainBytes(running)]);
+    assert.deepEqual(
+      (await db.store.dueQuestions([3], untilMs, 10)).map((due) => [due.runId, due.questionId]),
+      [[waiting.facts.runId, 'q1']],
+    );
+    assert.deepEqual(await db.store.dueQuestions([3], untilMs - 120_000, 10), []);
+    const events = await db.store.unsentEvents([3], untilMs, 10);
+    assert.deepEqual(
+      events.map((event) => [event.runId, event.seq, [...event.body]]),
+      [[waiting.facts.runId, waiting.revision, [0, 1, 255]]],
+    );
+    await db.store.deleteEvents(events.map((event) => event.outboxId));
+    assert.deepEqual(await db.store.unsentEvents([3], untilMs, 10), []);
+  });
+});
+
+/** Bytes from the driver are a Buffer, those of the start may be any view. */
+function withPlainBytes(run: Awaited<ReturnType<TestStore['load']>>) {
+  if (run === undefined) return undefined;
+  const { idempotencyHash, requestDigest } = run.facts;
+  return { ...run, facts: { ...run.facts, idempotencyHash: [...idempotencyHash], requestDigest: [...requestDigest] } };
+}

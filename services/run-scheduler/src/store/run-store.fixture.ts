@@ -1,0 +1,95 @@
+// A store on a database of its own, with shards 0 to 3 owned under epoch 1, and changes as the actors make them.
+import { randomBytes } from 'node:crypto';
+import { newId, newRunId } from '@methods/base/ids';
+import { migrate } from '@methods/postgres/migrate';
+import { openPool, type Sql } from '@methods/postgres/pool';
+import { testPostgres } from '@methods/test/harness/postgres';
+import { facts } from '../run/run.fixture.ts';
+import type { Run, RunFacts } from '../run/run.ts';
+import type { RunCommand } from '../run/run-command.ts';
+import { transition } from '../run/transition.ts';
+import { PostgresRunStore, writerSettings } from './postgres-run-store.ts';
+import type { RunChange } from './run-store.ts';
+
+export const EPOCH = 1;
+
+export class TestStore {
+  private constructor(
+    readonly store: PostgresRunStore,
+    readonly sql: Sql,
+    private readonly writer: Sql,
+    private readonly drop: () => Promise<void>,
+  ) {}
+
+  static async open(): Promise<TestStore> {
+    const { url, drop } = await (await testPostgres()).freshDatabase();
+    await migrate(url, { schema: 'scheduler', folder: new URL('../../migrations/', import.meta.url) });
+    const pool = (max: number, settings: Readonly<Record<string, string>>) =>
+      openPool({ url, applicationName: 'test', max, statementTimeoutMs: 10_000, settings });
+    const [writer, sql] = [pool(1, writerSettings), pool(2, {})];
+    await sql`insert into scheduler.shards (shard, epoch) select n, ${EPOCH} from generate_series(0, 3) n`;
+    const store = new PostgresRunStore({ writer, reader: sql, commitDeadlineMs: 10_000, readDeadlineMs: 10_000 });
+    return new TestStore(store, sql, writer, drop);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.writer.end({ timeout: 1 }), this.sql.end({ timeout: 1 })]);
+    await this.drop();
+  }
+
+  async nowMs(): Promise<number> {
+    return Math.round(await this.store.clockMs());
+  }
+
+  /** Commits one change after the other; the run as it stands then. */
+  async tell(before: Run | null, ...commands: readonly RunCommand[]): Promise<Run> {
+    let run = before;
+    for (const command of commands) {
+      const change = decide(run, command, await this.nowMs());
+      const { done } = await this.store.commit([change]);
+      if (!done.has(change.after.facts.runId)) throw new Error(`${command.type} was not committed`);
+      run = change.after;
+    }
+    if (run === null) throw new Error('nothing was told');
+    return run;
+  }
+
+  async load(runId: string): Promise<Run | undefined> {
+    return (await this.store.load([runId])).get(runId);
+  }
+}
+
+/** Facts of a new run. */
+export function newFacts(shard: number, more: Partial<RunFacts> = {}): RunFacts {
+  const [idempotencyHash, requestDigest] = [randomBytes(32), randomBytes(32)];
+  return { ...facts, runId: newRunId(shard), shard, idempotencyHash, requestDigest, ...more };
+}
+
+export function startOf(runFacts: RunFacts): RunCommand {
+  return { type: 'start', facts: runFacts };
+}
+
+/** The change a command makes, numbered as the actor does it. */
+export function decide(
+  before: Run | null,
+  command: RunCommand,
+  nowMs: number,
+  more: Partial<RunChange> = {},
+): RunChange {
+  const decision = transition(before, command, nowMs);
+  if (decision.kind !== 'changed') throw new Error(`${command.type} changes nothing: ${JSON.stringify(decision)}`);
+  const after = { ...decision.run, revision: (before?.revision ?? 0) + 1 };
+  const steps = decision.step === undefined ? [] : [decision.step];
+  const events = decision.effects
+    .filter((effect) => effect.type === 'emit')
+    .map(() => ({
+      outboxId: newId('dlv'),
+      orgId: after.facts.orgId,
+      runId: after.facts.runId,
+      shard: after.facts.shard,
+      seq: after.revision,
+      body: Buffer.from([0, 1, 255]),
+      createdAtMs: nowMs,
+    }));
+  return { before, after, epoch: EPOCH, steps, events, dueMs: 0, ...more };
+}
