@@ -42,17 +42,24 @@ export function cpuSeconds(roots: readonly number[]): number[] {
   return roots.map((root) => treeOf(root, all).reduce((sum, stat) => sum + stat.cpuS, 0));
 }
 
-/** Private memory (clean and dirty; shared buffers and page cache excluded) in bytes. */
+/** Private memory in bytes; Postgres's shared buffers and the page cache are nobody's own. */
 export function privateBytes(roots: readonly number[]): number[] {
   const all = allProcesses();
   return roots.map((root) => treeOf(root, all).reduce((sum, { pid }) => sum + privateOf(pid), 0));
 }
 
 function privateOf(pid: number): number {
+  let bytes = 0;
+  let shared = false;
   try {
-    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-    return [...rollup.matchAll(/^Private_\w+:\s+(\d+) kB$/gm)].reduce((sum, [, kb]) => sum + Number(kb) * 1024, 0);
+    for (const line of readFileSync(`/proc/${pid}/smaps`, 'utf8').split('\n')) {
+      // The head of a mapping: a shared one counts as private while a single process has touched the page.
+      const head = /^[0-9a-f]+-[0-9a-f]+ (\S{4}) /.exec(line);
+      if (head !== null) shared = head[1]?.endsWith('s') === true;
+      else if (!shared && line.startsWith('Private_')) bytes += Number(/(\d+) kB/.exec(line)?.[1] ?? 0) * 1024;
+    }
   } catch {
-    return 0;
+    // Ended meanwhile.
   }
+  return bytes;
 }

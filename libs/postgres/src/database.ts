@@ -32,7 +32,7 @@ export async function dropDatabase(adminUrl: string, name: string): Promise<void
 
 async function asAdmin(adminUrl: string, name: string, work: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
   if (!NAME.test(name)) throw new TypeError(`not a database name: ${name.slice(0, 64)}`);
-  const sql = postgres(adminUrl, { max: 1, onnotice: () => {}, connect_timeout: 10 });
+  const sql = postgres(adminUrl, { max: 1, onnotice: () => {}, connect_timeout: 10, fetch_types: false });
   try {
     await work(sql);
   } finally {

@@ -150,7 +150,7 @@ async function waitUntilReady(server: ServerProcess, url: string, cluster: strin
   const deadline = performance.now() + READY_WITHIN_MS;
   for (;;) {
     if (!server.running) throw failedStart(server, port);
-    const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {}, idle_timeout: 1 });
+    const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {}, fetch_types: false });
     try {
       const [row] = await sql<{ folder: string }[]>`select current_setting('data_directory') as folder`;
       // A taken port would connect us to whoever owns it.

@@ -23,7 +23,7 @@ export const facts: RunFacts = {
   maxAttempts: 3,
 };
 
-export const lastAnswer: AcceptedAnswer = { questionId: 'q0', step: 'first', answerJson: '{"ok":true}', digest: 'd0' };
+const lastAnswer: AcceptedAnswer = { questionId: 'q0', step: 'first', answerJson: '{"ok":true}', digest: 'd0' };
 
 const history = {
   facts,
@@ -76,7 +76,7 @@ export const runs = {
   cancelled: { ...history, status: 'cancelled' },
 } as const satisfies Record<string, Run>;
 
-export function step(path: string): StepSummary {
+function step(path: string): StepSummary {
   return {
     path,
     kind: 'node',

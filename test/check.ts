@@ -1,0 +1,45 @@
+// `npm run check`: everything that can be told without running the project. One line a check, and the words of those
+// that fail. Needs no network.
+import { performance } from 'node:perf_hooks';
+import { type CommandOutcome, runTool } from './checks/command.ts';
+import { checkGeneratedCode } from './checks/generated-drift.ts';
+
+interface Check {
+  readonly name: string;
+  readonly run: () => Promise<CommandOutcome>;
+}
+
+/** The slowest first; each of them uses more than one core already. */
+const checks: readonly Check[] = [
+  { name: 'format and lint', run: () => runTool('biome', ['check', '--colors=off', '--error-on-warnings', '.']) },
+  { name: 'types', run: () => runTool('tsc', ['--noEmit', '-p', 'tsconfig.json', '--pretty', 'false']) },
+  { name: 'unused code', run: () => runTool('knip', ['--no-progress', '--no-config-hints']) },
+  { name: 'generated code', run: checkGeneratedCode },
+  { name: 'proto lint', run: () => runTool('buf', ['lint']) },
+  { name: 'proto breaking', run: () => runTool('buf', ['breaking', '--against', 'proto/baseline.binpb']) },
+];
+const AT_ONCE = 2;
+
+async function runOne(check: Check): Promise<boolean> {
+  const beganMs = performance.now();
+  const { ok, output } = await check.run();
+  const seconds = ((performance.now() - beganMs) / 1000).toFixed(1);
+  console.log(`${ok ? 'ok    ' : 'FAILED'} ${check.name.padEnd(16)} ${seconds.padStart(6)} s`);
+  if (!ok) console.log(output.trimEnd());
+  return ok;
+}
+
+const waiting = [...checks];
+const failed: string[] = [];
+
+async function work(): Promise<void> {
+  for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
+    if (!(await runOne(check))) failed.push(check.name);
+  }
+}
+
+await Promise.all(Array.from({ length: AT_ONCE }, work));
+if (failed.length > 0) {
+  console.log(`Failed: ${failed.join(', ')}.`);
+  process.exitCode = 1;
+}

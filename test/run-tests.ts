@@ -1,0 +1,60 @@
+// `npm test`, after the checks: all tests of the repository, or those whose path contains one of the arguments. They
+// share one Postgres, started here; each makes databases of its own on it. Tests of the whole system come last, one
+// file at a time. Nothing is left running, whatever ends this.
+import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
+import { root } from './checks/command.ts';
+import { startTestPostgres } from './harness/postgres.ts';
+import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
+import { findTestFiles } from './runner/test-files.ts';
+import { TestSummary } from './runner/test-summary.ts';
+
+const { beside, wholeSystem } = findTestFiles(root, process.argv.slice(2));
+const runs = [
+  { files: beside, concurrency: 2, timeoutMs: 300_000 },
+  { files: wholeSystem, concurrency: 1, timeoutMs: 900_000 },
+].filter((run) => run.files.length > 0);
+
+let running: NodeTests | null = null;
+let stopped: NodeJS.Signals | null = null;
+
+function stop(signal: NodeJS.Signals): void {
+  // A second one is for the impatient: the servers' guards clean up after us.
+  if (stopped !== null) process.exit(1);
+  stopped = signal;
+  running?.kill(signal);
+}
+
+async function runAll(postgresUrl: string): Promise<boolean> {
+  const summary = new TestSummary();
+  let passed = true;
+  for (const run of runs) {
+    if (stopped !== null) return false;
+    running = runNodeTests({
+      ...run,
+      root,
+      env: { ...process.env, METHODS_TEST_POSTGRES_URL: postgresUrl },
+      line(line) {
+        console.log(line);
+        summary.read(line);
+      },
+    });
+    passed = (await running.passed) && passed;
+  }
+  if (runs.length > 1) console.log(`\nAll together:\n${summary.lines().join('\n')}`);
+  return passed && stopped === null;
+}
+
+process.on('SIGINT', stop);
+process.on('SIGTERM', stop);
+if (runs.length === 0) {
+  console.error('No test file has that in its path.');
+  process.exitCode = 1;
+} else {
+  if (findNatsServer() === null) await installNatsServer();
+  const postgres = await startTestPostgres({ max_connections: '200' });
+  try {
+    process.exitCode = (await runAll(postgres.url)) ? 0 : 1;
+  } finally {
+    await postgres.stop();
+  }
+}

@@ -1,0 +1,37 @@
+// One run of Node's test runner over some files, shown as it goes.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+export interface NodeTestsOptions {
+  readonly root: string;
+  readonly files: readonly string[];
+  /** Files at once. */
+  readonly concurrency: number;
+  /** A test that hangs fails after this. */
+  readonly timeoutMs: number;
+  readonly env: NodeJS.ProcessEnv;
+  readonly line: (line: string) => void;
+}
+
+export interface NodeTests {
+  /** True when all passed. */
+  readonly passed: Promise<boolean>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export function runNodeTests(options: NodeTestsOptions): NodeTests {
+  const args = ['--import', 'tsx', '--test', '--test-reporter=spec'];
+  args.push(`--test-concurrency=${options.concurrency}`, `--test-timeout=${options.timeoutMs}`, ...options.files);
+  const child: ChildProcess = spawn(process.execPath, args, {
+    cwd: options.root,
+    // The reporter's colours would go with the pipe.
+    env: { ...options.env, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', options.line);
+  const passed = new Promise<boolean>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code === 0));
+  });
+  return { passed, kill: (signal) => void child.kill(signal) };
+}
