@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Backoff } from '@methods/base/backoff';
 import { type Clock, systemClock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
+import type { Logger } from '@methods/logging/logger';
 import { withDeadline } from './deadline.ts';
 import { refuseUnsafeServer } from './durability.ts';
 import { migrate } from './migrate.ts';
@@ -28,7 +29,11 @@ export interface ServiceDatabaseOptions {
   readonly schema: string;
   /** Folder of its migrations. */
   readonly migrations: URL;
+  readonly logger: Pick<Logger, 'warn'>;
   readonly connectionsMax?: number;
+  readonly statementTimeoutMs?: number;
+  /** Further session settings, for example the planner's. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly patienceMs?: number;
   readonly clock?: Clock;
 }
@@ -43,7 +48,8 @@ export class ServiceDatabase implements Stoppable {
       url: options.url,
       applicationName: options.applicationName,
       max: options.connectionsMax ?? CONNECTIONS_MAX,
-      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+      ...(options.settings === undefined ? {} : { settings: options.settings }),
     });
   }
 
@@ -77,6 +83,7 @@ export class ServiceDatabase implements Stoppable {
             `Postgres could not be reached within ${seconds} s (${safeDbError(error).code}): check POSTGRES_URL.`,
           );
         }
+        this.options.logger.warn({ err: safeDbError(error) }, 'waiting for Postgres');
         await wait(waitMs, undefined, { signal: this.stopping.signal });
       }
     }

@@ -3,6 +3,7 @@ import type { Stoppable } from '@methods/base/stoppable';
 import { startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
+import { ServiceDatabase } from '@methods/postgres/service-database';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { RpcServer, served } from '@methods/rpc/server';
 import { container, type DependencyContainer } from 'tsyringe';
@@ -20,8 +21,9 @@ import { PostgresMethodStore } from './store/postgres-method-store.ts';
 import { PostgresOrganizationStore } from './store/postgres-organization-store.ts';
 import { PostgresVersionStore } from './store/postgres-version-store.ts';
 import { Database } from './store/query.ts';
-import { RegistryDatabase } from './store/registry-database.ts';
 import { VersionStore } from './store/version-store.ts';
+
+const MIGRATIONS = new URL('../migrations/', import.meta.url);
 
 export interface MethodRegistry extends Stoppable {
   /** Resolves once requests are served. @throws an Error whose message is for the operator. */
@@ -31,7 +33,13 @@ export interface MethodRegistry extends Stoppable {
 }
 
 export function composeMethodRegistry(config: Config, logger: Logger): MethodRegistry {
-  const database = new RegistryDatabase(config.postgresUrl.reveal(), logger.child({ part: 'database' }));
+  const database = new ServiceDatabase({
+    url: config.postgresUrl.reveal(),
+    applicationName: 'method-registry',
+    schema: 'registry',
+    migrations: MIGRATIONS,
+    logger: logger.child({ part: 'database' }),
+  });
   const bus = new Bus({ url: config.natsUrl.reveal(), name: 'method-registry', logger: logger.child({ part: 'bus' }) });
   const parts = child(config, database, busRegistryChanges(bus, logger.child({ part: 'bus' })));
   const server = new RpcServer({
@@ -50,7 +58,7 @@ export function composeMethodRegistry(config: Config, logger: Logger): MethodReg
   };
 }
 
-function child(config: Config, database: RegistryDatabase, changes: RegistryChanges): DependencyContainer {
+function child(config: Config, database: ServiceDatabase, changes: RegistryChanges): DependencyContainer {
   const parts = container.createChildContainer();
   parts.registerInstance(Database, database.sql);
   parts.registerInstance(RegistryChanges, changes);

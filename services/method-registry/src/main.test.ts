@@ -70,7 +70,7 @@ describe('the process', { timeout: 60_000 }, () => {
     url.pathname = '/no_such_database';
     const registry = run({ ...base, POSTGRES_URL: url.href });
     equal(await registry.exit, 1);
-    equal(registry.said, 'method-registry: Postgres refuses the registry (3D000): check POSTGRES_URL.\n');
+    equal(registry.said, 'method-registry: Postgres refuses this service (3D000): check POSTGRES_URL.\n');
   });
 
   test('it waits for a Postgres that is still to come', async () => {

@@ -4,6 +4,7 @@ import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
+import { ServiceDatabase } from '@methods/postgres/service-database';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { RpcServer } from '@methods/rpc/server';
@@ -14,7 +15,7 @@ import type { Config } from './config.ts';
 import { notifierService } from './rpc/notifier-service.ts';
 import { claimDeliveries } from './store/claim-deliveries.ts';
 import { forgetDeliveries } from './store/forget-deliveries.ts';
-import { openDatabase, prepareDatabase } from './store/open-database.ts';
+import { notifierDatabase } from './store/notifier-database.ts';
 import { recordTries } from './store/record-tries.ts';
 import { storeDeliveries } from './store/store-deliveries.ts';
 import { Dispatcher } from './timer/dispatcher.ts';
@@ -46,16 +47,11 @@ export interface Notifier extends Stoppable {
 
 export function composeNotifier(config: Config, logger: Logger): Notifier {
   const parts = register(config, logger);
-  const sql = parts.resolve(Database);
   const registry = parts.resolve(RegistryToken);
-  const database: Stoppable = {
-    start: () => prepareDatabase(sql, config.postgresUrl.reveal(), systemClock),
-    stop: () => sql.end({ timeout: 2 }),
-  };
   const server = parts.resolve(RpcServer);
   // What takes work in comes last and stops first; results of tries under way still find the database.
   const order: readonly Stoppable[] = [
-    database,
+    parts.resolve(ServiceDatabase),
     { stop: () => registry.close() },
     server,
     parts.resolve(Retention),
@@ -79,7 +75,8 @@ function register(config: Config, logger: Logger): DependencyContainer {
   const log = (part: string) => logger.child({ part });
 
   parts.registerInstance(ClockToken, systemClock);
-  once(Database, () => openDatabase(config.postgresUrl.reveal()));
+  once(ServiceDatabase, () => notifierDatabase(config.postgresUrl.reveal(), log('database')));
+  once(Database, (from) => from.resolve(ServiceDatabase).sql);
   once(BusToken, () => new Bus({ url: config.natsUrl.reveal(), name: 'notifier', logger: log('bus') }));
   once(RegistryToken, () => rpcClient(MethodRegistryService, config.methodRegistryUrl));
   once(SigningSecrets, (from) => {

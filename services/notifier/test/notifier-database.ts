@@ -1,11 +1,11 @@
 // A fresh database with the notifier's schema, and deliveries to put into it.
 
-import { systemClock } from '@methods/base/clock';
 import { newId, newRunId } from '@methods/base/ids';
+import { silentLogger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
 import { testPostgres } from '../../../test/harness/postgres.ts';
 import type { PlannedDelivery } from '../src/delivery/delivery.ts';
-import { openDatabase, prepareDatabase } from '../src/store/open-database.ts';
+import { notifierDatabase as openNotifierDatabase } from '../src/store/notifier-database.ts';
 
 export interface NotifierDatabase extends AsyncDisposable {
   readonly url: string;
@@ -16,13 +16,13 @@ export interface NotifierDatabase extends AsyncDisposable {
 export async function notifierDatabase(serverUrl?: string): Promise<NotifierDatabase> {
   const own = { url: serverUrl ?? '', drop: async () => {} };
   const { url, drop } = serverUrl === undefined ? await (await testPostgres()).freshDatabase() : own;
-  const sql = openDatabase(url);
-  await prepareDatabase(sql, url, systemClock);
+  const database = openNotifierDatabase(url, silentLogger);
+  await database.start();
   return {
     url,
-    sql,
+    sql: database.sql,
     async [Symbol.asyncDispose]() {
-      await sql.end({ timeout: 2 });
+      await database.stop();
       await drop();
     },
   };

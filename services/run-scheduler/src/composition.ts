@@ -123,7 +123,14 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const url = config.postgresUrl.reveal();
   provide(
     ServiceDatabase,
-    () => new ServiceDatabase({ url, applicationName: nodeId, schema: 'scheduler', migrations: MIGRATIONS }),
+    () =>
+      new ServiceDatabase({
+        url,
+        applicationName: nodeId,
+        schema: 'scheduler',
+        migrations: MIGRATIONS,
+        logger: log.child({ part: 'database' }),
+      }),
   );
   const pool = (max: number, settings: Readonly<Record<string, string>> = {}): Sql =>
     openPool({ url, applicationName: nodeId, max, statementTimeoutMs: STATEMENT_TIMEOUT_MS, settings });

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { findTestFiles } from './test-files.ts';
+
+describe('which tests there are', () => {
+  const root = tempFolder('test-files');
+
+  before(() => {
+    const files = [
+      'libs/a/src/b.test.ts',
+      'libs/a/src/b.ts',
+      'libs/a/node_modules/x/y.test.ts',
+      'services/s/src/c.test.ts',
+      'test/e2e/story.test.ts',
+      'elsewhere/d.test.ts',
+    ];
+    for (const file of files) {
+      mkdirSync(dirname(join(root, file)), { recursive: true });
+      writeFileSync(join(root, file), '');
+    }
+  });
+  after(() => rmSync(root, { recursive: true }));
+
+  test('all test files of our own places, those of the whole system apart', () => {
+    assert.deepEqual(findTestFiles(root, []), {
+      beside: ['libs/a/src/b.test.ts', 'services/s/src/c.test.ts'],
+      wholeSystem: ['test/e2e/story.test.ts'],
+    });
+  });
+
+  test('only those whose path contains one of the words asked for', () => {
+    assert.deepEqual(findTestFiles(root, ['libs/', 'story']), {
+      beside: ['libs/a/src/b.test.ts'],
+      wholeSystem: ['test/e2e/story.test.ts'],
+    });
+  });
+});
