@@ -8,12 +8,6 @@ import { type Client, rpcClient } from '@methods/rpc/client';
 import type { DataFolder } from './data-folder.ts';
 import { StackError } from './embedded/stack-error.ts';
 
-export interface Published {
-  readonly orgId: string;
-  /** Production id by file name. */
-  readonly methods: Readonly<Record<string, string>>;
-}
-
 const READY_MS = 60_000;
 
 export class Publisher {

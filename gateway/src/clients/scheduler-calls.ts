@@ -17,7 +17,7 @@ export interface CallOptions {
 
 const CALL_MS = 5_000;
 /** A node that owes an answer for longer, while another does not, counts as frozen. */
-export const SILENCE_MS_MAX = 1_500;
+const SILENCE_MS_MAX = 1_500;
 const CALLS_MAX = 50_000;
 const CALL_ID_MAX = 0xffff_ffff;
 

@@ -11,7 +11,7 @@ import { RegistryPeer } from './registry-peer.ts';
 import { RunBook } from './run-book.ts';
 import { SchedulerPeer } from './scheduler-peer.ts';
 
-export const GREETING = `format: method/2
+const GREETING = `format: method/2
 name: greet
 inputs:
   name: text

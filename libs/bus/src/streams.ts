@@ -16,7 +16,7 @@ export const RUN_COMMANDS = 'RUN_COMMANDS';
 export const RUN_HEARTBEATS = 'RUN_HEARTBEATS';
 export const RUN_EVENTS = 'RUN_EVENTS';
 export const NODES_BUCKET = 'nodes';
-export const NODE_BEAT_TTL_MS = 5000;
+const NODE_BEAT_TTL_MS = 5000;
 
 const DAY_MS = 86_400_000;
 

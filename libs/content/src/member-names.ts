@@ -44,7 +44,7 @@ export class MemberNames {
 }
 
 /** Why `name` cannot be a member's name; null when it can. */
-export function nameFault(name: string): string | null {
+function nameFault(name: string): string | null {
   if (name === '') return 'a name is empty';
   if (Buffer.byteLength(name) > NAME_BYTES_MAX) return `a name is longer than ${NAME_BYTES_MAX} bytes`;
   // U+FFFD stands for bytes that were no UTF-8: two different names would look the same.

@@ -1,7 +1,6 @@
 // Compiled methods made by hand for tests, so that a step can be given what no compiler would let through.
 import { compileCheck } from '@methods/method/check-value';
 import type {
-  AskStep,
   CompiledExpression,
   CompiledMethod,
   CompiledStep,
@@ -92,22 +91,6 @@ export function http(
     keepsFile: false,
     ...rest,
     limits: { ...LIMITS, ...limits },
-  };
-}
-
-export function ask(name: string, question: string, options: Omit<Partial<AskStep>, 'limits'> = {}): AskStep {
-  const fields = out({ decision: { enum: ['approve', 'reject'] } });
-  return {
-    kind: 'ask',
-    name,
-    line: 5,
-    out: fields,
-    secrets: [],
-    question: literal(question),
-    show: [],
-    form: fields.schema,
-    limits: { ...LIMITS, timeoutMs: 3 * 86_400_000, timeoutText: '3d' },
-    ...options,
   };
 }
 

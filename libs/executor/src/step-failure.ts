@@ -39,8 +39,3 @@ export class StepFailure extends Error {
     super(message);
   }
 }
-
-/** The run was cancelled, lost or stale while the step ran: no result and no record. */
-export class RunStopped extends Error {
-  override readonly name = 'RunStopped';
-}

@@ -4,7 +4,7 @@ import { findingsOf, type ValueFinding } from './check/schema-findings.ts';
 import { compileSchema } from './check/schema-validator.ts';
 import { type JsonSchema, type JsonValue, nestsDeeperThan } from './json.ts';
 
-export { type Projection, projectOut } from './check/project-out.ts';
+export { projectOut } from './check/project-out.ts';
 export type { ValueFinding } from './check/schema-findings.ts';
 
 export type ValueCheck =

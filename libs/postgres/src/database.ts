@@ -11,20 +11,6 @@ export async function createDatabase(adminUrl: string, name: string): Promise<st
   return url.href;
 }
 
-/** As `createDatabase`, but one that exists is taken as it is. */
-export async function ensureDatabase(adminUrl: string, name: string): Promise<string> {
-  try {
-    return await createDatabase(adminUrl, name);
-  } catch (error) {
-    // 42P04: it exists. 23505: another process makes it this instant.
-    const code = (error as { code?: string }).code;
-    if (code !== '42P04' && code !== '23505') throw error;
-    const url = new URL(adminUrl);
-    url.pathname = `/${name}`;
-    return url.href;
-  }
-}
-
 /** Breaks off its sessions; a database that is not there is fine. */
 export async function dropDatabase(adminUrl: string, name: string): Promise<void> {
   await asAdmin(adminUrl, name, (sql) => sql`drop database if exists ${sql(name)} with (force)`);

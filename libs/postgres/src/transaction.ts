@@ -4,7 +4,7 @@
 import type postgres from 'postgres';
 
 /** A query was asked of a transaction whose connection is lost, or that has ended. It was not sent. */
-export class TransactionOverError extends Error {
+class TransactionOverError extends Error {
   override readonly name = 'TransactionOverError';
   readonly code = 'CONNECTION_CLOSED';
 

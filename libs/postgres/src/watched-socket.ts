@@ -16,7 +16,7 @@ export interface WatchOptions {
   readonly onLost: () => void;
 }
 
-export class DatabaseSilentError extends Error {
+class DatabaseSilentError extends Error {
   override readonly name = 'DatabaseSilentError';
   readonly code = 'CONNECTION_SILENT';
 }

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 
 const Closed = { additionalProperties: false } as const;
 
-export const WAIT_MS_MAX = 60_000;
+const WAIT_MS_MAX = 60_000;
 
 export const RunParams = Type.Object({
   id: Type.String({ description: 'A run id, run_…' }),

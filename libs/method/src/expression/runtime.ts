@@ -5,7 +5,7 @@ import { isJsonList, isJsonObject, type JsonValue, ownField } from '../json.ts';
 /** Evaluation steps one value may take; bulk work is charged by its size. */
 export const FUEL = 200_000;
 /** Characters of a text an expression may make. */
-export const TEXT_CHARACTERS_MAX = 1_048_576;
+const TEXT_CHARACTERS_MAX = 1_048_576;
 const CHARACTERS_A_STEP = 32;
 
 /**

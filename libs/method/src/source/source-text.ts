@@ -1,6 +1,6 @@
 // Owns the source as text: decoding, the bounds on bytes and characters, and offsets turned into lines and columns.
 
-export const SOURCE_BYTES_MAX = 262_144;
+const SOURCE_BYTES_MAX = 262_144;
 
 /** Offsets into the text, in UTF-16 units, end exclusive. */
 export type Range = readonly [start: number, end: number];

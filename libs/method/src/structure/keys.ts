@@ -16,7 +16,7 @@ const words = (text: string): string[] => text.split(' ');
 const foreign = (table: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(table));
 
-export const BUILT_KINDS = ['node', 'http', 'ask'] as const;
+const BUILT_KINDS = ['node', 'http', 'ask'] as const;
 export const KINDS = [...BUILT_KINDS, ...words('python shell call wait check steps parallel browser agent')] as const;
 export const VERBS = ['get', 'post', 'put', 'patch', 'delete', 'head'] as const;
 export const BODIES = ['json', 'form', 'text', 'file'] as const;

@@ -3,7 +3,7 @@
 export const METHOD_NAME = /^[a-z][a-z0-9-]{0,62}[a-z0-9]$/;
 /** Steps, inputs and the variables of code. */
 export const STEP_NAME = /^[a-z][a-z0-9_]{0,63}$/;
-export const FIELD_NAME = /^[A-Za-z_]\w{0,63}$/;
+const FIELD_NAME = /^[A-Za-z_]\w{0,63}$/;
 export const TYPE_NAME = /^[A-Z]\w{0,63}$/;
 export const SECRET_NAME = /^[A-Z][A-Z0-9_]{1,63}$/;
 

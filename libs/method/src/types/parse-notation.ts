@@ -34,7 +34,7 @@ const WORDS = [
   'list',
   'map',
 ];
-export const TYPE_WORDS: readonly string[] = [...WORDS, ...FORMATS.keys()];
+const TYPE_WORDS: readonly string[] = [...WORDS, ...FORMATS.keys()];
 
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['str', 'string'],

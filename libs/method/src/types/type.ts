@@ -79,7 +79,7 @@ type Member = Exclude<Type, { kind: 'named' | 'union' }>;
 const HOPS_MAX = 100;
 
 /** The type a name stands for. */
-export function resolve(type: Type): Resolved {
+function resolve(type: Type): Resolved {
   let current = type;
   for (let hops = 0; current.kind === 'named'; hops++) current = hops > HOPS_MAX ? ANY : current.definition.type;
   return current;
@@ -226,7 +226,7 @@ export function contains(type: Type, kind: 'secret' | 'file'): boolean {
 }
 
 /** The type in the author's notation, shortened for messages. */
-export function showType(type: Type): string {
+function showType(type: Type): string {
   switch (type.kind) {
     case 'list':
     case 'map':

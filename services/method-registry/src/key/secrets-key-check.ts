@@ -6,7 +6,7 @@ import { inject, injectable } from 'tsyringe';
 import { KeyStore } from '../store/key-store.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
-export class WrongSecretsKey extends Error {
+class WrongSecretsKey extends Error {
   override readonly name = 'WrongSecretsKey';
 }
 

@@ -10,7 +10,7 @@ const MESSAGES = {
   question_changed: 'Another question is open, or the question is unknown.',
 } as const;
 
-export function refusalError(code: RefusalCode, run: Run | null): ServiceError {
+function refusalError(code: RefusalCode, run: Run | null): ServiceError {
   switch (code) {
     case 'not_found':
       return new ServiceError('not_found', 'There is no such run.');

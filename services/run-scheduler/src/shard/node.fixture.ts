@@ -12,7 +12,7 @@ import { ShardLease } from './shard-lease.ts';
 import { ShardOwner } from './shard-owner.ts';
 
 /** Timers that come due while it stands still run when it goes on, as after SIGSTOP and SIGCONT. */
-export class StoppableClock implements Clock {
+class StoppableClock implements Clock {
   private held: (() => void)[] | null = null;
 
   wallMs(): number {

@@ -1,6 +1,6 @@
 // The owner's side of what workers report: each report becomes a command to its run, and its fate an
 // acknowledgement or a refusal. What gets neither is repeated by the worker.
-import { newId, shardOfRunId } from '@methods/base/ids';
+import { newId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import type { StepRecord, WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
 import type { TellOutcome } from '../actor/run-actor.ts';
@@ -126,9 +126,4 @@ function stepOf(record: StepRecord): StepSummary | null {
         ? null
         : { kind: step.error.kind, message: step.error.message, status: step.error.status, line: step.error.line },
   };
-}
-
-/** True when the id can be a run of this database. */
-export function isRunId(runId: string, shardCount: number): boolean {
-  return shardOfRunId(runId, shardCount) !== null;
 }
