@@ -19,6 +19,7 @@ export class EmbeddedPart {
     readonly name: string,
     /** Port 0 takes a free one; a restart keeps the first. */
     private readonly launch: (port: number) => Promise<EmbeddedServer>,
+    /** Called when it runs again; it has another pid now. */
     private readonly onRestart: (name: string) => void,
   ) {}
 
@@ -43,7 +44,9 @@ export class EmbeddedPart {
 
   private restart(port: number): void {
     if (this.stopping) return;
-    this.onRestart(this.name);
-    this.start(port).catch(() => systemClock.after(this.backoff.nextMs(), () => this.restart(port)));
+    this.start(port).then(
+      () => this.onRestart(this.name),
+      () => systemClock.after(this.backoff.nextMs(), () => this.restart(port)),
+    );
   }
 }

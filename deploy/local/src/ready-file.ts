@@ -1,16 +1,19 @@
 // Where running stacks are found by other programs of the same user: one file each, readable by that user alone.
 import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
+/** Replaces an earlier line of the same stack in one go: whoever reads meanwhile gets one of the two, whole. */
 export function writeReadyLine(line: { readonly data_dir: string }): string {
   const folder = join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'methods', 'stacks');
   const name = createHash('sha256').update(line.data_dir).digest('hex').slice(0, 16);
   const file = join(folder, `${name}.json`);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    const written = `${file}.${process.pid}`;
+    writeFileSync(written, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    renameSync(written, file);
   } catch {
     // A user without a home still gets a stack; it is only not found by itself.
   }

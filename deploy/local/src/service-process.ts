@@ -19,6 +19,7 @@ export interface ServiceOptions {
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
   readonly folder: string;
+  /** Called when it runs again; it has another pid now. */
   readonly onRestart: (name: string) => void;
 }
 
@@ -75,7 +76,9 @@ export class ServiceProcess {
 
   private restart(): void {
     if (this.stopping) return;
-    this.options.onRestart(this.options.name);
-    this.start().catch(() => systemClock.after(this.backoff.nextMs(), () => this.restart()));
+    this.start().then(
+      () => this.options.onRestart(this.options.name),
+      () => systemClock.after(this.backoff.nextMs(), () => this.restart()),
+    );
   }
 }

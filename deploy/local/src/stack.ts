@@ -34,7 +34,7 @@ export class LocalStack {
   private readonly embedded: EmbeddedPart[] = [];
   private readonly services: ServiceProcess[] = [];
   private folder: DataFolder | null = null;
-  private readyFile: string | null = null;
+  private ready: { readonly line: ReadyLine; readonly file: string } | null = null;
 
   constructor(
     private readonly options: Options,
@@ -83,7 +83,7 @@ export class LocalStack {
         LISTEN: node.internal,
         WORKER_LISTEN: node.worker,
         METHOD_REGISTRY_URL: registry,
-        ...given('WORKER_LEASE_MS', 'HEARTBEAT_MS', 'MAX_ATTEMPTS', 'SHARD_COUNT'),
+        ...given('WORKER_LEASE_MS', 'HEARTBEAT_MS', 'MAX_ATTEMPTS', 'SHARD_COUNT', 'FAULT_POINT', 'FAULT_ONCE'),
       });
     }
     const grpcUrl = schedulers.map((node) => node.worker).join(',');
@@ -148,8 +148,14 @@ export class LocalStack {
       processes: this.processes(),
       data_dir: this.options.dataDir,
     };
-    this.readyFile = writeReadyLine(line);
+    this.ready = { line, file: writeReadyLine(line) };
     return line;
+  }
+
+  private restarted(name: string, logFile: string): void {
+    this.say(`${name} ended and was started again; see ${logFile}.`);
+    // The file goes on telling the truth: whoever finds the stack by it finds the present processes.
+    if (this.ready !== null) writeReadyLine({ ...this.ready.line, processes: this.processes() });
   }
 
   processes(): { name: string; pid: number }[] {
@@ -157,7 +163,8 @@ export class LocalStack {
   }
 
   async stop(): Promise<void> {
-    if (this.readyFile !== null) removeReadyLine(this.readyFile);
+    if (this.ready !== null) removeReadyLine(this.ready.file);
+    this.ready = null;
     const workers = this.services.filter((service) => service.name.startsWith('worker'));
     const others = this.services.filter((service) => !service.name.startsWith('worker'));
     await Promise.allSettled(workers.map((service) => service.stop()));
@@ -172,7 +179,7 @@ export class LocalStack {
     if (given) return given;
     const dataDir = folder.partFolder('postgres');
     const logFile = join(dataDir, 'log');
-    return this.embed('postgres', (port) => startPostgres({ dataDir, port, logFile, say: this.say }));
+    return this.embed('postgres', logFile, (port) => startPostgres({ dataDir, port, logFile, say: this.say }));
   }
 
   private async nats(folder: DataFolder): Promise<string> {
@@ -183,18 +190,23 @@ export class LocalStack {
       await installNatsServer();
     }
     const dataDir = folder.partFolder('nats');
-    return this.embed('nats', (port) => startNats({ dataDir, port, logFile: join(dataDir, 'log') }));
+    const logFile = join(dataDir, 'log');
+    return this.embed('nats', logFile, (port) => startNats({ dataDir, port, logFile }));
   }
 
-  private embed(name: string, launch: (port: number) => Promise<EmbeddedServer>): Promise<string> {
-    const part = new EmbeddedPart(name, launch, (restarted) => this.say(`${restarted} ended and is started again.`));
+  private embed(
+    name: string,
+    logFile: string,
+    launch: (port: number) => Promise<EmbeddedServer>,
+  ): Promise<string> {
+    const part = new EmbeddedPart(name, launch, () => this.restarted(name, logFile));
     this.embedded.push(part);
     return part.start();
   }
 
   private async service(name: string, main: string, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
     const folder = this.folder?.partFolder(name) ?? '';
-    const onRestart = (restarted: string) => this.say(`${restarted} ended and is started again; see ${folder}/log.`);
+    const onRestart = () => this.restarted(name, `${folder}/log`);
     const service = new ServiceProcess({ name, main, env, folder, onRestart });
     this.services.push(service);
     await service.start();

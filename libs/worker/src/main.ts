@@ -1,32 +1,32 @@
-// The worker's process: connect, work, and on SIGTERM or SIGINT let go of what it holds.
+// The worker's process; on SIGTERM or SIGINT it lets go of the runs it holds.
 import { systemClock } from '@methods/base/clock';
-import { createLogger } from '@methods/logging/logger';
-import closeWithGrace from 'close-with-grace';
+import { StepFetch } from '@methods/executor/step-fetch';
+import { runService } from '@methods/service/run-service';
 import { readConfig } from './config.ts';
 import { Worker } from './worker.ts';
 
-function main(): void {
-  const config = readConfig();
-  const logger = createLogger({ name: 'worker', level: config.logLevel });
-  const worker = new Worker({
-    ...config,
-    fetch,
-    clock: systemClock,
-    logger,
-    // Whoever started this process waits for this line.
-    onConnected: () => process.stdout.write('{"ready":true}\n'),
-  });
-  closeWithGrace({ delay: config.drainMs + 10_000, logger: false }, async ({ err, signal }) => {
-    if (err !== undefined) logger.error({ err }, 'stopping after a fault');
-    else logger.info({ signal }, 'draining');
-    await worker.stop();
-  });
-  worker.start();
-}
+const AFTER_DRAIN_MS = 10_000;
 
-try {
-  main();
-} catch (error) {
-  process.stderr.write(`worker: ${error instanceof Error ? error.message : 'failed for an unknown reason'}\n`);
-  process.exit(1);
-}
+runService({
+  name: 'worker',
+  readConfig: () => readConfig(),
+  stopLimitMs: (config) => config.drainMs + AFTER_DRAIN_MS,
+  compose: (config, logger) => {
+    const stepFetch = new StepFetch();
+    const worker = new Worker({
+      ...config,
+      fetch: stepFetch.fetch,
+      clock: systemClock,
+      logger,
+      // Whoever started this process waits for this line.
+      onConnected: () => process.stdout.write('{"ready":true}\n'),
+    });
+    return {
+      start: () => worker.start(),
+      stop: async () => {
+        await worker.stop();
+        await stepFetch.stop();
+      },
+    };
+  },
+});

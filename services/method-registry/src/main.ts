@@ -1,42 +1,7 @@
-// The registry's process: start, serve, and end on SIGTERM or SIGINT with what is under way finished.
+// The registry's process.
 import 'reflect-metadata/lite';
-import { createLogger } from '@methods/logging/logger';
+import { runService } from '@methods/service/run-service';
 import { composeMethodRegistry } from './composition.ts';
 import { readConfig } from './config.ts';
 
-const STOP_LIMIT_MS = 15_000;
-
-async function main(): Promise<void> {
-  const config = readConfig();
-  const logger = createLogger({ name: 'method-registry', level: config.logLevel });
-  const registry = composeMethodRegistry(config, logger);
-
-  let stopping = false;
-  async function stop(signal: string): Promise<void> {
-    // A second signal is a person who has waited long enough.
-    if (stopping) process.exit(1);
-    stopping = true;
-    logger.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-    await registry.stop();
-    process.exit(0);
-  }
-  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stop(signal).catch(fail));
-
-  try {
-    await registry.start();
-  } catch (error) {
-    // Stopped in the middle of its start: no fault.
-    if (!stopping) throw error;
-    return;
-  }
-  logger.info({ port: registry.port }, 'serving');
-}
-
-/** One sentence for the operator. */
-function fail(error: unknown): void {
-  process.stderr.write(`method-registry: ${error instanceof Error ? error.message : 'failed for an unknown reason'}\n`);
-  process.exit(1);
-}
-
-main().catch(fail);
+runService({ name: 'method-registry', readConfig: () => readConfig(), compose: composeMethodRegistry });

@@ -1,4 +1,5 @@
 // The run-scheduler's configuration: read once at start, all faults told at once.
+import type { FaultPoint } from '@methods/base/fault-point';
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import { Type } from 'typebox';
@@ -24,6 +25,9 @@ const Environment = Type.Object({
   HEARTBEAT_MS: Type.Integer({ default: 15_000, minimum: 200, maximum: 600_000 }),
   /** Lost leases a run survives, and one more. */
   MAX_ATTEMPTS: Type.Integer({ default: 3, minimum: 1, maximum: 100 }),
+  /** For tests: this process ends itself by SIGKILL at the named place, unless the file of FAULT_ONCE exists. */
+  FAULT_POINT: Type.Optional(Type.Enum(['claim-committed'])),
+  FAULT_ONCE: Type.Optional(Type.String({ minLength: 1 })),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
 });
 
@@ -38,6 +42,8 @@ export interface Config {
   readonly workerLeaseMs: number;
   readonly heartbeatMs: number;
   readonly maxAttempts: number;
+  /** Null outside tests. */
+  readonly faultPoint: FaultPoint | null;
   readonly logLevel: LogLevel;
 }
 
@@ -46,6 +52,10 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   const environment = readEnvironment(Environment, source);
   if (environment.WORKER_LEASE_MS < 2 * environment.HEARTBEAT_MS) {
     throw new ConfigError(['WORKER_LEASE_MS: must be at least twice HEARTBEAT_MS']);
+  }
+  const { FAULT_POINT: name, FAULT_ONCE: onceFile } = environment;
+  if ((name === undefined) !== (onceFile === undefined)) {
+    throw new ConfigError(['FAULT_POINT: comes with FAULT_ONCE, or neither is set']);
   }
   return Object.freeze({
     listen: environment.LISTEN,
@@ -58,6 +68,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     workerLeaseMs: environment.WORKER_LEASE_MS,
     heartbeatMs: environment.HEARTBEAT_MS,
     maxAttempts: environment.MAX_ATTEMPTS,
+    faultPoint: name === undefined || onceFile === undefined ? null : { name, onceFile },
     logLevel: environment.LOG_LEVEL,
   });
 }

@@ -1,6 +1,7 @@
 // Sends a claimed run to the worker it was claimed for, after the commit: here or through the node that serves the
 // worker. From here on the run has a lease.
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { faultPoint } from '@methods/base/fault-point';
 import type { Logger } from '@methods/logging/logger';
 import { safeDbError } from '@methods/postgres/safe-db-error';
 import type { GrantSchema } from '@methods/proto/worker/v1/worker_service_pb';
@@ -52,6 +53,7 @@ export class GrantDesk {
   committed(_before: Run | null, after: Run, effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (effect.type !== 'grant') continue;
+      faultPoint('claim-committed');
       const address = this.addresses.get(effect.token);
       this.addresses.delete(effect.token);
       // A run that moved on in the same commit needs no grant any more.

@@ -1,0 +1,28 @@
+// Named places where a test may have the process die, for faults whose moment no signal from outside could hit. Inert
+// unless armed; only a service's configuration arms one.
+import { closeSync, openSync } from 'node:fs';
+
+export type FaultPointName = 'claim-committed';
+
+export interface FaultPoint {
+  readonly name: FaultPointName;
+  /** The process dies only where this file does not exist yet, and makes it: of many processes and passes, one dies. */
+  readonly onceFile: string;
+}
+
+let armed: FaultPoint | null = null;
+
+export function armFaultPoint(point: FaultPoint | null): void {
+  armed = point;
+}
+
+/** Ends this process by SIGKILL, at this very line, when the point is armed and has not struck yet. */
+export function faultPoint(name: FaultPointName): void {
+  if (armed?.name !== name) return;
+  try {
+    closeSync(openSync(armed.onceFile, 'wx'));
+  } catch {
+    return;
+  }
+  process.kill(process.pid, 'SIGKILL');
+}

@@ -1,0 +1,53 @@
+// The life of one of our processes: read the configuration, start, serve, and end on a signal with what is under way
+// finished. A fault at the start is one sentence and exit code 1.
+import { createLogger, type Logger, type LogLevel } from '@methods/logging/logger';
+import closeWithGrace from 'close-with-grace';
+
+export interface Service {
+  /** @throws an Error whose message is for the operator. */
+  start(): Promise<void> | void;
+  stop(): Promise<void> | void;
+  /** Where it serves; only after `start`. */
+  readonly port?: number;
+}
+
+export interface ServiceProcess<Config extends { readonly logLevel: LogLevel }> {
+  readonly name: string;
+  /** @throws ConfigError with one line a fault. */
+  readonly readConfig: () => Config;
+  readonly compose: (config: Config, logger: Logger) => Service;
+  /** After this a stop that hangs is ended. */
+  readonly stopLimitMs?: (config: Config) => number;
+}
+
+const STOP_LIMIT_MS = 15_000;
+
+export function runService<Config extends { readonly logLevel: LogLevel }>(process_: ServiceProcess<Config>): void {
+  run(process_).catch((error: unknown) => {
+    const sentence = error instanceof Error ? error.message : 'failed for an unknown reason';
+    process.stderr.write(`${process_.name}: ${sentence}\n`);
+    process.exit(1);
+  });
+}
+
+async function run<Config extends { readonly logLevel: LogLevel }>(process_: ServiceProcess<Config>): Promise<void> {
+  const config = process_.readConfig();
+  const logger = createLogger({ name: process_.name, level: config.logLevel });
+  const service = process_.compose(config, logger);
+  let stopping = false;
+  // A second signal is a person who has waited long enough: close-with-grace then ends the process.
+  closeWithGrace({ delay: process_.stopLimitMs?.(config) ?? STOP_LIMIT_MS, logger: false }, async ({ err, signal }) => {
+    stopping = true;
+    if (err === undefined) logger.info({ signal }, 'stopping');
+    else logger.error({ err }, 'stopping after a fault');
+    await service.stop();
+  });
+  try {
+    await service.start();
+  } catch (error) {
+    // Stopped in the middle of its start: no fault.
+    if (!stopping) throw error;
+    return;
+  }
+  logger.info(service.port === undefined ? {} : { port: service.port }, 'serving');
+}

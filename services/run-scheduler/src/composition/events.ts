@@ -1,0 +1,126 @@
+// What goes out after a commit, and what comes in over the bus.
+import { CommandConsumer } from '../bus/command-consumer.ts';
+import { EventRelay } from '../bus/event-relay.ts';
+import { LiveChanges } from '../bus/live-changes.ts';
+import { NodeBus } from '../bus/node-bus.ts';
+import { RunOwners } from '../bus/run-owners.ts';
+import { RunWatchers } from '../rpc/run-watchers.ts';
+import { DueQuestions } from '../timer/due-questions.ts';
+import type { NodeParts } from './node-parts.ts';
+
+export function provideEvents(parts: NodeParts): void {
+  const {
+    provide,
+    nodeId,
+    clock,
+    log,
+    shardCount,
+    owns,
+    owned,
+    databaseNowMs,
+    store,
+    databaseClock,
+    registry,
+    bus,
+    peers,
+    shards,
+    actors,
+    keeper,
+    sessions,
+    heartbeats,
+    relay,
+    watchers,
+    commands,
+    nodeBus,
+    owners,
+  } = parts;
+  provide(
+    DueQuestions,
+    () =>
+      new DueQuestions({
+        store: store(),
+        actors: actors(),
+        databaseClock: databaseClock(),
+        clock,
+        ownedShards: owned,
+        owns,
+        logger: log.child({ part: 'deadlines' }),
+      }),
+  );
+  provide(
+    EventRelay,
+    () =>
+      new EventRelay({
+        store: store(),
+        publisher: { publish: (event) => nodeBus().publishEvent(event) },
+        databaseClock: databaseClock(),
+        shardCount,
+        ownedShards: owned,
+        owns,
+        logger: log.child({ part: 'relay' }),
+      }),
+  );
+  provide(
+    RunWatchers,
+    () =>
+      new RunWatchers({
+        shardCount,
+        owns,
+        read: (runId) => actors().read(runId),
+        shardWatched: (shard, watched) => nodeBus().watchShard(shard, watched),
+      }),
+  );
+  provide(
+    LiveChanges,
+    () =>
+      new LiveChanges({
+        hasPeers: () => peers().connected().length > 0,
+        publish: (shard, body) => nodeBus().publishLive(shard, body),
+      }),
+  );
+  provide(
+    CommandConsumer,
+    () =>
+      new CommandConsumer({
+        actors: actors(),
+        databaseNowMs,
+        publishReplies: (subject, replies) => nodeBus().publishReplies(subject, replies),
+        logger: log.child({ part: 'commands' }),
+      }),
+  );
+  provide(
+    NodeBus,
+    () =>
+      new NodeBus(bus(), nodeId, {
+        command: (body, ack) => void commands().received(body, ack),
+        commandReplies: (body) => owners().received(body),
+        heartbeats: (from, runs) => keeper().heartbeats(from, runs),
+        changedElsewhere: (runIds) => watchers().changedElsewhere(runIds),
+        eventsStored: (body) => relay().confirmed(body),
+        keyChanged: (keyId) => {
+          registry().keys.changed(keyId);
+          sessions().keyChanged(keyId);
+        },
+        connected: () => {
+          heartbeats().tellAll();
+          void relay().sweep();
+        },
+        shardLost: (shard, epoch) => shards().lost([{ shard, epoch }]),
+      }),
+  );
+  provide(
+    RunOwners,
+    () =>
+      new RunOwners({
+        nodeId,
+        shardCount,
+        clock,
+        actors: actors(),
+        shards: shards(),
+        peers: peers(),
+        bus: nodeBus(),
+        replySubject: nodeBus().replySubject,
+        databaseNowMs,
+      }),
+  );
+}

@@ -1,0 +1,139 @@
+// The parts of a node by name: what the files beside this one provide and ask each other for.
+
+import type { Clock } from '@methods/base/clock';
+import { shardOfRunId } from '@methods/base/ids';
+import { Bus } from '@methods/bus/connection';
+import type { Logger } from '@methods/logging/logger';
+import { openPool, type Sql } from '@methods/postgres/pool';
+import { ServiceDatabase } from '@methods/postgres/service-database';
+import { RpcServer } from '@methods/rpc/server';
+import { type InjectionToken, instanceCachingFactory, container as rootContainer } from 'tsyringe';
+import { Committer } from '../actor/committer.ts';
+import { RunActors } from '../actor/run-actors.ts';
+import { CommandConsumer } from '../bus/command-consumer.ts';
+import { EventRelay } from '../bus/event-relay.ts';
+import { LiveChanges } from '../bus/live-changes.ts';
+import { NodeBus } from '../bus/node-bus.ts';
+import { RunOwners } from '../bus/run-owners.ts';
+import type { Config } from '../config.ts';
+import { DatabaseClock } from '../database-clock.ts';
+import { NodeRoutes } from '../peer/node-routes.ts';
+import { PeerLinks } from '../peer/peer-links.ts';
+import { PeerRouter } from '../peer/peer-router.ts';
+import { ClaimRuns } from '../queue/claim-runs.ts';
+import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { QueueInterests } from '../queue/queue-interests.ts';
+import { ReadyRuns } from '../queue/ready-runs.ts';
+import { RegistryClient } from '../rpc/registry-client.ts';
+import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
+import { RunWatchers } from '../rpc/run-watchers.ts';
+import { StartRuns } from '../rpc/start-run.ts';
+import { Membership } from '../shard/membership.ts';
+import { ShardOwner } from '../shard/shard-owner.ts';
+import { PostgresRunStore, writerSettings } from '../store/postgres-run-store.ts';
+import { RunFolderStore } from '../store/run-folder-store.ts';
+import { DueQuestions } from '../timer/due-questions.ts';
+import { GrantDesk } from '../worker-stream/grant-desk.ts';
+import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
+import { HeldGrants } from '../worker-stream/held-grants.ts';
+import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
+import { OwnerLink } from '../worker-stream/owner-link.ts';
+import { TakeOver } from '../worker-stream/take-over.ts';
+import { WorkerReports } from '../worker-stream/worker-reports.ts';
+import { newNodeId, WorkerSessions } from '../worker-stream/worker-sessions.ts';
+
+/** The workers' endpoint, apart from the one of gateways and peers. */
+export class WorkerServer extends RpcServer {}
+
+type Part<T> = InjectionToken<T> & (new (...args: never[]) => T);
+
+const STATEMENT_TIMEOUT_MS = 4_000;
+
+/** Each part under its name, made when it is first asked for; where two know each other, one asks late. */
+export function nodeParts(config: Config, logger: Logger, clock: Clock) {
+  const nodeId = newNodeId();
+  const { shardCount } = config;
+  const log = logger.child({ node: nodeId });
+  const container = rootContainer.createChildContainer();
+  const provide = <T>(token: Part<T>, make: () => T) => {
+    container.register(token, { useFactory: instanceCachingFactory(make) });
+  };
+  const get =
+    <T>(token: Part<T>) =>
+    (): T =>
+      container.resolve(token);
+  const pool = (max: number, settings: Readonly<Record<string, string>> = {}): Sql =>
+    openPool({
+      url: config.postgresUrl.reveal(),
+      applicationName: nodeId,
+      max,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      settings,
+    });
+  const shards = get(ShardOwner);
+  const peers = get(PeerLinks);
+  const waiters = get(ClaimWaiters);
+  const server = get(RpcServer);
+  const databaseClock = get(DatabaseClock);
+  return {
+    config,
+    clock,
+    nodeId,
+    shardCount,
+    log,
+    provide,
+    /** One connection writes runs; shards and beats must not wait behind anything else. */
+    pools: { writer: pool(1, writerSettings), shards: pool(3), beats: pool(2) },
+    state: { draining: false },
+    owns: (shard: number) => shards().owns(shard),
+    owned: () => shards().owned(),
+    ownsRun: (runId: string) => shards().owns(shardOfRunId(runId, shardCount) ?? -1),
+    epochOf: (shard: number) => shards().epochOf(shard),
+    databaseNowMs: () => databaseClock().nowMs(),
+    peerAddress: () => config.peerAddress ?? `${hostOf(config.listen)}:${server().port}`,
+    tellInterest: (peer: string) =>
+      peers().send(peer, { item: { case: 'interest', value: { queues: waiters().interest(), whole: true } } }),
+    shards,
+    peers,
+    waiters,
+    server,
+    databaseClock,
+    database: get(ServiceDatabase),
+    store: get(PostgresRunStore),
+    folders: get(RunFolderStore),
+    registry: get(RegistryClient),
+    bus: get(Bus),
+    membership: get(Membership),
+    committer: get(Committer),
+    actors: get(RunActors),
+    routes: get(NodeRoutes),
+    interests: get(QueueInterests),
+    ready: get(ReadyRuns),
+    keeper: get(LeaseKeeper),
+    grants: get(GrantDesk),
+    claims: get(ClaimRuns),
+    reports: get(WorkerReports),
+    held: get(HeldGrants),
+    ownerLink: get(OwnerLink),
+    sessions: get(WorkerSessions),
+    heartbeats: get(HeartbeatSender),
+    takeOver: get(TakeOver),
+    due: get(DueQuestions),
+    relay: get(EventRelay),
+    watchers: get(RunWatchers),
+    live: get(LiveChanges),
+    commands: get(CommandConsumer),
+    nodeBus: get(NodeBus),
+    owners: get(RunOwners),
+    starts: get(StartRuns),
+    gatewayRpc: get(RunSchedulerRpc),
+    router: get(PeerRouter),
+    workerServer: get(WorkerServer),
+  };
+}
+
+export type NodeParts = ReturnType<typeof nodeParts>;
+
+function hostOf(listen: string): string {
+  return listen.slice(0, listen.lastIndexOf(':'));
+}

@@ -1,0 +1,133 @@
+// What gateways, peers and workers call.
+
+import { PeerService } from '@methods/proto/peer/v1/peer_service_pb';
+import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import { RpcServer, served } from '@methods/rpc/server';
+import { PeerRouter } from '../peer/peer-router.ts';
+import { AnswerRuns } from '../rpc/answer-run.ts';
+import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
+import { StartRuns } from '../rpc/start-run.ts';
+import { workerService } from '../rpc/worker-service.ts';
+import { type NodeParts, WorkerServer } from './node-parts.ts';
+
+export function provideServing(parts: NodeParts): void {
+  const {
+    provide,
+    config,
+    nodeId,
+    log,
+    state,
+    owns,
+    owned,
+    folders,
+    databaseClock,
+    registry,
+    peers,
+    shards,
+    actors,
+    interests,
+    ready,
+    waiters,
+    keeper,
+    grants,
+    claims,
+    reports,
+    ownerLink,
+    sessions,
+    takeOver,
+    watchers,
+    commands,
+    owners,
+    starts,
+    gatewayRpc,
+  } = parts;
+  provide(
+    StartRuns,
+    () =>
+      new StartRuns({
+        nodeId,
+        maxAttempts: config.maxAttempts,
+        actors: actors(),
+        databaseClock: databaseClock(),
+        ready: ready(),
+        waiters: waiters(),
+        grants: grants(),
+        nextStartShard: () => shards().nextStartShard(),
+        owns,
+      }),
+  );
+  provide(
+    RunSchedulerRpc,
+    () =>
+      new RunSchedulerRpc({
+        services: {
+          actors: actors(),
+          answers: new AnswerRuns({ actors: actors(), owners: owners() }),
+          owners: owners(),
+          watchers: watchers(),
+          logger: log.child({ part: 'gateways' }),
+        },
+        starts: starts(),
+        peers: peers(),
+        state: () => {
+          const shardsOwned = state.draining ? 0 : owned().length;
+          return {
+            nodeId,
+            shardsOwned,
+            draining: state.draining,
+            ready: !state.draining && (shardsOwned > 0 || peers().connected().length > 0),
+          };
+        },
+      }),
+  );
+  provide(
+    PeerRouter,
+    () =>
+      new PeerRouter({
+        commands: commands(),
+        interests: interests(),
+        waiters: waiters(),
+        claims: claims(),
+        keeper: keeper(),
+        owners: ownerLink(),
+        reports: reports(),
+        sessions: sessions(),
+        starts: starts(),
+        takeOver: takeOver(),
+        peers: peers(),
+      }),
+  );
+  provide(
+    RpcServer,
+    () =>
+      new RpcServer({
+        listen: config.listen,
+        services: [served(RunSchedulerService, gatewayRpc().handlers), served(PeerService, peers().serve)],
+        logger: log.child({ part: 'rpc' }),
+        graceMs: 1_000,
+      }),
+  );
+  provide(
+    WorkerServer,
+    () =>
+      new WorkerServer({
+        listen: config.workerListen,
+        services: [
+          served(
+            WorkerService,
+            workerService({
+              keys: registry().keys,
+              sessions: sessions(),
+              registry: registry().calls,
+              folders: folders(),
+              actors: actors(),
+              logger: log.child({ part: 'workers' }),
+            }),
+          ),
+        ],
+        logger: log.child({ part: 'rpc' }),
+        graceMs: 1_000,
+      }),
+  );
+}

@@ -1,0 +1,172 @@
+// Queues, workers, grants and leases.
+import { NodeRoutes } from '../peer/node-routes.ts';
+import { ClaimRuns } from '../queue/claim-runs.ts';
+import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { QueueInterests } from '../queue/queue-interests.ts';
+import { ReadyRuns } from '../queue/ready-runs.ts';
+import { GrantDesk } from '../worker-stream/grant-desk.ts';
+import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
+import { HeldGrants } from '../worker-stream/held-grants.ts';
+import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
+import { OwnerLink } from '../worker-stream/owner-link.ts';
+import { TakeOver } from '../worker-stream/take-over.ts';
+import { WorkerReports } from '../worker-stream/worker-reports.ts';
+import { WorkerSessions } from '../worker-stream/worker-sessions.ts';
+import type { NodeParts } from './node-parts.ts';
+
+export function provideWorkers(parts: NodeParts): void {
+  const {
+    provide,
+    config,
+    nodeId,
+    clock,
+    log,
+    shardCount,
+    owned,
+    ownsRun,
+    epochOf,
+    tellInterest,
+    store,
+    membership,
+    peers,
+    shards,
+    actors,
+    routes,
+    interests,
+    ready,
+    waiters,
+    keeper,
+    grants,
+    claims,
+    reports,
+    held,
+    ownerLink,
+    sessions,
+    nodeBus,
+  } = parts;
+  provide(
+    NodeRoutes,
+    () =>
+      new NodeRoutes({
+        nodeId,
+        peers: peers(),
+        local: () => ({ waiters: waiters(), claims: claims(), keeper: keeper(), sessions: sessions() }),
+        epochOf,
+        publishHeartbeats: (to, body) => nodeBus().publishHeartbeats(to, body),
+      }),
+  );
+  provide(
+    QueueInterests,
+    () => new QueueInterests({ ready, tell: (to, key, head) => routes().tellHead(to, key, head) }),
+  );
+  provide(
+    ReadyRuns,
+    () =>
+      new ReadyRuns({
+        store: store(),
+        logger: log.child({ part: 'queue' }),
+        ownedShards: owned,
+        announce: (key, head) => interests().announce(key, head),
+      }),
+  );
+  provide(
+    ClaimWaiters,
+    () =>
+      new ClaimWaiters({
+        nodeId,
+        clock,
+        send: (to, offer) => routes().offerClaim(to, offer),
+        interestChanged: (queues) => {
+          interests().peerAsks(nodeId, queues);
+          for (const peer of peers().connected()) tellInterest(peer);
+        },
+      }),
+  );
+  provide(
+    LeaseKeeper,
+    () =>
+      new LeaseKeeper({
+        nodeId,
+        clock,
+        leaseMs: config.workerLeaseMs,
+        actors,
+        ownsRun,
+        isMember: (id) => membership().isAlive(id),
+        cancelNotice: (to, notice) => routes().cancelNotice(to, notice),
+        refuse: (to, runId, token) => routes().refuse(to, runId, token),
+        logger: log.child({ part: 'leases' }),
+      }),
+  );
+  provide(
+    GrantDesk,
+    () =>
+      new GrantDesk({
+        store: store(),
+        leases: keeper().leases,
+        actors,
+        epochOf,
+        deliver: (grant) => routes().deliverGrant(grant),
+        logger: log.child({ part: 'grants' }),
+      }),
+  );
+  provide(ClaimRuns, () => new ClaimRuns({ ready: ready(), actors: actors(), grants: grants() }));
+  provide(WorkerReports, () => new WorkerReports({ actors: actors(), leases: keeper().leases }));
+  provide(HeldGrants, () => new HeldGrants(clock));
+  provide(
+    OwnerLink,
+    () =>
+      new OwnerLink({
+        nodeId,
+        shardCount,
+        shards: shards(),
+        peers: peers(),
+        reports: reports(),
+        keeper: keeper(),
+      }),
+  );
+  provide(
+    WorkerSessions,
+    () =>
+      new WorkerSessions({
+        nodeId,
+        heartbeatMs: config.heartbeatMs,
+        leaseMs: config.workerLeaseMs,
+        shardCount,
+        waiters: waiters(),
+        held: held(),
+        owners: ownerLink(),
+        logger: log.child({ part: 'workers' }),
+      }),
+  );
+  provide(
+    HeartbeatSender,
+    () =>
+      new HeartbeatSender({
+        clock,
+        nodeId,
+        shardCount,
+        leaseMs: config.workerLeaseMs,
+        held: held(),
+        shards: shards(),
+        members: () =>
+          membership()
+            .members()
+            .map((member) => member.nodeId),
+        send: (to, runs) => routes().heartbeats(to, runs),
+      }),
+  );
+  provide(
+    TakeOver,
+    () =>
+      new TakeOver({
+        nodeId,
+        store: store(),
+        actors: actors(),
+        keeper: keeper(),
+        held: held(),
+        sessions: () => sessions().sessionIds(),
+        peers: peers(),
+        logger: log.child({ part: 'take-over' }),
+      }),
+  );
+}

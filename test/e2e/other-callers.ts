@@ -1,0 +1,25 @@
+// Callers besides the stack's own key: a second key of its organization, and another organization with a key.
+import { createServiceKey } from '@methods/auth/service-key';
+import type { Stack } from './stack.ts';
+
+export interface KeyOwner {
+  readonly orgId: string;
+  readonly keyId: string;
+  /** The whole key, as its owner holds it. */
+  readonly key: string;
+}
+
+export function secondKey(stack: Stack): Promise<KeyOwner> {
+  return newKey(stack, stack.ready.org_id);
+}
+
+export async function otherOrganization(stack: Stack): Promise<KeyOwner> {
+  const request = { issuer: 'https://issuer.example', externalId: 'other', name: 'Another organization' };
+  return newKey(stack, (await stack.registry.ensureOrganization(request)).orgId);
+}
+
+async function newKey({ registry }: Stack, orgId: string): Promise<KeyOwner> {
+  const { key, authSha256 } = createServiceKey();
+  const made = await registry.createServiceKey({ orgId, name: 'test', authSha256 });
+  return { orgId, key, keyId: made.key?.keyId ?? '' };
+}

@@ -1,0 +1,106 @@
+// The local stack as a child process, started with the command that people use. Whatever ends the test, the stack, its
+// servers and its folder go with it.
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { guardAgainstParentDeath } from '@methods/local-stack/embedded/parent-guard';
+import type { ReadyLine } from '@methods/local-stack/stack';
+import { tempFolder } from '../harness/temp-folder.ts';
+
+const MAIN = fileURLToPath(new URL('../../deploy/local/src/main.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const END_WITHIN_MS = 60_000;
+/** A developer's own servers are not for tests. */
+const NOT_PASSED_ON = ['POSTGRES_URL', 'NATS_URL', 'INIT_CWD', 'NODE_OPTIONS', 'WEBHOOK_RETRY_MS', 'HEARTBEAT_MS'];
+
+export interface StackProcessOptions {
+  /** After `--data-dir`. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly dataDir: string;
+  /** Where ready lines go: a home folder of the test's own. */
+  readonly stateDir: string;
+  readonly uid?: number;
+  readonly gid?: number;
+  /** A command in front, with its arguments. */
+  readonly wrapper?: readonly string[];
+}
+
+export interface StackExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export class StackProcess {
+  readonly pid: number;
+  readonly exited: Promise<StackExit>;
+  /** Lines so far. */
+  readonly stdout: string[] = [];
+  readonly stderr: string[] = [];
+  /** Rejects with what the process said when it ends before it is ready. */
+  readonly ready: Promise<ReadyLine>;
+  private readonly child;
+
+  constructor({ args = [], env = {}, dataDir, stateDir, uid, gid, wrapper = [] }: StackProcessOptions) {
+    const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_PASSED_ON.includes(name)));
+    const command = [...wrapper, process.execPath, '--import', 'tsx', MAIN, '--data-dir', dataDir, ...args];
+    this.child = spawn(command[0] as string, command.slice(1), {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...inherited, XDG_STATE_HOME: stateDir, ...env },
+      ...(uid !== undefined && { uid }),
+      ...(gid !== undefined && { gid }),
+    });
+    this.pid = this.child.pid as number;
+    const guard = guardAgainstParentDeath({ pid: this.pid, marker: dataDir });
+    createInterface({ input: this.child.stderr }).on('line', (line) => this.stderr.push(line));
+    const lines = createInterface({ input: this.child.stdout });
+    lines.on('line', (line) => this.stdout.push(line));
+    // After `close` all that was written has been read.
+    this.exited = new Promise((resolve) => {
+      this.child.once('close', (code, signal) => {
+        guard.serverEnded();
+        resolve({ code, signal });
+      });
+    });
+    this.ready = new Promise((resolve, reject) => {
+      lines.on('line', (line) => {
+        if (line.startsWith('{"ready":true')) resolve(JSON.parse(line) as ReadyLine);
+      });
+      void this.exited.then(({ code, signal }) => {
+        reject(new Error(`the stack ended with ${code ?? signal}: ${this.stderr.join('\n')}`));
+      });
+    });
+    // Not everybody waits for it.
+    this.ready.catch(() => {});
+  }
+
+  /** Sends the signal and waits for the end; SIGKILL after a minute. */
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<StackExit> {
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill(signal);
+    const killer = setTimeout(() => this.child.kill('SIGKILL'), END_WITHIN_MS);
+    const exit = await this.exited;
+    clearTimeout(killer);
+    return exit;
+  }
+}
+
+export interface StackFolder {
+  readonly dataDir: string;
+  readonly stateDir: string;
+  readonly path: string;
+  remove(): void;
+}
+
+export function stackFolder(name: string): StackFolder {
+  const path = tempFolder(name);
+  mkdirSync(join(path, 'state'));
+  return {
+    path,
+    dataDir: join(path, 'data'),
+    stateDir: join(path, 'state'),
+    remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
