@@ -16,3 +16,8 @@ export async function until<T>(
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
+
+/** For tests whose subject is a span of time itself: how long something idles, or a fault lasts. */
+export function elapse(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type OwnPostgres, startTestPostgres } from '@methods/test/harness/postgres';
-import { until } from '@methods/test/harness/until';
+import { elapse, until } from '@methods/test/harness/until';
 import { openPool, type Sql } from './pool.ts';
 
 const CONNECTIONS = 4;
@@ -60,7 +60,7 @@ describe('a pool through outages', () => {
     const [before] = await sql`select pg_backend_pid() as pid`;
     assert.equal((await sql`select pg_sleep(0.02) from generate_series(1, 20)`).length, 20);
     // Longer than the watch over silence, with nothing owed.
-    await new Promise((resolve) => setTimeout(resolve, 1700));
+    await elapse(1700);
     const known = await sql`select pid from pg_stat_activity where application_name = 'outage-test'`;
     assert.ok(known.some((row) => row.pid === before?.pid));
   });
@@ -71,7 +71,7 @@ describe('a pool through outages', () => {
       sql.begin(async (transaction) => {
         await transaction`insert into marks (place) values ('first')`;
         // The session's own limit ends an idle transaction after 1 s.
-        await new Promise((resolve) => setTimeout(resolve, 1300));
+        await elapse(1300);
         for (let tries = 0; tries < 3; tries++) {
           await transaction`insert into marks (place) values ('outside')`.catch((error: unknown) => later.push(error));
         }

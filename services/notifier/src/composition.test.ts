@@ -4,7 +4,7 @@ import { verifySignature } from '@methods/auth/webhook-signature';
 import { newId, newRunId } from '@methods/base/ids';
 import { NotifierService } from '@methods/proto/notifier/v1/notifier_service_pb';
 import { rpcClient } from '@methods/rpc/client';
-import { until } from '../../../test/harness/until.ts';
+import { until } from '@methods/test/harness/until';
 import { type Event, type NotifierStack, notifierStack, SECRET, succeeded } from '../test/notifier-stack.ts';
 import { inTurn, type ReceivedRequest, receiver, status } from '../test/receiver.ts';
 import type { Notifier } from './composition.ts';

@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startTestPostgres } from '../../../test/harness/postgres.ts';
-import { until } from '../../../test/harness/until.ts';
+import { startTestPostgres } from '@methods/test/harness/postgres';
+import { until } from '@methods/test/harness/until';
 import { type NotifierStack, notifierStack, succeeded } from '../test/notifier-stack.ts';
 import { receiver } from '../test/receiver.ts';
 

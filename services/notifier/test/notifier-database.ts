@@ -3,7 +3,7 @@
 import { newId, newRunId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
-import { testPostgres } from '../../../test/harness/postgres.ts';
+import { testPostgres } from '@methods/test/harness/postgres';
 import type { PlannedDelivery } from '../src/delivery/delivery.ts';
 import { notifierDatabase as openNotifierDatabase } from '../src/store/notifier-database.ts';
 

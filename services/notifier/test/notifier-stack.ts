@@ -10,7 +10,7 @@ import { RunEventSchema, StoredEventsSchema } from '@methods/proto/event/v1/even
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { decoder, encoder } from '@methods/rpc/message-codec';
 import { RpcServer } from '@methods/rpc/server';
-import { type TestNats, testNats } from '../../../test/harness/nats.ts';
+import { type TestNats, testNats } from '@methods/test/harness/nats';
 import { composeNotifier, type Notifier } from '../src/composition.ts';
 import { readConfig } from '../src/config.ts';
 import { type NotifierDatabase, notifierDatabase } from './notifier-database.ts';

@@ -45,8 +45,6 @@ class Demonstration {
       greeting.status === 'succeeded' && refund.status === 'succeeded' && signed && this.receiver.events.length >= 3;
     this.say('');
     this.say(passed ? 'Both runs finished, every webhook was signed.' : 'The demonstration did NOT end as it must.');
-    this.say('Look at them again:');
-    for (const run of [greeting, refund]) this.say(`  ${this.ready.base_url}/v1/runs/${run.run_id}`);
     return passed;
   }
 
@@ -111,18 +109,24 @@ class Demonstration {
 }
 
 function table(runs: readonly RunReply[]): string[] {
-  const lines = ['run                               step       kind  status      ms'];
-  for (const run of runs) {
-    const { queued_ms, running_ms, waiting_ms } = run.timing;
-    lines.push(
-      `${run.run_id.padEnd(33)} ${''.padEnd(16)} ${run.status.padEnd(11)} queued ${queued_ms}, running ${running_ms}, waiting ${waiting_ms}`,
-    );
-    for (const step of run.steps) {
-      const ms = step.timing.running_ms ?? '';
-      lines.push(`${''.padEnd(33)} ${step.name.padEnd(10)} ${step.kind.padEnd(5)} ${step.status.padEnd(11)} ${ms}`);
-    }
-  }
-  return lines;
+  const rows = runs.flatMap((run) => [
+    [run.run_id, '', run.status, ...[run.timing.queued_ms, run.timing.running_ms, run.timing.waiting_ms].map(String)],
+    ...run.steps.map((step) => [
+      `  ${step.name}`,
+      step.kind,
+      step.status,
+      '',
+      String(step.timing.running_ms ?? ''),
+      '',
+    ]),
+  ]);
+  const widths = [34, 6, 10, 10, 11, 11];
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, at) => (at < 3 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join(' ')
+      .trimEnd();
+  return [['run and steps', 'kind', 'status', 'queued ms', 'running ms', 'waiting ms'], ...rows].map(line);
 }
 
 function short(runId: string): string {

@@ -1,0 +1,57 @@
+// A witness below the application: triggers that write down every change of a run and of a shard's epoch, and what they
+// must all agree with, whatever died meanwhile.
+import assert from 'node:assert/strict';
+import { openPool, type Sql } from '@methods/postgres/pool';
+import type { Cluster } from './cluster.ts';
+
+export class ChangeWitness {
+  private constructor(readonly sql: Sql) {}
+
+  /** Sees everything from here on. */
+  static async watch(cluster: Cluster): Promise<ChangeWitness> {
+    const sql = openPool({ url: cluster.ready.postgres_url, applicationName: 'witness', max: 2 });
+    await sql.unsafe(`
+      create schema witness;
+      create table witness.runs (
+        seen bigint generated always as identity, run_id text,
+        old_status text, status text, old_revision int, revision int,
+        old_attempts int, attempts int, old_token text, token text);
+      create table witness.shards (seen bigint generated always as identity, shard int, old_epoch bigint, epoch bigint);
+      create function witness.run_changed() returns trigger language plpgsql as $$ begin
+        insert into witness.runs (run_id, old_status, status, old_revision, revision, old_attempts, attempts, old_token, token)
+        values (new.run_id, old.status, new.status, old.revision, new.revision, old.attempts, new.attempts, old.token, new.token);
+        return null; end $$;
+      create function witness.shard_changed() returns trigger language plpgsql as $$ begin
+        insert into witness.shards (shard, old_epoch, epoch) values (new.shard, old.epoch, new.epoch);
+        return null; end $$;
+      create trigger witness_runs after update on scheduler.runs for each row execute function witness.run_changed();
+      create trigger witness_shards after update on scheduler.shards for each row execute function witness.shard_changed();
+    `);
+    return new ChangeWitness(sql);
+  }
+
+  /** Throws AssertionError with the first changes that no run may make. */
+  async agree(): Promise<void> {
+    const wrong = await this.sql<object[]>`
+      select * from witness.runs where
+        revision <> old_revision + 1
+        or old_status in ('succeeded', 'failed', 'cancelled')
+        or attempts > 3 or attempts < old_attempts
+        or (attempts > old_attempts and not (attempts = old_attempts + 1 and old_status = 'queued' and status = 'running'))
+        -- A token is new at every claim and stays until the next.
+        or (old_token is distinct from token) <> (old_status = 'queued' and status = 'running')
+        or (old_status, status) not in (
+          ('queued', 'running'), ('queued', 'cancelled'),
+          ('running', 'running'), ('running', 'queued'), ('running', 'waiting'),
+          ('running', 'succeeded'), ('running', 'failed'), ('running', 'cancelled'),
+          ('waiting', 'queued'), ('waiting', 'failed'), ('waiting', 'cancelled'))
+      order by seen limit 5`;
+    assert.deepEqual([...wrong], [], 'changes that no run may make');
+    const fell = await this.sql<object[]>`select * from witness.shards where epoch < old_epoch order by seen limit 5`;
+    assert.deepEqual([...fell], [], 'epochs that fell');
+  }
+
+  close(): Promise<void> {
+    return this.sql.end({ timeout: 2 });
+  }
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/until.ts';
+import { ChangeWitness } from './change-witness.ts';
+import { Cluster } from './cluster.ts';
+import { clusterTest } from './cluster-test.ts';
+import { Ledger } from './ledger.ts';
+import { RunClient } from './run-client.ts';
+
+const folder = tempFolder('fault');
+const struck = join(folder, 'struck');
+let cluster: Cluster;
+let client: RunClient;
+let witness: ChangeWitness;
+
+before(async () => {
+  // The point strikes where this file is missing: not before the test wants it.
+  writeFileSync(struck, '');
+  cluster = await Cluster.start({
+    schedulers: 3,
+    env: { FAULT_POINT: 'claim-committed', FAULT_ONCE: struck },
+  });
+  client = new RunClient(cluster);
+  witness = await ChangeWitness.watch(cluster);
+});
+after(async () => {
+  await witness?.close();
+  await cluster?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+clusterTest(
+  'a scheduler killed between the commit of a claim and its grant: the run runs elsewhere within 2 s, as attempt 1',
+  () => cluster,
+  async () => {
+    const ledger = new Ledger(cluster, 'claim');
+    const warm = await client.start('two-steps', { ledger: ledger.path }, 10_000);
+    assert.equal(warm.status, 'succeeded');
+    // Claimed with their start where a worker waits, and from a queue: the worker is connected to one node of three.
+    for (let round = 0; round < 4; round++) {
+      rmSync(struck);
+      const starting = client.start('two-steps', { ledger: ledger.path }, 10_000);
+      const diedMs = await until('a scheduler died after its commit', () => existsSync(struck) && performance.now());
+      const run = await starting;
+      const tookMs = performance.now() - diedMs;
+      console.log(`  ${tookMs.toFixed(0)} ms from the death to the run's end`, JSON.stringify(run));
+      assert.equal(run.status, 'succeeded');
+      assert.equal(run.attempts, 1);
+      assert.equal(ledger.stepsOf(run.run_id), 'first second');
+      assert.ok(tookMs < 2_000, `it took ${tookMs} ms`);
+      await until('three schedulers run', () => cluster.names('run-scheduler').every((name) => cluster.isRunning(name)));
+    }
+    await witness.agree();
+  },
+);

@@ -1,0 +1,104 @@
+// A client of the public HTTP API as our libraries are: every start has a key, every answer its question, and a request
+// that met a broken connection or a 503 is made again until its time is up. Anything else that is not expected throws.
+import { randomUUID } from 'node:crypto';
+import type { Cluster } from './cluster.ts';
+
+export interface Run {
+  readonly run_id: string;
+  readonly status: 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled';
+  readonly attempts: number;
+  readonly cancel_requested?: boolean;
+  readonly question?: { readonly id: string; readonly step: string };
+  readonly steps: readonly { readonly name: string; readonly status: string; readonly attempt: number | null }[];
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly code: string; readonly kind: string; readonly message: string };
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly run: Run;
+}
+
+const REPEAT_FOR_MS = 30_000;
+const REPEAT_AFTER_MS = 50;
+const TRY_MS = 15_000;
+const WAIT_MS = 10_000;
+
+export class RunClient {
+  private readonly methodId: (name: string) => string;
+  private readonly baseUrl: string;
+  private readonly authorization: string;
+
+  constructor(cluster: Cluster) {
+    this.methodId = (name) => cluster.methodId(name);
+    this.baseUrl = cluster.ready.base_url;
+    this.authorization = `Bearer ${cluster.ready.api_key}`;
+  }
+
+  /** The run as it was acknowledged; with `waitMs`, as it was when it came to rest or the time was up. */
+  async start(method: string, inputs: object, waitMs = 0, key: string = randomUUID()): Promise<Run> {
+    const body = { method: this.methodId(method), inputs, idempotency_key: key };
+    const query = waitMs === 0 ? '' : `?wait_ms=${waitMs}`;
+    return (await this.repeated('POST', `/v1/runs${query}`, body)).run;
+  }
+
+  async get(runId: string): Promise<Run> {
+    return (await this.repeated('GET', `/v1/runs/${runId}`)).run;
+  }
+
+  /** Waits on the server, as often as it takes, until the run finishes or asks another question. */
+  async rest(runId: string, afterQuestion?: string, withinMs = 60_000): Promise<Run> {
+    const after = afterQuestion === undefined ? '' : `&after_question=${afterQuestion}`;
+    const deadline = performance.now() + withinMs;
+    for (;;) {
+      const { run } = await this.repeated('GET', `/v1/runs/${runId}?wait_ms=${WAIT_MS}${after}`);
+      if (isFinished(run) || (run.status === 'waiting' && run.question?.id !== afterQuestion)) return run;
+      if (performance.now() > deadline) throw new Error(`${runId} is ${run.status} after ${withinMs} ms`);
+    }
+  }
+
+  answer(runId: string, answer: object, questionId: string): Promise<Reply> {
+    return this.repeated('POST', `/v1/runs/${runId}/answer`, { answer, question_id: questionId });
+  }
+
+  cancel(runId: string): Promise<Reply> {
+    return this.repeated('POST', `/v1/runs/${runId}/cancel`);
+  }
+
+  private async repeated(method: string, path: string, body?: object): Promise<Reply> {
+    const deadline = performance.now() + REPEAT_FOR_MS;
+    for (;;) {
+      const reply = await this.once(method, path, body);
+      if (reply !== null) return reply;
+      if (performance.now() > deadline) throw new Error(`${method} ${path}: no reply within ${REPEAT_FOR_MS} ms`);
+      await new Promise((resolve) => setTimeout(resolve, REPEAT_AFTER_MS));
+    }
+  }
+
+  /** Null: broken connection or 503, to be made again. */
+  private async once(method: string, path: string, body?: object): Promise<Reply | null> {
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(`${this.baseUrl}${path}`, {
+        method,
+        headers: { authorization: this.authorization, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(TRY_MS),
+      });
+      text = await response.text();
+    } catch {
+      return null;
+    }
+    if (response.status === 503) {
+      if (!response.headers.has('retry-after')) throw new Error(`${method} ${path}: a 503 without Retry-After`);
+      return null;
+    }
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
+    return { status: response.status, run: JSON.parse(text) };
+  }
+}
+
+export function isFinished(run: Run): boolean {
+  return run.status === 'succeeded' || run.status === 'failed' || run.status === 'cancelled';
+}
