@@ -9,7 +9,7 @@ export class ChangeWitness {
 
   /** Sees everything from here on. */
   static async watch(cluster: Cluster): Promise<ChangeWitness> {
-    const sql = openPool({ url: cluster.ready.postgres_url, applicationName: 'witness', max: 2 });
+    const sql = openPool({ url: cluster.ready.postgres_url, applicationName: 'witness', max: 2, statementTimeoutMs: 10_000 });
     await sql.unsafe(`
       create schema witness;
       create table witness.runs (

@@ -8,7 +8,7 @@ import { MethodRegistryService } from '@methods/proto/registry/v1/method_registr
 import { type Client, rpcClient } from '@methods/rpc/client';
 import postgres from 'postgres';
 import { ApiClient } from './api-client.ts';
-import { StackProcess, stackFolder } from './stack-process.ts';
+import { type StackFolder, StackProcess, stackFolder } from './stack-process.ts';
 
 export const METHODS = fileURLToPath(new URL('./methods/', import.meta.url));
 
@@ -40,10 +40,17 @@ export async function startStack(name: string, { args = [], env = {} }: StackOpt
     args: ['--json', '--port', '0', '--methods', METHODS, ...args],
     env,
   });
-  const ready = await stackProcess.ready.catch((error: unknown) => {
+  try {
+    return await opened(stackProcess, folder);
+  } catch (error) {
+    await stackProcess.stop();
     folder.remove();
     throw error;
-  });
+  }
+}
+
+async function opened(stackProcess: StackProcess, folder: StackFolder): Promise<Stack> {
+  const ready = await stackProcess.ready;
   const log = (part: string) => readFileSync(join(ready.data_dir, part, 'log'), 'utf8');
   const registry = rpcClient(MethodRegistryService, `127.0.0.1:${servedPort(log('method-registry'))}`);
   const sql = postgres(ready.postgres_url, { max: 2, onnotice: () => {} });

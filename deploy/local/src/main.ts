@@ -69,6 +69,9 @@ function sayWhereItIs(
   say(`Logs and data: ${ready.data_dir}    Stop: Ctrl-C`);
 }
 
+// A terminal or a reader that has gone must not keep the stack from stopping in order.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {

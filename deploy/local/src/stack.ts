@@ -155,7 +155,9 @@ export class LocalStack {
   private restarted(name: string, logFile: string): void {
     this.say(`${name} ended and was started again; see ${logFile}.`);
     // The file goes on telling the truth: whoever finds the stack by it finds the present processes.
-    if (this.ready !== null) writeReadyLine({ ...this.ready.line, processes: this.processes() });
+    if (this.ready === null) return;
+    const line: ReadyLine = { ...this.ready.line, processes: this.processes() };
+    writeReadyLine(line);
   }
 
   processes(): { name: string; pid: number }[] {

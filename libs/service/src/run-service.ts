@@ -21,6 +21,7 @@ export interface ServiceProcess<Config extends { readonly logLevel: LogLevel }> 
 }
 
 const STOP_LIMIT_MS = 15_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function runService<Config extends { readonly logLevel: LogLevel }>(process_: ServiceProcess<Config>): void {
   run(process_).catch((error: unknown) => {
@@ -35,6 +36,9 @@ async function run<Config extends { readonly logLevel: LogLevel }>(process_: Ser
   const logger = createLogger({ name: process_.name, level: config.logLevel });
   const service = process_.compose(config, logger);
   let stopping = false;
+  // No timer of ours keeps a process alive, and a worker between two connections has nothing else that would: without
+  // this it ended, and the runs it held waited for their leases.
+  setInterval(() => {}, LONGEST_TIMER_MS);
   // A second signal is a person who has waited long enough: close-with-grace then ends the process.
   closeWithGrace({ delay: process_.stopLimitMs?.(config) ?? STOP_LIMIT_MS, logger: false }, async ({ err, signal }) => {
     stopping = true;
