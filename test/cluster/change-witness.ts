@@ -2,6 +2,7 @@
 // must all agree with, whatever died meanwhile.
 import assert from 'node:assert/strict';
 import { openPool, type Sql } from '@methods/postgres/pool';
+import { until } from '../harness/until.ts';
 import type { Cluster } from './cluster.ts';
 
 export class ChangeWitness {
@@ -9,7 +10,12 @@ export class ChangeWitness {
 
   /** Sees everything from here on. */
   static async watch(cluster: Cluster): Promise<ChangeWitness> {
-    const sql = openPool({ url: cluster.ready.postgres_url, applicationName: 'witness', max: 2, statementTimeoutMs: 10_000 });
+    const sql = openPool({
+      url: cluster.ready.postgres_url,
+      applicationName: 'witness',
+      max: 2,
+      statementTimeoutMs: 10_000,
+    });
     await sql.unsafe(`
       create schema witness;
       create table witness.runs (
@@ -49,6 +55,18 @@ export class ChangeWitness {
     assert.deepEqual([...wrong], [], 'changes that no run may make');
     const fell = await this.sql<object[]>`select * from witness.shards where epoch < old_epoch order by seen limit 5`;
     assert.deepEqual([...fell], [], 'epochs that fell');
+  }
+
+  /** So many nodes are alive, each owns shards, and none is without an owner. */
+  async settled(nodes: number): Promise<void> {
+    await until(`${nodes} nodes own all shards`, async () => {
+      const [row] = await this.sql<{ owners: number; orphans: number }[]>`
+        select count(distinct node_id)::int as owners,
+               (count(*) filter (where node_id is null or released))::int as orphans
+          from scheduler.shards left join scheduler.nodes
+            on node_id = owner and not leaving and seen_at > clock_timestamp() - interval '2 s'`;
+      return row?.owners === nodes && row.orphans === 0;
+    });
   }
 
   close(): Promise<void> {

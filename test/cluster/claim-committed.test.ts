@@ -10,6 +10,8 @@ import { clusterTest } from './cluster-test.ts';
 import { Ledger } from './ledger.ts';
 import { RunClient } from './run-client.ts';
 
+const DEATHS = 2;
+
 const folder = tempFolder('fault');
 const struck = join(folder, 'struck');
 let cluster: Cluster;
@@ -19,10 +21,7 @@ let witness: ChangeWitness;
 before(async () => {
   // The point strikes where this file is missing: not before the test wants it.
   writeFileSync(struck, '');
-  cluster = await Cluster.start({
-    schedulers: 3,
-    env: { FAULT_POINT: 'claim-committed', FAULT_ONCE: struck },
-  });
+  cluster = await Cluster.start({ schedulers: 3, env: { FAULT_POINT: 'claim-committed', FAULT_ONCE: struck } });
   client = new RunClient(cluster);
   witness = await ChangeWitness.watch(cluster);
 });
@@ -35,23 +34,20 @@ after(async () => {
 clusterTest(
   'a scheduler killed between the commit of a claim and its grant: the run runs elsewhere within 2 s, as attempt 1',
   () => cluster,
-  async () => {
+  async (_, say) => {
     const ledger = new Ledger(cluster, 'claim');
-    const warm = await client.start('two-steps', { ledger: ledger.path }, 10_000);
-    assert.equal(warm.status, 'succeeded');
-    // Claimed with their start where a worker waits, and from a queue: the worker is connected to one node of three.
-    for (let round = 0; round < 4; round++) {
+    for (let death = 0; death < DEATHS; death++) {
+      // Three again: what is measured is not how fast a process starts.
+      await witness.settled(3);
       rmSync(struck);
       const starting = client.start('two-steps', { ledger: ledger.path }, 10_000);
       const diedMs = await until('a scheduler died after its commit', () => existsSync(struck) && performance.now());
       const run = await starting;
       const tookMs = performance.now() - diedMs;
-      console.log(`  ${tookMs.toFixed(0)} ms from the death to the run's end`, JSON.stringify(run));
-      assert.equal(run.status, 'succeeded');
-      assert.equal(run.attempts, 1);
+      say(`${tookMs.toFixed(0)} ms from the death to the end of the run`);
+      assert.deepEqual([run.status, run.attempts], ['succeeded', 1]);
       assert.equal(ledger.stepsOf(run.run_id), 'first second');
       assert.ok(tookMs < 2_000, `it took ${tookMs} ms`);
-      await until('three schedulers run', () => cluster.names('run-scheduler').every((name) => cluster.isRunning(name)));
     }
     await witness.agree();
   },

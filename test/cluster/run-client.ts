@@ -36,8 +36,8 @@ export class RunClient {
   }
 
   /** The run as it was acknowledged; with `waitMs`, as it was when it came to rest or the time was up. */
-  async start(method: string, inputs: object, waitMs = 0, key: string = randomUUID()): Promise<Run> {
-    const body = { method: this.methodId(method), inputs, idempotency_key: key };
+  async start(method: string, inputs: object, waitMs = 0, more: object = {}): Promise<Run> {
+    const body = { method: this.methodId(method), inputs, idempotency_key: randomUUID(), ...more };
     const query = waitMs === 0 ? '' : `?wait_ms=${waitMs}`;
     return (await this.repeated('POST', `/v1/runs${query}`, body)).run;
   }

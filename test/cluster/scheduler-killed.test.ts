@@ -6,7 +6,10 @@ import { Cluster } from './cluster.ts';
 import { clusterTest } from './cluster-test.ts';
 import { Ledger } from './ledger.ts';
 import { RunClient } from './run-client.ts';
-import { SteadyLoad } from './steady-load.ts';
+import { type LoadReport, SteadyLoad } from './steady-load.ts';
+
+const PER_SECOND = 40;
+const ROUND_MS = 3_000;
 
 let cluster: Cluster;
 let client: RunClient;
@@ -22,26 +25,74 @@ after(async () => {
   await cluster?.stop();
 });
 
+/** Nobody but a worker was lost, so every step ran once. */
+function assertUnharmed(report: LoadReport, ledger: Ledger): void {
+  assert.deepEqual(report.violations, []);
+  assert.deepEqual(
+    report.runs.filter(({ status, attempts }) => status !== 'succeeded' || attempts !== 1),
+    [],
+  );
+  const runIds = report.runs.map((run) => run.run_id);
+  assert.deepEqual(ledger.otherThan('first second', runIds), []);
+}
+
 clusterTest(
   'kill -9 of a scheduler under a steady load loses nothing, and no client waits 5 s',
   () => cluster,
-  async () => {
+  async (_, say) => {
     const ledger = new Ledger(cluster, 'killed');
-    const load = new SteadyLoad(client, { method: 'two-steps', inputs: { ledger: ledger.path }, perSecond: 40 });
-    await until('the load runs', () => load.finished > 60);
+    const order = { method: 'two-steps', inputs: { ledger: ledger.path }, perSecond: PER_SECOND };
+    await witness.settled(3);
+    const load = new SteadyLoad(client, order);
     for (const name of ['run-scheduler-1', 'run-scheduler-3']) {
-      const pid = cluster.pidOf(name);
-      await cluster.kill(name);
-      await cluster.restarted(name, pid);
       const finished = load.finished;
-      await until('the load runs on', () => load.finished > finished + 120, 20_000);
+      await until('the load runs', () => load.finished > finished + PER_SECOND);
+      await cluster.kill(name);
+      await witness.settled(3);
     }
     const report = await load.stop();
-    console.log(`  ${report.runs.length} runs, median ${report.medianMs.toFixed(0)} ms, longest ${report.longestMs.toFixed(0)} ms`);
-    assert.deepEqual(report.violations, []);
-    assert.deepEqual(report.runs.filter(({ status, attempts }) => status !== 'succeeded' || attempts !== 1), []);
-    assert.deepEqual(ledger.otherThan('first second', report.runs.map((run) => run.run_id)), []);
+    say(
+      `${report.runs.length} runs, median ${report.medianMs.toFixed(0)} ms, longest ${report.longestMs.toFixed(0)} ms`,
+    );
+    assertUnharmed(report, ledger);
     assert.ok(report.longestMs < 5_000, `the longest wait was ${report.longestMs} ms`);
     await witness.agree();
+  },
+);
+
+clusterTest(
+  'nodes that leave and join every 3 s under load cost no run an attempt, and no client waits 5 s',
+  () => cluster,
+  async (_, say) => {
+    const ledger = new Ledger(cluster, 'shuffled');
+    await witness.settled(3);
+    const order = { method: 'two-steps', inputs: { ledger: ledger.path }, perSecond: PER_SECOND };
+    const load = new SteadyLoad(client, order);
+    for (const name of ['run-scheduler-2', 'run-scheduler-1', 'run-scheduler-3']) {
+      const beganMs = performance.now();
+      await cluster.kill(name, 'SIGTERM');
+      await until('the next round', () => performance.now() - beganMs > ROUND_MS);
+    }
+    await witness.settled(3);
+    const report = await load.stop();
+    say(
+      `${report.runs.length} runs, median ${report.medianMs.toFixed(0)} ms, longest ${report.longestMs.toFixed(0)} ms`,
+    );
+    assertUnharmed(report, ledger);
+    assert.ok(report.longestMs < 5_000, `the longest wait was ${report.longestMs} ms`);
+    await witness.agree();
+  },
+);
+
+clusterTest(
+  'eight starts of 256 KiB in one turn are all taken',
+  () => cluster,
+  async () => {
+    const text = 'x'.repeat(255 * 1024);
+    const runs = await Promise.all(Array.from({ length: 8 }, () => client.start('measure', { text }, 10_000)));
+    assert.deepEqual(
+      runs.map(({ status, result }) => [status, result]),
+      runs.map(() => ['succeeded', { length: text.length }]),
+    );
   },
 );

@@ -7,6 +7,7 @@ export interface KeyOwner {
   readonly keyId: string;
   /** The whole key, as its owner holds it. */
   readonly key: string;
+  readonly webhookSecret: string;
 }
 
 export function secondKey(stack: Stack): Promise<KeyOwner> {
@@ -21,5 +22,5 @@ export async function otherOrganization(stack: Stack): Promise<KeyOwner> {
 async function newKey({ registry }: Stack, orgId: string): Promise<KeyOwner> {
   const { key, authSha256 } = createServiceKey();
   const made = await registry.createServiceKey({ orgId, name: 'test', authSha256 });
-  return { orgId, key, keyId: made.key?.keyId ?? '' };
+  return { orgId, key, keyId: made.key?.keyId ?? '', webhookSecret: made.webhookSecret };
 }

@@ -6,7 +6,7 @@ export interface FoundProcess {
   readonly command: string;
 }
 
-/** Without zombies, and without those that carry `marker` only because they look for it. */
+/** Without zombies, which have no command line any more. */
 export function processesOf(dataDir: string): FoundProcess[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
@@ -14,7 +14,7 @@ export function processesOf(dataDir: string): FoundProcess[] {
       try {
         const command = readFileSync(`/proc/${entry}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
         const ours = command.includes(dataDir) || readlinkSync(`/proc/${entry}/cwd`).startsWith(dataDir);
-        return ours && command !== '' && !command.includes('server-guard') ? [{ pid: Number(entry), command }] : [];
+        return ours && command !== '' ? [{ pid: Number(entry), command }] : [];
       } catch {
         // Gone meanwhile, or another user's.
         return [];

@@ -1,6 +1,6 @@
 // The folder a stack keeps everything in: one stack at a time, its secrets readable by its owner alone.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { authSha256, createServiceKey, type NewServiceKey } from '@methods/auth/service-key';
 import { StackError } from './embedded/stack-error.ts';
@@ -8,6 +8,8 @@ import { StackError } from './embedded/stack-error.ts';
 /** Marks a folder as ours, so that --reset never empties somebody's home. */
 const MARK = 'methods-stack.json';
 const LOCK = 'stack.lock';
+/** In the command line of every running stack. */
+const MAIN = 'deploy/local/src/main.ts';
 
 export interface StackSecrets {
   /** Base64 of 32 bytes: the key webhook secrets are sealed under. */
@@ -24,14 +26,19 @@ export class DataFolder {
     readonly secrets: StackSecrets,
   ) {}
 
+  /** @throws StackError with one sentence; then the folder is as it was. */
   static open(path: string, reset: boolean): DataFolder {
+    let locked = false;
     try {
       mkdirSync(path, { recursive: true, mode: 0o700 });
       takeLock(path);
+      locked = true;
+      refuseForeign(path, reset);
       if (reset) empty(path);
       writeFileSync(join(path, MARK), '{"kind":"methods local stack"}\n');
       return new DataFolder(path, readSecrets(path));
     } catch (error) {
+      if (locked) rmSync(join(path, LOCK), { force: true });
       if (error instanceof StackError) throw error;
       throw new StackError('folder_unusable', `The data folder ${path} cannot be written.`, { cause: error });
     }
@@ -55,17 +62,24 @@ export class DataFolder {
   }
 }
 
+/** A link appears with its content or not at all: no other start reads a lock that names nobody yet. */
 function takeLock(path: string): void {
   const lock = join(path, LOCK);
-  for (let tries = 0; tries < 2; tries++) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: 'wx' });
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      if (isStack(Number(readFileSync(lock, 'utf8')))) break;
-      rmSync(lock, { force: true });
+  const own = `${lock}.${process.pid}`;
+  writeFileSync(own, String(process.pid));
+  try {
+    for (let tries = 0; tries < 2; tries++) {
+      try {
+        linkSync(own, lock);
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+        if (isStack(Number(readFileSync(lock, 'utf8')))) break;
+        rmSync(lock, { force: true });
+      }
     }
+  } finally {
+    rmSync(own, { force: true });
   }
   throw new StackError('folder_in_use', `The data folder ${path} is in use by another running stack.`);
 }
@@ -74,7 +88,7 @@ function takeLock(path: string): void {
 function isStack(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('local');
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(MAIN);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync('/proc/self')) return false;
   }
@@ -86,12 +100,20 @@ function isStack(pid: number): boolean {
   }
 }
 
+/** A folder marked as ours may later be emptied, so one that holds somebody's files is never marked. */
+function refuseForeign(path: string, reset: boolean): void {
+  const names = namesIn(path);
+  if (names.length === 0 || names.includes(MARK)) return;
+  const consequence = reset ? '--reset leaves it alone' : 'it is left alone; name a folder that is empty';
+  throw new StackError('folder_unusable', `${path} holds other files than a stack's, so ${consequence}.`);
+}
+
 function empty(path: string): void {
-  const names = readdirSync(path).filter((name) => name !== LOCK);
-  if (names.length > 0 && !names.includes(MARK)) {
-    throw new StackError('folder_unusable', `${path} is not a stack's data folder, so --reset leaves it alone.`);
-  }
-  for (const name of names) rmSync(join(path, name), { recursive: true, force: true });
+  for (const name of namesIn(path)) rmSync(join(path, name), { recursive: true, force: true });
+}
+
+function namesIn(path: string): string[] {
+  return readdirSync(path).filter((name) => !name.startsWith(LOCK));
 }
 
 function readSecrets(path: string): StackSecrets {

@@ -19,6 +19,7 @@ async function main(): Promise<number> {
   const started = stack.start();
   const ready = await Promise.race([started, stopped]);
   if (ready === 'stop') {
+    stack.interrupt();
     await started.catch(() => {});
     await stack.stop();
     return 130;
@@ -26,7 +27,11 @@ async function main(): Promise<number> {
   try {
     if (options.json) process.stdout.write(`${JSON.stringify(ready)}\n`);
     if (options.demo || options.once) {
-      const passed = await runDemonstration(ready, say);
+      const demonstration = runDemonstration(ready, say);
+      // Its calls fail when the stack stops in the middle of them.
+      demonstration.catch(() => {});
+      const passed = await Promise.race([demonstration, stopped]);
+      if (passed === 'stop') return 130;
       if (options.once) return passed ? 0 : 1;
     }
     if (!options.json) sayWhereItIs(ready, say);

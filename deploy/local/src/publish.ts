@@ -21,10 +21,11 @@ export class Publisher {
     this.registry.close();
   }
 
-  /** The organization of this stack; waits for the registry. */
-  async organization(): Promise<string> {
+  /** The organization of this stack; waits for the registry. `goOn` throws when it is not to wait any longer. */
+  async organization(goOn: () => void): Promise<string> {
     const deadline = performance.now() + READY_MS;
     for (;;) {
+      goOn();
       try {
         const request = { issuer: 'local-stack', externalId: 'local', name: 'Local' };
         return (await this.registry.ensureOrganization(request, { timeoutMs: 2_000 })).orgId;
@@ -89,7 +90,8 @@ export class Publisher {
   }
 }
 
-function methodFiles(folder: string): string[] {
+/** Their names. @throws StackError when the folder has none, so that a stack can tell before it starts anything. */
+export function methodFiles(folder: string): string[] {
   let names: string[];
   try {
     names = readdirSync(folder).filter((name) => name.endsWith('.method'));

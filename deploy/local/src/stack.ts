@@ -9,7 +9,7 @@ import { StackError } from './embedded/stack-error.ts';
 import { EmbeddedPart, type EmbeddedServer } from './embedded-part.ts';
 import type { Options } from './options.ts';
 import { freePort, gatewayPort } from './ports.ts';
-import { Publisher } from './publish.ts';
+import { methodFiles, Publisher } from './publish.ts';
 import { removeReadyLine, writeReadyLine } from './ready-file.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -34,6 +34,7 @@ export class LocalStack {
   private readonly embedded: EmbeddedPart[] = [];
   private readonly services: ServiceProcess[] = [];
   private folder: DataFolder | null = null;
+  private interrupted = false;
   private ready: { readonly line: ReadyLine; readonly file: string } | null = null;
 
   constructor(
@@ -51,8 +52,19 @@ export class LocalStack {
     }
   }
 
+  /** A start under way ends at its next part, as a failed one does. */
+  interrupt(): void {
+    this.interrupted = true;
+  }
+
+  private goOn(): void {
+    if (this.interrupted) throw new StackError('interrupted', 'The start was interrupted.');
+  }
+
   private async startAll(): Promise<ReadyLine> {
     const { options, say } = this;
+    const methodsFolder = options.methods ?? EXAMPLES;
+    methodFiles(methodsFolder);
     const folder = DataFolder.open(options.dataDir, options.reset);
     this.folder = folder;
     folder.saveSecrets();
@@ -107,9 +119,9 @@ export class LocalStack {
 
     const publisher = new Publisher(registry);
     try {
-      const orgId = await publisher.organization();
+      const orgId = await publisher.organization(() => this.goOn());
       const webhookSecret = await publisher.serviceKey(orgId, folder);
-      const methods = await publisher.publishFolder(orgId, options.methods ?? EXAMPLES);
+      const methods = await publisher.publishFolder(orgId, methodsFolder);
       for (let n = 1; n <= options.workers; n++) await this.worker(`worker-${n}`, grpcUrl, methods, folder);
       await this.untilReady(gateways);
       return this.readyLine({
@@ -196,17 +208,19 @@ export class LocalStack {
     return this.embed('nats', logFile, (port) => startNats({ dataDir, port, logFile }));
   }
 
-  private embed(
+  private async embed(
     name: string,
     logFile: string,
     launch: (port: number) => Promise<EmbeddedServer>,
   ): Promise<string> {
+    this.goOn();
     const part = new EmbeddedPart(name, launch, () => this.restarted(name, logFile));
     this.embedded.push(part);
     return part.start();
   }
 
   private async service(name: string, main: string, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+    this.goOn();
     const folder = this.folder?.partFolder(name) ?? '';
     const onRestart = () => this.restarted(name, `${folder}/log`);
     const service = new ServiceProcess({ name, main, env, folder, onRestart });
@@ -240,6 +254,7 @@ export class LocalStack {
       waiting.set(service.name, async () => service.logTail().includes('{"ready":true}'));
     }
     while (waiting.size > 0) {
+      this.goOn();
       for (const [what, isReady] of waiting) if (await isReady()) waiting.delete(what);
       if (waiting.size === 0) return;
       if (performance.now() > deadline) {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** 43 characters hold any 256-bit number: 62^43 > 2^256. */
-export const SECRET_CHARACTERS = 43;
+const SECRET_CHARACTERS = 43;
 
 /** The number as exactly `width` digits, most significant first. The number must fit. */
 export function base62(value: bigint, width: number): string {

@@ -69,8 +69,7 @@ export function callHandler(
     reply: sendUnaryData<Message>,
   ) => {
     const running = new RunningCall(rpc, call, logger);
-    // `destroyOnReturn`: a handler that stops reading early must still be able to answer.
-    const request = 'request' in call ? call.request : call.iterator({ destroyOnReturn: false });
+    const request = 'request' in call ? call.request : requestsOf(call);
     running
       .run(async () => (handler as ReplyHandler)(request, running.context))
       .then(
@@ -78,6 +77,21 @@ export function callHandler(
         (error) => reply(toGrpcError(error)),
       );
   };
+}
+
+/**
+ * The requests of a stream. grpc-js ends the iteration without an error when the connection is cut, and half an upload
+ * must not pass for a whole one. A caller that cancels may still look like one that has finished (its stream is ended
+ * before it is reset), so a handler that needs all must be told the size in the first message.
+ */
+async function* requestsOf(call: ServerReadableStream<unknown, Message>): AsyncGenerator<unknown, void> {
+  let ended = false;
+  call.once('end', () => {
+    ended = true;
+  });
+  // `destroyOnReturn`: a handler that stops reading early must still be able to answer.
+  yield* call.iterator({ destroyOnReturn: false });
+  if (!ended) throw new ServiceError('unavailable', 'The caller left before the end of its requests.');
 }
 
 class RunningCall {

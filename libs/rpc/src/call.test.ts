@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { connect } from 'node:http2';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
@@ -237,40 +238,69 @@ describe('streams of messages', () => {
     client.close();
   });
 
-  test("an upload whose own source fails rejects with that source's error and cancels", LIMIT, async () => {
-    let failure: unknown;
+  test("an upload whose own source fails rejects with that source's error and ends the handler", LIMIT, async () => {
+    let ended = false;
     await using running = await startWorkerServer({
       putRunFolder: async (requests) => {
         try {
           for await (const _ of requests);
+        } finally {
+          ended = true;
+        }
+        return {};
+      },
+      getVersion: async () => ({}),
+    });
+    const client = rpcClient(WorkerService, running.address);
+    await client.getVersion({});
+    async function* broken() {
+      for (let i = 0; i < 100; i++) yield { chunk: Buffer.alloc(10_000) };
+      throw new Error('disk');
+    }
+    await rejects(client.putRunFolder(broken()), /disk/);
+    await until(() => ended);
+    client.close();
+  });
+
+  test('an upload whose connection is cut does not look complete', LIMIT, async () => {
+    const seen: unknown[] = [];
+    await using running = await startWorkerServer({
+      putRunFolder: async (requests) => {
+        try {
+          for await (const _ of requests) seen.push('chunk');
+          seen.push('complete');
         } catch (error) {
-          failure = error;
+          seen.push(error);
         }
         return {};
       },
     });
-    const client = rpcClient(WorkerService, running.address);
-    async function* broken() {
-      yield { chunk: Buffer.alloc(1) };
-      throw new Error('disk');
-    }
-    await rejects(client.putRunFolder(broken()), /disk/);
-    await until(() => failure !== undefined);
-    client.close();
+    const { session, stream } = rawCall(running.address, 'PutRunFolder');
+    stream.on('error', () => {});
+    stream.write(Buffer.alloc(5)); // an empty message
+    await until(() => seen.length === 1);
+    session.socket.destroy();
+    await until(() => seen.length === 2);
+    ok(seen[1] instanceof Error);
   });
 });
 
-// grpc-js sends no compressed messages of its own here, so the frame is made by hand.
-async function sendCompressed(address: string, compressed: Buffer): Promise<number> {
-  const { connect } = await import('node:http2');
+function rawCall(address: string, method: string, headers: Record<string, string> = {}) {
   const session = connect(`http://${address}`);
+  session.on('error', () => {});
   const stream = session.request({
     ':method': 'POST',
-    ':path': '/methods.worker.v1.WorkerService/GetVersion',
+    ':path': `/methods.worker.v1.WorkerService/${method}`,
     'content-type': 'application/grpc',
     te: 'trailers',
-    'grpc-encoding': 'gzip',
+    ...headers,
   });
+  return { session, stream };
+}
+
+// grpc-js sends no compressed messages of its own here, so this one is made by hand.
+async function sendCompressed(address: string, compressed: Buffer): Promise<number> {
+  const { session, stream } = rawCall(address, 'GetVersion', { 'grpc-encoding': 'gzip' });
   const code = new Promise<number>((resolve) => {
     const read = (headers: Record<string, unknown>) => {
       if (headers['grpc-status'] !== undefined) resolve(Number(headers['grpc-status']));

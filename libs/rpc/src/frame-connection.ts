@@ -28,7 +28,8 @@ export interface FrameHandlers<In, Out = never> {
   onItems(items: In[]): void;
   /**
    * Called exactly once, after the last items, and never from within `send` or `close`. Null after an orderly end from
-   * either side; else why: `unavailable` when the peer is gone, cannot be reached or does not read.
+   * either side; else why: `unavailable` when the peer is gone, cannot be reached or does not read. To a server, a
+   * client that closed with an error may look like an orderly end.
    */
   onClose(error: ServiceError | null): void;
   /** An item beyond the 4 MiB of a message was not sent. Without this handler it closes the stream with `too_large`. */

@@ -152,10 +152,12 @@ export function frameHandler<Up extends DescMessage, Down extends DescMessage>(
       onFault,
     );
     open.add(stream);
-    // The last event of every call of a server, whatever ended it.
+    // The last event of every call of a server, whatever ended it; also after an orderly end.
     call.on('cancelled', () => {
       open.delete(stream);
-      stream.ended(new ServiceError('unavailable', 'The connection to the peer was lost.'));
+      stream.ended(
+        call.writableFinished ? null : new ServiceError('unavailable', 'The connection to the peer was lost.'),
+      );
     });
     call.on('end', () => stream.close());
     void acceptStream();

@@ -4,7 +4,7 @@ import { MESSAGE_BYTES_MAX } from './channel-options.ts';
 const ITEMS_MAX = 256;
 const FRAME_BYTES_MAX = 1024 * 1024;
 /** A peer that leaves this much unread is given up. */
-export const BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
+const BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface FrameSink<Item> {
   encode(items: Item[]): Buffer;

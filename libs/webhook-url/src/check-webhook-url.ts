@@ -15,7 +15,7 @@ export type WebhookUrlCheck =
   /** `reason` is a sentence for the caller and never repeats the URL. */
   | { readonly ok: false; readonly reason: string };
 
-export const WEBHOOK_URL_LENGTH_MAX = 2048;
+const WEBHOOK_URL_LENGTH_MAX = 2048;
 
 // The URL parser drops tabs and line breaks and reads a backslash as a slash; other programs do not. What two
 // readers could take for two hosts is refused.

@@ -102,7 +102,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
       actors().dropShards(new Set(taken.map(({ shard }) => shard)));
       ready().reset();
       due().look();
-      await takeOver().taken(taken);
+      await takeOver().taken(taken.map(({ shard }) => shard));
     });
     const letGo = (list: readonly number[]) => {
       const gone = new Set(list);

@@ -6,7 +6,8 @@ export type StackErrorCode =
   | 'folder_in_use'
   | 'binary_missing'
   | 'install_failed'
-  | 'start_failed';
+  | 'start_failed'
+  | 'interrupted';
 
 export class StackError extends Error {
   override readonly name = 'StackError';

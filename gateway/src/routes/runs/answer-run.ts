@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
-import { AnswerRunBody, Run, RunParams, replies } from './run-schemas.ts';
+import { AnswerRunBody, NoQuery, Run, RunParams, replies } from './run-schemas.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 
@@ -14,6 +14,7 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts): void
     summary: 'Answer the question of a waiting run',
     tags: ['runs'],
     params: RunParams,
+    querystring: NoQuery,
     body: AnswerRunBody,
     response: replies({ 200: Run }),
   };

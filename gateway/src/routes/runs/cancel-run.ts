@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
-import { Run, RunParams, replies } from './run-schemas.ts';
+import { NoQuery, Run, RunParams, replies } from './run-schemas.ts';
 
 export function addCancelRun(scope: FastifyInstance, parts: RunRouteParts): void {
   const schema = {
@@ -15,6 +15,7 @@ export function addCancelRun(scope: FastifyInstance, parts: RunRouteParts): void
     summary: 'Cancel a run',
     tags: ['runs'],
     params: RunParams,
+    querystring: NoQuery,
     response: replies({
       200: Run,
       202: { ...Run, description: 'Running: cancelled as soon as its worker hears of it.' },

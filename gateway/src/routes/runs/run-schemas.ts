@@ -9,21 +9,27 @@ export const RunParams = Type.Object({
   id: Type.String({ description: 'A run id, run_…' }),
 });
 
-export const WaitQuery = Type.Object({
-  wait_ms: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: WAIT_MS_MAX,
-      description: 'Reply when the run finishes or begins to wait, at the latest after this time.',
-    }),
-  ),
-  after_question: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description: 'A question id, q_…: go on waiting while the run waits on this question.',
-    }),
-  ),
-});
+/** For routes that take no query: a parameter there would be ignored without a word. */
+export const NoQuery = Type.Object({}, Closed);
+
+export const WaitQuery = Type.Object(
+  {
+    wait_ms: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: WAIT_MS_MAX,
+        description: 'Reply when the run finishes or begins to wait, at the latest after this time.',
+      }),
+    ),
+    after_question: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'A question id, q_…: go on waiting while the run waits on this question.',
+      }),
+    ),
+  },
+  Closed,
+);
 
 export const StartRunBody = Type.Object(
   {

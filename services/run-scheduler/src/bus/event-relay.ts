@@ -50,13 +50,13 @@ export class EventRelay {
     void this.deleteStored();
   }
 
-  /** Called every few seconds, and when the bus came back. */
-  async sweep(): Promise<void> {
+  /** Called every few seconds; with 0 when the bus came back, since then whatever is unconfirmed was never sent. */
+  async sweep(unconfirmedMs = UNCONFIRMED_MS): Promise<void> {
     const shards = this.options.ownedShards();
     if (this.sweeping || shards.length === 0) return;
     this.sweeping = true;
     try {
-      const beforeMs = this.options.databaseClock.nowMs() - UNCONFIRMED_MS;
+      const beforeMs = this.options.databaseClock.nowMs() - unconfirmedMs;
       const events = await this.options.store.unsentEvents(shards, beforeMs, SWEEP_MAX);
       await Promise.allSettled(events.map((event) => this.options.publisher.publish(event)));
     } catch (error) {

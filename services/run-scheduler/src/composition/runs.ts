@@ -5,13 +5,20 @@ import { runEvent } from '../bus/run-event.ts';
 import type { NodeParts } from './node-parts.ts';
 
 export function provideRuns(parts: NodeParts): void {
-  const { provide, clock, log, shardCount, owns, epochOf, store, databaseClock, shards, committer } = parts;
+  const { provide, clock, log, shardCount, owns, epochOf, store, databaseClock, shards, committer, takeOver } = parts;
   provide(
     Committer,
     () =>
       new Committer({
         store: store(),
-        shards: { epochOf, lost: (list) => shards().lost(list), bump: (list) => shards().bump(list) },
+        shards: {
+          epochOf,
+          lost: (list) => shards().lost(list),
+          async bump(list) {
+            await shards().bump(list);
+            void takeOver().taken(list);
+          },
+        },
         clock,
         databaseClock: databaseClock(),
         logger: log.child({ part: 'committer' }),

@@ -103,7 +103,7 @@ export function provideWorkers(parts: NodeParts): void {
       new GrantDesk({
         store: store(),
         leases: keeper().leases,
-        actors,
+        returnGrant: (runId, token) => keeper().returnGrant(runId, token),
         epochOf,
         deliver: (grant) => routes().deliverGrant(grant),
         logger: log.child({ part: 'grants' }),
@@ -166,6 +166,8 @@ export function provideWorkers(parts: NodeParts): void {
         held: held(),
         sessions: () => sessions().sessionIds(),
         peers: peers(),
+        epochOf,
+        clock,
         logger: log.child({ part: 'take-over' }),
       }),
   );

@@ -54,8 +54,7 @@ export class PeerRouter {
         return;
       }
       case 'grantLost':
-        keeper.leases.ended(item.value.runId, item.value.token);
-        return keeper.returnGrant(item.value);
+        return keeper.returnGrant(item.value.runId, item.value.token);
       case 'report':
         return void this.report(from, item.value, reply);
       case 'reportReply':

@@ -5,7 +5,6 @@ import { faultPoint } from '@methods/base/fault-point';
 import type { Logger } from '@methods/logging/logger';
 import { safeDbError } from '@methods/postgres/safe-db-error';
 import type { GrantSchema } from '@methods/proto/worker/v1/worker_service_pb';
-import type { RunActors } from '../actor/run-actors.ts';
 import { stepStatusNumber } from '../rpc/run-message.ts';
 import type { Effect } from '../run/effect.ts';
 import type { Run, RunningRun } from '../run/run.ts';
@@ -33,7 +32,7 @@ export class GrantDesk {
     private readonly options: {
       readonly store: RunStore;
       readonly leases: LeaseTable;
-      readonly actors: () => RunActors;
+      readonly returnGrant: (runId: string, token: string) => void;
       readonly epochOf: (shard: number) => number | null;
       /** False: the node is not reachable. */
       readonly deliver: (grant: DeliveredGrant) => boolean;
@@ -57,8 +56,9 @@ export class GrantDesk {
       const address = this.addresses.get(effect.token);
       this.addresses.delete(effect.token);
       // A run that moved on in the same commit needs no grant any more.
-      if (address === undefined || after.status !== 'running' || after.token !== effect.token) continue;
-      this.send(after, address);
+      if (after.status !== 'running' || after.token !== effect.token) continue;
+      if (address === undefined) this.options.returnGrant(after.facts.runId, after.token);
+      else this.send(after, address);
     }
   }
 
@@ -71,7 +71,7 @@ export class GrantDesk {
       session: run.workerSession,
       nodeId: address.nodeId,
       accepted: false,
-      cancelRequested: run.cancelRequested,
+      cancelAskedAtMs: null,
     });
     if (run.steps.length === 0) return this.deliver(run, address, []);
     this.options.store.keptSteps(run.facts.orgId, runId).then(
@@ -114,8 +114,6 @@ export class GrantDesk {
   }
 
   private undeliverable(run: RunningRun): void {
-    const { runId } = run.facts;
-    this.options.leases.ended(runId, run.token);
-    void this.options.actors().tell(runId, null, { type: 'return_grant', token: run.token });
+    this.options.returnGrant(run.facts.runId, run.token);
   }
 }

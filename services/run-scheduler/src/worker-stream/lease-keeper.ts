@@ -33,7 +33,7 @@ export class LeaseKeeper {
       leaseMs: options.leaseMs,
       standsStill: (nodeId) => this.standsStill(nodeId),
       expired: (lease) => this.expire(lease),
-      unaccepted: (lease) => this.returnGrant(lease),
+      unaccepted: (lease) => this.giveBack(lease),
     });
   }
 
@@ -54,8 +54,8 @@ export class LeaseKeeper {
     this.heardFrom(nodeId);
     for (const { runId, token, ageMs } of runs) {
       if (!this.options.ownsRun(runId)) continue;
-      if (!this.leases.renew(runId, token, nodeId, null, ageMs)) this.unknownHeartbeat(nodeId, runId, token);
-      else if (this.leases.get(runId, token)?.cancelRequested) this.endCancelled(nodeId, runId, token);
+      if (!this.leases.renew(runId, token, nodeId, null, ageMs)) this.unknownHeartbeat(nodeId, runId, token, ageMs);
+      else this.heardOfCancelled(nodeId, runId, token);
     }
   }
 
@@ -63,20 +63,41 @@ export class LeaseKeeper {
   workerSeen(nodeId: string, seen: { session: string; held: readonly { runId: string; token: string }[] }): void {
     for (const { runId, token } of seen.held) {
       if (!this.options.ownsRun(runId)) continue;
-      if (!this.leases.renew(runId, token, nodeId, seen.session)) this.unknownHeartbeat(nodeId, runId, token);
+      if (!this.leases.renew(runId, token, nodeId, seen.session)) this.unknownHeartbeat(nodeId, runId, token, 0);
     }
     const number = streamNumberOf(seen.session);
     const held = new Set(seen.held.map((h) => h.token));
     for (const lease of this.leases.ofWorker(seen.session)) {
       if (held.has(lease.token) || streamNumberOf(lease.session) >= number) continue;
-      this.leases.ended(lease.runId, lease.token);
-      this.returnGrant(lease);
+      this.returnGrant(lease.runId, lease.token);
     }
   }
 
-  returnGrant(lease: { readonly runId: string; readonly token: string }): void {
-    this.options.logger.warn({ run: lease.runId }, 'grant reached no worker, run queued again');
-    void this.options.actors().tell(lease.runId, null, { type: 'return_grant', token: lease.token });
+  /** The grant reached no worker: its lease is over, and the run is queued again. */
+  returnGrant(runId: string, token: string): void {
+    const lease = this.leases.get(runId, token);
+    if (lease !== null) {
+      this.leases.ended(runId, token);
+      this.giveBack(lease);
+    } else {
+      void this.options.actors().tell(runId, null, { type: 'return_grant', token });
+    }
+  }
+
+  private giveBack(lease: Lease): void {
+    const { runId, token } = lease;
+    this.options.logger.warn({ run: runId }, 'grant reached no worker');
+    void this.options
+      .actors()
+      .tell(runId, null, { type: 'return_grant', token })
+      .then((outcome) => {
+        // A row that goes on running needs its lease, or nobody would ever look at it again: the store could not be
+        // reached, or some worker did report under this grant and only time tells whether it still has it.
+        const reported = outcome.kind === 'refused' && outcome.code === 'not_due';
+        if (!reported && !(outcome.kind === 'failed' && outcome.code === 'unavailable')) return;
+        const ageMs = this.options.clock.monotonicMs() - lease.renewedAtMs;
+        this.leases.add({ ...lease, accepted: reported, ageMs });
+      });
   }
 
   private expire(lease: Lease): void {
@@ -94,25 +115,32 @@ export class LeaseKeeper {
   private askToCancel(runId: string, token: string, workerSession: string): void {
     const lease = this.leases.get(runId, token);
     if (lease === null) return;
-    lease.cancelRequested = true;
+    lease.cancelAskedAtMs = this.options.clock.monotonicMs();
     if (lease.nodeId !== null) this.options.cancelNotice(lease.nodeId, { workerSession, runId, token });
   }
 
-  private endCancelled(nodeId: string, runId: string, token: string): void {
-    const session = this.leases.get(runId, token)?.session ?? '';
-    void this.options.actors().tell(runId, null, { type: 'heartbeat', token });
-    this.options.cancelNotice(nodeId, { workerSession: session, runId, token });
+  /**
+   * What a node says of its workers may be from before the cancel was asked for: then the worker has still to be told,
+   * and if it is dead, only the end of its lease ends the run.
+   */
+  private heardOfCancelled(nodeId: string, runId: string, token: string): void {
+    const lease = this.leases.get(runId, token);
+    if (lease === null || lease.cancelAskedAtMs === null) return;
+    if (lease.renewedAtMs >= lease.cancelAskedAtMs) {
+      void this.options.actors().tell(runId, null, { type: 'heartbeat', token });
+    }
+    this.options.cancelNotice(nodeId, { workerSession: lease.session, runId, token });
   }
 
   /** No lease under this token: the attempt is over, unless the shard was taken only now. */
-  private unknownHeartbeat(nodeId: string, runId: string, token: string): void {
+  private unknownHeartbeat(nodeId: string, runId: string, token: string, ageMs: number): void {
     void this.options
       .actors()
       .tell(runId, null, { type: 'heartbeat', token })
       .then((outcome) => {
         if (outcome.kind === 'refused') return this.options.refuse(nodeId, runId, token);
         if (outcome.kind !== 'accepted' || outcome.run.status !== 'running') return;
-        this.restore(outcome.run, nodeId, 0);
+        this.restore(outcome.run, nodeId, ageMs);
       });
   }
 
@@ -126,7 +154,7 @@ export class LeaseKeeper {
       session: run.workerSession,
       nodeId,
       accepted: true,
-      cancelRequested: run.cancelRequested,
+      cancelAskedAtMs: run.cancelRequested ? this.options.clock.monotonicMs() : null,
       ageMs,
     });
   }

@@ -31,7 +31,7 @@ describe('leases of running runs', () => {
     more: { nodeId?: string | null; ageMs?: number; accepted?: boolean; shard?: number } = {},
   ) {
     const lease = { runId, shard: 0, token: `token-${runId}`, session: 'worker.1', nodeId: 'n1', accepted: true };
-    table.add({ ...lease, cancelRequested: false, ...more });
+    table.add({ ...lease, cancelAskedAtMs: null, ...more });
   }
 
   function after(ms: number): void {
@@ -120,7 +120,7 @@ describe('leases of running runs', () => {
       session: 'other.1',
       nodeId: 'n1',
       accepted: true,
-      cancelRequested: false,
+      cancelAskedAtMs: null,
     });
     after(2_000);
     assert.deepEqual(expired, []);

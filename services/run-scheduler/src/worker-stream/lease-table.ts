@@ -12,8 +12,8 @@ export interface Lease {
   renewedAtMs: number;
   readonly grantedAtMs: number;
   accepted: boolean;
-  /** The next sign of life ends the run. */
-  cancelRequested: boolean;
+  /** Null: not asked to cancel. A sign of life that is younger than this ends the run. */
+  cancelAskedAtMs: number | null;
 }
 
 export interface LeaseTableOptions {

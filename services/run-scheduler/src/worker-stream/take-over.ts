@@ -1,6 +1,8 @@
 // After shards were taken: which of their running runs does some worker still hold? Every live node is asked; a run
 // whose worker is connected but does not hold it was never granted and is queued again. Only runs of which nobody
 // speaks wait for the rest of their lease.
+import { Backoff } from '@methods/base/backoff';
+import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import { safeDbError } from '@methods/postgres/safe-db-error';
 import type { RunActors } from '../actor/run-actors.ts';
@@ -41,30 +43,43 @@ export class TakeOver {
       readonly held: HeldGrants;
       readonly sessions: () => readonly string[];
       readonly peers: PeerSender;
+      readonly epochOf: (shard: number) => number | null;
+      readonly clock: Clock;
       readonly logger: Logger;
     },
   ) {}
 
-  async taken(shards: readonly ShardEpoch[]): Promise<void> {
-    try {
-      const runs = await this.options.store.runningOf(shards.map((s) => s.shard));
-      // A message of the worker may have restored a lease already; it knows better than the row.
-      const open = runs.filter((run) => run.status === 'running' && !this.options.keeper.leases.has(run.facts.runId));
-      for (const run of open) this.options.keeper.restore(run, null, 0);
-      const reports = await Promise.all(
-        [this.options.nodeId, ...this.options.peers.connected()].map((nodeId) => this.ask(nodeId, shards)),
-      );
-      this.compare(
-        open,
-        reports.flatMap((report) => report ?? []),
-      );
-    } catch (error) {
-      this.options.logger.warn(
-        { err: safeDbError(error) },
-        'running runs of taken shards could not be read, trying again',
-      );
-      throw error;
+  /** Also after an epoch was renewed: a claim whose commit went unheard may have left a running row without a lease. */
+  async taken(shards: readonly number[]): Promise<void> {
+    const again = new Backoff({ firstMs: 50, maxMs: 1_000, jitter: 0.5 });
+    for (;;) {
+      const held = shards.flatMap((shard) => {
+        const epoch = this.options.epochOf(shard);
+        return epoch === null ? [] : [{ shard, epoch }];
+      });
+      if (held.length === 0) return;
+      try {
+        return await this.takeUp(held);
+      } catch (error) {
+        // Without leases these runs would wait for ever: nobody else looks at them.
+        this.options.logger.warn({ err: safeDbError(error) }, 'running runs of taken shards could not be read');
+      }
+      await new Promise<void>((resolve) => this.options.clock.after(again.nextMs(), resolve));
     }
+  }
+
+  private async takeUp(shards: readonly ShardEpoch[]): Promise<void> {
+    const runs = await this.options.store.runningOf(shards.map((s) => s.shard));
+    // A message of the worker may have restored a lease already; it knows better than the row.
+    const open = runs.filter((run) => run.status === 'running' && !this.options.keeper.leases.has(run.facts.runId));
+    for (const run of open) this.options.keeper.restore(run, null, 0);
+    const reports = await Promise.all(
+      [this.options.nodeId, ...this.options.peers.connected()].map((nodeId) => this.ask(nodeId, shards)),
+    );
+    this.compare(
+      open,
+      reports.flatMap((report) => report ?? []),
+    );
   }
 
   /** What this node holds of these shards; grants of earlier epochs are dropped from here on. */
@@ -108,7 +123,10 @@ export class TakeOver {
       }
     }
     for (const run of runs) {
-      if (run.status !== 'running' || leases.get(run.facts.runId, run.token) === null) continue;
+      if (run.status !== 'running') continue;
+      const lease = leases.get(run.facts.runId, run.token);
+      // Granted or spoken for since the row was read.
+      if (lease === null || lease.nodeId !== null) continue;
       const held = heldBy.get(run.token);
       if (held !== undefined) {
         this.options.keeper.restore(run, held.nodeId, held.grant.heartbeatAgeMs);
@@ -117,8 +135,7 @@ export class TakeOver {
       }
       const number = streams.get(workerOf(run.workerSession));
       if (number === undefined || number < streamNumberOf(run.workerSession)) continue;
-      leases.ended(run.facts.runId, run.token);
-      this.options.keeper.returnGrant({ runId: run.facts.runId, token: run.token });
+      this.options.keeper.returnGrant(run.facts.runId, run.token);
     }
   }
 }

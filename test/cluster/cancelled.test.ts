@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { until } from '../harness/until.ts';
+import { ChangeWitness } from './change-witness.ts';
+import { Cluster } from './cluster.ts';
+import { clusterTest } from './cluster-test.ts';
+import { Gate, Ledger } from './ledger.ts';
+import { RunClient } from './run-client.ts';
+
+const LEASE_MS = 4_000;
+const PROMPT_MS = 1_000;
+
+let cluster: Cluster;
+let client: RunClient;
+let witness: ChangeWitness;
+
+before(async () => {
+  // One place: a second run stays queued while the first one is held.
+  cluster = await Cluster.start({
+    schedulers: 2,
+    concurrency: 1,
+    env: { WORKER_LEASE_MS: String(LEASE_MS), HEARTBEAT_MS: '2000' },
+  });
+  client = new RunClient(cluster);
+  witness = await ChangeWitness.watch(cluster);
+});
+after(async () => {
+  await witness?.close();
+  await cluster?.stop();
+});
+
+async function heldRun(name: string) {
+  const ledger = new Ledger(cluster, name);
+  const gate = new Gate(cluster, name);
+  const { run_id: runId } = await client.start('held-open', { ledger: ledger.path, gate: gate.path });
+  await until(`${name} is held`, () => ledger.stepsOf(runId) === 'before held');
+  return { runId, ledger, gate };
+}
+
+clusterTest(
+  'a running run is marked with 202 and cancelled before a second has passed, a queued one at once',
+  () => cluster,
+  async (_, say) => {
+    const { runId, ledger, gate } = await heldRun('running');
+    const queued = await client.start('held-open', { ledger: ledger.path, gate: gate.path });
+
+    const gone = await client.cancel(queued.run_id);
+    assert.deepEqual([gone.status, gone.run.status], [200, 'cancelled']);
+
+    const askedMs = performance.now();
+    const marked = await client.cancel(runId);
+    assert.deepEqual([marked.status, marked.run.status, marked.run.cancel_requested], [202, 'running', true]);
+    assert.equal((await client.rest(runId)).status, 'cancelled');
+    const tookMs = performance.now() - askedMs;
+    say(`cancelled after ${tookMs.toFixed(0)} ms`);
+    assert.ok(tookMs < PROMPT_MS, `it took ${tookMs} ms`);
+    assert.deepEqual((await client.cancel(runId)).status, 200);
+
+    // The place is free, and nothing of the cancelled runs runs any more.
+    gate.open();
+    const next = await client.start('two-steps', { ledger: ledger.path }, 10_000);
+    assert.equal(next.status, 'succeeded');
+    assert.equal(ledger.stepsOf(runId), 'before held');
+    assert.equal(ledger.stepsOf(queued.run_id), '');
+    await assert.rejects(client.cancel(next.run_id), /409/);
+  },
+);
+
+clusterTest(
+  'a waiting run is cancelled at once and takes no answer any more',
+  () => cluster,
+  async () => {
+    const run = await client.start('two-questions', {}, 10_000);
+    assert.equal(run.status, 'waiting');
+    const cancelled = await client.cancel(run.run_id);
+    assert.deepEqual([cancelled.status, cancelled.run.status], [200, 'cancelled']);
+    await assert.rejects(client.answer(run.run_id, { ok: true }, run.question?.id ?? ''), /409/);
+  },
+);
+
+clusterTest(
+  'a running run whose worker is dead is cancelled when its lease ends, and not claimed again',
+  () => cluster,
+  async (_, say) => {
+    const { runId, ledger } = await heldRun('dead');
+    await cluster.kill('worker-1');
+    const askedMs = performance.now();
+    assert.equal((await client.cancel(runId)).status, 202);
+    const run = await client.rest(runId);
+    const tookMs = performance.now() - askedMs;
+    say(`cancelled after ${tookMs.toFixed(0)} ms, with a lease of ${LEASE_MS} ms`);
+    assert.ok(tookMs > PROMPT_MS, `it took only ${tookMs} ms, while the worker might still have been at work`);
+    assert.deepEqual([run.status, run.attempts], ['cancelled', 1]);
+    assert.equal(ledger.stepsOf(runId), 'before held');
+    await witness.agree();
+  },
+);

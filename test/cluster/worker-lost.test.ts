@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { until } from '../harness/until.ts';
+import { ChangeWitness } from './change-witness.ts';
+import { Cluster } from './cluster.ts';
+import { clusterTest } from './cluster-test.ts';
+import { Gate, Ledger } from './ledger.ts';
+import { type Run, RunClient } from './run-client.ts';
+
+const LEASE_MS = 4_000;
+const HEARTBEAT_MS = 500;
+/** Less than a step that waits for its gate lasts. */
+const DRAIN_MS = 500;
+
+let cluster: Cluster;
+let client: RunClient;
+let witness: ChangeWitness;
+
+before(async () => {
+  cluster = await Cluster.start({
+    schedulers: 2,
+    workers: 2,
+    env: {
+      WORKER_LEASE_MS: String(LEASE_MS),
+      HEARTBEAT_MS: String(HEARTBEAT_MS),
+      WORKER_DRAIN_MS: String(DRAIN_MS),
+    },
+  });
+  client = new RunClient(cluster);
+  witness = await ChangeWitness.watch(cluster);
+});
+after(async () => {
+  await witness?.close();
+  await cluster?.stop();
+});
+
+/** A run in the middle of its second step, and how to find the worker it is at. */
+async function heldRun(name: string) {
+  const ledger = new Ledger(cluster, name);
+  const gate = new Gate(cluster, name);
+  const { run_id: runId } = await client.start('held-open', { ledger: ledger.path, gate: gate.path });
+  const heldTimes = (times: number) =>
+    until(`${name} is held for the time no. ${times}`, () => {
+      const held = ledger.executions(runId).filter(({ step }) => step === 'held');
+      return held.length === times && held.at(-1);
+    });
+  const workerName = async (times: number) => {
+    const { workerPid } = await heldTimes(times);
+    return cluster.nameOf(workerPid) ?? assert.fail(`no worker has the process id ${workerPid}`);
+  };
+  return { runId, ledger, gate, workerName };
+}
+
+function assertRun(run: Run, status: Run['status'], attempts: number): void {
+  assert.deepEqual([run.status, run.attempts], [status, attempts], JSON.stringify(run));
+}
+
+clusterTest(
+  'a worker killed in the middle of a step: the run goes on in another one, finished steps kept, as attempt 2',
+  () => cluster,
+  async (_, say) => {
+    const { runId, ledger, gate, workerName } = await heldRun('killed');
+    await cluster.kill(await workerName(1));
+    const killedMs = performance.now();
+    await workerName(2);
+    say(
+      `claimed again ${(performance.now() - killedMs).toFixed(0)} ms after the death, with a lease of ${LEASE_MS} ms`,
+    );
+    gate.open();
+    assertRun(await client.rest(runId), 'succeeded', 2);
+    assert.equal(ledger.stepsOf(runId), 'before held held after');
+  },
+);
+
+clusterTest(
+  'a run that loses three workers has failed with attempts_exhausted',
+  () => cluster,
+  async () => {
+    const { runId, ledger, workerName } = await heldRun('exhausted');
+    for (const attempt of [1, 2, 3]) await cluster.kill(await workerName(attempt));
+    const run = await client.rest(runId);
+    assertRun(run, 'failed', 3);
+    assert.deepEqual([run.error?.code, run.error?.kind], ['attempts_exhausted', 'worker_lost']);
+    assert.equal(ledger.stepsOf(runId), 'before held held held');
+    await witness.agree();
+  },
+);
+
+clusterTest(
+  'a worker told to stop gives its run back: it goes on elsewhere at once, in the same attempt',
+  () => cluster,
+  async (_, say) => {
+    const { runId, ledger, gate, workerName } = await heldRun('drained');
+    const name = await workerName(1);
+    const toldMs = performance.now();
+    const stopping = cluster.kill(name, 'SIGTERM');
+    await workerName(2);
+    const tookMs = performance.now() - toldMs;
+    say(`elsewhere after ${tookMs.toFixed(0)} ms, of which the step had ${DRAIN_MS}`);
+    gate.open();
+    assertRun(await client.rest(runId), 'succeeded', 1);
+    assert.equal(ledger.stepsOf(runId), 'before held held after');
+    assert.ok(tookMs < LEASE_MS, `it took ${tookMs} ms`);
+    await stopping;
+  },
+);
+
+clusterTest(
+  'a worker frozen for longer than its lease finds its run gone, changes nothing and stops it',
+  () => cluster,
+  async () => {
+    const { runId, ledger, gate, workerName } = await heldRun('zombie');
+    const name = await workerName(1);
+    cluster.freeze(name);
+    await workerName(2);
+    // Both finish the step now; only the second one is believed.
+    gate.open();
+    assertRun(await client.rest(runId), 'succeeded', 2);
+    cluster.thaw(name);
+    // It works again, which is after it has heard of its loss.
+    const next = await Promise.all(
+      Array.from({ length: 40 }, () => client.start('two-steps', { ledger: ledger.path }, 10_000)),
+    );
+    assert.deepEqual(
+      next.filter(({ status }) => status !== 'succeeded'),
+      [],
+    );
+    assertRun(await client.get(runId), 'succeeded', 2);
+    assert.equal(ledger.stepsOf(runId), 'before held held after');
+    await witness.agree();
+  },
+);
+
+clusterTest(
+  'a file saved before a question is there for the step after it, on another worker',
+  () => cluster,
+  async () => {
+    const ledger = new Ledger(cluster, 'report');
+    const asked = await client.start('report', { text: 'all is well', ledger: ledger.path }, 10_000);
+    assertRun(asked, 'waiting', 1);
+    const [written] = ledger.executions(asked.run_id);
+    await cluster.kill(cluster.nameOf(written?.workerPid ?? 0) ?? '');
+    const question = asked.question?.id ?? '';
+    await client.answer(asked.run_id, { ok: true }, question);
+    const run = await client.rest(asked.run_id, question);
+    assertRun(run, 'succeeded', 1);
+    assert.deepEqual(run.result, { text: 'all is well' });
+    const [, read] = ledger.executions(asked.run_id);
+    assert.equal(ledger.stepsOf(asked.run_id), 'write read');
+    assert.notEqual(read?.workerPid, written?.workerPid);
+  },
+);

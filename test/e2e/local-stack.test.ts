@@ -1,0 +1,209 @@
+// The life of local stacks: side by side, one after another on the same data, stopped in order and killed.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { ReadyLine } from '@methods/local-stack/stack';
+import { until } from '../harness/until.ts';
+import { ApiClient } from './api-client.ts';
+import { type StackFolder, StackProcess, stackFolder } from './stack-process.ts';
+import { processesOf } from './stack-processes.ts';
+
+const SERVE = ['--json', '--port', '0'];
+const PARTS = ['postgres', 'nats', 'method-registry', 'notifier-1', 'run-scheduler-1', 'gateway-1', 'worker-1'];
+
+describe('a local stack', () => {
+  const [first, second]: [StackFolder, StackFolder] = [stackFolder('local-a'), stackFolder('local-b')];
+  const started: StackProcess[] = [];
+  let a: StackProcess;
+  let b: StackProcess;
+  let readyA: ReadyLine;
+  let readyB: ReadyLine;
+  let runId: string;
+
+  const start = (folder: StackFolder, ...args: string[]) => {
+    const stack = new StackProcess({ ...folder, args: [...SERVE, ...args] });
+    started.push(stack);
+    return stack;
+  };
+  const api = ({ base_url: url, api_key: key }: ReadyLine) => new ApiClient(url, key);
+  const readyFiles = ({ stateDir }: StackFolder) => {
+    const folder = join(stateDir, 'methods', 'stacks');
+    return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+  };
+  const isGone = (folder: StackFolder) =>
+    until('nothing is left running', () => processesOf(folder.dataDir).length === 0, 20_000);
+
+  before(async () => {
+    // Both at once: neither may be in the other's way.
+    a = start(first);
+    b = start(second);
+    [readyA, readyB] = await Promise.all([a.ready, b.ready]);
+  });
+  after(async () => {
+    for (const stack of started) await stack.stop('SIGKILL');
+    await Promise.all([isGone(first), isGone(second)]);
+    first.remove();
+    second.remove();
+  });
+
+  test('tells its parts by name, each with the process that really serves and a folder of its own', () => {
+    assert.deepEqual(
+      readyA.processes.map(({ name }) => name),
+      PARTS,
+    );
+    for (const { name, pid } of readyA.processes) {
+      assert.ok(
+        processesOf(first.dataDir).some((found) => found.pid === pid),
+        name,
+      );
+      assert.ok(statSync(join(first.dataDir, name, 'log')).size > 0, name);
+    }
+    assert.deepEqual(Object.keys(readyA.methods), ['approve-refund', 'greet-customer']);
+    assert.equal(a.stdout.length, 1, 'one line on standard output');
+  });
+
+  test('is found by other programs of its user through a file that nobody else can read', () => {
+    const [file = '', ...others] = readyFiles(first);
+    assert.deepEqual(others, []);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), readyA);
+  });
+
+  test('runs beside another one with keys and data of its own', async () => {
+    assert.notEqual(readyA.api_key, readyB.api_key);
+    const run = await api(readyA).startSettled({ method: readyA.methods['greet-customer'], inputs: { name: 'Ada' } });
+    assert.equal(run.status, 'succeeded');
+    runId = run.run_id;
+    assert.equal((await api(readyB).as(readyA.api_key).get(runId)).status, 401);
+    assert.equal((await api(readyB).get(runId)).status, 404);
+    const other = await api(readyB).startSettled({ method: readyB.methods['greet-customer'] });
+    assert.equal(other.status, 'succeeded');
+  });
+
+  test('keeps its data folder to itself', async () => {
+    const intruder = start(first);
+    assert.deepEqual(await intruder.exited, { code: 1, signal: null });
+    assert.equal(intruder.stderr.at(-1), `The data folder ${first.dataDir} is in use by another running stack.`);
+    assert.equal((await api(readyA).get(runId)).status, 200);
+    assert.equal(readyFiles(first).length, 1);
+  });
+
+  test('stopped with Ctrl-C, stops its parts in order and leaves nothing running', async () => {
+    assert.deepEqual(await a.stop('SIGINT'), { code: 0, signal: null });
+    const servers = processesOf(first.dataDir).filter(({ command }) => !command.includes('server-guard'));
+    assert.deepEqual(servers, [], 'all had ended before the stack did');
+    await isGone(first);
+    assert.deepEqual(readyFiles(first), []);
+    assert.equal(existsSync(join(first.dataDir, 'stack.lock')), false);
+    const stoppedAt = (part: string, word: string) => {
+      const line = readFileSync(join(first.dataDir, part, 'log'), 'utf8')
+        .split('\n')
+        .findLast((it) => it.includes(word));
+      const [time] = /\d{4}.\d\d.\d\d.\d\d:\d\d:\d\d\.\d{3}/.exec(line ?? '') ?? [];
+      return (time ?? part).replaceAll(/[/ T]/g, '-');
+    };
+    const order = [
+      stoppedAt('worker-1', 'stopping'),
+      stoppedAt('gateway-1', 'stopping'),
+      stoppedAt('run-scheduler-1', 'stopping'),
+      stoppedAt('notifier-1', 'stopping'),
+      stoppedAt('method-registry', 'stopping'),
+      stoppedAt('nats', 'Server Exiting'),
+      stoppedAt('postgres', 'database system is shut down'),
+    ];
+    assert.deepEqual(order, [...order].sort());
+    const worries = readFileSync(join(first.dataDir, 'run-scheduler-1', 'log'), 'utf8').match(
+      /"level":"(warn|error)".*/g,
+    );
+    assert.equal(worries, null, 'a stop in order worries nobody');
+  });
+
+  test('started again, finds its key, its methods and its runs', async () => {
+    a = start(first);
+    const again = await a.ready;
+    assert.deepEqual(
+      [again.api_key, again.webhook_secret, again.org_id, again.methods],
+      [readyA.api_key, readyA.webhook_secret, readyA.org_id, readyA.methods],
+    );
+    const { run } = await api(again).get(runId);
+    assert.deepEqual([run.status, run.result?.letters], ['succeeded', 3]);
+    const fresh = await api(again).startSettled({ method: again.methods['greet-customer'] });
+    assert.equal(fresh.status, 'succeeded');
+    assert.deepEqual(await a.stop('SIGTERM'), { code: 0, signal: null });
+    await isGone(first);
+  });
+
+  test('killed without a word, takes its servers with it', async () => {
+    assert.deepEqual(await b.stop('SIGKILL'), { code: null, signal: 'SIGKILL' });
+    await isGone(second);
+  });
+
+  test('of two starts at once on one folder, one runs; with --reset it has forgotten everything', async () => {
+    const both = [start(second, '--reset'), start(second, '--reset')];
+    const ends = both.map((stack) => Promise.race([stack.ready, stack.exited]));
+    const outcomes = await Promise.all(ends);
+    const running = outcomes.filter((outcome): outcome is ReadyLine => 'ready' in outcome);
+    assert.equal(running.length, 1, both.flatMap((stack) => stack.stderr).join('\n'));
+    const [anew] = running as [ReadyLine];
+    assert.notEqual(anew.api_key, readyB.api_key);
+    assert.notDeepEqual(anew.methods, readyB.methods);
+    assert.equal((await api(anew).as(readyB.api_key).get(runId)).status, 401);
+    await Promise.all(both.map((stack) => stack.stop('SIGINT')));
+    await isGone(second);
+  });
+
+  test('interrupted while it starts, leaves nothing running', async () => {
+    const stack = start(first);
+    await until('its servers are starting', () => processesOf(first.dataDir).length >= 4);
+    assert.deepEqual(await stack.stop('SIGINT'), { code: 130, signal: null });
+    await isGone(first);
+    assert.deepEqual(readyFiles(first), []);
+  });
+
+  const user = ordinaryUser();
+  test('runs its demonstration as an ordinary user, then ends', { skip: user.why ?? false }, async () => {
+    const folder = stackFolder('local-user');
+    const { uid = 0, gid = 0 } = user;
+    const home = join(folder.path, 'home');
+    mkdirSync(home);
+    for (const path of [folder.path, folder.stateDir, home]) chownSync(path, uid, gid);
+    try {
+      const stack = new StackProcess({ ...folder, args: ['--once', '--port', '0'], env: { HOME: home }, uid, gid });
+      started.push(stack);
+      const exit = await stack.exited;
+      const said = [...stack.stdout, ...stack.stderr].join('\n');
+      assert.deepEqual(exit, { code: 0, signal: null }, said);
+      assert.match(said, /Both runs finished, every webhook was signed\./);
+      assert.equal(statSync(join(folder.dataDir, 'postgres', 'cluster')).uid, uid);
+      await isGone(folder);
+    } finally {
+      folder.remove();
+    }
+  });
+
+  test('told an option it does not know, says so with all it knows', async () => {
+    const stack = start(first, '--gateway', '2');
+    assert.deepEqual(await stack.exited, { code: 2, signal: null });
+    assert.match(stack.stderr[0] ?? '', /^Unknown option '--gateway'/);
+    assert.match(stack.stderr.join('\n'), /--gateways N/);
+  });
+});
+
+interface OrdinaryUser {
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Why the test cannot be. */
+  readonly why?: string;
+}
+
+function ordinaryUser(): OrdinaryUser {
+  if (process.getuid?.() !== 0) return { why: 'all these tests run as an ordinary user already' };
+  const id = (flag: string) => Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout);
+  const user = { uid: id('-u'), gid: id('-g') };
+  const main = fileURLToPath(new URL('../../deploy/local/src/main.ts', import.meta.url));
+  const readable = spawnSync(process.execPath, ['-e', `require('fs').readFileSync(${JSON.stringify(main)})`], user);
+  return readable.status === 0 ? user : { why: 'the user nobody may not read this checkout' };
+}

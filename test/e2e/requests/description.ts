@@ -1,0 +1,134 @@
+// What the service tells of itself: its description, the page to read it, and whether it is well.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Stack } from '../stack.ts';
+
+interface Description {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly components: { readonly securitySchemes: Readonly<Record<string, { type: string; scheme: string }>> };
+  readonly security: readonly object[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    schema: object;
+  }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly description: string; readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }
+    >
+  >;
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
+  readonly properties?: Readonly<Record<string, object>>;
+}
+
+export function description(stack: () => Stack): void {
+  describe('the description of the interface', () => {
+    let told: Description;
+    before(async () => {
+      const response = await fetch(`${stack().ready.base_url}/openapi.json`);
+      assert.equal(response.status, 200);
+      assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
+      told = (await response.json()) as Description;
+    });
+
+    test('is OpenAPI 3.1 with this server and its kind of key', () => {
+      assert.match(told.openapi, /^3\.1\.\d+$/);
+      assert.ok(told.info.title !== '' && told.info.version !== '');
+      assert.deepEqual(told.servers, [{ url: stack().ready.base_url }]);
+      const [[name, scheme] = ['', undefined]] = Object.entries(told.components.securitySchemes);
+      assert.deepEqual([scheme?.type, scheme?.scheme], ['http', 'bearer']);
+      assert.deepEqual(told.security, [{ [name]: [] }]);
+    });
+
+    test('lists the four routes of runs, each with what it takes and what it answers', () => {
+      const operations = Object.entries(told.paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, operation]) => ({ route: `${method.toUpperCase()} ${path}`, operation })),
+      );
+      assert.deepEqual(operations.map(({ route }) => route).sort(), [
+        'GET /v1/runs/{id}',
+        'POST /v1/runs',
+        'POST /v1/runs/{id}/answer',
+        'POST /v1/runs/{id}/cancel',
+      ]);
+      assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, 4);
+      for (const { route, operation } of operations) {
+        const inPath = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+        const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+        assert.deepEqual(
+          declared.map(({ name, required }) => [name, required]),
+          inPath.map((name) => [name, true]),
+        );
+        for (const [status, response] of Object.entries(operation.responses)) {
+          assert.match(status, /^(\d{3}|\dXX)$/, route);
+          assert.ok(typeof response.description === 'string', `${route} ${status}`);
+          const schema = response.content?.['application/json']?.schema;
+          assert.ok(schema?.properties, `${route} ${status} has no schema`);
+        }
+      }
+    });
+
+    test('says what a start takes: the fields, those required, and no others', () => {
+      const { requestBody, parameters } = told.paths['/v1/runs']?.post ?? {};
+      const schema = requestBody?.content['application/json']?.schema;
+      assert.deepEqual(schema?.required, ['method']);
+      assert.equal(schema?.additionalProperties, false);
+      const documented = ['inputs', 'version', 'idempotency_key', 'webhook_url', 'answer_by', 'metadata'];
+      for (const field of documented) assert.ok(schema?.properties?.[field], field);
+      assert.deepEqual(
+        parameters?.map(({ name, in: place }) => `${place} ${name}`),
+        ['query wait_ms', 'query after_question'],
+      );
+    });
+
+    test('fits the replies: every field of a run is described', async () => {
+      const reply = await stack().api.startSettled({ method: stack().method('two-questions') });
+      const schema = told.paths['/v1/runs/{id}']?.get?.responses['200']?.content?.['application/json']?.schema;
+      for (const field of Object.keys(reply)) assert.ok(schema?.properties?.[field], field);
+      for (const field of schema?.required ?? []) assert.ok(field in reply, field);
+      await stack().api.cancel(reply.run_id);
+    });
+
+    test('can be read on a page that needs no other server', async () => {
+      const { base_url: baseUrl } = stack().ready;
+      const page = await fetch(`${baseUrl}/reference`);
+      assert.equal(page.status, 200);
+      assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+      const html = await page.text();
+      assert.match(html, /\/openapi\.json/);
+      const assets = [...html.matchAll(/<(?:script|link|img)\b[^>]*?\b(?:src|href)="([^"]+)"/g)].map(
+        ([, url = '']) => url,
+      );
+      assert.ok(assets.length > 0, 'the page loads nothing');
+      for (const asset of assets) {
+        const url = new URL(asset, page.url);
+        assert.equal(url.origin, baseUrl, 'an asset of another server');
+        const loaded = await fetch(url);
+        assert.equal(loaded.status, 200, asset);
+        assert.ok((await loaded.arrayBuffer()).byteLength > 0, asset);
+      }
+    });
+
+    test('is not needed to know whether the gateway lives and serves; neither needs a key', async () => {
+      const { base_url: baseUrl } = stack().ready;
+      const health = await fetch(`${baseUrl}/healthz`);
+      assert.deepEqual([health.status, await health.json()], [200, { status: 'ok' }]);
+      const readiness = await fetch(`${baseUrl}/readyz`);
+      assert.deepEqual([readiness.status, await readiness.json()], [200, { status: 'ready' }]);
+    });
+  });
+}

@@ -1,0 +1,33 @@
+// What the public interface takes, and what it refuses, on one running stack.
+import assert from 'node:assert/strict';
+import { after, before, describe } from 'node:test';
+import { answers } from './requests/answers.ts';
+import { callers } from './requests/callers.ts';
+import { cancels } from './requests/cancels.ts';
+import { description } from './requests/description.ts';
+import { framing } from './requests/framing.ts';
+import { idempotency } from './requests/idempotency.ts';
+import { refusedStarts } from './requests/refused-starts.ts';
+import { sizes } from './requests/sizes.ts';
+import { type Stack, startStack } from './stack.ts';
+
+describe('requests', () => {
+  let running: Stack | undefined;
+  const stack = () => {
+    assert.ok(running, 'the stack did not start');
+    return running;
+  };
+  before(async () => {
+    running = await startStack('requests');
+  });
+  after(() => running?.stop());
+
+  idempotency(stack);
+  refusedStarts(stack);
+  framing(stack);
+  callers(stack);
+  answers(stack);
+  cancels(stack);
+  sizes(stack);
+  description(stack);
+});

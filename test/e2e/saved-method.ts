@@ -1,0 +1,56 @@
+// Methods that a test saves while the stack runs, through the registry itself. No worker holds them: their runs stay
+// queued.
+import { randomBytes } from 'node:crypto';
+import type { Stack } from './stack.ts';
+
+export class SavedMethod {
+  private constructor(
+    private readonly stack: Stack,
+    private readonly orgId: string,
+    private readonly methodId: string,
+    /** Of the newest version. */
+    public versionId: string,
+  ) {}
+
+  static async create(stack: Stack, source: string, orgId = stack.ready.org_id): Promise<SavedMethod> {
+    const { method } = await stack.registry.createMethod({
+      orgId,
+      idempotencyHash: randomBytes(32),
+      source: Buffer.from(source),
+    });
+    return new SavedMethod(stack, orgId, method?.methodId ?? '', method?.currentVersion ?? '');
+  }
+
+  /** As callers name it. */
+  get id(): string {
+    return `wf_${this.methodId}`;
+  }
+
+  async save(source: string): Promise<void> {
+    const { orgId, methodId, versionId: baseVersion } = this;
+    const request = { orgId, methodId, baseVersion, source: Buffer.from(source) };
+    this.versionId = (await this.stack.registry.saveVersion(request)).version?.versionId ?? '';
+  }
+
+  async publish(): Promise<void> {
+    const { orgId, methodId, versionId } = this;
+    await this.stack.registry.publishVersion({ orgId, methodId, versionId });
+  }
+}
+
+/** A method that takes a whole number `n` from `min` on. */
+export function countingSource(min: number): string {
+  return `format: method/2
+name: counting
+inputs:
+  n: integer ${min}..
+steps:
+  - name: work
+    in: [inputs.n]
+    node: |
+      return { n }
+    out: { n: integer }
+result:
+  n: =steps.work.n
+`;
+}
