@@ -1,6 +1,6 @@
 // The process's log: JSON, one record a line, to standard error unless told otherwise. Loggers are made once in a
 // composition and injected; a part of a process gets a child.
-import { type DestinationStream, destination as fileDestination, pino } from 'pino';
+import { type DestinationStream, destination as fileDestination, type Logger as PinoLogger, pino } from 'pino';
 import { errorRecord } from './error-record.ts';
 import { redacted } from './redaction.ts';
 
@@ -31,17 +31,29 @@ export interface LoggerOptions {
 
 export function createLogger({ name, level = 'info', destination = 2 }: LoggerOptions): Logger {
   const sink = typeof destination === 'number' ? fileDestination({ fd: destination, sync: true }) : destination;
-  return pino(
+  const root = pino(
     {
       name,
       level,
       base: { pid: process.pid },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }), bindings: redacted, log: redacted },
+      formatters: { level: (label) => ({ level: label }), log: redacted },
       serializers: { error: errorRecord, err: errorRecord },
     },
     sink,
   );
+  return redactingChildren(root);
+}
+
+// pino runs no formatter over a child's fields, so they are redacted where the child is made.
+function redactingChildren(inner: PinoLogger): Logger {
+  return {
+    debug: (fields, message) => inner.debug(fields, message),
+    info: (fields, message) => inner.info(fields, message),
+    warn: (fields, message) => inner.warn(fields, message),
+    error: (fields, message) => inner.error(fields, message),
+    child: (fields) => redactingChildren(inner.child(redacted(fields))),
+  };
 }
 
 /** Drops everything; for tests and for parts that were given no logger. */

@@ -1,5 +1,6 @@
 // The last guard against content and credentials in a log: fields with a telling name lose their value, at any depth.
 // Callers must not log such things at all; this is for the day somebody does.
+import { errorRecord } from './error-record.ts';
 
 const REDACTED = '[redacted]';
 const DEPTH_MAX = 6;
@@ -25,14 +26,23 @@ const NAMES: ReadonlySet<string> = new Set([
 ]);
 const ENDINGS = ['_json', 'Json', '_secret', 'Secret'];
 
-/** A copy of the fields with telling values replaced. */
+/** The fields that the logger itself turns into error records, whatever was thrown. */
+const ERROR_FIELDS = ['error', 'err'] as const;
+
+/**
+ * A copy of the fields with telling values replaced. Errors become records wherever they stand, since a driver hangs
+ * queries and values on them; those in `ERROR_FIELDS` are left to the logger.
+ */
 export function redacted(fields: Record<string, unknown>): Record<string, unknown> {
-  return redactedAt(fields, 0) as Record<string, unknown>;
+  const copy = redactedAt(fields, 0) as Record<string, unknown>;
+  for (const name of ERROR_FIELDS) if (name in fields) copy[name] = fields[name];
+  return copy;
 }
 
 function redactedAt(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if ('toJSON' in value || value instanceof Error) return value;
+  if (value instanceof Error) return errorRecord(value);
+  if ('toJSON' in value) return value;
   if (depth >= DEPTH_MAX) return REDACTED;
   if (Array.isArray(value)) return value.map((item) => redactedAt(item, depth + 1));
   const copy: Record<string, unknown> = {};

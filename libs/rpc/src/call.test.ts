@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { connect } from 'node:http2';
+import { connect as connectTcp } from 'node:net';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
@@ -275,18 +276,19 @@ describe('streams of messages', () => {
         return {};
       },
     });
-    const { session, stream } = rawCall(running.address, 'PutRunFolder');
+    const { socket, stream } = rawCall(running.address, 'PutRunFolder');
     stream.on('error', () => {});
     stream.write(Buffer.alloc(5)); // an empty message
     await until(() => seen.length === 1);
-    session.socket.destroy();
+    socket.destroy();
     await until(() => seen.length === 2);
     ok(seen[1] instanceof Error);
   });
 });
 
 function rawCall(address: string, method: string, headers: Record<string, string> = {}) {
-  const session = connect(`http://${address}`);
+  const socket = connectTcp(Number(address.split(':')[1]), '127.0.0.1');
+  const session = connect(`http://${address}`, { createConnection: () => socket });
   session.on('error', () => {});
   const stream = session.request({
     ':method': 'POST',
@@ -295,7 +297,7 @@ function rawCall(address: string, method: string, headers: Record<string, string
     te: 'trailers',
     ...headers,
   });
-  return { session, stream };
+  return { socket, session, stream };
 }
 
 // grpc-js sends no compressed messages of its own here, so this one is made by hand.

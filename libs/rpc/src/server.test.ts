@@ -136,7 +136,8 @@ describe('a server process', () => {
     await until(() => closes.length === 1);
     ok(performance.now() - startedAt < 900, 'before any keepalive');
     equal(closes[0], 'unavailable');
-    equal(await canConnect(address, 1_000), 'refused');
+    // The kernel closes a killed process's connections one by one; its listening one may be the last.
+    while ((await canConnect(address, 1_000)) !== 'refused');
   });
 
   test('that is frozen is noticed by keepalive', LIMIT, async () => {

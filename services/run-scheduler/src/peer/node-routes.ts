@@ -42,7 +42,7 @@ export class NodeRoutes {
     if (this.isHere(nodeId)) {
       const { claims, waiters } = this.options.local();
       claims.claim(nodeId, offer).then(
-        (claimed) => claimed || waiters.returned(offer.creditId),
+        (claimed) => claimed || waiters.emptyHanded(offer.creditId),
         () => waiters.returned(offer.creditId),
       );
       return true;

@@ -45,7 +45,7 @@ export class PeerRouter {
       case 'claim':
         return void this.claim(from, item.value);
       case 'claimReturned':
-        return waiters.returned(item.value.creditId);
+        return waiters.emptyHanded(item.value.creditId);
       case 'grant': {
         const { grant, shard, creditId, workerSession } = item.value;
         if (grant === undefined) return;

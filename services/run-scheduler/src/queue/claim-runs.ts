@@ -13,7 +13,7 @@ export class ClaimRuns {
     private readonly options: { readonly ready: ReadyRuns; readonly actors: RunActors; readonly grants: GrantDesk },
   ) {}
 
-  /** True when a run is on its way to the place; false: the place is free again. */
+  /** True when a run is on its way to the place; false: the place is free again, and the queue's head is told anew. */
   async claim(nodeId: string, offer: ClaimOffer): Promise<boolean> {
     for (let skips = 0; skips < SKIPS_MAX; skips++) {
       const entry = await this.options.ready.take(offer.key);
@@ -32,6 +32,7 @@ export class ClaimRuns {
         return false;
       }
     }
+    this.options.ready.tellAgain(offer.key);
     return false;
   }
 }

@@ -119,6 +119,18 @@ describe('free places of workers', () => {
     assert.equal(sent[0]?.nodeId, 'b');
   });
 
+  test('a place that its owner had no run for waits for other word than the one that sent it there', () => {
+    waiters.register('w.1', [mail]);
+    waiters.headChanged('a', mail, head(100));
+    waiters.addCredits('w.1', 1);
+    const [offer] = takeSent();
+    waiters.emptyHanded(offer?.creditId ?? 0);
+    assert.equal(sent.length, 0);
+    assert.equal(waiters.freePlaces(), 1);
+    waiters.headChanged('a', mail, head(200));
+    assert.equal(sent[0]?.nodeId, 'a');
+  });
+
   test('a place returned twice is one place', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('a', mail, head(100));

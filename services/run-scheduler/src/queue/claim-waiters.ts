@@ -124,6 +124,18 @@ export class ClaimWaiters {
     this.settle(creditId);
   }
 
+  /**
+   * The owner had no run for the place: the head it told of is out of date, and it tells anew at the end of its turn.
+   * Offered to that head again, the place would come back at once, over and over; where the owner is this very node,
+   * in one turn that never ends.
+   */
+  emptyHanded(creditId: number): void {
+    const outstanding = this.outstanding.get(creditId);
+    if (outstanding === undefined) return;
+    this.heads.get(queueName(outstanding.offer.key))?.delete(outstanding.nodeId);
+    this.returned(creditId);
+  }
+
   /** The place brought nothing. */
   returned(creditId: number): void {
     const settled = this.settle(creditId);
@@ -131,7 +143,6 @@ export class ClaimWaiters {
     const worker = this.workers.get(settled.offer.workerSession);
     if (worker === undefined) return;
     worker.free++;
-    // The head that promised a run was wrong; the owner announces it anew.
     this.place(worker);
   }
 

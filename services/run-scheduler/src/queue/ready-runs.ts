@@ -110,6 +110,12 @@ export class ReadyRuns {
     for (const queue of this.queues.values()) this.restart(queue);
   }
 
+  /** Announces the head at the end of this turn, changed or not. */
+  tellAgain(key: QueueKey): void {
+    const queue = this.queues.get(queueName(key));
+    if (queue !== undefined) this.touch(queue);
+  }
+
   /** Looks once more at queues that seem empty: the answer to a lost wake-up. */
   recheckEmpty(): void {
     for (const queue of this.queues.values()) {

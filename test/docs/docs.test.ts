@@ -1,0 +1,122 @@
+// What the documents show must be true: methods compile, paths exist, options and variables are the real ones. (That
+// links lead somewhere is test/tidy's.)
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readOptions, usage } from '@methods/local-stack/options';
+import { compileMethod } from '@methods/method/compile';
+import { codeFiles, documents, exists } from '../tidy/source-files.ts';
+
+/** The example of the reference that uses every kind must be among what was found. */
+const METHODS_MIN = 6;
+const PATHS_MIN = 100;
+
+interface Place {
+  /** Document and line, for a person to find it. */
+  readonly at: string;
+  readonly text: string;
+}
+
+const pages = documents.filter(({ path }) => path === 'README.md' || /^docs\/[^/]+\.md$/.test(path));
+const guides = documents.filter(
+  ({ path }) =>
+    ['README.md', 'ARCHITECTURE.md', 'docs/run-lifecycle.md', 'docs/performance.md'].includes(path) ||
+    path.startsWith('docs/adr/'),
+);
+
+function blocks(language: string): Place[] {
+  const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
+  return pages.flatMap(({ path, text }) =>
+    [...text.matchAll(fenced)].map(({ 1: block = '', index }) => ({
+      at: `${path}:${lineOf(text, index)}`,
+      text: block,
+    })),
+  );
+}
+
+/** What stands between single backticks, code blocks left out. */
+function codeWords(files: typeof documents): Place[] {
+  return files.flatMap(({ path, text }) => {
+    const prose = text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ' '));
+    return [...prose.matchAll(/`([^`\n]+)`/g)].map(({ 1: word = '', index }) => ({
+      at: `${path}:${lineOf(prose, index)}`,
+      text: word,
+    }));
+  });
+}
+
+function lineOf(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}
+
+test('every method in the documents compiles without a finding', () => {
+  const methods = blocks('method');
+  assert.ok(methods.length >= METHODS_MIN, `only ${methods.length} methods were found`);
+  const findings = methods.flatMap(({ at, text }) =>
+    compileMethod(text).diagnostics.map(({ code, line, message }) => `${at} line ${line}: ${code} ${message}`),
+  );
+  assert.deepEqual(findings, []);
+});
+
+/** Names a file or folder, whether or not it exists: no route, subject, format or command. */
+function isPath(word: string): boolean {
+  if (!/^[\w.@-]+(\/[\w.@-]+)*\/?$/.test(word) || !word.includes('/')) return false;
+  return (
+    /^(\.ci|deploy|docs|gateway|libs|proto|services|test)\//.test(word) || /\.(ts|mjs|md|json|sql|method)$/.test(word)
+  );
+}
+
+/** docs/run-lifecycle.md says that its short paths are below this folder; the README's map of four files is whole. */
+const SHORT_PATHS_BELOW = 'services/run-scheduler/src/';
+/** Written by the reader, not by us. */
+const OF_THE_READER = new Set(['my-methods/review-comment.method', '.data/secrets.json']);
+
+test('every path the documents name is there', () => {
+  const paths = codeWords(guides).filter(({ text }) => isPath(text) && !OF_THE_READER.has(text));
+  assert.ok(paths.length >= PATHS_MIN, `only ${paths.length} paths were found`);
+  const missing = paths.filter(({ at, text }) => {
+    const short = at.startsWith('docs/run-lifecycle.md:') && exists(SHORT_PATHS_BELOW + text);
+    return !short && !exists(text);
+  });
+  assert.deepEqual(
+    missing.map(({ at, text }) => `${at} ${text}`),
+    [],
+  );
+});
+
+/** `--name` or `--name ARG`, as written in the help and in the README's table. */
+function optionsIn(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, option = '']) => option).sort();
+}
+
+test('the README lists the options of npm start, all of them and no others', () => {
+  const readme = documents.find(({ path }) => path === 'README.md')?.text ?? '';
+  const listed = optionsIn(readme, /^\| `(--[^`]+)`/gm);
+  assert.deepEqual(listed, optionsIn(usage, /^ {2}(--[a-z-]+(?: [A-Z]+)?) /gm));
+  for (const option of listed) {
+    const [name = '', argument] = option.split(' ');
+    assert.doesNotThrow(() => readOptions(argument === undefined ? [name] : [name, '1'], '/'), option);
+  }
+});
+
+test('the README tells the defaults of npm start', () => {
+  const readme = documents.find(({ path }) => path === 'README.md')?.text ?? '';
+  const told = (option: string) => new RegExp(`^\\| \`${option} N\`.*\\| (\\d+) +\\|$`, 'm').exec(readme)?.[1];
+  const { schedulers, gateways, workers, concurrency } = readOptions([], '/');
+  assert.deepEqual(
+    ['--schedulers', '--gateways', '--workers', '--concurrency'].map(told),
+    [schedulers, gateways, workers, concurrency].map(String),
+  );
+});
+
+test('every environment variable the documents name is read by some config.ts', () => {
+  const configs = codeFiles.filter(({ path }) => path.endsWith('/config.ts'));
+  const known = new Set(
+    configs.flatMap(({ text }) => [...text.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map((m) => m[1])),
+  );
+  const named = codeWords(guides).filter(({ text }) => /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/.test(text));
+  assert.ok(named.length > 0, 'no variable was found');
+  assert.deepEqual(
+    named.filter(({ text }) => !known.has(text)).map(({ at, text }) => `${at} ${text}`),
+    [],
+  );
+});
