@@ -2,7 +2,7 @@
 // servers and its folder go with it.
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { guardAgainstParentDeath } from '@methods/local-stack/embedded/parent-guard';
@@ -20,7 +20,7 @@ export interface StackProcessOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly dataDir: string;
-  /** Where ready lines go: a home folder of the test's own. */
+  /** Where ready lines go: in a folder of the test's own, which goes with the test. */
   readonly stateDir: string;
   readonly uid?: number;
   readonly gid?: number;
@@ -54,7 +54,7 @@ export class StackProcess {
       ...(gid !== undefined && { gid }),
     });
     this.pid = this.child.pid as number;
-    const guard = guardAgainstParentDeath({ pid: this.pid, marker: dataDir });
+    const guard = guardAgainstParentDeath({ pid: this.pid, marker: dataDir, removeFolder: dirname(stateDir) });
     createInterface({ input: this.child.stderr }).on('line', (line) => this.stderr.push(line));
     const lines = createInterface({ input: this.child.stdout });
     lines.on('line', (line) => this.stdout.push(line));

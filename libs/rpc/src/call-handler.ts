@@ -1,6 +1,7 @@
 // One call of a server that is not a stream of frames: runs the handler, refuses what is past its deadline, turns what
 // it throws into a status, and writes one wide record.
 import type { EventEmitter } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { DescMethod } from '@bufbuild/protobuf';
 import {
   type Metadata,
@@ -80,18 +81,19 @@ export function callHandler(
 }
 
 /**
- * The requests of a stream. grpc-js ends the iteration without an error when the connection is cut, and half an upload
- * must not pass for a whole one. A caller that cancels may still look like one that has finished (its stream is ended
- * before it is reset), so a handler that needs all must be told the size in the first message.
+ * The requests of a stream. grpc-js ends the iteration without an error when the call is cancelled or its connection
+ * cut, and half an upload must not pass for a whole one. A cancelling client of Node ends its stream just before it
+ * resets it: the reset follows in the next turn, unless the network parts the two. So a handler that needs all must
+ * also be told the size in the first message.
  */
 async function* requestsOf(call: ServerReadableStream<unknown, Message>): AsyncGenerator<unknown, void> {
-  let ended = false;
-  call.once('end', () => {
-    ended = true;
-  });
   // `destroyOnReturn`: a handler that stops reading early must still be able to answer.
   yield* call.iterator({ destroyOnReturn: false });
-  if (!ended) throw new ServiceError('unavailable', 'The caller left before the end of its requests.');
+  await turn();
+  // `cancelled` also follows an orderly end, but only once the handler has answered.
+  if (!call.readableEnded || call.cancelled) {
+    throw new ServiceError('unavailable', 'The caller left before the end of its requests.');
+  }
 }
 
 class RunningCall {

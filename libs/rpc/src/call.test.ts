@@ -6,9 +6,10 @@ import { gzipSync } from 'node:zlib';
 import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { ServiceError } from '@methods/errors/service-error';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import { until } from '@methods/test/harness/until';
 import { rpcClient } from './client.ts';
 import type { CallContext } from './service-definition.ts';
-import { startWorkerServer, until } from './worker-server.fixture.ts';
+import { startWorkerServer } from './worker-server.fixture.ts';
 
 const LIMIT = { timeout: 20_000 };
 
@@ -87,7 +88,7 @@ describe('a unary call', () => {
     });
     const client = rpcClient(WorkerService, running.address);
     await rejects(client.getVersion({}, { timeoutMs: 100 }), { name: 'ServiceError', code: 'unavailable' });
-    await until(() => aborted);
+    await until('the handler was told', () => aborted);
     client.close();
   });
 
@@ -105,7 +106,7 @@ describe('a unary call', () => {
       client.getVersion({}, { parent: { signal: parent.signal, deadlineMs }, timeoutMs: 120_000 }),
     ];
     const refused = Promise.all(calls.map((call) => rejects(call, { code: 'unavailable' })));
-    await until(() => contexts.length === 2);
+    await until('both calls have begun', () => contexts.length === 2);
     ok(
       contexts.every((context) => context.deadlineMs < deadlineMs - 10),
       'the hop leaves its caller time',
@@ -113,7 +114,7 @@ describe('a unary call', () => {
     own.abort();
     parent.abort();
     await refused;
-    await until(() => contexts.every(({ signal }) => signal.aborted));
+    await until('both handlers were told', () => contexts.every(({ signal }) => signal.aborted));
     client.close();
   });
 
@@ -195,7 +196,7 @@ describe('streams of messages', () => {
     });
     const client = rpcClient(WorkerService, running.address);
     for await (const _ of client.getRunFolder({})) break;
-    await until(() => ended);
+    await until('the handler has ended', () => ended);
     client.close();
   });
 
@@ -235,56 +236,56 @@ describe('streams of messages', () => {
     });
     const client = rpcClient(WorkerService, running.address);
     await rejects(client.putRunFolder(endless()), { code: 'too_large' });
-    await until(() => ended);
+    await until('the source was left', () => ended);
     client.close();
   });
 
-  test("an upload whose own source fails rejects with that source's error and ends the handler", LIMIT, async () => {
-    let ended = false;
-    await using running = await startWorkerServer({
-      putRunFolder: async (requests) => {
-        try {
-          for await (const _ of requests);
-        } finally {
-          ended = true;
-        }
-        return {};
-      },
-      getVersion: async () => ({}),
-    });
-    const client = rpcClient(WorkerService, running.address);
-    await client.getVersion({});
-    async function* broken() {
-      for (let i = 0; i < 100; i++) yield { chunk: Buffer.alloc(10_000) };
-      throw new Error('disk');
-    }
-    await rejects(client.putRunFolder(broken()), /disk/);
-    await until(() => ended);
-    client.close();
-  });
+  test(
+    "an upload whose own source fails rejects with that source's error and does not look complete",
+    LIMIT,
+    async () => {
+      const seen: unknown[] = [];
+      await using running = await startWorkerServer({ putRunFolder: recordingUpload(seen) });
+      const client = rpcClient(WorkerService, running.address);
+      async function* broken() {
+        yield { chunk: Buffer.alloc(1) };
+        await until('a chunk has arrived', () => seen.length === 1);
+        throw new Error('disk');
+      }
+      await rejects(client.putRunFolder(broken()), /disk/);
+      await until('the upload has ended', () => seen.length === 2);
+      ok(seen[1] instanceof ServiceError);
+      equal(seen[1].code, 'unavailable');
+      client.close();
+    },
+  );
 
   test('an upload whose connection is cut does not look complete', LIMIT, async () => {
     const seen: unknown[] = [];
-    await using running = await startWorkerServer({
-      putRunFolder: async (requests) => {
-        try {
-          for await (const _ of requests) seen.push('chunk');
-          seen.push('complete');
-        } catch (error) {
-          seen.push(error);
-        }
-        return {};
-      },
-    });
+    await using running = await startWorkerServer({ putRunFolder: recordingUpload(seen) });
     const { socket, stream } = rawCall(running.address, 'PutRunFolder');
     stream.on('error', () => {});
     stream.write(Buffer.alloc(5)); // an empty message
-    await until(() => seen.length === 1);
+    await until('a chunk has arrived', () => seen.length === 1);
     socket.destroy();
-    await until(() => seen.length === 2);
-    ok(seen[1] instanceof Error);
+    await until('the upload has ended', () => seen.length === 2);
+    ok(seen[1] instanceof ServiceError);
+    equal(seen[1].code, 'unavailable');
   });
 });
+
+/** Takes an upload and notes each chunk, and then how the requests ended. */
+function recordingUpload(seen: unknown[]) {
+  return async (requests: AsyncIterable<unknown>) => {
+    try {
+      for await (const _ of requests) seen.push('chunk');
+      seen.push('complete');
+    } catch (error) {
+      seen.push(error);
+    }
+    return {};
+  };
+}
 
 function rawCall(address: string, method: string, headers: Record<string, string> = {}) {
   const socket = connectTcp(Number(address.split(':')[1]), '127.0.0.1');

@@ -4,11 +4,12 @@ import { createInterface } from 'node:readline';
 import { after, describe, test } from 'node:test';
 import { credentials, Client as GrpcClient } from '@grpc/grpc-js';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import { until } from '@methods/test/harness/until';
 import { service as healthService } from 'grpc-health-check';
 import { rpcClient } from './client.ts';
 import { dialFrames, serveFrames } from './frame-stream.ts';
 import { canConnect } from './probe.ts';
-import { startWorkerServer, until } from './worker-server.fixture.ts';
+import { startWorkerServer } from './worker-server.fixture.ts';
 
 const LIMIT = { timeout: 30_000 };
 
@@ -56,12 +57,12 @@ describe('stop', () => {
       onItems() {},
       onClose: (error) => void closes.push(error?.message),
     });
-    await until(() => streams === 1 && running.records.length === 0);
+    await until('a stream is open', () => streams === 1 && running.records.length === 0);
     let stopped = false;
     const stopping = running.server.stop().then(() => {
       stopped = true;
     });
-    await until(() => closes.length === 1);
+    await until('the stream has ended', () => closes.length === 1);
     equal(closes[0], 'This node is stopping.');
     equal(await canConnect(running.address, 1_000), 'refused');
     equal(stopped, false);
@@ -84,7 +85,7 @@ describe('stop', () => {
     );
     const client = rpcClient(WorkerService, running.address);
     const refused = rejects(client.getVersion({}), { code: 'unavailable' });
-    await until(() => asked);
+    await until('the call has begun', () => asked);
     await running.server.stop();
     await refused;
     client.close();
@@ -124,7 +125,7 @@ describe('a server process', () => {
       },
       onClose: (error) => void closes.push(error?.code),
     });
-    await until(() => opened);
+    await until('the stream is open', () => opened);
     return closes;
   }
 
@@ -133,7 +134,7 @@ describe('a server process', () => {
     const closes = await connectTo(address);
     const startedAt = performance.now();
     child.kill('SIGKILL');
-    await until(() => closes.length === 1);
+    await until('the stream has ended', () => closes.length === 1);
     ok(performance.now() - startedAt < 900, 'before any keepalive');
     equal(closes[0], 'unavailable');
     // The kernel closes a killed process's connections one by one; its listening one may be the last.
@@ -145,7 +146,7 @@ describe('a server process', () => {
     const closes = await connectTo(address);
     child.kill('SIGSTOP');
     const startedAt = performance.now();
-    await until(() => closes.length === 1);
+    await until('the stream has ended', () => closes.length === 1);
     ok(performance.now() - startedAt < 10_000);
     equal(closes[0], 'unavailable');
     equal(await canConnect(address, 1_000), 'open');

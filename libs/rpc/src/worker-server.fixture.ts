@@ -48,8 +48,3 @@ export async function startWorkerServer(handlers: Partial<Handlers>, options: Pa
     [Symbol.asyncDispose]: () => server.stop(),
   };
 }
-
-/** Resolves once the condition holds; the test's own time limit is the bound. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -13,6 +13,7 @@ import { StepStatus } from '@methods/proto/run/v1/run_pb';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
 import type { RunFolderTransfer } from './run-folder-transfer.ts';
 import { type RunReports, RunTaken } from './run-reports.ts';
+import { SavedFolder } from './saved-folder.ts';
 import {
   askItem,
   type FailureMessage,
@@ -87,14 +88,15 @@ export class HeldRun {
     if ('code' in method) return this.fail(method);
     const folder = RunFolder.create(parts.baseDir, `${grant.runId}-${grant.attempt}`);
     try {
-      if (grant.folderId !== '') await folder.restore(parts.folders.get(grant));
-      return await this.tell(await this.run(method, folder), folder, onReported);
+      if (grant.folderId !== '') await this.patiently(() => folder.restore(parts.folders.get(grant)));
+      const saved = new SavedFolder(folder, (files) => this.patiently(() => parts.folders.put(grant, files)), grant);
+      return await this.tell(await this.run(method, saved), saved, onReported);
     } finally {
       await folder.remove();
     }
   }
 
-  private run(method: CompiledMethod, folder: RunFolder): Promise<RunOutcome> {
+  private run(method: CompiledMethod, saved: SavedFolder): Promise<RunOutcome> {
     const { grant, parts } = this;
     return executeRun({
       runId: grant.runId,
@@ -105,35 +107,38 @@ export class HeldRun {
       finished: finishedSteps(grant),
       ...answerOf(grant),
       secrets: parts.secrets,
-      journal: this.journal,
+      journal: this.journal(saved),
       runners: parts.runners,
       fetch: parts.fetch,
-      folder,
+      folder: saved.folder,
       signal: this.abort.signal,
       clock: parts.clock,
     });
   }
 
-  private readonly journal: RunJournal = {
-    stepEnded: async (record) => {
-      await this.record(record);
-      // Between two steps is where a draining worker lets go.
-      if (!this.parts.draining()) return;
-      this.reason ??= 'drain';
-      throw new RunTaken('the worker drains');
-    },
-  };
-
-  private record(end: StepEnd): Promise<void> {
-    return this.reports.report((seq) => stepRecordItem(this.grant, seq, end));
+  private journal(saved: SavedFolder): RunJournal {
+    return {
+      stepEnded: async (record) => {
+        if (saved.changed) await saved.save();
+        await this.record(record, saved);
+        // Between two steps is where a draining worker lets go.
+        if (!this.parts.draining()) return;
+        this.reason ??= 'drain';
+        throw new RunTaken('the worker drains');
+      },
+    };
   }
 
-  private async tell(outcome: RunOutcome, folder: RunFolder, onReported: () => void): Promise<string> {
+  private record(end: StepEnd, saved: SavedFolder): Promise<void> {
+    return this.reports.report((seq) => stepRecordItem(this.grant, seq, end, saved.folderId));
+  }
+
+  private async tell(outcome: RunOutcome, saved: SavedFolder, onReported: () => void): Promise<string> {
     const { grant } = this;
     if (outcome.status === 'stopped') return this.reason === 'drain' ? this.giveBack() : 'taken';
     const sent: Promise<void>[] = [];
     const recordLast = () => {
-      if (outcome.lastRecord !== undefined) sent.push(this.record(outcome.lastRecord));
+      if (outcome.lastRecord !== undefined) sent.push(this.record(outcome.lastRecord, saved));
     };
     switch (outcome.status) {
       case 'succeeded': {
@@ -147,9 +152,9 @@ export class HeldRun {
         break;
       case 'waiting': {
         // The folder first: once the question is out, the run may go on anywhere.
-        const folderId = folder.hasFiles() ? await this.parts.folders.put(grant, folder) : '';
+        await saved.save();
         recordLast();
-        sent.push(this.reports.report((seq) => askItem(grant, seq, outcome.question, folderId)));
+        sent.push(this.reports.report((seq) => askItem(grant, seq, outcome.question, saved.folderId)));
         break;
       }
     }
@@ -171,14 +176,26 @@ export class HeldRun {
   /** Null when the run was taken meanwhile; a failure when the version can never run here. */
   private async version(): Promise<CompiledMethod | FailureMessage | null> {
     const { grant, parts } = this;
+    try {
+      return await this.patiently(() => parts.versions.get(grant.method, grant.versionId));
+    } catch (error) {
+      if (error instanceof RunTaken) return null;
+      if (!(error instanceof ServiceError)) throw error;
+      return { code: 'step_failed', kind: 'internal', message: error.message };
+    }
+  }
+
+  /** Again and again while the server is away, as long as the run is ours. @throws RunTaken when it no longer is. */
+  private async patiently<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await parts.versions.get(grant.method, grant.versionId);
+        return await work();
       } catch (error) {
-        if (this.abort.signal.aborted) return null;
+        if (this.abort.signal.aborted) throw new RunTaken('the run was taken away');
         if (!(error instanceof ServiceError)) throw error;
-        if (error.code !== 'unavailable') return { code: 'step_failed', kind: 'internal', message: error.message };
-        await new Promise<void>((resolve) => parts.clock.after(RETRY_MS, resolve));
+        if (error.code === 'stale_attempt') throw new RunTaken('another attempt holds the run');
+        if (error.code !== 'unavailable') throw error;
+        await new Promise<void>((resolve) => this.parts.clock.after(RETRY_MS, resolve));
       }
     }
   }

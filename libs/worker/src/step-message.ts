@@ -13,7 +13,7 @@ const STEP_STATUS = {
 /** The server keeps the end of a step's log, not all of it. */
 const LOG_TAIL_CHARACTERS = 4_096;
 
-export function stepRecordItem(grant: HeldGrant, seq: number, end: StepEnd): WorkerItem {
+export function stepRecordItem(grant: HeldGrant, seq: number, end: StepEnd, folderId: string): WorkerItem {
   const value = {
     runId: grant.runId,
     token: grant.token,
@@ -32,6 +32,7 @@ export function stepRecordItem(grant: HeldGrant, seq: number, end: StepEnd): Wor
     outJson: end.outJson,
     outWithheld: end.withheld,
     logTail: end.log?.text.slice(-LOG_TAIL_CHARACTERS) ?? '',
+    folderId,
   };
   return { item: { case: 'stepRecord', value } };
 }

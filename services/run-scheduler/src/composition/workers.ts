@@ -104,6 +104,7 @@ export function provideWorkers(parts: NodeParts): void {
         store: store(),
         leases: keeper().leases,
         returnGrant: (runId, token) => keeper().returnGrant(runId, token),
+        tooLarge: (runId, token) => keeper().endTooLarge(runId, token),
         epochOf,
         deliver: (grant) => routes().deliverGrant(grant),
         logger: log.child({ part: 'grants' }),

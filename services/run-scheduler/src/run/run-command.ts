@@ -42,6 +42,8 @@ export interface RecordStep extends Report {
   /** The out holds a secret: it is not kept and the step runs again after a resume. */
   readonly outWithheld: boolean;
   readonly logTail: string | null;
+  /** Holds the files this step named in its out; null: nothing new. */
+  readonly folderId: string | null;
 }
 
 export interface AskRun extends Report {

@@ -99,7 +99,16 @@ export function claim(token: string): RunCommand {
 }
 
 export function recordStep(token: string, seq: number, path = 'first'): RunCommand {
-  return { type: 'record_step', token, seq, step: step(path), outJson: '1', outWithheld: false, logTail: null };
+  return {
+    type: 'record_step',
+    token,
+    seq,
+    step: step(path),
+    outJson: '1',
+    outWithheld: false,
+    logTail: null,
+    folderId: null,
+  };
 }
 
 export function ask(token: string, seq: number, questionId = 'q2', timeoutMs: number | null = DEADLINE_MS): RunCommand {

@@ -13,6 +13,9 @@ import type { LeaseTable } from './lease-table.ts';
 
 export type GrantMessage = MessageInitShape<typeof GrantSchema>;
 
+/** Kept outs travel in one message with the grant; larger data belongs into files. */
+const OUTS_BYTES_MAX = 3.5 * 1024 * 1024;
+
 export interface GrantAddress {
   readonly nodeId: string;
   readonly creditId: number;
@@ -33,6 +36,8 @@ export class GrantDesk {
       readonly store: RunStore;
       readonly leases: LeaseTable;
       readonly returnGrant: (runId: string, token: string) => void;
+      /** No grant can carry what this run has kept: it ends here. */
+      readonly tooLarge: (runId: string, token: string) => void;
       readonly epochOf: (shard: number) => number | null;
       /** False: the node is not reachable. */
       readonly deliver: (grant: DeliveredGrant) => boolean;
@@ -85,6 +90,8 @@ export class GrantDesk {
 
   private deliver(run: RunningRun, address: GrantAddress, steps: readonly KeptStep[]): void {
     const { facts } = run;
+    const outBytes = steps.reduce((sum, step) => sum + Buffer.byteLength(step.outJson ?? ''), facts.inputsJson.length);
+    if (outBytes > OUTS_BYTES_MAX) return this.options.tooLarge(facts.runId, run.token);
     const delivered = this.options.deliver({
       ...address,
       workerSession: run.workerSession,

@@ -84,6 +84,15 @@ export class LeaseKeeper {
     }
   }
 
+  /** What the run's steps returned in all exceeds what one grant can carry: it could never go on. */
+  endTooLarge(runId: string, token: string): void {
+    const message = 'The steps of this run returned more than 3.5 MiB in all: return files instead.';
+    const error = { code: 'step_failed', kind: 'limit', message, step: '' };
+    void this.options
+      .actors()
+      .tell(runId, null, { type: 'finish', token, seq: 1, outcome: { status: 'failed', error } });
+  }
+
   private giveBack(lease: Lease): void {
     const { runId, token } = lease;
     this.options.logger.warn({ run: runId }, 'grant reached no worker');

@@ -64,7 +64,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
     case 'stepRecord': {
       const step = stepOf(item.value);
       if (step === null || seq > RUN_STEPS_MAX) return null;
-      const { outJson, outWithheld, logTail } = item.value;
+      const { outJson, outWithheld, logTail, folderId } = item.value;
       return {
         type: 'record_step',
         token,
@@ -73,6 +73,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
         outJson: outWithheld || outJson === '' ? null : outJson,
         outWithheld,
         logTail: logTail === '' ? null : logTail,
+        folderId: folderId === '' ? null : folderId,
       };
     }
     case 'ask': {

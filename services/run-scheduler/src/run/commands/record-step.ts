@@ -9,10 +9,11 @@ export function recordStep(run: Run | null, command: RecordStep): Decision {
   const admitted = admitReport(run, command);
   if ('decision' in admitted) return admitted.decision;
   const { step, seq, outJson, outWithheld, logTail } = command;
+  const folderId = command.folderId ?? admitted.run.folderId;
   const summary = { ...step, attempt: admitted.run.attempts };
   // A step whose out was withheld runs again after a resume and replaces its first record.
   const others = admitted.run.steps.filter((known) => known.path !== step.path);
-  return changed({ ...admitted.run, lastSeq: seq, steps: [...others, summary] }, [], {
+  return changed({ ...admitted.run, lastSeq: seq, folderId, steps: [...others, summary] }, [], {
     seq,
     summary,
     outJson,
