@@ -99,6 +99,6 @@ export class RunClient {
   }
 }
 
-export function isFinished(run: Run): boolean {
+function isFinished(run: Run): boolean {
   return run.status === 'succeeded' || run.status === 'failed' || run.status === 'cancelled';
 }
