@@ -81,19 +81,18 @@ export function callHandler(
 }
 
 /**
- * The requests of a stream. grpc-js ends the iteration without an error when the call is cancelled or its connection
- * cut, and half an upload must not pass for a whole one. A cancelling client of Node ends its stream just before it
- * resets it: the reset follows in the next turn, unless the network parts the two. So a handler that needs all must
- * also be told the size in the first message.
+ * The requests of a stream. grpc-js ends the iteration without an error when the call is reset or its connection cut,
+ * and half an upload must not pass for a whole one. But a client on Node that cancels sends an orderly end before the
+ * reset, often in a packet of its own, and nothing tells that end from a real one: a handler that needs all must also
+ * be told the size in the first message.
  */
 async function* requestsOf(call: ServerReadableStream<unknown, Message>): AsyncGenerator<unknown, void> {
   // `destroyOnReturn`: a handler that stops reading early must still be able to answer.
   yield* call.iterator({ destroyOnReturn: false });
+  // Of an end and a reset in one packet the second is told within the turn. `cancelled` also follows an orderly end,
+  // but not before the handler has answered.
   await turn();
-  // `cancelled` also follows an orderly end, but only once the handler has answered.
-  if (!call.readableEnded || call.cancelled) {
-    throw new ServiceError('unavailable', 'The caller left before the end of its requests.');
-  }
+  if (call.cancelled) throw new ServiceError('unavailable', 'The caller left before the end of its requests.');
 }
 
 class RunningCall {

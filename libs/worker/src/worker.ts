@@ -59,6 +59,8 @@ export class Worker implements Stoppable {
   private heardAtMs = 0;
   private occupied = 0;
   private draining = false;
+  /** No grant is on its way to us any more. */
+  private left = false;
   private emptyListeners: (() => void)[] = [];
 
   constructor(private readonly options: WorkerOptions) {
@@ -74,7 +76,8 @@ export class Worker implements Stoppable {
       hello: (streamNumber) => this.hello(streamNumber),
       onItems: (items) => this.received(items),
       onOpen: () => {},
-      onDown: () => {},
+      // What was on its way is lost with its stream, and queued again: the next hello does not name it.
+      onDown: () => this.hasLeft(),
     });
   }
 
@@ -88,6 +91,7 @@ export class Worker implements Stoppable {
   /** Takes nothing new; each run ends or is given back after its present step. */
   async stop(): Promise<void> {
     this.draining = true;
+    this.leave();
     const { clock, drainMs = DRAIN_MS } = this.options;
     const interrupt = clock.after(drainMs, () => {
       for (const run of this.held.values()) run.interrupt();
@@ -100,8 +104,27 @@ export class Worker implements Stoppable {
     await this.runners.stop();
   }
 
+  /** Asks for no more grants; those already sent are still taken, and given back. */
+  private leave(): void {
+    if (!this.link.send({ item: { case: 'leave', value: {} } })) this.left = true;
+  }
+
+  private hasLeft(): void {
+    if (!this.draining) return;
+    this.left = true;
+    this.tellIfEmpty();
+  }
+
+  private get isEmpty(): boolean {
+    return this.held.size === 0 && this.left;
+  }
+
+  private tellIfEmpty(): void {
+    if (this.isEmpty) for (const listener of this.emptyListeners.splice(0)) listener();
+  }
+
   private empty(withinMs: number): Promise<void> {
-    if (this.held.size === 0) return Promise.resolve();
+    if (this.isEmpty) return Promise.resolve();
     return new Promise((resolve) => {
       const limit = this.options.clock.after(withinMs, resolve);
       this.emptyListeners.push(() => {
@@ -148,6 +171,9 @@ export class Worker implements Stoppable {
         case 'heartbeatReply':
           this.cancelled(item.value.cancelled);
           for (const { runId, token } of item.value.stale) this.heldBy(runId, token)?.take();
+          break;
+        case 'left':
+          this.hasLeft();
           break;
         case 'drain':
           this.link.moveOn();
@@ -208,7 +234,7 @@ export class Worker implements Stoppable {
     if (this.held.get(runId) === run) this.held.delete(runId);
     this.options.logger.debug({ run: runId, attempt, end }, 'run ended here');
     free();
-    if (this.held.size === 0) for (const listener of this.emptyListeners.splice(0)) listener();
+    if (this.draining) this.tellIfEmpty();
   }
 
   private refused(refused: { runId: string; seq: number; code: string; token: string }): void {

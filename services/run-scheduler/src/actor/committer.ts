@@ -2,7 +2,7 @@
 // committed at once; under load a batch waits a moment for company, since the statement costs more than its rows.
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
-import { safeDbError } from '@methods/postgres/safe-db-error';
+import { safeDbError, sqlState } from '@methods/postgres/safe-db-error';
 import type { DatabaseClock } from '../database-clock.ts';
 import type { BatchOutcome, RunChange, RunStore } from '../store/run-store.ts';
 
@@ -20,7 +20,7 @@ export interface ShardEpochs {
 }
 
 interface Waiting {
-  readonly change: RunChange;
+  readonly change: Omit<RunChange, 'epoch'>;
   readonly bytes: number;
   readonly resolve: (outcome: ChangeOutcome) => void;
 }
@@ -31,13 +31,17 @@ const BYTES_MAX = 1 << 20;
 const LOADED_ABOVE = 4;
 const COMPANY = 32;
 const COMPANY_WAIT_MS = 3;
+/** Tries of a batch that met another's locks in a circle. */
+const TRIES_MAX = 5;
 
 export class Committer {
   private waiting: Waiting[] = [];
   private state: 'idle' | 'scheduled' | 'gathering' | 'committing' = 'idle';
   private lastSize = 0;
   private gathering: { cancel(): void } | null = null;
-  private idleListeners: (() => void)[] = [];
+  private submitted = 0;
+  private settled = 0;
+  private idleListeners: { readonly after: number; readonly resolve: () => void }[] = [];
 
   constructor(
     private readonly options: {
@@ -50,10 +54,10 @@ export class Committer {
   ) {}
 
   submit(change: Omit<RunChange, 'epoch'>): Promise<ChangeOutcome> {
-    const epoch = this.options.shards.epochOf(change.after.facts.shard);
-    if (epoch === null) return Promise.resolve('lost_shard');
+    if (this.options.shards.epochOf(change.after.facts.shard) === null) return Promise.resolve('lost_shard');
+    this.submitted++;
     return new Promise((resolve) => {
-      this.waiting.push({ change: { ...change, epoch }, bytes: bytesOf(change), resolve });
+      this.waiting.push({ change, bytes: bytesOf(change), resolve });
       if (this.state === 'idle') {
         this.state = 'scheduled';
         setImmediate(() => this.begin());
@@ -64,30 +68,33 @@ export class Committer {
     });
   }
 
-  /** Resolves when nothing is waiting or in flight. */
+  /** Resolves when everything submitted so far is settled; under load the committer itself is never idle. */
   idle(): Promise<void> {
-    if (this.state === 'idle') return Promise.resolve();
-    return new Promise((resolve) => this.idleListeners.push(resolve));
+    if (this.settled === this.submitted) return Promise.resolve();
+    return new Promise((resolve) => this.idleListeners.push({ after: this.submitted, resolve }));
   }
 
   private begin(): void {
     this.state = 'committing';
     const batch = this.nextBatch();
     this.lastSize = batch.length;
-    this.commit(batch).then(
-      () => this.next(),
+    this.commit(batch, 1).then(
+      () => this.next(batch.length),
       (error) => {
         this.options.logger.error({ err: safeDbError(error) }, 'commit loop failed');
         for (const { resolve } of batch) resolve('unavailable');
-        this.next();
+        this.next(batch.length);
       },
     );
   }
 
-  private next(): void {
+  private next(settled: number): void {
+    this.settled += settled;
+    while ((this.idleListeners[0]?.after ?? Number.POSITIVE_INFINITY) <= this.settled) {
+      this.idleListeners.shift()?.resolve();
+    }
     if (this.waiting.length === 0) {
       this.state = 'idle';
-      for (const listener of this.idleListeners.splice(0)) listener();
     } else if (this.lastSize > LOADED_ABOVE && this.waiting.length < COMPANY) {
       this.state = 'gathering';
       this.gathering = this.options.clock.after(COMPANY_WAIT_MS, () => this.begin());
@@ -97,45 +104,63 @@ export class Committer {
   }
 
   private nextBatch(): Waiting[] {
-    let size = 0;
     let bytes = 0;
-    while (size < this.waiting.length && size < CHANGES_MAX) {
-      bytes += this.waiting[size]?.bytes ?? 0;
-      if (size > 0 && bytes > BYTES_MAX) break;
-      size++;
+    const runIds = new Set<string>();
+    for (const one of this.waiting) {
+      bytes += one.bytes;
+      const { runId } = one.change.after.facts;
+      // An actor that was dropped and its successor may both have a change of one run: in one statement both would
+      // seem to have happened.
+      if (runIds.has(runId) || runIds.size === CHANGES_MAX || (runIds.size > 0 && bytes > BYTES_MAX)) break;
+      runIds.add(runId);
     }
-    return this.waiting.splice(0, size);
+    return this.waiting.splice(0, runIds.size);
   }
 
-  private async commit(batch: readonly Waiting[]): Promise<void> {
+  /**
+   * The epochs are those of this moment: one that was renewed since the change was made, after a commit without a
+   * reply, must not refuse what has nothing to do with that commit. The run's revision guards the change itself.
+   */
+  private async commit(waiting: readonly Waiting[], tries: number): Promise<void> {
+    const batch: Waiting[] = [];
+    const changes: RunChange[] = [];
+    for (const one of waiting) {
+      const epoch = this.options.shards.epochOf(one.change.after.facts.shard);
+      if (epoch === null) one.resolve('lost_shard');
+      else {
+        batch.push(one);
+        changes.push({ ...one.change, epoch });
+      }
+    }
+    if (batch.length === 0) return;
     try {
-      this.settle(batch, await this.options.store.commit(batch.map((w) => w.change)));
+      this.settle(batch, changes, await this.options.store.commit(changes));
     } catch (error) {
-      await this.recover(batch, error);
+      await this.recover(batch, error, tries);
     }
   }
 
-  private settle(batch: readonly Waiting[], outcome: BatchOutcome): void {
+  private settle(batch: readonly Waiting[], changes: readonly RunChange[], outcome: BatchOutcome): void {
     this.options.databaseClock.observe(outcome.nowMs);
     const lost: { shard: number; epoch: number }[] = [];
-    for (const { change, resolve } of batch) {
+    for (const [i, { change, resolve }] of batch.entries()) {
       const { runId, shard } = change.after.facts;
       if (outcome.done.has(runId)) resolve('done');
       else if (outcome.heldShards.has(shard)) resolve(change.before === null ? 'key_taken' : 'moved_on');
       else {
-        lost.push({ shard, epoch: change.epoch });
+        lost.push({ shard, epoch: changes[i]?.epoch ?? 0 });
         resolve('lost_shard');
       }
     }
     if (lost.length > 0) this.options.shards.lost(lost);
   }
 
-  private async recover(batch: readonly Waiting[], error: unknown): Promise<void> {
+  private async recover(batch: readonly Waiting[], error: unknown, tries: number): Promise<void> {
     const kind = faultKind(error);
     this.options.logger.warn({ err: safeDbError(error), kind, changes: batch.length }, 'commit failed');
-    if (kind === 'again') return this.commit(batch);
+    if (kind === 'again' && tries < TRIES_MAX) return this.commit(batch, tries + 1);
     if (kind === 'data') return this.split(batch);
-    if (kind === 'refused') {
+    if (kind !== 'unknown') {
       for (const { resolve } of batch) resolve('unavailable');
       return;
     }
@@ -151,8 +176,8 @@ export class Committer {
       return;
     }
     const middle = batch.length >> 1;
-    await this.commit(batch.slice(0, middle));
-    await this.commit(batch.slice(middle));
+    await this.commit(batch.slice(0, middle), 1);
+    await this.commit(batch.slice(middle), 1);
   }
 }
 
@@ -169,10 +194,11 @@ function bytesOf(change: Omit<RunChange, 'epoch'>): number {
 
 /** What a failed statement means. Only a server's own error says that nothing happened. */
 function faultKind(error: unknown): 'again' | 'data' | 'refused' | 'unknown' {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (code === '40P01' || code === '40001') return 'again';
-  if (/^(22|23|54)[0-9A-Z]{3}$/.test(code)) return 'data';
-  // 57P01-03: the server is going away and may have done it before it said so.
-  if (/^[0-9A-Z]{5}$/.test(code) && !code.startsWith('57P')) return 'refused';
-  return 'unknown';
+  const state = sqlState(error);
+  // EPIPE and its like have five capitals too; no SQLSTATE begins with an E.
+  if (state === null || state.startsWith('E')) return 'unknown';
+  if (state === '40P01' || state === '40001') return 'again';
+  if (/^(22|23|54)/.test(state)) return 'data';
+  // The server, or what stands before it, is going away and may have done it before it said so.
+  return /^(08|57P|40003)/.test(state) ? 'unknown' : 'refused';
 }

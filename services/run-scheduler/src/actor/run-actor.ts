@@ -98,56 +98,66 @@ export class RunActor {
     const before = this.run === undefined ? await this.host.load(this.runId) : this.run;
     this.run = before;
     const decided = decideAll(before, taken, this.host.nowMs());
-    if (decided.rest.length > 0) this.mailbox.putBack(decided.rest);
     if (decided.after === before || decided.after === null) {
       reply(decided.replies, before);
       return true;
     }
     const after = { ...decided.after, revision: (before?.revision ?? 0) + 1 };
     const events = decided.effects.filter((e) => e.type === 'emit').map((e) => this.host.eventFor(after, e));
-    const { steps, effects } = decided;
+    const { steps } = decided;
     const outcome = await this.host.submit({ before, after, steps, events, dueMs: dueOf(before, after) });
     switch (outcome) {
       case 'done':
-        this.run = after;
-        this.host.committed(before, after, effects, events);
-        reply(decided.replies, after);
+        this.happened(before, after, decided, events);
         return true;
-      case 'moved_on':
       case 'unknown':
-        return this.again(taken.slice(0, taken.length - decided.rest.length), rounds);
+        if (await this.happenedUnheard(before, after, decided, events)) return true;
+        return this.again(decided, rounds);
+      case 'moved_on':
+        this.run = undefined;
+        return this.again(decided, rounds);
       default:
         this.run = undefined;
+        this.mailbox.putBack(decided.rest);
         fail(decided.replies, failureOf(outcome));
         return true;
     }
   }
 
-  /** The row is not what we thought, or may be changed already: look, take up what happened, decide anew. */
-  private async again(envelopes: readonly Envelope[], rounds: number): Promise<boolean> {
-    this.run = undefined;
-    if (rounds >= ROUNDS_MAX || this.dropped) {
-      for (const envelope of envelopes) envelope.reply({ kind: 'failed', code: 'unavailable' });
-      return true;
-    }
-    const run = await this.host.load(this.runId);
-    this.run = run;
-    const open = envelopes.filter((envelope) => !this.tookEffect(run, envelope));
-    this.mailbox.putBack(open);
-    return false;
+  private happened(before: Run | null, after: Run, decided: Decided, events: readonly OutboxEvent[]): void {
+    this.run = after;
+    this.mailbox.putBack(decided.rest);
+    this.host.committed(before, after, decided.effects, events);
+    reply(decided.replies, after);
   }
 
-  /** A start or claim whose commit went through unheard: its effects are still owed. */
-  private tookEffect(run: Run | null, { command, reply }: Envelope): boolean {
-    if (run === null) return false;
-    const started = command.type === 'start';
-    const claimed = command.type === 'claim' && run.status === 'running' && run.token === command.token;
-    if (!started && !claimed) return false;
-    if (claimed) {
-      this.host.committed(null, run, [{ type: 'grant', token: run.token, workerSession: run.workerSession }], []);
-    }
-    reply({ kind: 'accepted', run, changed: true });
+  /**
+   * The commit went unheard. Its shard has a new epoch of ours, so nobody else can have written: a row that stands as
+   * the change would leave it means that it happened, and all its effects are still owed.
+   */
+  private async happenedUnheard(
+    before: Run | null,
+    after: Run,
+    decided: Decided,
+    events: readonly OutboxEvent[],
+  ): Promise<boolean> {
+    this.run = undefined;
+    if (this.dropped) return false;
+    const run = await this.host.load(this.runId);
+    if (run === null || this.dropped || !isSameState(run, after)) return false;
+    this.happened(before, after, decided, events);
     return true;
+  }
+
+  /** What was decided did not happen: it goes back to be decided anew, a few times. */
+  private again(decided: Decided, rounds: number): boolean {
+    this.mailbox.putBack(decided.rest);
+    if (rounds >= ROUNDS_MAX || this.dropped) {
+      fail(decided.replies, 'unavailable');
+      return true;
+    }
+    this.mailbox.putBack(decided.replies.map(({ envelope }) => envelope));
+    return false;
   }
 }
 
@@ -194,10 +204,22 @@ function dueOf(before: Run | null, after: Run): number {
 
 function reply(replies: readonly Replies[], run: Run | null): void {
   for (const { envelope, decision } of replies) {
-    if (decision.kind === 'refused') envelope.reply({ kind: 'refused', code: decision.code, run });
+    // What is not found may be another organization's.
+    if (decision.kind === 'refused' && decision.code === 'not_found') {
+      envelope.reply({ kind: 'refused', code: 'not_found', run: null });
+    } else if (decision.kind === 'refused') envelope.reply({ kind: 'refused', code: decision.code, run });
     else if (run === null) envelope.reply({ kind: 'refused', code: 'not_found', run });
     else envelope.reply({ kind: 'accepted', run, changed: decision.kind === 'changed' });
   }
+}
+
+function isSameState(run: Run, after: Run): boolean {
+  return (
+    run.revision === after.revision &&
+    run.status === after.status &&
+    run.token === after.token &&
+    run.lastSeq === after.lastSeq
+  );
 }
 
 function fail(replies: readonly Replies[], code: FailureCode): void {

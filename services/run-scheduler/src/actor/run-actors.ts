@@ -3,6 +3,7 @@
 import { Passivation } from '@methods/actors/passivation';
 import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
+import type { Logger } from '@methods/logging/logger';
 import type { DatabaseClock } from '../database-clock.ts';
 import type { Effect } from '../run/effect.ts';
 import type { Run, RunFacts } from '../run/run.ts';
@@ -44,6 +45,7 @@ export class RunActors implements ActorHost {
       readonly shardCount: number;
       readonly owns: (shard: number) => boolean;
       readonly eventFor: (run: Run, event: Effect & { type: 'emit' }) => OutboxEvent;
+      readonly logger: Logger;
     },
   ) {
     this.loader = new RunLoader(options.store);
@@ -159,8 +161,17 @@ export class RunActors implements ActorHost {
   }
 
   committed(before: Run | null, after: Run, effects: readonly Effect[], events: readonly OutboxEvent[]): void {
-    for (const listener of this.listeners) listener.committed(before, after, effects);
-    if (events.length > 0) for (const listener of this.eventListeners) listener(events);
+    for (const listener of this.listeners) this.tellOf(after, () => listener.committed(before, after, effects));
+    if (events.length > 0) for (const listener of this.eventListeners) this.tellOf(after, () => listener(events));
+  }
+
+  /** The change is committed: a listener that fails must keep neither the others nor the reply from hearing of it. */
+  private tellOf(run: Run, tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      this.options.logger.error({ error, run: run.facts.runId }, 'a commit was not followed up');
+    }
   }
 
   settled(actor: RunActor, run: Run | null): void {

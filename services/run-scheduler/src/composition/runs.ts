@@ -35,6 +35,7 @@ export function provideRuns(parts: NodeParts): void {
         shardCount,
         owns,
         eventFor: (run, effect) => runEvent(run, effect.event),
+        logger: log.child({ part: 'runs' }),
       }),
   );
 }

@@ -123,6 +123,7 @@ export function provideWorkers(parts: NodeParts): void {
         peers: peers(),
         reports: reports(),
         keeper: keeper(),
+        clock,
       }),
   );
   provide(

@@ -107,7 +107,8 @@ export class PeerRouter {
       case 'giveBack': {
         const origin = { nodeId: from, session: report.workerSession, orgId: report.orgId };
         const outcome = await this.options.reports.handle(origin, item);
-        if (outcome !== null) reply({ item: { case: 'reportReply', value: { outcome } } });
+        // Without an outcome the sender is told so as well: it looks for the owner again at once.
+        reply({ item: { case: 'reportReply', value: outcome === null ? {} : { outcome } } });
         return;
       }
       default:

@@ -1,5 +1,5 @@
 // The way from a worker's node to the owner of a run: a direct call here, the peer stream elsewhere.
-
+import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
 import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
 import type { PeerSender } from '../peer/peer-sender.ts';
@@ -13,6 +13,9 @@ export interface WorkerOrigin {
 }
 
 const REPORT_MS = 10_000;
+const AGAIN_MS = 100;
+/** Then the worker's own repeat comes. */
+const AGAIN_FOR_MS = 3_000;
 
 export class OwnerLink {
   constructor(
@@ -23,15 +26,30 @@ export class OwnerLink {
       readonly peers: PeerSender;
       readonly reports: WorkerReports;
       readonly keeper: LeaseKeeper;
+      readonly clock: Clock;
     },
   ) {}
 
-  /** No outcome within its time means the worker repeats the report. */
-  report(from: WorkerOrigin, item: ReportItem, done: (outcome: ReportOutcome) => void): void {
+  /**
+   * While the shard moves or its owner is lost the report is told again and again, for as long as the worker itself
+   * does not repeat it: a run must not stand still for that time whenever a node comes or goes.
+   */
+  report(
+    from: WorkerOrigin,
+    item: ReportItem,
+    done: (outcome: ReportOutcome) => void,
+    untilMs = this.options.clock.monotonicMs() + AGAIN_FOR_MS,
+  ): void {
+    const settled = (outcome: ReportOutcome | null) => {
+      if (outcome !== null) done(outcome);
+      else if (item.case !== 'accepted' && this.options.clock.monotonicMs() < untilMs) {
+        this.options.clock.after(AGAIN_MS, () => this.report(from, item, done, untilMs));
+      }
+    };
     const owner = this.ownerOf(item.value.runId);
-    if (owner === null) return;
+    if (owner === null) return settled(null);
     if (owner === this.options.nodeId) {
-      void this.options.reports.handle({ nodeId: owner, ...from }, item).then((outcome) => outcome && done(outcome));
+      void this.options.reports.handle({ nodeId: owner, ...from }, item).then(settled);
       return;
     }
     const report = { workerSession: from.session, orgId: from.orgId, item: { item } };
@@ -40,11 +58,8 @@ export class OwnerLink {
       return;
     }
     this.options.peers.request(owner, { item: { case: 'report', value: report } }, REPORT_MS).then(
-      (reply) => {
-        const outcome = outcomeOf(reply);
-        if (outcome !== null) done(outcome);
-      },
-      () => {},
+      (reply) => settled(outcomeOf(reply)),
+      () => settled(null),
     );
   }
 

@@ -20,6 +20,8 @@ export interface WorkerSessionHost {
   opened(session: WorkerSession, hello: WorkerHello): void;
   closed(session: WorkerSession): void;
   credits(session: WorkerSession, count: number): void;
+  /** Nothing more may be granted on this stream. */
+  leaving(session: WorkerSession): void;
   report(session: WorkerSession, item: ReportItem): void;
   heartbeat(session: WorkerSession, held: readonly { runId: string; token: string }[]): void;
 }
@@ -32,6 +34,7 @@ export class WorkerSession {
   id = '';
   slots = 0;
   queues: readonly QueueKey[] = [];
+  leaving = false;
   private free = 0;
 
   constructor(
@@ -57,6 +60,11 @@ export class WorkerSession {
         this.free += count;
         return count > 0 ? this.host.credits(this, count) : undefined;
       }
+      case 'leave':
+        this.leaving = true;
+        this.host.leaving(this);
+        this.connection.send({ item: { case: 'left', value: {} } });
+        return;
       case 'heartbeat':
         return this.host.heartbeat(this, item.value.runs);
       case 'accepted':

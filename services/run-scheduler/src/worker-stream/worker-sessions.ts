@@ -42,6 +42,10 @@ export class WorkerSessions implements WorkerSessionHost {
     this.options.logger.info({ worker: session.id, org: session.orgId }, 'worker disconnected');
   }
 
+  leaving(session: WorkerSession): void {
+    this.options.waiters.unregister(session.id);
+  }
+
   credits(session: WorkerSession, count: number): void {
     this.options.waiters.addCredits(session.id, count);
   }
@@ -82,7 +86,7 @@ export class WorkerSessions implements WorkerSessionHost {
     const { grant, shard, orgId, workerSession, creditId } = delivered;
     this.options.waiters.used(creditId);
     const session = this.sessions.get(workerSession);
-    if (session === undefined || !this.options.held.admits(shard, epoch)) return false;
+    if (session === undefined || session.leaving || !this.options.held.admits(shard, epoch)) return false;
     session.granted();
     this.options.held.add({ runId: grant.runId, shard, token: grant.token, orgId, session: workerSession });
     return session.send({ item: { case: 'grant', value: grant } });

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/worker/v1/worker_service.proto.
  */
 export const file_methods_worker_v1_worker_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZtZXRob2RzL3dvcmtlci92MS93b3JrZXJfc2VydmljZS5wcm90bxIRbWV0aG9kcy53b3JrZXIudjEiOwoLV29ya1JlcXVlc3QSLAoFaXRlbXMYASADKAsyHS5tZXRob2RzLndvcmtlci52MS5Xb3JrZXJJdGVtIj8KDFdvcmtSZXNwb25zZRIvCgVpdGVtcxgBIAMoCzIgLm1ldGhvZHMud29ya2VyLnYxLlNjaGVkdWxlckl0ZW0ijgMKCldvcmtlckl0ZW0SKQoFaGVsbG8YASABKAsyGC5tZXRob2RzLndvcmtlci52MS5IZWxsb0gAEi0KB2NyZWRpdHMYAiABKAsyGi5tZXRob2RzLndvcmtlci52MS5DcmVkaXRzSAASLwoIYWNjZXB0ZWQYAyABKAsyGy5tZXRob2RzLndvcmtlci52MS5BY2NlcHRlZEgAEjEKCWhlYXJ0YmVhdBgEIAEoCzIcLm1ldGhvZHMud29ya2VyLnYxLkhlYXJ0YmVhdEgAEjQKC3N0ZXBfcmVjb3JkGAUgASgLMh0ubWV0aG9kcy53b3JrZXIudjEuU3RlcFJlY29yZEgAEiUKA2FzaxgGIAEoCzIWLm1ldGhvZHMud29ya2VyLnYxLkFza0gAEisKBmZpbmlzaBgHIAEoCzIZLm1ldGhvZHMud29ya2VyLnYxLkZpbmlzaEgAEjAKCWdpdmVfYmFjaxgIIAEoCzIbLm1ldGhvZHMud29ya2VyLnYxLkdpdmVCYWNrSABCBgoEaXRlbSLdAgoNU2NoZWR1bGVySXRlbRItCgd3ZWxjb21lGAEgASgLMhoubWV0aG9kcy53b3JrZXIudjEuV2VsY29tZUgAEikKBWdyYW50GAIgASgLMhgubWV0aG9kcy53b3JrZXIudjEuR3JhbnRIABIlCgNhY2sYAyABKAsyFi5tZXRob2RzLndvcmtlci52MS5BY2tIABItCgdyZWZ1c2VkGAQgASgLMhoubWV0aG9kcy53b3JrZXIudjEuUmVmdXNlZEgAEisKBmNhbmNlbBgFIAEoCzIZLm1ldGhvZHMud29ya2VyLnYxLkNhbmNlbEgAEjwKD2hlYXJ0YmVhdF9yZXBseRgGIAEoCzIhLm1ldGhvZHMud29ya2VyLnYxLkhlYXJ0YmVhdFJlcGx5SAASKQoFZHJhaW4YByABKAsyGC5tZXRob2RzLndvcmtlci52MS5EcmFpbkgAQgYKBGl0ZW0imgEKBUhlbGxvEhEKCXdvcmtlcl9pZBgBIAEoCRIVCg1zdHJlYW1fbnVtYmVyGAIgASgNEg8KB21ldGhvZHMYAyADKAkSDQoFc2xvdHMYBCABKA0SEAoIZmVhdHVyZXMYBSADKAkSCwoDc2RrGAYgASgJEigKBGhlbGQYByADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuIigKB0hlbGRSdW4SDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIhgKB0NyZWRpdHMSDQoFY291bnQYASABKA0iKQoIQWNjZXB0ZWQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIjUKCUhlYXJ0YmVhdBIoCgRydW5zGAEgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biKtAQoKU3RlcFJlY29yZBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSCwoDc2VxGAMgASgNEiYKBHN0ZXAYBCABKAsyGC5tZXRob2RzLnJ1bi52MS5TdGVwVmlldxIQCghvdXRfanNvbhgFIAEoCRIUCgxvdXRfd2l0aGhlbGQYBiABKAgSEAoIbG9nX3RhaWwYByABKAkSEQoJZm9sZGVyX2lkGAggASgJIpoBCgNBc2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIqCghxdWVzdGlvbhgEIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhIKCnRpbWVvdXRfbXMYBSABKAESFAoMdGltZW91dF90ZXh0GAYgASgJEhEKCWZvbGRlcl9pZBgHIAEoCSKdAQoGRmluaXNoEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SKQoGc3RhdHVzGAQgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEhMKC3Jlc3VsdF9qc29uGAUgASgJEicKBWVycm9yGAYgASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3IiRgoIR2l2ZUJhY2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIOCgZyZWFzb24YBCABKAkiQgoHV2VsY29tZRIUCgxoZWFydGJlYXRfbXMYASABKA0SEAoIbGVhc2VfbXMYAiABKA0SDwoHbm9kZV9pZBgDIAEoCSKdAgoFR3JhbnQSDgoGcnVuX2lkGAEgASgJEg4KBm1ldGhvZBgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEg8KB2F0dGVtcHQYBCABKA0SDQoFdG9rZW4YBSABKAkSEwoLaW5wdXRzX2pzb24YBiABKAkSNwoOZmluaXNoZWRfc3RlcHMYByADKAsyHy5tZXRob2RzLndvcmtlci52MS5GaW5pc2hlZFN0ZXASKQoGYW5zd2VyGAggASgLMhkubWV0aG9kcy53b3JrZXIudjEuQW5zd2VyEhEKCWZvbGRlcl9pZBgJIAEoCRIVCg1zdGFydGVkX2F0X21zGAogASgBEg4KBm9yZ19pZBgLIAEoCRINCgVlcG9jaBgMIAEoASJwCgxGaW5pc2hlZFN0ZXASDAoEcGF0aBgBIAEoCRIqCgZzdGF0dXMYAiABKA4yGi5tZXRob2RzLnJ1bi52MS5TdGVwU3RhdHVzEhAKCG91dF9qc29uGAMgASgJEhQKDG91dF93aXRoaGVsZBgEIAEoCCJACgZBbnN3ZXISEwoLcXVlc3Rpb25faWQYASABKAkSDAoEc3RlcBgCIAEoCRITCgthbnN3ZXJfanNvbhgDIAEoCSIiCgNBY2sSDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoDSJUCgdSZWZ1c2VkEg4KBnJ1bl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDAoEY29kZRgDIAEoCRIPCgdtZXNzYWdlGAQgASgJEg0KBXRva2VuGAUgASgJIicKBkNhbmNlbBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkiagoOSGVhcnRiZWF0UmVwbHkSLQoJY2FuY2VsbGVkGAEgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1bhIpCgVzdGFsZRgCIAMoCzIaLm1ldGhvZHMud29ya2VyLnYxLkhlbGRSdW4iBwoFRHJhaW4iNwoRR2V0VmVyc2lvblJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEhIKCnZlcnNpb25faWQYAiABKAkikwEKEkdldFZlcnNpb25SZXNwb25zZRIOCgZtZXRob2QYASABKAkSEgoKdmVyc2lvbl9pZBgCIAEoCRIWCg5zY2hlbWFfdmVyc2lvbhgDIAEoCRIOCgZzb3VyY2UYBCABKAwSDgoGc2hhMjU2GAUgASgJEhMKC2xvY2tfc2hhMjU2GAYgASgJEgwKBGxvY2sYByABKAwiQgoOUHV0TG9ja1JlcXVlc3QSDgoGbWV0aG9kGAEgASgJEhIKCnZlcnNpb25faWQYAiABKAkSDAoEbG9jaxgDIAEoDCI2Cg9QdXRMb2NrUmVzcG9uc2USEwoLbG9ja19zaGEyNTYYASABKAkSDgoGc3RvcmVkGAIgASgIIlgKE1B1dFJ1bkZvbGRlclJlcXVlc3QSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEhMKC2J5dGVzX3RvdGFsGAMgASgBEg0KBWNodW5rGAQgASgMIikKFFB1dFJ1bkZvbGRlclJlc3BvbnNlEhEKCWZvbGRlcl9pZBgBIAEoCSJHChNHZXRSdW5Gb2xkZXJSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRIRCglmb2xkZXJfaWQYAyABKAkiJQoUR2V0UnVuRm9sZGVyUmVzcG9uc2USDQoFY2h1bmsYASABKAwyzwMKDVdvcmtlclNlcnZpY2USSwoEV29yaxIeLm1ldGhvZHMud29ya2VyLnYxLldvcmtSZXF1ZXN0Gh8ubWV0aG9kcy53b3JrZXIudjEuV29ya1Jlc3BvbnNlKAEwARJZCgpHZXRWZXJzaW9uEiQubWV0aG9kcy53b3JrZXIudjEuR2V0VmVyc2lvblJlcXVlc3QaJS5tZXRob2RzLndvcmtlci52MS5HZXRWZXJzaW9uUmVzcG9uc2USUAoHUHV0TG9jaxIhLm1ldGhvZHMud29ya2VyLnYxLlB1dExvY2tSZXF1ZXN0GiIubWV0aG9kcy53b3JrZXIudjEuUHV0TG9ja1Jlc3BvbnNlEmEKDFB1dFJ1bkZvbGRlchImLm1ldGhvZHMud29ya2VyLnYxLlB1dFJ1bkZvbGRlclJlcXVlc3QaJy5tZXRob2RzLndvcmtlci52MS5QdXRSdW5Gb2xkZXJSZXNwb25zZSgBEmEKDEdldFJ1bkZvbGRlchImLm1ldGhvZHMud29ya2VyLnYxLkdldFJ1bkZvbGRlclJlcXVlc3QaJy5tZXRob2RzLndvcmtlci52MS5HZXRSdW5Gb2xkZXJSZXNwb25zZTABYgZwcm90bzM", [file_methods_run_v1_run]);
+  fileDesc("CiZtZXRob2RzL3dvcmtlci92MS93b3JrZXJfc2VydmljZS5wcm90bxIRbWV0aG9kcy53b3JrZXIudjEiOwoLV29ya1JlcXVlc3QSLAoFaXRlbXMYASADKAsyHS5tZXRob2RzLndvcmtlci52MS5Xb3JrZXJJdGVtIj8KDFdvcmtSZXNwb25zZRIvCgVpdGVtcxgBIAMoCzIgLm1ldGhvZHMud29ya2VyLnYxLlNjaGVkdWxlckl0ZW0iuQMKCldvcmtlckl0ZW0SKQoFaGVsbG8YASABKAsyGC5tZXRob2RzLndvcmtlci52MS5IZWxsb0gAEi0KB2NyZWRpdHMYAiABKAsyGi5tZXRob2RzLndvcmtlci52MS5DcmVkaXRzSAASLwoIYWNjZXB0ZWQYAyABKAsyGy5tZXRob2RzLndvcmtlci52MS5BY2NlcHRlZEgAEjEKCWhlYXJ0YmVhdBgEIAEoCzIcLm1ldGhvZHMud29ya2VyLnYxLkhlYXJ0YmVhdEgAEjQKC3N0ZXBfcmVjb3JkGAUgASgLMh0ubWV0aG9kcy53b3JrZXIudjEuU3RlcFJlY29yZEgAEiUKA2FzaxgGIAEoCzIWLm1ldGhvZHMud29ya2VyLnYxLkFza0gAEisKBmZpbmlzaBgHIAEoCzIZLm1ldGhvZHMud29ya2VyLnYxLkZpbmlzaEgAEjAKCWdpdmVfYmFjaxgIIAEoCzIbLm1ldGhvZHMud29ya2VyLnYxLkdpdmVCYWNrSAASKQoFbGVhdmUYCSABKAsyGC5tZXRob2RzLndvcmtlci52MS5MZWF2ZUgAQgYKBGl0ZW0ihgMKDVNjaGVkdWxlckl0ZW0SLQoHd2VsY29tZRgBIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLldlbGNvbWVIABIpCgVncmFudBgCIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkdyYW50SAASJQoDYWNrGAMgASgLMhYubWV0aG9kcy53b3JrZXIudjEuQWNrSAASLQoHcmVmdXNlZBgEIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLlJlZnVzZWRIABIrCgZjYW5jZWwYBSABKAsyGS5tZXRob2RzLndvcmtlci52MS5DYW5jZWxIABI8Cg9oZWFydGJlYXRfcmVwbHkYBiABKAsyIS5tZXRob2RzLndvcmtlci52MS5IZWFydGJlYXRSZXBseUgAEikKBWRyYWluGAcgASgLMhgubWV0aG9kcy53b3JrZXIudjEuRHJhaW5IABInCgRsZWZ0GAggASgLMhcubWV0aG9kcy53b3JrZXIudjEuTGVmdEgAQgYKBGl0ZW0imgEKBUhlbGxvEhEKCXdvcmtlcl9pZBgBIAEoCRIVCg1zdHJlYW1fbnVtYmVyGAIgASgNEg8KB21ldGhvZHMYAyADKAkSDQoFc2xvdHMYBCABKA0SEAoIZmVhdHVyZXMYBSADKAkSCwoDc2RrGAYgASgJEigKBGhlbGQYByADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuIigKB0hlbGRSdW4SDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIhgKB0NyZWRpdHMSDQoFY291bnQYASABKA0iKQoIQWNjZXB0ZWQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIjUKCUhlYXJ0YmVhdBIoCgRydW5zGAEgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biKtAQoKU3RlcFJlY29yZBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSCwoDc2VxGAMgASgNEiYKBHN0ZXAYBCABKAsyGC5tZXRob2RzLnJ1bi52MS5TdGVwVmlldxIQCghvdXRfanNvbhgFIAEoCRIUCgxvdXRfd2l0aGhlbGQYBiABKAgSEAoIbG9nX3RhaWwYByABKAkSEQoJZm9sZGVyX2lkGAggASgJIpoBCgNBc2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIqCghxdWVzdGlvbhgEIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhIKCnRpbWVvdXRfbXMYBSABKAESFAoMdGltZW91dF90ZXh0GAYgASgJEhEKCWZvbGRlcl9pZBgHIAEoCSKdAQoGRmluaXNoEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SKQoGc3RhdHVzGAQgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEhMKC3Jlc3VsdF9qc29uGAUgASgJEicKBWVycm9yGAYgASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3IiRgoIR2l2ZUJhY2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIOCgZyZWFzb24YBCABKAkiBwoFTGVhdmUiBgoETGVmdCJCCgdXZWxjb21lEhQKDGhlYXJ0YmVhdF9tcxgBIAEoDRIQCghsZWFzZV9tcxgCIAEoDRIPCgdub2RlX2lkGAMgASgJIp0CCgVHcmFudBIOCgZydW5faWQYASABKAkSDgoGbWV0aG9kGAIgASgJEhIKCnZlcnNpb25faWQYAyABKAkSDwoHYXR0ZW1wdBgEIAEoDRINCgV0b2tlbhgFIAEoCRITCgtpbnB1dHNfanNvbhgGIAEoCRI3Cg5maW5pc2hlZF9zdGVwcxgHIAMoCzIfLm1ldGhvZHMud29ya2VyLnYxLkZpbmlzaGVkU3RlcBIpCgZhbnN3ZXIYCCABKAsyGS5tZXRob2RzLndvcmtlci52MS5BbnN3ZXISEQoJZm9sZGVyX2lkGAkgASgJEhUKDXN0YXJ0ZWRfYXRfbXMYCiABKAESDgoGb3JnX2lkGAsgASgJEg0KBWVwb2NoGAwgASgBInAKDEZpbmlzaGVkU3RlcBIMCgRwYXRoGAEgASgJEioKBnN0YXR1cxgCIAEoDjIaLm1ldGhvZHMucnVuLnYxLlN0ZXBTdGF0dXMSEAoIb3V0X2pzb24YAyABKAkSFAoMb3V0X3dpdGhoZWxkGAQgASgIIkAKBkFuc3dlchITCgtxdWVzdGlvbl9pZBgBIAEoCRIMCgRzdGVwGAIgASgJEhMKC2Fuc3dlcl9qc29uGAMgASgJIiIKA0FjaxIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgNIlQKB1JlZnVzZWQSDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoDRIMCgRjb2RlGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSDQoFdG9rZW4YBSABKAkiJwoGQ2FuY2VsEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCSJqCg5IZWFydGJlYXRSZXBseRItCgljYW5jZWxsZWQYASADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuEikKBXN0YWxlGAIgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biIHCgVEcmFpbiI3ChFHZXRWZXJzaW9uUmVxdWVzdBIOCgZtZXRob2QYASABKAkSEgoKdmVyc2lvbl9pZBgCIAEoCSKTAQoSR2V0VmVyc2lvblJlc3BvbnNlEg4KBm1ldGhvZBgBIAEoCRISCgp2ZXJzaW9uX2lkGAIgASgJEhYKDnNjaGVtYV92ZXJzaW9uGAMgASgJEg4KBnNvdXJjZRgEIAEoDBIOCgZzaGEyNTYYBSABKAkSEwoLbG9ja19zaGEyNTYYBiABKAkSDAoEbG9jaxgHIAEoDCJCCg5QdXRMb2NrUmVxdWVzdBIOCgZtZXRob2QYASABKAkSEgoKdmVyc2lvbl9pZBgCIAEoCRIMCgRsb2NrGAMgASgMIjYKD1B1dExvY2tSZXNwb25zZRITCgtsb2NrX3NoYTI1NhgBIAEoCRIOCgZzdG9yZWQYAiABKAgiWAoTUHV0UnVuRm9sZGVyUmVxdWVzdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSEwoLYnl0ZXNfdG90YWwYAyABKAESDQoFY2h1bmsYBCABKAwiKQoUUHV0UnVuRm9sZGVyUmVzcG9uc2USEQoJZm9sZGVyX2lkGAEgASgJIkcKE0dldFJ1bkZvbGRlclJlcXVlc3QSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEhEKCWZvbGRlcl9pZBgDIAEoCSIlChRHZXRSdW5Gb2xkZXJSZXNwb25zZRINCgVjaHVuaxgBIAEoDDLPAwoNV29ya2VyU2VydmljZRJLCgRXb3JrEh4ubWV0aG9kcy53b3JrZXIudjEuV29ya1JlcXVlc3QaHy5tZXRob2RzLndvcmtlci52MS5Xb3JrUmVzcG9uc2UoATABElkKCkdldFZlcnNpb24SJC5tZXRob2RzLndvcmtlci52MS5HZXRWZXJzaW9uUmVxdWVzdBolLm1ldGhvZHMud29ya2VyLnYxLkdldFZlcnNpb25SZXNwb25zZRJQCgdQdXRMb2NrEiEubWV0aG9kcy53b3JrZXIudjEuUHV0TG9ja1JlcXVlc3QaIi5tZXRob2RzLndvcmtlci52MS5QdXRMb2NrUmVzcG9uc2USYQoMUHV0UnVuRm9sZGVyEiYubWV0aG9kcy53b3JrZXIudjEuUHV0UnVuRm9sZGVyUmVxdWVzdBonLm1ldGhvZHMud29ya2VyLnYxLlB1dFJ1bkZvbGRlclJlc3BvbnNlKAESYQoMR2V0UnVuRm9sZGVyEiYubWV0aG9kcy53b3JrZXIudjEuR2V0UnVuRm9sZGVyUmVxdWVzdBonLm1ldGhvZHMud29ya2VyLnYxLkdldFJ1bkZvbGRlclJlc3BvbnNlMAFiBnByb3RvMw", [file_methods_run_v1_run]);
 
 /**
  * @generated from message methods.worker.v1.WorkRequest
@@ -103,6 +103,12 @@ export type WorkerItem = Message<"methods.worker.v1.WorkerItem"> & {
      */
     value: GiveBack;
     case: "giveBack";
+  } | {
+    /**
+     * @generated from field: methods.worker.v1.Leave leave = 9;
+     */
+    value: Leave;
+    case: "leave";
   } | { case: undefined; value?: undefined };
 };
 
@@ -162,6 +168,12 @@ export type SchedulerItem = Message<"methods.worker.v1.SchedulerItem"> & {
      */
     value: Drain;
     case: "drain";
+  } | {
+    /**
+     * @generated from field: methods.worker.v1.Left left = 8;
+     */
+    value: Left;
+    case: "left";
   } | { case: undefined; value?: undefined };
 };
 
@@ -506,6 +518,37 @@ export const GiveBackSchema: GenMessage<GiveBack> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 12);
 
 /**
+ * The worker stops: nothing more may be granted on this stream. It stays until the reply, so that a grant already on
+ * its way is given back and not lost.
+ *
+ * @generated from message methods.worker.v1.Leave
+ */
+export type Leave = Message<"methods.worker.v1.Leave"> & {
+};
+
+/**
+ * Describes the message methods.worker.v1.Leave.
+ * Use `create(LeaveSchema)` to create a new message.
+ */
+export const LeaveSchema: GenMessage<Leave> = /*@__PURE__*/
+  messageDesc(file_methods_worker_v1_worker_service, 13);
+
+/**
+ * Reply to leave: every grant of this stream was sent before this.
+ *
+ * @generated from message methods.worker.v1.Left
+ */
+export type Left = Message<"methods.worker.v1.Left"> & {
+};
+
+/**
+ * Describes the message methods.worker.v1.Left.
+ * Use `create(LeftSchema)` to create a new message.
+ */
+export const LeftSchema: GenMessage<Left> = /*@__PURE__*/
+  messageDesc(file_methods_worker_v1_worker_service, 14);
+
+/**
  * @generated from message methods.worker.v1.Welcome
  */
 export type Welcome = Message<"methods.worker.v1.Welcome"> & {
@@ -530,7 +573,7 @@ export type Welcome = Message<"methods.worker.v1.Welcome"> & {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 13);
+  messageDesc(file_methods_worker_v1_worker_service, 15);
 
 /**
  * @generated from message methods.worker.v1.Grant
@@ -604,7 +647,7 @@ export type Grant = Message<"methods.worker.v1.Grant"> & {
  * Use `create(GrantSchema)` to create a new message.
  */
 export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 14);
+  messageDesc(file_methods_worker_v1_worker_service, 16);
 
 /**
  * @generated from message methods.worker.v1.FinishedStep
@@ -636,7 +679,7 @@ export type FinishedStep = Message<"methods.worker.v1.FinishedStep"> & {
  * Use `create(FinishedStepSchema)` to create a new message.
  */
 export const FinishedStepSchema: GenMessage<FinishedStep> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 15);
+  messageDesc(file_methods_worker_v1_worker_service, 17);
 
 /**
  * @generated from message methods.worker.v1.Answer
@@ -663,7 +706,7 @@ export type Answer = Message<"methods.worker.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 16);
+  messageDesc(file_methods_worker_v1_worker_service, 18);
 
 /**
  * @generated from message methods.worker.v1.Ack
@@ -685,7 +728,7 @@ export type Ack = Message<"methods.worker.v1.Ack"> & {
  * Use `create(AckSchema)` to create a new message.
  */
 export const AckSchema: GenMessage<Ack> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 17);
+  messageDesc(file_methods_worker_v1_worker_service, 19);
 
 /**
  * code stale_attempt: stop that run at once, another attempt holds it.
@@ -724,7 +767,7 @@ export type Refused = Message<"methods.worker.v1.Refused"> & {
  * Use `create(RefusedSchema)` to create a new message.
  */
 export const RefusedSchema: GenMessage<Refused> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 18);
+  messageDesc(file_methods_worker_v1_worker_service, 20);
 
 /**
  * @generated from message methods.worker.v1.Cancel
@@ -746,7 +789,7 @@ export type Cancel = Message<"methods.worker.v1.Cancel"> & {
  * Use `create(CancelSchema)` to create a new message.
  */
 export const CancelSchema: GenMessage<Cancel> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 19);
+  messageDesc(file_methods_worker_v1_worker_service, 21);
 
 /**
  * @generated from message methods.worker.v1.HeartbeatReply
@@ -768,7 +811,7 @@ export type HeartbeatReply = Message<"methods.worker.v1.HeartbeatReply"> & {
  * Use `create(HeartbeatReplySchema)` to create a new message.
  */
 export const HeartbeatReplySchema: GenMessage<HeartbeatReply> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 20);
+  messageDesc(file_methods_worker_v1_worker_service, 22);
 
 /**
  * The node stops: finish what runs, take nothing new, connect elsewhere.
@@ -783,7 +826,7 @@ export type Drain = Message<"methods.worker.v1.Drain"> & {
  * Use `create(DrainSchema)` to create a new message.
  */
 export const DrainSchema: GenMessage<Drain> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 21);
+  messageDesc(file_methods_worker_v1_worker_service, 23);
 
 /**
  * @generated from message methods.worker.v1.GetVersionRequest
@@ -805,7 +848,7 @@ export type GetVersionRequest = Message<"methods.worker.v1.GetVersionRequest"> &
  * Use `create(GetVersionRequestSchema)` to create a new message.
  */
 export const GetVersionRequestSchema: GenMessage<GetVersionRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 22);
+  messageDesc(file_methods_worker_v1_worker_service, 24);
 
 /**
  * @generated from message methods.worker.v1.GetVersionResponse
@@ -854,7 +897,7 @@ export type GetVersionResponse = Message<"methods.worker.v1.GetVersionResponse">
  * Use `create(GetVersionResponseSchema)` to create a new message.
  */
 export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 23);
+  messageDesc(file_methods_worker_v1_worker_service, 25);
 
 /**
  * @generated from message methods.worker.v1.PutLockRequest
@@ -881,7 +924,7 @@ export type PutLockRequest = Message<"methods.worker.v1.PutLockRequest"> & {
  * Use `create(PutLockRequestSchema)` to create a new message.
  */
 export const PutLockRequestSchema: GenMessage<PutLockRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 24);
+  messageDesc(file_methods_worker_v1_worker_service, 26);
 
 /**
  * @generated from message methods.worker.v1.PutLockResponse
@@ -905,7 +948,7 @@ export type PutLockResponse = Message<"methods.worker.v1.PutLockResponse"> & {
  * Use `create(PutLockResponseSchema)` to create a new message.
  */
 export const PutLockResponseSchema: GenMessage<PutLockResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 25);
+  messageDesc(file_methods_worker_v1_worker_service, 27);
 
 /**
  * @generated from message methods.worker.v1.PutRunFolderRequest
@@ -937,7 +980,7 @@ export type PutRunFolderRequest = Message<"methods.worker.v1.PutRunFolderRequest
  * Use `create(PutRunFolderRequestSchema)` to create a new message.
  */
 export const PutRunFolderRequestSchema: GenMessage<PutRunFolderRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 26);
+  messageDesc(file_methods_worker_v1_worker_service, 28);
 
 /**
  * @generated from message methods.worker.v1.PutRunFolderResponse
@@ -954,7 +997,7 @@ export type PutRunFolderResponse = Message<"methods.worker.v1.PutRunFolderRespon
  * Use `create(PutRunFolderResponseSchema)` to create a new message.
  */
 export const PutRunFolderResponseSchema: GenMessage<PutRunFolderResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 27);
+  messageDesc(file_methods_worker_v1_worker_service, 29);
 
 /**
  * @generated from message methods.worker.v1.GetRunFolderRequest
@@ -981,7 +1024,7 @@ export type GetRunFolderRequest = Message<"methods.worker.v1.GetRunFolderRequest
  * Use `create(GetRunFolderRequestSchema)` to create a new message.
  */
 export const GetRunFolderRequestSchema: GenMessage<GetRunFolderRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 28);
+  messageDesc(file_methods_worker_v1_worker_service, 30);
 
 /**
  * @generated from message methods.worker.v1.GetRunFolderResponse
@@ -998,7 +1041,7 @@ export type GetRunFolderResponse = Message<"methods.worker.v1.GetRunFolderRespon
  * Use `create(GetRunFolderResponseSchema)` to create a new message.
  */
 export const GetRunFolderResponseSchema: GenMessage<GetRunFolderResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 29);
+  messageDesc(file_methods_worker_v1_worker_service, 31);
 
 /**
  * What workers ask of the run-scheduler. The service key stands in the metadata "authorization: Bearer sk_...".

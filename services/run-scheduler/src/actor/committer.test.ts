@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { until } from '@methods/test/harness/until';
+import { cancel, claim } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import { decide, newFacts, startOf, TestStore } from '../store/run-store.fixture.ts';
+import type { BatchOutcome, RunChange } from '../store/run-store.ts';
+import type { ChangeOutcome } from './committer.ts';
+import { TestActors } from './test-actors.fixture.ts';
+
+describe('the group commit', () => {
+  let db: TestStore;
+  let node: TestActors;
+
+  before(async () => {
+    db = await TestStore.open();
+  });
+  beforeEach(async () => {
+    node = await TestActors.on(db);
+  });
+  after(() => db.close());
+
+  function startChange(shard = 0, more: Parameters<typeof newFacts>[1] = {}): RunChange {
+    return decide(null, startOf(newFacts(shard, more)), node.databaseClock.nowMs());
+  }
+
+  function submitAll(changes: readonly RunChange[]): Promise<ChangeOutcome[]> {
+    return Promise.all(changes.map((change) => node.committer.submit(change)));
+  }
+
+  async function loaded({ after }: RunChange): Promise<Run | undefined> {
+    return db.load(after.facts.runId);
+  }
+
+  /** Commits wait at the gate until it is opened; gives the function that opens it. */
+  function closeGate(): () => void {
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    node.between = async (commit) => {
+      await gate;
+      return commit();
+    };
+    return open;
+  }
+
+  test('what is submitted in one turn is one statement, and alone a change does not wait', async () => {
+    assert.deepEqual(await submitAll([startChange(0), startChange(1), startChange(2)]), ['done', 'done', 'done']);
+    assert.deepEqual(await submitAll([startChange()]), ['done']);
+    assert.deepEqual(
+      node.batches.map((batch) => batch.length),
+      [3, 1],
+    );
+  });
+
+  test('one statement is under way at a time, and all that came meanwhile is the next', async () => {
+    const open = closeGate();
+    const first = node.committer.submit(startChange());
+    await until('the first is under way', () => node.batches.length === 1);
+    const later = submitAll(Array.from({ length: 40 }, () => startChange()));
+    assert.equal(node.batches.length, 1);
+    open();
+    assert.equal(await first, 'done');
+    assert.ok((await later).every((outcome) => outcome === 'done'));
+    assert.deepEqual(
+      node.batches.map((batch) => batch.length),
+      [1, 40],
+    );
+  });
+
+  test('under load a small batch waits for company, at most until 32 are there', async () => {
+    const open = closeGate();
+    const first = submitAll(Array.from({ length: 10 }, () => startChange()));
+    await until('the first is under way', () => node.batches.length === 1);
+    const second = node.committer.submit(startChange());
+    open();
+    await first;
+    const company = submitAll(Array.from({ length: 31 }, () => startChange()));
+    assert.equal(await second, 'done');
+    await company;
+    assert.deepEqual(
+      node.batches.map((batch) => batch.length),
+      [10, 32],
+    );
+  });
+
+  test('a batch ends at 256 changes, and at 1 MiB', async () => {
+    await submitAll(Array.from({ length: 300 }, () => startChange()));
+    const large = `"${'x'.repeat(400_000)}"`;
+    await submitAll(Array.from({ length: 3 }, () => startChange(0, { inputsJson: large })));
+    assert.deepEqual(
+      node.batches.map((batch) => batch.length),
+      [256, 44, 2, 1],
+    );
+  });
+
+  test('two changes of one run are never in one statement: only one of them can have happened', async () => {
+    const run = await node.started();
+    const [one, other] = [cancel, claim('t1')].map((command) => decide(run, command, node.databaseClock.nowMs()));
+    assert.ok(one && other);
+    assert.deepEqual(await submitAll([one, other]), ['done', 'moved_on']);
+    assert.equal((await loaded(one))?.status, 'cancelled');
+  });
+
+  test('a shard whose epoch another node has is refused alone and reported lost', async () => {
+    await node.takenElsewhere(1);
+    const [kept, lost] = [startChange(0), startChange(1)];
+    assert.deepEqual(await submitAll([kept, lost]), ['done', 'lost_shard']);
+    assert.equal(await loaded(lost), undefined);
+    assert.deepEqual([...node.epochs.keys()], [0, 2, 3]);
+    assert.equal(await node.committer.submit(startChange(1)), 'lost_shard');
+    assert.equal(node.batches.length, 1);
+  });
+
+  test('a shard that is lost while its change waits is not written to', async () => {
+    const open = closeGate();
+    const first = node.committer.submit(startChange(0));
+    await until('the first is under way', () => node.batches.length === 1);
+    const waiting = submitAll([startChange(1), startChange(2)]);
+    node.lose([1]);
+    open();
+    assert.equal(await first, 'done');
+    assert.deepEqual(await waiting, ['lost_shard', 'done']);
+    assert.equal(node.batches[1]?.length, 1);
+  });
+
+  test('an epoch renewed while a change waits does not refuse it', async () => {
+    const open = closeGate();
+    const first = node.committer.submit(startChange(1));
+    await until('the first is under way', () => node.batches.length === 1);
+    const waiting = node.committer.submit(startChange(0));
+    await db.sql`update scheduler.shards set epoch = 9 where shard = 0`;
+    node.epochs.set(0, 9);
+    open();
+    assert.deepEqual([await first, await waiting], ['done', 'done']);
+  });
+
+  test('a row that Postgres cannot store is refused alone', async () => {
+    const bad = startChange(0, { inputsJson: '"\0"' });
+    const good = Array.from({ length: 5 }, () => startChange());
+    const outcomes = await submitAll([...good.slice(0, 2), bad, ...good.slice(2)]);
+    assert.deepEqual(outcomes, ['done', 'done', 'invalid', 'done', 'done', 'done']);
+    for (const change of good) assert.equal((await loaded(change))?.status, 'queued');
+  });
+
+  test('a taken key, a run that moved on and a moment that has not come are told apart', async () => {
+    const first = startChange();
+    await submitAll([first]);
+    const again = startChange(1, { idempotencyHash: first.after.facts.idempotencyHash });
+    assert.deepEqual(await submitAll([again]), ['key_taken']);
+    const stale = decide({ ...first.after, revision: 7 }, cancel, node.databaseClock.nowMs());
+    assert.deepEqual(await submitAll([stale]), ['moved_on']);
+    const early = { ...decide(first.after, cancel, 0), dueMs: node.databaseClock.nowMs() + 60_000 };
+    assert.deepEqual(await submitAll([early]), ['moved_on']);
+  });
+
+  test('a connection that dies in the middle of a commit: new epochs, and nothing can happen afterwards', async () => {
+    const change = startChange(0);
+    const other = startChange(1);
+    const before = node.epochs.get(0) ?? 0;
+    // The statement waits for this lock and is then cut off from its client.
+    const outcomes = await db.sql.begin(async (tx) => {
+      await tx`select from scheduler.shards where shard = 0 for update`;
+      const submitted = submitAll([change, other]);
+      await until('the commit waits', async () => (await terminateWriter()) > 0);
+      return { submitted };
+    });
+    assert.deepEqual(await outcomes.submitted, ['unknown', 'unknown']);
+    assert.deepEqual(node.bumped, [[0, 1]]);
+    assert.ok((node.epochs.get(0) ?? 0) > before);
+    assert.equal(await loaded(change), undefined);
+    assert.deepEqual(await submitAll([change, other]), ['done', 'done']);
+  });
+
+  async function terminateWriter(): Promise<number> {
+    const rows = await db.sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like 'with held%'`;
+    return rows.length;
+  }
+
+  test('an answer of the server that nothing happened is no reason for a new epoch', async () => {
+    let refusals = 0;
+    node.between = async () => {
+      refusals++;
+      throw Object.assign(new Error('disk full'), { code: '53100' });
+    };
+    assert.deepEqual(await submitAll([startChange()]), ['unavailable']);
+    assert.deepEqual([refusals, node.bumped], [1, []]);
+  });
+
+  test('a broken pipe is no answer of the server', async () => {
+    node.between = async () => {
+      throw Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    };
+    assert.deepEqual(await submitAll([startChange()]), ['unknown']);
+    assert.equal(node.bumped.length, 1);
+  });
+
+  test('a batch that met a deadlock is tried again, and not for ever', async () => {
+    let deadlocks = 2;
+    const deadlock = async (commit: () => Promise<BatchOutcome>) => {
+      if (deadlocks-- <= 0) return commit();
+      throw Object.assign(new Error('deadlock'), { code: '40P01' });
+    };
+    node.between = deadlock;
+    assert.deepEqual(await submitAll([startChange()]), ['done']);
+    deadlocks = 1_000;
+    assert.deepEqual(await submitAll([startChange()]), ['unavailable']);
+  });
+
+  test('idle waits for what was submitted before it, not for what comes after', async () => {
+    const openFirst = closeGate();
+    const first = node.committer.submit(startChange());
+    await until('the first is under way', () => node.batches.length === 1);
+    let idle = false;
+    const waited = node.committer.idle().then(() => {
+      idle = true;
+    });
+    const openSecond = closeGate();
+    const second = node.committer.submit(startChange());
+    assert.equal(idle, false);
+    openFirst();
+    await waited;
+    assert.equal(node.batches.length, 2);
+    openSecond();
+    assert.deepEqual([await first, await second], ['done', 'done']);
+    await node.committer.idle();
+  });
+});

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { until } from '@methods/test/harness/until';
+import { runEvent } from '../bus/run-event.ts';
+import type { Effect } from '../run/effect.ts';
+import { answer, cancel, claim, expireQuestion, facts, recordStep, runs, start, succeed } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import type { RunCommand } from '../run/run-command.ts';
+import type { OutboxEvent, RunChange } from '../store/run-store.ts';
+import type { ChangeOutcome } from './committer.ts';
+import { type ActorHost, RunActor, type TellOutcome } from './run-actor.ts';
+
+type Change = Omit<RunChange, 'epoch'>;
+
+/** A node in memory: the row as it stands, and commits that a test lets through, loses or refuses. */
+class Host implements ActorHost {
+  row: Run | null = null;
+  readonly changes: Change[] = [];
+  readonly committedEffects: Effect[][] = [];
+  readonly settledWith: (Run | null)[] = [];
+  loads = 0;
+  /** Which load fails, counted from 1. */
+  failingLoad = 0;
+  /** What becomes of the next commits, in turn; then all are done. */
+  fates: (ChangeOutcome | 'done_unheard' | Promise<ChangeOutcome>)[] = [];
+
+  async load(): Promise<Run | null> {
+    if (++this.loads === this.failingLoad) throw new Error('no database');
+    return this.row;
+  }
+
+  async submit(change: Change): Promise<ChangeOutcome> {
+    this.changes.push(change);
+    const fate = (await this.fates.shift()) ?? 'done';
+    if (fate === 'done' || fate === 'done_unheard') this.row = change.after;
+    return fate === 'done_unheard' ? 'unknown' : fate;
+  }
+
+  nowMs(): number {
+    return 2_000_000;
+  }
+
+  eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent {
+    return runEvent(run, effect.event);
+  }
+
+  committed(_before: Run | null, _after: Run, effects: readonly Effect[]): void {
+    this.committedEffects.push([...effects]);
+  }
+
+  settled(_actor: RunActor, run: Run | null): void {
+    this.settledWith.push(run);
+  }
+}
+
+describe("a run's actor", () => {
+  let host: Host;
+  let actor: RunActor;
+
+  beforeEach(() => {
+    host = new Host();
+    actor = new RunActor(facts.runId, host);
+  });
+
+  function tell(command: RunCommand, orgId: string | null = facts.orgId): Promise<TellOutcome> {
+    return new Promise((reply) => actor.tell({ orgId, command, reply }));
+  }
+
+  function tellAll(...commands: RunCommand[]): Promise<TellOutcome[]> {
+    return Promise.all(commands.map((command) => tell(command)));
+  }
+
+  function kinds(outcomes: readonly TellOutcome[]): string[] {
+    return outcomes.map((o) => (o.kind === 'accepted' ? `${o.kind} ${o.run.status}` : `${o.kind} ${o.code}`));
+  }
+
+  test('a start and its claim of one turn share one commit', async () => {
+    const outcomes = await tellAll(start, claim('t1'));
+    assert.deepEqual(kinds(outcomes), ['accepted running', 'accepted running']);
+    assert.equal(host.changes.length, 1);
+    assert.equal(host.row?.revision, 1);
+    assert.deepEqual(host.committedEffects, [[{ type: 'grant', token: 't1', workerSession: 'worker.1' }]]);
+  });
+
+  test('the last step and the finish share one commit, and the step is in it', async () => {
+    host.row = runs.running;
+    await tellAll(recordStep('t1', 3, 'last'), succeed('t1', 4));
+    assert.deepEqual(
+      host.changes.map((change) => [change.after.status, change.after.revision, change.steps.length]),
+      [['succeeded', 8, 1]],
+    );
+  });
+
+  test('at most one event a commit: what follows an event is the next commit, in order', async () => {
+    host.row = runs.waiting;
+    const expire = { ...expireQuestion('q1') };
+    const outcomes = await tellAll(expire, cancel);
+    assert.deepEqual(kinds(outcomes), ['accepted failed', 'refused run_finished']);
+    assert.equal(host.changes[0]?.events.length, 1);
+    assert.equal(host.changes[0]?.events[0]?.outboxId, `${facts.runId}.8`);
+  });
+
+  test('nobody hears anything before the commit', async () => {
+    let commit: (outcome: ChangeOutcome) => void = () => {};
+    host.fates = [
+      new Promise((resolve) => {
+        commit = resolve;
+      }),
+    ];
+    const replies: TellOutcome[] = [];
+    const told = tell(start).then((outcome) => replies.push(outcome));
+    await until('the change is submitted', () => host.changes.length === 1);
+    assert.deepEqual([replies, host.committedEffects], [[], []]);
+    commit('done');
+    await told;
+    assert.equal(host.committedEffects.length, 1);
+  });
+
+  test('what changes nothing is answered without a commit', async () => {
+    host.row = runs.cancelled;
+    assert.deepEqual(kinds(await tellAll(cancel, answer('q1', 'x'))), [
+      'accepted cancelled',
+      'refused run_not_waiting',
+    ]);
+    assert.equal(host.changes.length, 0);
+  });
+
+  test("another organization's run is missing, and its content stays here", async () => {
+    host.row = runs.running;
+    assert.deepEqual(await tell(cancel, 'org_b'), { kind: 'refused', code: 'not_found', run: null });
+    assert.equal(host.row, runs.running);
+  });
+
+  test('a row that moved on is loaded and everything decided anew', async () => {
+    host.row = runs.running;
+    await tell(recordStep('t1', 2));
+    host.row = { ...runs.running, revision: 9, lastSeq: 3 };
+    host.fates = ['moved_on'];
+    const outcome = await tell(recordStep('t1', 3));
+    assert.deepEqual([outcome.kind, outcome.kind === 'accepted' && outcome.changed], ['accepted', false]);
+    assert.deepEqual([host.loads, host.row.revision], [2, 9]);
+  });
+
+  test('a commit that went unheard and did not happen is made again', async () => {
+    host.row = runs.running;
+    host.fates = ['unknown'];
+    assert.deepEqual(kinds([await tell(succeed('t1', 3))]), ['accepted succeeded']);
+    assert.equal(host.changes.length, 2);
+  });
+
+  for (const [name, before, command, effect] of [
+    ['claim', runs.queued, claim('t2'), 'grant'],
+    ['finish', runs.running, succeed('t1', 3), 'lease_ended'],
+    ['cancel', runs.running, cancel, 'notify_cancel'],
+  ] as const) {
+    test(`a ${name} whose commit went unheard and did happen is told once, with all its effects`, async () => {
+      host.row = before;
+      host.fates = ['done_unheard'];
+      const outcome = await tell(command);
+      assert.deepEqual([outcome.kind, outcome.kind === 'accepted' && outcome.changed], ['accepted', true]);
+      assert.equal(host.changes.length, 1);
+      assert.equal(host.committedEffects.length, 1);
+      assert.equal(host.committedEffects[0]?.[0]?.type, effect);
+    });
+  }
+
+  test('a start whose commit went unheard and did happen is told once', async () => {
+    host.fates = ['done_unheard'];
+    assert.deepEqual(kinds(await tellAll(start, claim('t1'))), ['accepted running', 'accepted running']);
+    assert.deepEqual([host.changes.length, host.committedEffects.length], [1, 1]);
+  });
+
+  test('a row that cannot be read after an unheard commit fails the commands, and the next one reads it', async () => {
+    host.row = runs.queued;
+    host.fates = ['done_unheard'];
+    host.failingLoad = 2;
+    assert.deepEqual(kinds([await tell(claim('t2'))]), ['failed unavailable']);
+    assert.deepEqual(kinds([await tell(claim('t3'))]), ['refused not_queued']);
+  });
+
+  test('a moment that never comes ends in "unavailable" and keeps nobody else from an answer', async () => {
+    host.row = runs.waiting;
+    host.fates = Array.from({ length: 5 }, () => 'moved_on' as const);
+    const [expired, answered] = await tellAll(expireQuestion('q1'), answer('q1', 'd'));
+    assert.deepEqual(kinds([expired as TellOutcome, answered as TellOutcome]), [
+      'failed unavailable',
+      'accepted queued',
+    ]);
+    assert.ok((host.changes[0]?.dueMs ?? 0) > 0);
+    assert.equal(host.changes.at(-1)?.dueMs, 0);
+  });
+
+  for (const [outcome, code] of [
+    ['lost_shard', 'wrong_shard'],
+    ['key_taken', 'key_taken'],
+    ['invalid', 'invalid_request'],
+    ['unavailable', 'unavailable'],
+  ] as const) {
+    test(`a commit refused as ${outcome} fails the command as ${code} and the run is read anew`, async () => {
+      host.fates = [outcome];
+      assert.deepEqual(await tell(start), { kind: 'failed', code });
+      assert.deepEqual(kinds([await tell(cancel)]), ['refused not_found']);
+      await until('it is settled', () => host.settledWith.length > 0);
+      assert.equal(host.settledWith[0], null);
+    });
+  }
+
+  test('a full mailbox refuses and loses nothing of what it took', async () => {
+    host.row = runs.cancelled;
+    const outcomes = await tellAll(...Array.from({ length: 1_001 }, () => cancel));
+    assert.equal(outcomes.filter((outcome) => outcome.kind === 'accepted').length, 1_000);
+    assert.deepEqual(outcomes.at(-1), { kind: 'failed', code: 'unavailable' });
+  });
+
+  test('dropped: what waits goes to the new owner, what is in flight is settled by its commit', async () => {
+    let commit: (outcome: ChangeOutcome) => void = () => {};
+    host.row = runs.running;
+    host.fates = [
+      new Promise((resolve) => {
+        commit = resolve;
+      }),
+    ];
+    const inFlight = tell(recordStep('t1', 3));
+    await until('the change is submitted', () => host.changes.length === 1);
+    const waiting = tell(recordStep('t1', 4));
+    actor.drop();
+    assert.deepEqual(await waiting, { kind: 'failed', code: 'wrong_shard' });
+    assert.deepEqual(await tell(cancel), { kind: 'failed', code: 'wrong_shard' });
+    commit('done');
+    assert.equal((await inFlight).kind, 'accepted');
+  });
+
+  test('dropped while a commit went unheard: nothing is known, and nothing is read or told', async () => {
+    let commit: (outcome: ChangeOutcome) => void = () => {};
+    host.row = runs.running;
+    host.fates = [
+      new Promise((resolve) => {
+        commit = resolve;
+      }),
+    ];
+    const inFlight = tell(succeed('t1', 3));
+    await until('the change is submitted', () => host.changes.length === 1);
+    actor.drop();
+    commit('unknown');
+    assert.deepEqual(await inFlight, { kind: 'failed', code: 'unavailable' });
+    assert.deepEqual([host.loads, host.committedEffects], [1, []]);
+  });
+});
