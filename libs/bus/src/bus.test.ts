@@ -109,7 +109,13 @@ describe('the bus', () => {
         () => false,
       ),
     );
-    await bus.nodes.put('n', bytes('b'));
+    // The bucket is made again after the streams.
+    await until('a beat is taken', () =>
+      bus.nodes.put('n', bytes('b')).then(
+        () => true,
+        () => false,
+      ),
+    );
     await admin.close();
   });
 
