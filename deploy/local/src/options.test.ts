@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readOptions, UsageError } from './options.ts';
 
-const read = (...args: string[]) => readOptions(args, '/home/ada');
+const read = (...args: string[]) => readOptions(args, '/srv/app');
 
 describe('the options of npm start', () => {
   test('are all optional', () => {
@@ -11,7 +11,7 @@ describe('the options of npm start', () => {
       demo: true,
       methods: null,
       port: null,
-      dataDir: '/home/ada/.data',
+      dataDir: '/srv/app/.data',
       schedulers: 1,
       gateways: 1,
       workers: 1,
@@ -23,7 +23,7 @@ describe('the options of npm start', () => {
   });
 
   test('take folders from where the person stands', () => {
-    assert.equal(read('--data-dir', 'there').dataDir, '/home/ada/there');
+    assert.equal(read('--data-dir', 'there').dataDir, '/srv/app/there');
     assert.equal(read('--data-dir=/var/stack').dataDir, '/var/stack');
     assert.equal(read('--methods', '../methods').methods, '/home/methods');
   });
