@@ -25,7 +25,7 @@ describe('the options of npm start', () => {
   test('take folders from where the person stands', () => {
     assert.equal(read('--data-dir', 'there').dataDir, '/srv/app/there');
     assert.equal(read('--data-dir=/var/stack').dataDir, '/var/stack');
-    assert.equal(read('--methods', '../methods').methods, '/home/methods');
+    assert.equal(read('--methods', '../methods').methods, '/srv/methods');
   });
 
   test('leave the demonstration out where nobody reads it or its methods are missing', () => {
