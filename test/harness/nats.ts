@@ -21,6 +21,16 @@ export interface TestNats {
   stop(): Promise<void>;
 }
 
+/** Neither a server of ours nor a client without its server keeps a process alive: a test that waits for them must. */
+async function awake<T>(work: () => Promise<T>): Promise<T> {
+  const alive = setInterval(() => {}, 1_000);
+  try {
+    return await work();
+  } finally {
+    clearInterval(alive);
+  }
+}
+
 export async function testNats(): Promise<TestNats> {
   const folder = tempFolder('nats');
   const dataDir = join(folder, 'data');
@@ -33,16 +43,18 @@ export async function testNats(): Promise<TestNats> {
     get pid() {
       return server.pid;
     },
-    kill: () => server.stop('SIGKILL'),
-    async restart() {
-      await server.stop();
-      server = await start(port);
-    },
-    async wipe() {
-      await server.stop('SIGKILL');
-      rmSync(dataDir, { recursive: true, force: true });
-      server = await start(port);
-    },
+    kill: () => awake(() => server.stop('SIGKILL')),
+    restart: () =>
+      awake(async () => {
+        await server.stop();
+        server = await start(port);
+      }),
+    wipe: () =>
+      awake(async () => {
+        await server.stop('SIGKILL');
+        rmSync(dataDir, { recursive: true, force: true });
+        server = await start(port);
+      }),
     freeze: () => void process.kill(server.pid, 'SIGSTOP'),
     thaw: () => void process.kill(server.pid, 'SIGCONT'),
     stop: () => server.stop(),
