@@ -63,6 +63,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const ticks = new Ticks(clock);
   // An offered place whose answer was lost is free again.
   ticks.every(500, () => waiters().sweep());
+  // A head that was told may have been forgotten where it was told.
+  ticks.every(1_000, () => ready().tellHeads());
   // A queue that seems empty may have missed a wake-up.
   ticks.every(5_000, () => ready().recheckEmpty());
   // Unconfirmed events, and changes of watched runs whose message was lost.
@@ -78,6 +80,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
         .catch(() => {}),
   );
   ticks.every(500, () => keeper().leases.sweep());
+  // Workers whose key was revoked while the word of it got lost.
+  ticks.every(30_000, () => void sessions().recheckKeys());
   ticks.every(1_000, () => heartbeats().send());
 
   function listen(): void {
@@ -102,6 +106,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
       actors().dropShards(new Set(taken.map(({ shard }) => shard)));
       ready().reset();
       due().look();
+      relay().taken(taken.map(({ shard }) => shard));
       await takeOver().taken(taken.map(({ shard }) => shard));
     });
     const letGo = (list: readonly number[]) => {
@@ -109,6 +114,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
       nodeBus().disown(list);
       actors().dropShards(gone);
       keeper().leases.dropShards(gone);
+      relay().lost(list);
       ready().reset();
     };
     shards().onLost(letGo);

@@ -90,9 +90,13 @@ export class NodeBus implements Stoppable {
     return this.bus.publishDurable(subjects.runCommand(shard), body);
   }
 
-  publishReplies(subject: string, replies: CommandReplyInit[]): void {
-    const body = toBinary(RunCommandRepliesSchema, create(RunCommandRepliesSchema, { replies }));
-    this.bus.publish(subject, body);
+  /** Many replies may be more than a message carries: then they go in parts. */
+  publishReplies(subject: string, replies: readonly CommandReplyInit[]): void {
+    const body = toBinary(RunCommandRepliesSchema, create(RunCommandRepliesSchema, { replies: [...replies] }));
+    if (this.bus.publish(subject, body) || replies.length < 2 || !this.bus.connected) return;
+    const middle = replies.length >> 1;
+    this.publishReplies(subject, replies.slice(0, middle));
+    this.publishReplies(subject, replies.slice(middle));
   }
 
   publishLive(shard: number, body: Uint8Array): void {

@@ -4,8 +4,9 @@ import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/p
 import type { Clock } from '@methods/base/clock';
 import { randomToken, shardOfRunId } from '@methods/base/ids';
 import { fromErrorDetail } from '@methods/errors/error-detail';
-import { ServiceError } from '@methods/errors/service-error';
+import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import { RunCommandRepliesSchema, type RunCommandReply, RunCommandSchema } from '@methods/proto/event/v1/event_pb';
+import type { TellOutcome } from '../actor/run-actor.ts';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { PeerSender } from '../peer/peer-sender.ts';
 import { runOf } from '../rpc/refusals.ts';
@@ -28,6 +29,9 @@ interface Pending {
 }
 
 const REPLY_MS = 5_000;
+/** A peer that may not decide says nothing; by then somebody else may be the owner. */
+const PEER_REPLY_MS = 1_500;
+const BUS_REPLY_MS = 1_500;
 const PENDING_MAX = 20_000;
 /** While a shard moves, its owner is asked anew after this. */
 const MOVING_MS = 200;
@@ -56,7 +60,7 @@ export class RunOwners {
     if (this.options.shards.owns(shard)) {
       const outcome = await this.options.actors.tell(runId, orgId, command);
       // Lost between the two lines: the mailbox on the bus reaches whoever owns it next.
-      if (outcome.kind !== 'failed' || outcome.code !== 'wrong_shard') return runView(runOf(outcome));
+      if (!isWrongShard(outcome)) return runView(runOf(outcome));
     }
     return this.send(shard, runId, orgId, command);
   }
@@ -79,25 +83,26 @@ export class RunOwners {
       this.pending.set(commandId, { resolve, reject, timer });
       if (this.options.bus.connected) {
         const body = toBinary(RunCommandSchema, create(RunCommandSchema, message));
-        this.options.bus.publishCommand(shard, body).catch(() => this.overPeers(shard, message));
+        this.options.bus.publishCommand(shard, body).then(
+          // Stored, but an owner that is itself cut off from the bus never hears of it. Told twice it counts once.
+          () => this.options.clock.after(BUS_REPLY_MS, () => this.overPeers(message)),
+          () => this.overPeers(message),
+        );
       } else {
-        this.overPeers(shard, message);
+        this.overPeers(message);
       }
     });
   }
 
   /** Again and again until somebody who owns the shard takes it, within the caller's time. */
-  private overPeers(shard: number, message: RunCommandInit): void {
-    const commandId = message.commandId ?? '';
-    if (!this.pending.has(commandId)) return;
-    const owner = this.options.shards.ownerOf(shard);
-    const again = () => this.options.clock.after(MOVING_MS, () => this.overPeers(shard, message));
-    if (owner === null || owner === this.options.nodeId) {
-      if (!this.options.shards.owns(shard)) return void again();
-      void this.tellHere(message);
-      return;
-    }
-    this.options.peers.request(owner, { item: { case: 'command', value: message } }, REPLY_MS).then(
+  private overPeers(message: RunCommandInit): void {
+    if (!this.pending.has(message.commandId ?? '')) return;
+    const shard = shardOfRunId(message.runId ?? '', this.options.shardCount);
+    const owner = shard === null ? null : this.options.shards.ownerOf(shard);
+    const again = () => void this.options.clock.after(MOVING_MS, () => this.overPeers(message));
+    if (shard !== null && this.options.shards.owns(shard)) return void this.tellHere(message);
+    if (owner === null || owner === this.options.nodeId) return again();
+    this.options.peers.request(owner, { item: { case: 'command', value: message } }, PEER_REPLY_MS).then(
       (reply) => {
         if (reply.item.case === 'commandReply') this.replied(reply.item.value);
         else again();
@@ -110,11 +115,16 @@ export class RunOwners {
     const { runId = '', orgId = '', commandId = '' } = message;
     const command = commandOf(message.command);
     if (command === null) return;
+    const outcome = await this.options.actors.tell(runId, orgId, command);
+    if (isWrongShard(outcome)) {
+      this.options.clock.after(MOVING_MS, () => this.overPeers(message));
+      return;
+    }
     try {
-      const view = runView(runOf(await this.options.actors.tell(runId, orgId, command)));
+      const view = runView(runOf(outcome));
       this.settle(commandId, (p) => p.resolve(view));
     } catch (error) {
-      if (error instanceof ServiceError) this.settle(commandId, (p) => p.reject(error));
+      this.settle(commandId, (p) => p.reject(asServiceError(error)));
     }
   }
 
@@ -128,6 +138,8 @@ export class RunOwners {
     this.settle(reply.commandId, (pending) => {
       if (outcome.case === 'run') pending.resolve(outcome.value);
       else if (outcome.case === 'error') pending.reject(fromErrorDetail(outcome.value));
+      // Something only a newer node knows: whoever waits must hear all the same.
+      else pending.reject(new ServiceError('unavailable', "The reply of the run's owner was not understood."));
     });
   }
 
@@ -138,6 +150,10 @@ export class RunOwners {
     pending.timer.cancel();
     how(pending);
   }
+}
+
+function isWrongShard(outcome: TellOutcome): boolean {
+  return outcome.kind === 'failed' && outcome.code === 'wrong_shard';
 }
 
 function commandMessage(command: PublicCommand): NonNullable<RunCommandInit['command']> {

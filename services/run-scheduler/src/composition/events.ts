@@ -103,7 +103,7 @@ export function provideEvents(parts: NodeParts): void {
         },
         connected: () => {
           heartbeats().tellAll();
-          void relay().sweep(0);
+          void relay().sendAll();
         },
         shardLost: (shard, epoch) => shards().lost([{ shard, epoch }]),
       }),

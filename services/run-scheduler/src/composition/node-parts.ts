@@ -82,8 +82,11 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     shardCount,
     log,
     provide,
-    /** One connection writes runs; shards and beats must not wait behind anything else. */
-    pools: { writer: pool(1, writerSettings), shards: pool(3), beats: pool(2) },
+    /**
+     * One connection writes runs; shards and beats must not wait behind anything else, and nothing behind a folder
+     * that its worker sends slowly.
+     */
+    pools: { writer: pool(1, writerSettings), shards: pool(3), beats: pool(2), folders: pool(4) },
     state: { draining: false },
     owns: (shard: number) => shards().owns(shard),
     owned: () => shards().owned(),

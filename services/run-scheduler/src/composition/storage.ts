@@ -35,7 +35,7 @@ export function provideStorage(parts: NodeParts): void {
         readDeadlineMs: READ_DEADLINE_MS,
       }),
   );
-  provide(RunFolderStore, () => new RunFolderStore(database().sql));
+  provide(RunFolderStore, () => new RunFolderStore(pools.folders));
   provide(DatabaseClock, () => new DatabaseClock(clock));
   provide(RegistryClient, () => new RegistryClient(config.methodRegistryUrl, () => clock.monotonicMs()));
   provide(Bus, () => new Bus({ url: config.natsUrl.reveal(), name: nodeId, logger: log.child({ part: 'bus' }) }));

@@ -131,6 +131,7 @@ export function provideWorkers(parts: NodeParts): void {
     () =>
       new WorkerSessions({
         nodeId,
+        clock,
         heartbeatMs: config.heartbeatMs,
         leaseMs: config.workerLeaseMs,
         shardCount,

@@ -165,6 +165,44 @@ describe('free places of workers', () => {
     assert.equal(sent.length, 1);
   });
 
+  test('a run told of while every run known was offered a place gets one as soon as an offer is used', () => {
+    waiters.register('w.1', [mail]);
+    waiters.addCredits('w.1', 2);
+    waiters.headChanged('a', mail, head(100));
+    const [offer] = takeSent();
+    waiters.headChanged('a', mail, head(200));
+    assert.deepEqual(sent, []);
+    waiters.used(offer?.creditId ?? 0);
+    assert.equal(sent.length, 1);
+  });
+
+  test('a run whose offer was for a worker that left goes to another one', () => {
+    waiters.register('w.1', [mail]);
+    waiters.addCredits('w.1', 1);
+    waiters.headChanged('a', mail, head(100));
+    const [offer] = takeSent();
+    waiters.register('v.1', [mail]);
+    waiters.addCredits('v.1', 1);
+    waiters.unregister('w.1');
+    assert.deepEqual(sent, []);
+    waiters.returned(offer?.creditId ?? 0);
+    assert.equal(takeSent()[0]?.workerSession, 'v.1');
+  });
+
+  test('a grant that comes after its offer was given up takes the place that became free', () => {
+    waiters.register('w.1', [mail]);
+    waiters.headChanged('a', mail, head(100));
+    waiters.addCredits('w.1', 1);
+    const [offer] = takeSent();
+    waiters.headChanged('a', mail, null);
+    clock.forward(1_001);
+    waiters.sweep();
+    assert.equal(waiters.freePlaces(), 1);
+    assert.equal(waiters.used(offer?.creditId ?? 0), false);
+    waiters.filled('w.1');
+    assert.equal(waiters.freePlaces(), 0);
+  });
+
   test('the places offered to a node that died go to the next one', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('dead', mail, head(100));

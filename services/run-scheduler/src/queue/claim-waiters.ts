@@ -94,15 +94,7 @@ export class ClaimWaiters {
     if (head === null || head.depth === 0) heads.delete(nodeId);
     else heads.set(nodeId, head);
     this.heads.set(name, heads);
-    if (head === null) return;
-    // Workers take turns: the first that was served goes to the end.
-    for (const session of [...entry.sessions]) {
-      const worker = this.workers.get(session);
-      if (worker === undefined || worker.free === 0) continue;
-      this.place(worker);
-      entry.sessions.push(...entry.sessions.splice(entry.sessions.indexOf(session), 1));
-      if (this.bestOf(key) === null) return;
-    }
+    if (head !== null) this.offerTo(key);
   }
 
   /** A free place for a run that starts on this very node; null when older runs wait or nobody is free. */
@@ -119,9 +111,18 @@ export class ClaimWaiters {
     return null;
   }
 
-  /** The place was used: the worker gives a new credit when it is free again. */
-  used(creditId: number): void {
-    this.settle(creditId);
+  /** The place was used: the worker gives a new credit when it is free again. False: the offer was given up before. */
+  used(creditId: number): boolean {
+    const settled = this.settle(creditId);
+    // The queue may have told of more runs than it could be offered places for until now.
+    if (settled !== null) this.offerTo(settled.offer.key);
+    return settled !== null;
+  }
+
+  /** A grant came after its offer was given up: it fills a place that counts as free by now. */
+  filled(session: string): void {
+    const worker = this.workers.get(session);
+    if (worker !== undefined) worker.free = Math.max(0, worker.free - 1);
   }
 
   /**
@@ -141,7 +142,8 @@ export class ClaimWaiters {
     const settled = this.settle(creditId);
     if (settled === null) return;
     const worker = this.workers.get(settled.offer.workerSession);
-    if (worker === undefined) return;
+    // Its worker left: the run it was for waits for another one.
+    if (worker === undefined) return this.offerTo(settled.offer.key);
     worker.free++;
     this.place(worker);
   }
@@ -161,6 +163,18 @@ export class ClaimWaiters {
     let free = 0;
     for (const worker of this.workers.values()) free += worker.free;
     return free;
+  }
+
+  /** A queue may have more runs than offers: workers take turns, the first that was served goes to the end. */
+  private offerTo(key: QueueKey): void {
+    const entry = this.byQueue.get(queueName(key));
+    for (const session of [...(entry?.sessions ?? [])]) {
+      if (entry === undefined || this.bestOf(key) === null) return;
+      const worker = this.workers.get(session);
+      if (worker === undefined || worker.free === 0) continue;
+      this.place(worker);
+      entry.sessions.push(...entry.sessions.splice(entry.sessions.indexOf(session), 1));
+    }
   }
 
   private place(worker: WaitingWorker): void {

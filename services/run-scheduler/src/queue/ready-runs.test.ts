@@ -93,6 +93,43 @@ describe('heads of queues', () => {
     assert.deepEqual(await takeAll(), [1]);
   });
 
+  test('a run committed late, older than the page that is here, is not left out of a queue that never empties', async () => {
+    pages.rows = Array.from({ length: 600 }, (_, i) => entry(10 + i));
+    await loaded();
+    pages.rows.push(entry(5));
+    ready.added(key, entry(5));
+    assert.equal((await ready.take(key))?.queuedAtMs, 5);
+  });
+
+  test('a run committed while a page is read, older than its end and not in it, is not left out', async () => {
+    pages.rows = Array.from({ length: 600 }, (_, i) => entry(10 + i));
+    pages.held = true;
+    ready.wanted(key);
+    ready.added(key, entry(11.5));
+    pages.held = false;
+    pages.asked[0]?.arrive();
+    await until('the page is there', () => announced.length > 0);
+    const taken = [await ready.take(key), await ready.take(key), await ready.take(key)];
+    assert.deepEqual(
+      taken.map((one) => one?.queuedAtMs),
+      [10, 11, 11.5],
+    );
+  });
+
+  test('where something waits is told again and again, elsewhere nothing', async () => {
+    pages.rows = [entry(1)];
+    await loaded();
+    ready.wanted({ ...key, method: 'wf_empty' });
+    await turn();
+    announced.length = 0;
+    pages.rows = [];
+    await turn();
+    announced.length = 0;
+    ready.tellHeads();
+    await turn();
+    assert.ok(announced.length >= 1 && announced.every((head) => head?.queuedAtMs === 1));
+  });
+
   test('only a commit that queues the run adds it', async () => {
     await loaded();
     ready.committed(null, { ...runs.fresh, stateSinceMs: 1 });

@@ -16,15 +16,20 @@ const PAGE = 256;
 const ENTRIES_MAX = 50_000;
 /** A page is fetched before the head runs dry. */
 const LOW = 64;
+/** Runs queued while one page is read; beyond this the queue is read anew. */
+const LATE_MAX = 1_000;
 /** A cursor of its own each time: a page read from a cursor that was replaced meanwhile no longer counts. */
 const atStart = (): QueueCursor => ({ queuedAtMs: 0, runId: '' });
 
 interface Queue {
   readonly key: QueueKey;
   entries: QueueEntry[];
-  /** Rows beyond the entries may exist. */
+  /** Rows beyond the cursor may exist that are not among the entries. */
   more: boolean;
+  /** No page will bring what is not beyond this. */
   cursor: QueueCursor;
+  /** Queued while a page was being read, so perhaps not in it. */
+  late: QueueEntry[];
   loading: Promise<void> | null;
   /** The last page could not be read; the next recheck tries again. */
   failed: boolean;
@@ -49,7 +54,7 @@ export class ReadyRuns {
   wanted(key: QueueKey): void {
     const queue = this.queues.get(queueName(key));
     if (queue !== undefined) return this.touch(queue);
-    const fresh = { key, entries: [], more: true, cursor: atStart(), loading: null, failed: false };
+    const fresh = { key, entries: [], more: true, cursor: atStart(), late: [], loading: null, failed: false };
     this.queues.set(queueName(key), fresh);
     void this.load(fresh);
   }
@@ -73,14 +78,20 @@ export class ReadyRuns {
   added(key: QueueKey, entry: QueueEntry): void {
     const queue = this.queues.get(queueName(key));
     if (queue === undefined) return;
-    if (queue.more || queue.loading !== null || queue.entries.length >= PAGE || this.entryCount >= ENTRIES_MAX) {
+    if (queue.loading !== null && isAfter(entry, queue.cursor)) {
+      if (queue.late.length < LATE_MAX) queue.late.push(entry);
+      else this.restart(queue);
+      return;
+    }
+    const full = queue.more || queue.entries.length >= PAGE || this.entryCount >= ENTRIES_MAX;
+    // Commits do not come in the order of their times: what is older than the last page is in no page to come.
+    if (full && isAfter(entry, queue.cursor)) {
       queue.more = true;
       if (queue.entries.length === 0) void this.load(queue);
       return;
     }
-    const before = queue.entries.length;
-    insertInOrder(queue.entries, entry);
-    this.entryCount += queue.entries.length - before;
+    this.insert(queue, [entry]);
+    this.makeRoom(queue);
     this.touch(queue);
   }
 
@@ -114,6 +125,11 @@ export class ReadyRuns {
   tellAgain(key: QueueKey): void {
     const queue = this.queues.get(queueName(key));
     if (queue !== undefined) this.touch(queue);
+  }
+
+  /** Announces every queue where something waits. */
+  tellHeads(): void {
+    for (const queue of this.queues.values()) if (queue.entries.length > 0) this.touch(queue);
   }
 
   /** Looks once more at queues that seem empty: the answer to a lost wake-up. */
@@ -155,24 +171,34 @@ export class ReadyRuns {
 
   private async loadPage(queue: Queue): Promise<void> {
     const from = queue.cursor;
-    // Whatever is added from here on may be missed by the page and sets `more` again.
     queue.more = false;
     queue.failed = false;
+    queue.late = [];
     try {
       const page = await this.options.store.queuePage(queue.key, from, this.options.ownedShards(), PAGE);
-      if (queue.cursor !== from || this.queues.get(queueName(queue.key)) !== queue) return;
-      const before = queue.entries.length;
-      for (const entry of page) insertInOrder(queue.entries, entry);
-      this.entryCount += queue.entries.length - before;
-      const last = page[page.length - 1];
-      if (last !== undefined) queue.cursor = { queuedAtMs: last.queuedAtMs, runId: last.runId };
-      if (page.length === PAGE) queue.more = true;
+      if (this.queues.get(queueName(queue.key)) !== queue) return;
+      if (queue.cursor === from) {
+        this.insert(queue, page);
+        const last = page[page.length - 1];
+        if (last !== undefined) queue.cursor = { queuedAtMs: last.queuedAtMs, runId: last.runId };
+        if (page.length === PAGE) queue.more = true;
+      }
+      for (const entry of queue.late.splice(0)) {
+        if (isAfter(entry, queue.cursor)) queue.more = true;
+        else this.insert(queue, [entry]);
+      }
       this.makeRoom(queue);
     } catch (error) {
       queue.more = true;
       queue.failed = true;
       this.options.logger.warn({ err: safeDbError(error) }, 'queue page could not be read');
     }
+  }
+
+  private insert(queue: Queue, entries: readonly QueueEntry[]): void {
+    const before = queue.entries.length;
+    for (const entry of entries) insertInOrder(queue.entries, entry);
+    this.entryCount += queue.entries.length - before;
   }
 
   /** Queues nobody took from for longest are cut to their head; the rest is read again when they are asked. */
@@ -214,6 +240,6 @@ function insertInOrder(entries: QueueEntry[], entry: QueueEntry): void {
   entries.splice(at, 0, entry);
 }
 
-function isAfter(a: QueueEntry, b: QueueEntry): boolean {
+function isAfter(a: QueueCursor, b: QueueCursor): boolean {
   return a.queuedAtMs > b.queuedAtMs || (a.queuedAtMs === b.queuedAtMs && a.runId > b.runId);
 }

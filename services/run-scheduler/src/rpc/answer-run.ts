@@ -12,6 +12,11 @@ import { getRun } from './get-run.ts';
 import type { RunViewMessage } from './run-message.ts';
 
 const FORMS_MAX = 500;
+/**
+ * Stamped where no question is open: the run may ask while the answer is on its way, and a value that was checked
+ * against no form must not answer that question. At most it repeats the last answer.
+ */
+const NO_QUESTION = 'none';
 
 export class AnswerRuns {
   /** Compiled forms by their text: a method's question is the same for all its runs. */
@@ -21,14 +26,14 @@ export class AnswerRuns {
 
   async answer(request: AnswerRun): Promise<RunViewMessage> {
     const run = this.options.actors.resident(request) ?? (await getRun(this.options.actors, request));
-    const answer = JSON.parse(request.answerJson) as JsonValue;
+    const answer = parsed(request.answerJson);
     const digest = createHash('sha256').update(canonicalJson(answer)).digest('hex');
     const open = run.status === 'waiting' ? run.question : null;
     const named = request.questionId === '' ? null : request.questionId;
     const fits = open !== null && (named === null || named === open.id);
     return this.options.owners.tell(run.facts.runId, request.orgId, {
       type: 'answer',
-      questionId: fits ? open.id : named,
+      questionId: fits ? open.id : (named ?? run.answer?.questionId ?? NO_QUESTION),
       answerJson: fits ? this.checked(open, answer) : request.answerJson,
       digest,
     });
@@ -48,5 +53,13 @@ export class AnswerRuns {
     if (this.forms.size >= FORMS_MAX) this.forms.delete(this.forms.keys().next().value ?? '');
     this.forms.set(formJson, check);
     return check;
+  }
+}
+
+function parsed(json: string): JsonValue {
+  try {
+    return JSON.parse(json) as JsonValue;
+  } catch {
+    throw new ServiceError('invalid_request', 'The answer is not JSON.');
   }
 }

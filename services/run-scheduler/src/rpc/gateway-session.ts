@@ -72,7 +72,7 @@ export class GatewaySession implements ViewReceiver {
     const { item } = call;
     switch (item.case) {
       case 'start':
-        return this.services.start(item.value, call.deadlineMs, (runId) => watchers.startedBy(runId, this));
+        return this.start(item.value, call.deadlineMs);
       case 'get':
         return plain(runView(await getRun(actors, item.value)));
       case 'answer':
@@ -97,6 +97,23 @@ export class GatewaySession implements ViewReceiver {
         return null;
       default:
         throw new ServiceError('invalid_request', 'This node does not know that call.');
+    }
+  }
+
+  /** The run is watched before anything can happen to it, and no longer when it turns out not to be. */
+  private async start(request: StartRun, deadlineMs: number): Promise<{ view: RunViewMessage; replayed: boolean }> {
+    const { watchers } = this.services;
+    let watched = '';
+    let started: string | undefined = '';
+    try {
+      const reply = await this.services.start(request, deadlineMs, (runId) => {
+        watched = runId;
+        watchers.startedBy(runId, this);
+      });
+      started = reply.view.runId;
+      return reply;
+    } finally {
+      if (watched !== '' && watched !== started) watchers.unwatch(watched, this);
     }
   }
 }

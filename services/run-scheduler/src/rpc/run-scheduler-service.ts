@@ -1,5 +1,5 @@
 // The gateways' service: one session a stream. A start goes to a shard of this node, or to a peer while it has none.
-import { fromErrorDetail } from '@methods/errors/error-detail';
+import { fromErrorDetail, toErrorDetail } from '@methods/errors/error-detail';
 import { ServiceError } from '@methods/errors/service-error';
 import type { GatewayItem, RunSchedulerService, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { serveFrames } from '@methods/rpc/frame-stream';
@@ -40,6 +40,10 @@ export class RunSchedulerRpc {
           this.streams.delete(send);
           session.closed();
         },
+        // One run too large to be shown must not end the stream that all calls of a gateway share.
+        onUnsendable: ({ callId = 0 }) => {
+          if (callId !== 0) send({ callId, item: { case: 'error', value: toErrorDetail(tooLarge()) } });
+        },
       };
     }),
   };
@@ -69,16 +73,25 @@ export class RunSchedulerRpc {
     deadlineMs: number,
     onId: (runId: string) => void,
   ): Promise<{ view: RunViewMessage; replayed: boolean }> {
+    // The key makes a repeat harmless, so that a peer that says nothing or has no shards either is no reason to fail.
     for (const peer of this.options.peers.connected()) {
       const item = { item: { case: 'start' as const, value: { start: request, deadlineMs } } };
-      const reply = await this.options.peers.request(peer, item, Math.max(500, deadlineMs || 5_000));
-      if (reply.item.case !== 'startReply') continue;
+      const reply = await this.options.peers.request(peer, item, Math.max(500, deadlineMs || 5_000)).catch(() => null);
+      if (reply?.item.case !== 'startReply') continue;
       const { outcome } = reply.item.value;
-      if (outcome.case === 'error') throw fromErrorDetail(outcome.value);
+      if (outcome.case === 'error') {
+        const error = fromErrorDetail(outcome.value);
+        if (error.code === 'unavailable') continue;
+        throw error;
+      }
       if (outcome.case !== 'run' || outcome.value.run === undefined) continue;
       onId(outcome.value.run.runId);
       return { view: outcome.value.run, replayed: outcome.value.replayed };
     }
     throw new ServiceError('unavailable', 'No node owns shards yet.');
   }
+}
+
+function tooLarge(): ServiceError {
+  return new ServiceError('too_large', 'The run is larger than the 4 MiB of a message.');
 }

@@ -41,10 +41,9 @@ export class StartRuns {
     onId(facts.runId);
     const claim = this.claimNow(facts);
     const outcome = await this.options.actors.startRun(facts, claim?.command ?? null);
-    if (outcome.kind !== 'started' && claim !== null) {
-      this.options.grants.forget(claim.command.token);
-      this.options.waiters.returned(claim.creditId);
-    }
+    // The grant, if there is one, was sent before the reply.
+    if (claim !== null) this.options.grants.forget(claim.command.token);
+    if (outcome.kind !== 'started' && claim !== null) this.options.waiters.returned(claim.creditId);
     if (outcome.kind !== 'failed') return { run: outcome.run, replayed: outcome.kind === 'replayed' };
     if (outcome.code === 'idempotency_conflict') throw conflict();
     if (outcome.code === 'invalid_request') {

@@ -12,18 +12,18 @@ import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { RunFolderStore } from '../store/run-folder-store.ts';
 import type { KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
-import { type SchedulerItem, WorkerSession, type WorkerSessionHost } from '../worker-stream/worker-session.ts';
+import { type SchedulerItem, WorkerSession } from '../worker-stream/worker-session.ts';
+import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
 
 const FOLDER_BYTES_MAX = 256 << 20;
 const CHUNK_BYTES_MAX = 64 << 10;
 
 export interface WorkerServiceOptions {
   readonly keys: WorkerKeys;
-  readonly sessions: WorkerSessionHost;
+  readonly sessions: WorkerSessions;
   readonly registry: Client<typeof MethodRegistryService>;
   readonly folders: RunFolderStore;
   readonly actors: RunActors;
-
   readonly logger: Logger;
 }
 
@@ -33,13 +33,17 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
   return {
     work: serveFrames<WorkerItem, SchedulerItem>(async (connection) => {
       const owner = await ownerOf(connection.metadata);
-      const session = new WorkerSession(connection, owner.orgId, owner.keyId, sessions);
+      const check = () => ownerOf(connection.metadata);
+      const session = new WorkerSession(connection, { ...owner, check }, sessions);
+      sessions.connected(session);
       return {
         onItems: (items) => session.received(items),
         onClose: (error) => {
           if (error !== null) logger.debug({ err: error, worker: session.id }, 'worker stream ended');
           sessions.closed(session);
         },
+        // Kept far below what a message carries; should it happen, the rest of the stream must not suffer.
+        onUnsendable: ({ item }) => logger.error({ worker: session.id, item: item?.case }, 'item beyond 4 MiB'),
       };
     }),
     async getVersion(request, context) {

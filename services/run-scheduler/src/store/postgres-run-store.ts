@@ -10,6 +10,7 @@ import type {
   BatchOutcome,
   DueQuestion,
   KeptStep,
+  OutboxCursor,
   OutboxEvent,
   QueueCursor,
   QueueEntry,
@@ -122,7 +123,12 @@ export class PostgresRunStore implements RunStore {
     }));
   }
 
-  async unsentEvents(shards: readonly number[], beforeMs: number, limit: number): Promise<OutboxEvent[]> {
+  async unsentEvents(
+    shards: readonly number[],
+    beforeMs: number,
+    limit: number,
+    after: OutboxCursor | null = null,
+  ): Promise<OutboxEvent[]> {
     const rows = await this.read<{
       outbox_id: string;
       org_id: string;
@@ -133,8 +139,17 @@ export class PostgresRunStore implements RunStore {
       created_at_ms: number;
     }>(
       `select outbox_id, org_id, run_id, shard, seq, body, created_at_ms::float8 from scheduler.outbox
-       where shard = any($1::smallint[]) and created_at_ms < $2::bigint order by created_at_ms, seq limit $3`,
-      [arrayLiteral(shards), String(Math.round(beforeMs)), String(limit)],
+       where shard = any($1::smallint[]) and created_at_ms <= $2::bigint
+         and (created_at_ms, seq, outbox_id) > ($4::bigint, $5::integer, $6)
+       order by created_at_ms, seq, outbox_id limit $3`,
+      [
+        arrayLiteral(shards),
+        String(Math.round(beforeMs)),
+        String(limit),
+        String(Math.round(after?.createdAtMs ?? 0)),
+        String(after?.seq ?? 0),
+        after?.outboxId ?? '',
+      ],
     );
     return rows.map((r) => ({
       outboxId: r.outbox_id,

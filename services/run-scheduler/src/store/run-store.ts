@@ -26,6 +26,8 @@ export interface OutboxEvent {
   readonly createdAtMs: number;
 }
 
+export type OutboxCursor = Pick<OutboxEvent, 'createdAtMs' | 'seq' | 'outboxId'>;
+
 export interface BatchOutcome {
   /** Shards whose epoch held; changes of others did not happen. */
   readonly heldShards: ReadonlySet<number>;
@@ -71,8 +73,13 @@ export interface RunStore {
   queuePage(queue: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): Promise<QueueEntry[]>;
   /** Questions whose deadline comes before `untilMs`. */
   dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]>;
-  /** Unconfirmed events older than `beforeMs`, oldest first. */
-  unsentEvents(shards: readonly number[], beforeMs: number, limit: number): Promise<OutboxEvent[]>;
+  /** The next unconfirmed events after a cursor that are older than `beforeMs`, oldest first. */
+  unsentEvents(
+    shards: readonly number[],
+    beforeMs: number,
+    limit: number,
+    after?: OutboxCursor | null,
+  ): Promise<OutboxEvent[]>;
   deleteEvents(outboxIds: readonly string[]): Promise<void>;
   /** The database's clock in ms. */
   clockMs(): Promise<number>;

@@ -97,11 +97,11 @@ export class DueQuestions {
   }
 
   private fire(): void {
-    for (const question of this.heap.popDue(this.options.databaseClock.nowMs())) {
-      if (!this.options.owns(question.shard)) this.known.delete(question.questionId);
-      else if (this.firing >= AT_ONCE) this.heap.push(question.wakeAtMs, question);
-      else void this.expire(question);
+    for (const question of this.heap.popDue(this.options.databaseClock.nowMs(), AT_ONCE - this.firing)) {
+      if (this.options.owns(question.shard)) void this.expire(question);
+      else this.known.delete(question.questionId);
     }
+    // At the bound, the next that is settled goes on.
     if (this.firing < AT_ONCE) this.schedule();
   }
 

@@ -27,10 +27,10 @@ export class TimerHeap<Item> {
     }
   }
 
-  /** Takes out everything due at `nowMs`, in order. */
-  popDue(nowMs: number): Item[] {
+  /** Takes out what is due at `nowMs`, in order, at most so many. */
+  popDue(nowMs: number, itemsMax = Number.POSITIVE_INFINITY): Item[] {
     const due: Item[] = [];
-    while (this.heap.length > 0 && this.at(0).atMs <= nowMs) {
+    while (this.heap.length > 0 && due.length < itemsMax && this.at(0).atMs <= nowMs) {
       due.push(this.at(0).item);
       const last = this.heap.pop();
       if (last !== undefined && this.heap.length > 0) {

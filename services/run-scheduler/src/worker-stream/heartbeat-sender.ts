@@ -10,7 +10,8 @@ export interface HeartbeatRun {
   readonly ageMs: number;
 }
 
-const RUNS_MAX = 10_000;
+/** Runs in one message: about 400 KiB. */
+const RUNS_MAX = 5_000;
 
 export class HeartbeatSender {
   private lastSentMs = Number.NEGATIVE_INFINITY;
@@ -40,19 +41,24 @@ export class HeartbeatSender {
     const { clock, held, members, leaseMs } = this.options;
     const nowMs = clock.monotonicMs();
     held.forgetSilent(4 * leaseMs);
-    const byOwner = new Map<string, HeartbeatRun[]>();
+    // This node too, also while the members do not name it: its own workers' leases must not run out over that.
+    const byOwner = new Map<string, HeartbeatRun[]>([[this.options.nodeId, []]]);
     for (const nodeId of members()) byOwner.set(nodeId, []);
     for (const grant of held.all()) {
       if (!grant.accepted || (!this.wholeNext && grant.heardAtMs <= this.lastSentMs)) continue;
       const owner = this.ownerOf(grant.runId);
       const runs = owner === null ? undefined : byOwner.get(owner);
-      if (runs === undefined || runs.length >= RUNS_MAX) continue;
+      if (runs === undefined) continue;
       runs.push({ runId: grant.runId, token: grant.token, ageMs: held.ageMs(grant) });
     }
     this.lastSentMs = nowMs;
     this.wholeNext = false;
     // An empty message tells as well: that this node is heard and its list is whole.
-    for (const [nodeId, runs] of byOwner) this.options.send(nodeId, runs);
+    for (const [nodeId, runs] of byOwner) {
+      for (let from = 0; from === 0 || from < runs.length; from += RUNS_MAX) {
+        this.options.send(nodeId, runs.slice(from, from + RUNS_MAX));
+      }
+    }
   }
 
   private ownerOf(runId: string): string | null {

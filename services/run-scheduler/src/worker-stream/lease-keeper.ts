@@ -22,6 +22,9 @@ export interface LeaseKeeperOptions {
 
 /** Nodes tell of their workers once a second; after this their silence is noticed. */
 const SILENT_MS = 3_000;
+const RETURN_AGAIN_MS = 1_000;
+/** Nodes come with new ids: the longest silent are forgotten. */
+const NODES_MAX = 1_000;
 
 export class LeaseKeeper {
   readonly leases: LeaseTable;
@@ -47,7 +50,9 @@ export class LeaseKeeper {
 
   /** A node that is a member spoke: what it tells of its workers can be trusted to be whole. */
   heardFrom(nodeId: string): void {
+    this.heardAtMs.delete(nodeId);
     this.heardAtMs.set(nodeId, this.options.clock.monotonicMs());
+    if (this.heardAtMs.size > NODES_MAX) this.heardAtMs.delete(this.heardAtMs.keys().next().value ?? '');
   }
 
   heartbeats(nodeId: string, runs: readonly { runId: string; token: string; ageMs: number }[]): void {
@@ -80,7 +85,13 @@ export class LeaseKeeper {
       this.leases.ended(runId, token);
       this.giveBack(lease);
     } else {
-      void this.options.actors().tell(runId, null, { type: 'return_grant', token });
+      void this.options
+        .actors()
+        .tell(runId, null, { type: 'return_grant', token })
+        .then((outcome) => {
+          if (outcome.kind !== 'failed' || outcome.code !== 'unavailable') return;
+          this.options.clock.after(RETURN_AGAIN_MS, () => this.returnGrant(runId, token));
+        });
     }
   }
 
@@ -105,7 +116,7 @@ export class LeaseKeeper {
         const reported = outcome.kind === 'refused' && outcome.code === 'not_due';
         if (!reported && !(outcome.kind === 'failed' && outcome.code === 'unavailable')) return;
         const ageMs = this.options.clock.monotonicMs() - lease.renewedAtMs;
-        this.leases.add({ ...lease, accepted: reported, ageMs });
+        this.takeBack({ ...lease, accepted: reported }, ageMs);
       });
   }
 
@@ -117,8 +128,13 @@ export class LeaseKeeper {
       .then((outcome) => {
         // The store could not be reached: the lease is over all the same, look again with the next sweep.
         if (outcome.kind !== 'failed' || outcome.code !== 'unavailable') return;
-        this.leases.add({ ...lease, ageMs: this.options.leaseMs + 1 });
+        this.takeBack(lease, this.options.leaseMs + 1);
       });
+  }
+
+  /** The run still needs a lease; not this one, if it was granted or spoken for meanwhile. */
+  private takeBack(lease: Lease, ageMs: number): void {
+    if (!this.leases.has(lease.runId)) this.leases.add({ ...lease, ageMs });
   }
 
   private askToCancel(runId: string, token: string, workerSession: string): void {

@@ -78,13 +78,26 @@ describe('leases of running runs', () => {
     assert.equal(table.has('a'), false);
   });
 
-  test('a lease stands still while the node of its worker lives and cannot be heard', () => {
+  test('a lease stands still while the node of its worker lives and cannot be heard, and then has its rest', () => {
+    add('a');
+    after(20_000);
+    standing.add('n1');
+    for (let i = 0; i < 200; i++) after(1_000);
+    standing.delete('n1');
+    after(40_000);
+    assert.deepEqual(expired, []);
+    after(1);
+    assert.deepEqual(expired, ['a']);
+  });
+
+  test('a silent node gives no lease more than a whole one', () => {
     add('a');
     standing.add('n1');
     after(2 * LEASE_MS);
-    assert.deepEqual(expired, []);
     standing.delete('n1');
-    after(0);
+    after(LEASE_MS);
+    assert.deepEqual(expired, []);
+    after(1);
     assert.deepEqual(expired, ['a']);
   });
 

@@ -10,7 +10,7 @@ export interface Lease {
   /** Node the worker's stream is at; null after a take-over until some node speaks for it. */
   nodeId: string | null;
   renewedAtMs: number;
-  readonly grantedAtMs: number;
+  grantedAtMs: number;
   accepted: boolean;
   /** Null: not asked to cancel. A sign of life that is younger than this ends the run. */
   cancelAskedAtMs: number | null;
@@ -32,8 +32,11 @@ export class LeaseTable {
   private readonly leases = new Map<string, Lease>();
   /** Runs by worker, for a worker that comes back on another stream. */
   private readonly byWorker = new Map<string, Set<string>>();
+  private sweptAtMs: number;
 
-  constructor(private readonly options: LeaseTableOptions) {}
+  constructor(private readonly options: LeaseTableOptions) {
+    this.sweptAtMs = options.clock.monotonicMs();
+  }
 
   add(lease: Omit<Lease, 'renewedAtMs' | 'grantedAtMs'> & { readonly ageMs?: number }): void {
     const nowMs = this.options.clock.monotonicMs();
@@ -81,15 +84,21 @@ export class LeaseTable {
     return [...runs].flatMap((runId) => this.leases.get(runId) ?? []);
   }
 
+  /** Called a few times a second. */
   sweep(): void {
     const nowMs = this.options.clock.monotonicMs();
+    const sinceMs = nowMs - this.sweptAtMs;
+    this.sweptAtMs = nowMs;
     for (const lease of [...this.leases.values()]) {
-      if (nowMs - lease.renewedAtMs > this.options.leaseMs) {
-        if (lease.nodeId !== null && this.options.standsStill(lease.nodeId)) continue;
+      if (lease.nodeId !== null && this.options.standsStill(lease.nodeId)) {
+        // What it had left it still has when the node is heard again: by then not all its workers have spoken.
+        lease.renewedAtMs += Math.min(sinceMs, nowMs - lease.renewedAtMs);
+        lease.grantedAtMs += Math.min(sinceMs, nowMs - lease.grantedAtMs);
+      } else if (nowMs - lease.renewedAtMs > this.options.leaseMs) {
         this.remove(lease.runId);
         this.options.expired(lease);
       } else if (!lease.accepted && nowMs - lease.grantedAtMs > Math.min(ACCEPT_MS, this.options.leaseMs)) {
-        if (lease.nodeId === null || this.options.standsStill(lease.nodeId)) continue;
+        if (lease.nodeId === null) continue;
         this.remove(lease.runId);
         this.options.unaccepted(lease);
       }

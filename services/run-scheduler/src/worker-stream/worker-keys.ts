@@ -17,6 +17,7 @@ const KEYS_MAX = 10_000;
 
 export class WorkerKeys {
   private readonly known = new Map<string, Known>();
+  private changes = 0;
 
   constructor(
     private readonly options: {
@@ -34,8 +35,11 @@ export class WorkerKeys {
     const name = hash.toString('hex');
     const known = this.known.get(name);
     if (known !== undefined && this.options.nowMs() - known.atMs < FRESH_MS) return known;
+    const { changes } = this;
     try {
       const owner = await this.options.resolve(hash);
+      // A key changed meanwhile: the answer may be from before.
+      if (changes !== this.changes) return await this.options.resolve(hash);
       if (this.known.size >= KEYS_MAX) this.known.delete(this.known.keys().next().value ?? '');
       this.known.set(name, { ...owner, atMs: this.options.nowMs() });
       return owner;
@@ -47,6 +51,7 @@ export class WorkerKeys {
   }
 
   changed(keyId: string): void {
+    this.changes++;
     for (const [name, owner] of this.known) if (owner.keyId === keyId) this.known.delete(name);
   }
 }

@@ -1,5 +1,6 @@
 // One connected worker: what it says goes to the owners of its runs, what owners grant or cancel goes to it.
 
+import type { ServiceError } from '@methods/errors/service-error';
 import type { WorkerItem, WorkResponseSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
 import type { QueueKey } from '../store/run-store.ts';
@@ -15,6 +16,14 @@ export interface WorkerHello {
   readonly held: readonly { readonly runId: string; readonly token: string }[];
 }
 
+/** Whose key opened the stream. */
+export interface WorkerOwner {
+  readonly orgId: string;
+  readonly keyId: string;
+  /** Rejects with `unauthorized` once the key is revoked. */
+  readonly check: () => Promise<unknown>;
+}
+
 /** What the session needs of its node. */
 export interface WorkerSessionHost {
   opened(session: WorkerSession, hello: WorkerHello): void;
@@ -28,9 +37,17 @@ export interface WorkerSessionHost {
 
 const SLOTS_MAX = 10_000;
 const METHODS_MAX = 1_000;
+const METHOD_CHARACTERS_MAX = 64;
+const TOKEN_CHARACTERS_MAX = 64;
+/** A worker holds what it executes, and what has ended there and waits for its acknowledgement. */
+const HELD_PER_SLOT = 3;
+const HELD_SPARE = 100;
 
 export class WorkerSession {
-  /** `<worker id>.<stream number>`; empty before the hello. */
+  /**
+   * `<organization>.<worker id>.<stream number>`; empty before the hello. Workers choose their ids: what one says must
+   * never be taken for the word of another organization's.
+   */
   id = '';
   slots = 0;
   queues: readonly QueueKey[] = [];
@@ -39,10 +56,13 @@ export class WorkerSession {
 
   constructor(
     private readonly connection: FrameConnection<SchedulerItem>,
-    readonly orgId: string,
-    readonly keyId: string,
+    readonly owner: WorkerOwner,
     private readonly host: WorkerSessionHost,
   ) {}
+
+  get orgId(): string {
+    return this.owner.orgId;
+  }
 
   /** Throws on what no worker of ours sends; the stream is then closed. */
   received(items: readonly WorkerItem[]): void {
@@ -66,6 +86,7 @@ export class WorkerSession {
         this.connection.send({ item: { case: 'left', value: {} } });
         return;
       case 'heartbeat':
+        this.checkHeld(item.value.runs);
         return this.host.heartbeat(this, item.value.runs);
       case 'accepted':
       case 'stepRecord':
@@ -80,18 +101,30 @@ export class WorkerSession {
 
   private hello(hello: WorkerHello): void {
     if (this.id !== '') throw new RangeError('a worker says hello once a stream');
-    const { workerId, streamNumber, methods, slots } = hello;
+    const { workerId, streamNumber, slots, held } = hello;
+    const methods = new Set(hello.methods);
     if (!/^[0-9a-f]{32}$/.test(workerId) || streamNumber < 1) throw new RangeError('malformed worker id');
-    if (methods.length === 0 || methods.length > METHODS_MAX) throw new RangeError('a worker names 1 to 1000 methods');
+    if (methods.size === 0 || methods.size > METHODS_MAX) throw new RangeError('a worker names 1 to 1000 methods');
+    for (const method of methods) if (method.length > METHOD_CHARACTERS_MAX) throw new RangeError('no method id');
     if (slots < 1 || slots > SLOTS_MAX) throw new RangeError('a worker has 1 to 10000 places');
-    this.id = `${workerId}.${streamNumber}`;
     this.slots = slots;
-    this.queues = methods.map((method) => ({ orgId: this.orgId, method }));
+    this.checkHeld(held);
+    this.id = `${this.orgId}.${workerId}.${streamNumber}`;
+    this.queues = [...methods].map((method) => ({ orgId: this.orgId, method }));
     this.host.opened(this, hello);
   }
 
-  granted(): void {
-    this.free = Math.max(0, this.free - 1);
+  /** What a worker says it holds is kept until an owner denies it, so it must not be any number of runs. */
+  private checkHeld(runs: readonly { readonly token: string }[]): void {
+    if (runs.length > HELD_PER_SLOT * this.slots + HELD_SPARE) throw new RangeError('more runs than a worker can hold');
+    for (const { token } of runs) if (token.length > TOKEN_CHARACTERS_MAX) throw new RangeError('no attempt token');
+  }
+
+  /** For a grant: false when every place the worker gave is taken already. */
+  takePlace(): boolean {
+    if (this.free === 0) return false;
+    this.free--;
+    return true;
   }
 
   send(item: SchedulerItem): boolean {
@@ -102,7 +135,7 @@ export class WorkerSession {
     this.connection.send({ item: outcome } as SchedulerItem);
   }
 
-  close(): void {
-    this.connection.close();
+  close(error?: ServiceError): void {
+    this.connection.close(error);
   }
 }

@@ -1,6 +1,8 @@
 // The workers connected to this node: joins their streams to the queues, the owners of their runs and the grants
 // that come for them.
+import type { Clock } from '@methods/base/clock';
 import { randomToken, shardOfRunId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { DeliveredGrant } from './grant-desk.ts';
@@ -9,12 +11,17 @@ import type { OwnerLink } from './owner-link.ts';
 import type { ReportItem } from './worker-reports.ts';
 import type { WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
 
+const HELLO_MS = 10_000;
+
 export class WorkerSessions implements WorkerSessionHost {
+  /** Every open stream, also before its hello: a revoked key ends it all the same. */
+  private readonly streams = new Set<WorkerSession>();
   private readonly sessions = new Map<string, WorkerSession>();
 
   constructor(
     private readonly options: {
       readonly nodeId: string;
+      readonly clock: Clock;
       readonly heartbeatMs: number;
       readonly leaseMs: number;
       readonly shardCount: number;
@@ -25,7 +32,17 @@ export class WorkerSessions implements WorkerSessionHost {
     },
   ) {}
 
+  /** The stream is open; its hello is still to come. */
+  connected(session: WorkerSession): void {
+    this.streams.add(session);
+    this.options.clock.after(HELLO_MS, () => {
+      if (session.id === '') session.close(new ServiceError('unavailable', 'No hello came.'));
+    });
+  }
+
   opened(session: WorkerSession, hello: WorkerHello): void {
+    // The same stream of the same worker a second time: the first one is dead or somebody's mistake.
+    this.sessions.get(session.id)?.close();
     this.sessions.set(session.id, session);
     const { heartbeatMs, leaseMs, nodeId } = this.options;
     session.send({ item: { case: 'welcome', value: { heartbeatMs, leaseMs, nodeId } } });
@@ -36,6 +53,7 @@ export class WorkerSessions implements WorkerSessionHost {
   }
 
   closed(session: WorkerSession): void {
+    this.streams.delete(session);
     if (session.id === '' || this.sessions.get(session.id) !== session) return;
     this.sessions.delete(session.id);
     this.options.waiters.unregister(session.id);
@@ -83,12 +101,18 @@ export class WorkerSessions implements WorkerSessionHost {
 
   /** A grant from an owner, here or elsewhere. False: it reaches no worker and goes back. */
   deliver(delivered: DeliveredGrant, epoch: number): boolean {
+    const { waiters, held } = this.options;
     const { grant, shard, orgId, workerSession, creditId } = delivered;
-    this.options.waiters.used(creditId);
     const session = this.sessions.get(workerSession);
-    if (session === undefined || session.leaving || !this.options.held.admits(shard, epoch)) return false;
-    session.granted();
-    this.options.held.add({ runId: grant.runId, shard, token: grant.token, orgId, session: workerSession });
+    if (session === undefined || session.leaving || !held.admits(shard, epoch)) {
+      waiters.returned(creditId);
+      return false;
+    }
+    const inTime = waiters.used(creditId);
+    // A place may have been offered again after a second of silence: then two runs come for it, and one goes back.
+    if (!session.takePlace()) return false;
+    if (!inTime) waiters.filled(workerSession);
+    held.add({ runId: grant.runId, shard, token: grant.token, orgId, session: workerSession });
     return session.send({ item: { case: 'grant', value: grant } });
   }
 
@@ -113,7 +137,19 @@ export class WorkerSessions implements WorkerSessionHost {
 
   /** A key was revoked (or made): its workers come back with it, or not. */
   keyChanged(keyId: string): void {
-    for (const session of [...this.sessions.values()]) if (session.keyId === keyId) session.close();
+    for (const session of [...this.streams]) if (session.owner.keyId === keyId) session.close();
+  }
+
+  /** Called on a coarse tick: the word that a key was revoked may have been lost. */
+  async recheckKeys(): Promise<void> {
+    const byKey = new Map([...this.streams].map(({ owner }) => [owner.keyId, owner]));
+    for (const [keyId, owner] of byKey) {
+      try {
+        await owner.check();
+      } catch (error) {
+        if (error instanceof ServiceError && error.code === 'unauthorized') this.keyChanged(keyId);
+      }
+    }
   }
 
   /** Tells every worker to go elsewhere. */

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+const folder = mkdtempSync(join(tmpdir(), 'fault-point-'));
+const onceFile = join(folder, 'once');
+after(() => rmSync(folder, { recursive: true }));
+
+/** The signal that ended a process which passes the point, and what it wrote behind it. */
+function pass(armed: boolean): { signal: string | null; wrote: string } {
+  const code = `
+    import { armFaultPoint, faultPoint } from ${JSON.stringify(new URL('./fault-point.ts', import.meta.url).href)};
+    if (${armed}) armFaultPoint({ name: 'claim-committed', onceFile: ${JSON.stringify(onceFile)} });
+    faultPoint('claim-committed');
+    console.log('behind');`;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', code];
+  const { signal, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  return { signal, wrote: stdout.trim() };
+}
+
+test('a fault point is inert until it is armed, and strikes once', () => {
+  assert.deepEqual(pass(false), { signal: null, wrote: 'behind' });
+  assert.equal(existsSync(onceFile), false);
+  assert.deepEqual(pass(true), { signal: 'SIGKILL', wrote: '' });
+  assert.deepEqual(pass(true), { signal: null, wrote: 'behind' });
+});

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { systemClock } from '@methods/base/clock';
+import { silentLogger } from '@methods/logging/logger';
+import { until } from '@methods/test/harness/until';
+import { TestActors } from '../actor/test-actors.fixture.ts';
+import { answer, ask, claim } from '../run/run.fixture.ts';
+import type { Run, RunFacts } from '../run/run.ts';
+import { decide, newFacts, startOf, TestStore } from '../store/run-store.fixture.ts';
+import { DueQuestions } from './due-questions.ts';
+
+describe('questions nobody answers', () => {
+  let db: TestStore;
+  let node: TestActors;
+  let due: DueQuestions;
+
+  before(async () => {
+    db = await TestStore.open();
+  });
+  after(() => db.close());
+
+  beforeEach(async () => {
+    await db.sql`delete from scheduler.deadlines`;
+    node = await TestActors.on(db);
+    due = newDueQuestions();
+    node.actors.listen({ committed: (old, run) => due.committed(old, run) });
+  });
+  afterEach(() => due.stop());
+
+  function newDueQuestions(): DueQuestions {
+    return new DueQuestions({
+      store: node.store,
+      actors: node.actors,
+      databaseClock: node.databaseClock,
+      clock: systemClock,
+      ownedShards: () => [...node.epochs.keys()],
+      owns: (shard) => node.epochs.has(shard),
+      logger: silentLogger,
+    });
+  }
+
+  async function waiting(timeoutMs: number | null, more: Partial<RunFacts> = {}): Promise<Run> {
+    const run = await node.running(more);
+    const asked = await node.tell(run, ask(run.token, 1, `q_${run.facts.runId}`, timeoutMs));
+    if (asked.kind !== 'accepted') throw new Error('not asked');
+    return asked.run;
+  }
+
+  function statusOf(run: Run): Promise<string | undefined> {
+    return db.load(run.facts.runId).then((loaded) => loaded?.status);
+  }
+
+  test('a question ends at its deadline, not before it by the clock of the database', async () => {
+    due.start();
+    const run = await waiting(300);
+    await until('it has failed', async () => (await statusOf(run)) === 'failed');
+    const failed = await db.load(run.facts.runId);
+    assert.ok(failed?.status === 'failed' && run.status === 'waiting');
+    assert.equal(failed.error.code, 'no_answer');
+    const sinceAskedMs = (await db.nowMs()) - run.question.askedAtMs;
+    assert.ok(sinceAskedMs >= 300 && sinceAskedMs < 2_300, `${sinceAskedMs} ms`);
+  });
+
+  test('a node whose clock is ahead waits for the clock of the database', async () => {
+    node.databaseClock.observe((await db.nowMs()) + 900);
+    const commits: number[] = [];
+    node.between = async (commit, batch) => {
+      const outcome = await commit();
+      if (batch.some((change) => change.dueMs > 0 && outcome.done.has(change.after.facts.runId))) {
+        commits.push(outcome.nowMs);
+      }
+      return outcome;
+    };
+    due.start();
+    const run = await waiting(200);
+    assert.ok(run.status === 'waiting');
+    await until('it has failed', async () => (await statusOf(run)) === 'failed');
+    assert.equal(commits.length, 1);
+    assert.ok((commits[0] ?? 0) >= (run.question.deadlineAtMs ?? 0));
+  });
+
+  test('an answered question never ends the run, nor the question after it', async () => {
+    due.start();
+    const run = await waiting(150);
+    assert.equal((await node.tell(run, answer(`q_${run.facts.runId}`, 'd'))).kind, 'accepted');
+    await node.tell(run, claim('t2'));
+    await node.tell(run, ask('t2', 1, 'q_next', null));
+    const other = await waiting(250);
+    await until('the later one has failed', async () => (await statusOf(other)) === 'failed');
+    assert.equal(await statusOf(run), 'waiting');
+  });
+
+  test('deadlines that stood in the database before the node took the shard are kept', async () => {
+    const run = await waiting(50);
+    due.stop();
+    due = newDueQuestions();
+    due.start();
+    await until('it has failed', async () => (await statusOf(run)) === 'failed');
+  });
+
+  test('a database that cannot be written is asked again', async () => {
+    const run = await waiting(100);
+    let refusals = 3;
+    node.between = async (commit, batch) => {
+      if (refusals === 0 || batch.every((change) => change.dueMs === 0)) return commit();
+      refusals--;
+      throw Object.assign(new Error('full'), { code: '53100' });
+    };
+    due.start();
+    await until('it has failed', async () => (await statusOf(run)) === 'failed');
+    assert.equal(refusals, 0);
+  });
+
+  test('a shard given away takes its deadlines along', async () => {
+    const [kept, gone] = [await waiting(150, { shard: 0 }), await waiting(100, { shard: 1 })];
+    due.start();
+    node.lose([1]);
+    await until('the other has failed', async () => (await statusOf(kept)) === 'failed');
+    assert.equal(await statusOf(gone), 'waiting');
+  });
+
+  test('5,000 questions that are due together end within seconds, and others get through meanwhile', async () => {
+    const nowMs = await db.nowMs();
+    for (let batch = 0; batch < 20; batch++) {
+      let runs: (Run | null)[] = Array.from({ length: 250 }, () => null);
+      const facts = runs.map(() => newFacts(batch % 4, { webhookUrl: null }));
+      for (const next of [startOf, () => claim('t1'), (of: RunFacts) => ask('t1', 1, `q_${of.runId}`, 1)]) {
+        const changes = facts.map((of, i) => decide(runs[i] ?? null, next(of), nowMs - 1_000));
+        await db.store.commit(changes);
+        runs = changes.map((change) => change.after);
+      }
+    }
+    due.start();
+    await until('they are under way', () => node.batches.length > 3);
+    const startedAtMs = performance.now();
+    await node.started();
+    const waitedMs = performance.now() - startedAtMs;
+    assert.ok(waitedMs < 1_000, `a start took ${waitedMs} ms`);
+    await until('none is left', async () => (await open()) === 0, 20_000);
+  });
+
+  async function open(): Promise<number> {
+    const [row] = await db.sql<{ n: number }[]>`select count(*)::int as n from scheduler.deadlines`;
+    return row?.n ?? -1;
+  }
+});
