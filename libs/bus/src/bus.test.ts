@@ -79,6 +79,23 @@ describe('the bus', () => {
     assert.equal(bus.connected, false);
   });
 
+  // A drain on a connection that broke at that moment never settles.
+  test('stops while NATS is going', async () => {
+    const going = await testNats();
+    for (let i = 0; i < 20; i++) {
+      const bus = new Bus({ url: going.url, name: 'test', logger: silentLogger });
+      bus.subscribe('any', () => {});
+      bus.start();
+      await ready(bus);
+      await going.kill();
+      const beganMs = performance.now();
+      await bus.stop();
+      assert.ok(performance.now() - beganMs < 1_500, 'it does not wait for a server that is gone');
+      await going.restart();
+    }
+    await going.stop();
+  });
+
   test('is whole again after NATS lost all its data under connected clients', async () => {
     const [one, two] = [open('one'), open('two')];
     await Promise.all([ready(one), ready(two)]);

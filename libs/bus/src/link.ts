@@ -2,7 +2,7 @@
 // own reconnecting is off, so that a first connection, a reconnection and a wiped server are one case: connect, make
 // streams, tell those who subscribe. (It would also keep publishing into a buffer while nobody is there.)
 import { Backoff } from '@methods/base/backoff';
-import { type Clock, systemClock, type Timer } from '@methods/base/clock';
+import { type Clock, systemClock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
 import { connect, type NatsConnection } from 'nats';
@@ -100,12 +100,13 @@ export class Link implements Stoppable {
     for (const end of [...this.pauses]) end();
     const connection = this.connection;
     if (connection) {
-      let timer: Timer | undefined;
+      let timer: NodeJS.Timeout | undefined;
+      // Not the clock's timer: a drain on a connection that just broke never settles, and nothing else is awake then.
       const late = new Promise<void>((resolve) => {
-        timer = this.clock.after(STOP_WITHIN_MS, resolve);
+        timer = setTimeout(resolve, STOP_WITHIN_MS);
       });
-      await Promise.race([connection.drain().catch(() => {}), late]);
-      timer?.cancel();
+      await Promise.race([connection.drain().catch(() => {}), connection.closed(), late]);
+      clearTimeout(timer);
       await connection.close().catch(() => {});
     }
     await this.running;

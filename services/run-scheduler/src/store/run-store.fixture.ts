@@ -54,6 +54,11 @@ export class TestStore {
     return run;
   }
 
+  /** The server counts what the store's writes did so far; by itself it does so within 10 s. */
+  async countWrites(): Promise<void> {
+    await this.writer`select pg_stat_force_next_flush()`;
+  }
+
   async load(runId: string): Promise<Run | undefined> {
     return (await this.store.load([runId])).get(runId);
   }

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { type AnswerRun, AnswerRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { TestActors } from '../actor/test-actors.fixture.ts';
+import type { RunOwners } from '../bus/run-owners.ts';
+import { ask, cancel, claim } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import { TestStore } from '../store/run-store.fixture.ts';
+import { AnswerRuns } from './answer-run.ts';
+import { runOf } from './refusals.ts';
+import { runView } from './run-message.ts';
+
+const FORM = {
+  type: 'object',
+  properties: { ok: { type: 'boolean' }, note: { type: 'string', default: 'none' } },
+  required: ['ok'],
+  additionalProperties: false,
+};
+
+const code = (expected: string) => ({ name: 'ServiceError', code: expected });
+
+describe('answers', () => {
+  let db: TestStore;
+  let node: TestActors;
+  let answers: AnswerRuns;
+  /** What happens between the look at the run and its owner's decision. */
+  let meanwhile: () => Promise<unknown>;
+
+  before(async () => {
+    db = await TestStore.open();
+  });
+  after(() => db.close());
+
+  beforeEach(async () => {
+    node = await TestActors.on(db);
+    meanwhile = async () => {};
+    const owners: Pick<RunOwners, 'tell'> = {
+      async tell(runId, orgId, command) {
+        await meanwhile();
+        return runView(runOf(await node.actors.tell(runId, orgId, command)));
+      },
+    };
+    answers = new AnswerRuns({ actors: node.actors, owners: owners as RunOwners });
+  });
+
+  async function asks(run: Run & { token: string }, questionId: string, seq = 1): Promise<Run> {
+    const question = ask(run.token, seq, questionId, null);
+    const outcome = await node.tell(run, { ...question, formJson: JSON.stringify(FORM) } as typeof question);
+    assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome));
+    return outcome.run;
+  }
+
+  async function waiting(questionId = 'q1'): Promise<Run> {
+    return asks(await node.running(), questionId);
+  }
+
+  function request(run: Run, value: unknown, more: MessageInitShape<typeof AnswerRunSchema> = {}): AnswerRun {
+    const { runId, orgId } = run.facts;
+    return create(AnswerRunSchema, { runId, orgId, answerJson: JSON.stringify(value), ...more });
+  }
+
+  async function given(run: Run) {
+    return (await db.load(run.facts.runId))?.answer;
+  }
+
+  test('an answer is kept with its defaults, and the question it answers', async () => {
+    const run = await waiting();
+    await answers.answer(request(run, { ok: true }));
+    const answer = await given(run);
+    assert.deepEqual([answer?.questionId, JSON.parse(answer?.answerJson ?? '')], ['q1', { ok: true, note: 'none' }]);
+  });
+
+  test('an answer that does not fit the form is refused with what is wrong, and the question stays open', async () => {
+    const run = await waiting();
+    await assert.rejects(answers.answer(request(run, { ok: 'yes' })), code('invalid_answer'));
+    await assert.rejects(answers.answer(request(run, {}, { answerJson: '{' })), code('invalid_request'));
+    assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
+  });
+
+  test('the same answer again is no other one, also in another order of its fields', async () => {
+    const run = await waiting();
+    await answers.answer(request(run, { ok: true, note: 'x' }));
+    await answers.answer(request(run, { note: 'x', ok: true }));
+    await answers.answer(request(run, { note: 'x', ok: true }, { questionId: 'q1' }));
+    await assert.rejects(answers.answer(request(run, { ok: false })), code('run_not_waiting'));
+    assert.equal((await db.load(run.facts.runId))?.revision, run.revision + 1);
+  });
+
+  test('an answer to another question than the open one is refused', async () => {
+    const run = await waiting();
+    await assert.rejects(answers.answer(request(run, { ok: true }, { questionId: 'q0' })), code('question_changed'));
+  });
+
+  test('a value checked against no form never answers a question asked while it was on its way', async () => {
+    const run = await node.running();
+    meanwhile = () => asks(run, 'q1');
+    await assert.rejects(answers.answer(request(run, { nonsense: 1 })), code('question_changed'));
+    assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
+  });
+
+  test('a value checked against one form never answers the next question', async () => {
+    const run = await waiting();
+    meanwhile = async () => {
+      meanwhile = async () => {};
+      await answers.answer(request(run, { ok: false }));
+      const token = 'next';
+      const outcome = await node.tell(run, { ...claim(token) });
+      assert.ok(outcome.kind === 'accepted');
+      await asks({ ...outcome.run, token }, 'q2');
+    };
+    await assert.rejects(answers.answer(request(run, { ok: true })), code('question_changed'));
+    assert.equal((await given(run))?.questionId, 'q1');
+  });
+
+  test('an answer that comes after the run was answered, repeated while it runs on, is still a repeat', async () => {
+    const run = await waiting();
+    await answers.answer(request(run, { ok: true }));
+    await node.tell(run, claim('t2'));
+    assert.equal((await answers.answer(request(run, { ok: true }))).runId, run.facts.runId);
+  });
+
+  test("another organization's question is missing", async () => {
+    const run = await waiting();
+    const theirs = request(run, { ok: true }, { orgId: 'org_b' });
+    await assert.rejects(answers.answer(theirs), code('not_found'));
+    assert.equal(await given(run), null);
+  });
+
+  test('a cancelled run takes no answer', async () => {
+    const run = await waiting();
+    await node.tell(run, cancel);
+    await assert.rejects(answers.answer(request(run, { ok: true })), code('run_not_waiting'));
+  });
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { newRunId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { createLogger } from '@methods/logging/logger';
+import { type GatewayItem, GatewayItemSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { FrameConnection } from '@methods/rpc/frame-stream';
+import { until } from '@methods/test/harness/until';
+import { runs } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
+import { runView } from './run-message.ts';
+import { RunWatchers } from './run-watchers.ts';
+
+describe("a gateway's calls", () => {
+  let row: Run | null;
+  let watchers: RunWatchers;
+  let got: NodeItemInit[];
+  let start: GatewayServices['start'];
+  let session: GatewaySession;
+  let nextCall: number;
+
+  beforeEach(() => {
+    row = null;
+    got = [];
+    nextCall = 1;
+    watchers = new RunWatchers({ shardCount: 4, owns: () => true, read: async () => row, shardWatched: () => {} });
+    start = async () => Promise.reject(new ServiceError('unavailable'));
+    const services = {
+      actors: { read: async () => row },
+      answers: {},
+      owners: {},
+      watchers,
+      start: (...args: Parameters<GatewayServices['start']>) => start(...args),
+      logger: createLogger({ name: 'test', level: 'silent' }),
+    } as unknown as GatewayServices;
+    const connection = { send: (item: NodeItemInit) => got.push(item) > 0 };
+    session = new GatewaySession(connection as unknown as FrameConnection<NodeItemInit>, services);
+  });
+
+  type Item = NonNullable<MessageInitShape<typeof GatewayItemSchema>['item']>;
+
+  async function call(item: Item): Promise<NodeItemInit> {
+    const callId = nextCall++;
+    session.received([create(GatewayItemSchema, { callId, item }) as GatewayItem]);
+    return until('the call is answered', () => got.find((reply) => reply.callId === callId));
+  }
+
+  function as(runId: string): Run {
+    return { ...runs.succeeded, facts: { ...runs.succeeded.facts, runId } };
+  }
+
+  const pushes = () => got.filter((item) => item.callId === 0).length;
+
+  test('a run is watched from before anything can happen to it', async () => {
+    const runId = newRunId(0);
+    start = async (_request, _deadlineMs, onId) => {
+      onId(runId);
+      watchers.committed(null, as(runId));
+      return { view: runView(as(runId)), replayed: false };
+    };
+    await call({ case: 'start', value: {} });
+    assert.equal(pushes(), 1);
+  });
+
+  for (const [what, outcome] of [
+    ['was refused', async () => Promise.reject(new ServiceError('idempotency_conflict'))],
+    ['repeated an earlier one', async () => ({ view: runView(as(newRunId(0))), replayed: true })],
+  ] as const) {
+    test(`a start that ${what} leaves nothing behind to watch`, async () => {
+      const runId = newRunId(0);
+      start = async (_request, _deadlineMs, onId) => {
+        onId(runId);
+        return outcome();
+      };
+      await call({ case: 'start', value: {} });
+      watchers.committed(null, as(runId));
+      assert.equal(pushes(), 0);
+    });
+  }
+
+  test('a watch of a run that is not there leaves nothing behind either', async () => {
+    const runId = newRunId(0);
+    const reply = await call({ case: 'watch', value: { runId, orgId: 'org_a' } });
+    assert.equal(reply.item?.case, 'error');
+    watchers.committed(null, as(runId));
+    assert.equal(pushes(), 0);
+  });
+
+  test("another organization's run is missing", async () => {
+    const runId = newRunId(0);
+    row = as(runId);
+    const replies = [
+      await call({ case: 'get', value: { runId, orgId: 'org_b' } }),
+      await call({ case: 'watch', value: { runId, orgId: 'org_b' } }),
+      await call({ case: 'get', value: { runId: 'run_!', orgId: 'org_b' } }),
+    ];
+    for (const { item } of replies) {
+      assert.ok(item?.case === 'error');
+      assert.equal(item.value.code, 'not_found');
+    }
+  });
+
+  test('a call of a kind this node does not know is refused by itself, and a fault of ours says nothing of its cause', async () => {
+    const unknown = await call({ case: undefined } as unknown as Item);
+    assert.ok(unknown.item?.case === 'error' && unknown.item.value.code === 'invalid_request');
+    start = async () => Promise.reject(new TypeError('a secret of ours'));
+    const fault = await call({ case: 'start', value: {} });
+    assert.ok(fault.item?.case === 'error');
+    assert.equal(fault.item.value.code, 'internal');
+    assert.ok(!JSON.stringify(fault.item.value).includes('secret'));
+  });
+});

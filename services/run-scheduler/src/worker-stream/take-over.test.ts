@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { create } from '@bufbuild/protobuf';
+import { systemClock } from '@methods/base/clock';
+import { silentLogger } from '@methods/logging/logger';
+import { PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
+import { until } from '@methods/test/harness/until';
+import { TestActors } from '../actor/test-actors.fixture.ts';
+import { recordStep } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import { TestStore } from '../store/run-store.fixture.ts';
+import type { RunStore } from '../store/run-store.ts';
+import { HeldGrants } from './held-grants.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { type HeldReport, TakeOver } from './take-over.ts';
+
+const LEASE_MS = 60_000;
+
+describe('running runs of shards just taken', () => {
+  let db: TestStore;
+  let node: TestActors;
+  let keeper: LeaseKeeper;
+  let held: HeldGrants;
+  let sessions: string[];
+  /** What other nodes say they hold; null: they say nothing. */
+  let peers: Map<string, Omit<HeldReport, 'nodeId'> | null>;
+  let failReads: number;
+  let takeOver: TakeOver;
+
+  before(async () => {
+    db = await TestStore.open();
+  });
+  after(() => db.close());
+
+  beforeEach(async () => {
+    await db.sql`delete from scheduler.runs`;
+    node = await TestActors.on(db);
+    held = new HeldGrants(systemClock);
+    sessions = [];
+    peers = new Map();
+    failReads = 0;
+    keeper = new LeaseKeeper({
+      nodeId: 'here',
+      clock: systemClock,
+      leaseMs: LEASE_MS,
+      actors: () => node.actors,
+      ownsRun: () => true,
+      isMember: () => true,
+      cancelNotice: () => {},
+      refuse: () => {},
+      logger: silentLogger,
+    });
+    node.actors.listen(keeper);
+    const runningOf: RunStore['runningOf'] = async (shards) => {
+      if (failReads-- > 0) throw new Error('no database');
+      return db.store.runningOf(shards);
+    };
+    takeOver = new TakeOver({
+      nodeId: 'here',
+      store: { runningOf } as RunStore,
+      actors: node.actors,
+      keeper,
+      held,
+      sessions: () => sessions,
+      peers: {
+        send: () => true,
+        connected: () => [...peers.keys()],
+        async request(nodeId) {
+          const report = peers.get(nodeId);
+          if (!report) throw new Error('no answer');
+          const value = { grants: [...report.grants], workerSessions: [...report.workerSessions] };
+          return create(PeerItemSchema, { item: { case: 'heldReply', value } });
+        },
+      },
+      epochOf: (shard) => node.epochs.get(shard) ?? null,
+      clock: systemClock,
+      logger: silentLogger,
+    });
+  });
+
+  function holds(run: Run & { token: string }, heartbeatAgeMs: number, workerSession = 'worker.1') {
+    return { runId: run.facts.runId, token: run.token, workerSession, heartbeatAgeMs, accepted: true };
+  }
+
+  function holdHere(run: Run & { token: string }, session = 'worker.1'): void {
+    const { runId, shard, orgId } = run.facts;
+    held.add({ runId, shard, token: run.token, orgId, session }, true);
+  }
+
+  function leaseOf(run: Run & { token: string }) {
+    const lease = keeper.leases.get(run.facts.runId, run.token);
+    return lease && { nodeId: lease.nodeId, ageMs: systemClock.monotonicMs() - lease.renewedAtMs };
+  }
+
+  async function statusOf(run: Run): Promise<string | undefined> {
+    return (await db.load(run.facts.runId))?.status;
+  }
+
+  test("a run that a worker of this node holds goes on under the worker's last sign of life", async () => {
+    const run = await node.running();
+    holdHere(run);
+    await takeOver.taken([0]);
+    assert.equal(leaseOf(run)?.nodeId, 'here');
+    assert.equal(await statusOf(run), 'running');
+  });
+
+  test('a run that a worker of another node holds has only the rest of its lease', async () => {
+    const run = await node.running();
+    peers.set('other', { grants: [holds(run, 45_000)], workerSessions: ['worker.1'] });
+    await takeOver.taken([0]);
+    assert.equal(leaseOf(run)?.nodeId, 'other');
+    assert.ok((leaseOf(run)?.ageMs ?? 0) >= 45_000);
+  });
+
+  test('a run whose worker is connected and does not hold it was never granted: queued again, uncounted', async () => {
+    const run = await node.running();
+    peers.set('other', { grants: [], workerSessions: ['worker.1'] });
+    await takeOver.taken([0]);
+    await until('it is queued', async () => (await statusOf(run)) === 'queued');
+    assert.equal((await db.load(run.facts.runId))?.attemptOpen, true);
+    assert.equal(leaseOf(run), null);
+  });
+
+  test('also when the worker has come back on a later stream, but not when only an earlier one is known', async () => {
+    const [back, before] = [await node.running({}, 'worker.2'), await node.running({}, 'other.7')];
+    sessions = ['worker.3', 'other.6'];
+    await takeOver.taken([0]);
+    await until('it is queued', async () => (await statusOf(back)) === 'queued');
+    assert.equal(await statusOf(before), 'running');
+    assert.equal(leaseOf(before)?.nodeId, null);
+  });
+
+  test('a run of which nobody speaks waits for its lease, and so does one whose node does not answer', async () => {
+    const run = await node.running();
+    peers.set('silent', null);
+    await takeOver.taken([0]);
+    assert.deepEqual([leaseOf(run)?.nodeId, await statusOf(run)], [null, 'running']);
+  });
+
+  test('a run that its worker reported on and holds no more keeps its lease: only time tells what became of it', async () => {
+    const run = await node.running();
+    await node.tell(run, recordStep(run.token, 1));
+    sessions = ['worker.1'];
+    await takeOver.taken([0]);
+    await until('it has a lease', () => leaseOf(run) !== null);
+    assert.equal(await statusOf(run), 'running');
+  });
+
+  test('what a worker said meanwhile is younger than the row', async () => {
+    const run = await node.running();
+    keeper.heartbeats('other', [{ runId: run.facts.runId, token: run.token, ageMs: 0 }]);
+    await until('its lease is there', () => leaseOf(run) !== null);
+    sessions = ['worker.1'];
+    await takeOver.taken([0]);
+    assert.deepEqual([leaseOf(run)?.nodeId, await statusOf(run)], ['other', 'running']);
+  });
+
+  test('only runs of the shards taken are looked at', async () => {
+    const run = await node.running({ shard: 1 });
+    sessions = ['worker.1'];
+    await takeOver.taken([0, 2]);
+    assert.equal(leaseOf(run), null);
+    assert.equal(await statusOf(run), 'running');
+  });
+
+  test('a database that cannot be read is asked again until it answers', async () => {
+    const run = await node.running();
+    failReads = 3;
+    await takeOver.taken([0]);
+    assert.equal(failReads, -1);
+    assert.notEqual(leaseOf(run), null);
+  });
+
+  test('a shard lost meanwhile is left to its next owner', async () => {
+    const run = await node.running();
+    failReads = 1_000;
+    const taken = takeOver.taken([0]);
+    await until('it was tried', () => failReads < 999);
+    node.lose([0]);
+    await taken;
+    assert.equal(leaseOf(run), null);
+  });
+
+  test('a node that was asked takes no grant of an earlier owner any more, and tells only of the shards asked for', async () => {
+    const [asked, other] = [await node.running({ shard: 0 }), await node.running({ shard: 1 })];
+    for (const run of [asked, other]) holdHere(run);
+    sessions = ['worker.1'];
+    const report = takeOver.heldHere([{ shard: 0, epoch: 8 }]);
+    assert.deepEqual(
+      report.grants.map((grant) => grant.runId),
+      [asked.facts.runId],
+    );
+    assert.deepEqual(report.workerSessions, ['worker.1']);
+    assert.deepEqual([held.admits(0, 7), held.admits(0, 8), held.admits(1, 1)], [false, true, true]);
+  });
+});

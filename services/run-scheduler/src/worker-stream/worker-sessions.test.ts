@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { newRunId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { silentLogger } from '@methods/logging/logger';
+import type { WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
+import type { FrameConnection } from '@methods/rpc/frame-stream';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { type ClaimOffer, ClaimWaiters } from '../queue/claim-waiters.ts';
+import { HeldGrants } from './held-grants.ts';
+import type { OwnerLink } from './owner-link.ts';
+import type { ReportOutcome } from './worker-reports.ts';
+import { type SchedulerItem, WorkerSession } from './worker-session.ts';
+import { WorkerSessions } from './worker-sessions.ts';
+
+const SHARDS = 4;
+const KEY = { orgId: 'org_a', method: 'wf_a' };
+const WORKER = 'a'.repeat(32);
+
+/** A worker's stream, from its own side. */
+class Stream {
+  readonly got: SchedulerItem[] = [];
+  closed: ServiceError | 'closed' | null = null;
+  revoked = false;
+  readonly session: WorkerSession;
+
+  constructor(
+    private readonly sessions: WorkerSessions,
+    orgId = 'org_a',
+    keyId = 'key_a',
+  ) {
+    const connection = {
+      send: (item: SchedulerItem) => this.closed === null && this.got.push(item) > 0,
+      close: (error?: ServiceError) => {
+        this.closed ??= error ?? 'closed';
+      },
+    } as unknown as FrameConnection<SchedulerItem>;
+    const check = async () => {
+      if (this.revoked) throw new ServiceError('unauthorized');
+    };
+    this.session = new WorkerSession(connection, { orgId, keyId, check }, sessions);
+    sessions.connected(this.session);
+  }
+
+  says(...items: object[]): void {
+    this.session.received(items.map((item) => ({ item })) as unknown as WorkerItem[]);
+  }
+
+  hello(more: object = {}): this {
+    const value = { workerId: WORKER, streamNumber: 1, methods: ['wf_a'], slots: 2, held: [], ...more };
+    this.says({ case: 'hello', value });
+    return this;
+  }
+
+  credits(count: number): void {
+    this.says({ case: 'credits', value: { count } });
+  }
+
+  of(kind: string): unknown[] {
+    return this.got.filter(({ item }) => item?.case === kind).map(({ item }) => item?.value);
+  }
+
+  end(): void {
+    this.sessions.closed(this.session);
+  }
+}
+
+describe('workers of a node', () => {
+  let clock: ManualClock;
+  let held: HeldGrants;
+  let waiters: ClaimWaiters;
+  let sessions: WorkerSessions;
+  let offers: ClaimOffer[];
+  let seen: string[];
+  let reported: (outcome: ReportOutcome) => void;
+  let heartbeatsNow: string[];
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    held = new HeldGrants(clock);
+    offers = [];
+    seen = [];
+    heartbeatsNow = [];
+    waiters = new ClaimWaiters({
+      nodeId: 'here',
+      clock,
+      send: (_to, offer) => offers.push(offer) > 0,
+      interestChanged: () => {},
+    });
+    const owners: Pick<OwnerLink, 'report' | 'workerSeen' | 'heartbeatNow'> = {
+      report: (_from, _item, done) => {
+        reported = done;
+      },
+      workerSeen: ({ session }) => seen.push(session),
+      heartbeatNow: ({ runId }) => heartbeatsNow.push(runId),
+    };
+    sessions = new WorkerSessions({
+      nodeId: 'here',
+      clock,
+      heartbeatMs: 15_000,
+      leaseMs: 60_000,
+      shardCount: SHARDS,
+      waiters,
+      held,
+      owners: owners as OwnerLink,
+      logger: silentLogger,
+    });
+  });
+
+  let nextToken = 0;
+
+  /** A grant for one of the offers, or for a place nobody offered. */
+  function grant(offer: Pick<ClaimOffer, 'workerSession' | 'creditId'>, epoch = 1) {
+    const runId = newRunId(1);
+    const token = `t${++nextToken}`;
+    const delivered = { nodeId: 'here', shard: 1, orgId: 'org_a', grant: { runId, token }, ...offer };
+    return { runId, token, taken: sessions.deliver(delivered, epoch) };
+  }
+
+  function headOf(depth: number): void {
+    waiters.headChanged('owner', KEY, { depth, queuedAtMs: 1, runId: 'run_1' });
+  }
+
+  test('a worker that says only hello gets its welcome and nothing else', () => {
+    headOf(5);
+    const stream = new Stream(sessions).hello();
+    assert.deepEqual(stream.of('welcome'), [{ heartbeatMs: 15_000, leaseMs: 60_000, nodeId: 'here' }]);
+    assert.deepEqual([offers, stream.got.length], [[], 1]);
+  });
+
+  test('never more places than slots, however many credits a worker sends', () => {
+    const stream = new Stream(sessions).hello();
+    stream.credits(1_000);
+    stream.credits(1_000);
+    headOf(100);
+    assert.equal(offers.length, 2);
+  });
+
+  test('a run goes to the worker whose place it was claimed for, and is held', () => {
+    const stream = new Stream(sessions).hello();
+    stream.credits(1);
+    headOf(1);
+    const { runId, token, taken } = grant(offers[0] as ClaimOffer);
+    assert.equal(taken, true);
+    assert.deepEqual(stream.of('grant'), [{ runId, token }]);
+    assert.equal(held.get(token)?.session, stream.session.id);
+    assert.equal(waiters.freePlaces(), 0);
+  });
+
+  test('of two runs that come for one place after a slow claim, one goes back, and no place is lost or won', () => {
+    const stream = new Stream(sessions).hello();
+    stream.credits(1);
+    headOf(2);
+    clock.forward(1_001);
+    waiters.sweep();
+    assert.equal(offers.length, 2);
+    const [first, second] = offers as [ClaimOffer, ClaimOffer];
+    assert.equal(grant(first).taken, true);
+    assert.equal(grant(second).taken, false);
+    assert.equal(waiters.freePlaces(), 0);
+    waiters.headChanged('owner', KEY, null);
+    stream.credits(1);
+    assert.equal(waiters.freePlaces(), 1);
+    headOf(5);
+    assert.equal(offers.length, 3);
+  });
+
+  test('a grant of an owner that is none any more goes back, and the place is offered again', () => {
+    const stream = new Stream(sessions).hello();
+    stream.credits(1);
+    headOf(1);
+    held.barrier(1, 7);
+    waiters.headChanged('owner', KEY, null);
+    assert.equal(grant(offers[0] as ClaimOffer, 6).taken, false);
+    assert.deepEqual([stream.of('grant'), waiters.freePlaces()], [[], 1]);
+    headOf(1);
+    assert.equal(grant(offers[1] as ClaimOffer, 7).taken, true);
+  });
+
+  test('a grant for a worker that is gone or leaves goes back', () => {
+    const [gone, leaving] = [new Stream(sessions).hello(), new Stream(sessions).hello({ workerId: 'b'.repeat(32) })];
+    for (const stream of [gone, leaving]) stream.credits(1);
+    headOf(2);
+    gone.end();
+    leaving.says({ case: 'leave', value: {} });
+    assert.equal(leaving.of('left').length, 1);
+    for (const offer of offers) assert.equal(grant(offer).taken, false);
+  });
+
+  test('what a worker holds when it comes is known here, and told to the owners', () => {
+    const runId = newRunId(2);
+    const stream = new Stream(sessions).hello({ streamNumber: 3, held: [{ runId, token: 't' }] });
+    assert.deepEqual(seen, [stream.session.id]);
+    assert.deepEqual([held.get('t')?.runId, held.get('t')?.accepted], [runId, true]);
+  });
+
+  test("a worker cannot pass for another organization's by taking its id", () => {
+    const ours = new Stream(sessions).hello();
+    ours.credits(1);
+    const theirs = new Stream(sessions, 'org_b', 'key_b').hello();
+    headOf(1);
+    assert.notEqual(theirs.session.id, ours.session.id);
+    grant(offers[0] as ClaimOffer);
+    assert.deepEqual([ours.of('grant').length, theirs.of('grant').length, ours.closed], [1, 0, null]);
+  });
+
+  test('queues are of the own organization, whatever methods a worker names', () => {
+    new Stream(sessions, 'org_b').hello({ methods: ['wf_a', 'wf_a', 'wf_b'] }).credits(1);
+    assert.deepEqual(waiters.interest(), [
+      { orgId: 'org_b', method: 'wf_a' },
+      { orgId: 'org_b', method: 'wf_b' },
+    ]);
+    headOf(1);
+    assert.deepEqual(offers, []);
+  });
+
+  for (const [what, ...items] of [
+    ['anything before its hello', { case: 'credits', value: { count: 1 } }],
+    ['an item of a kind nobody knows', hello(), { case: undefined }],
+    ['a second hello', hello(), hello()],
+    ['a worker id of its own making', hello({ workerId: 'me' })],
+    ['no methods', hello({ methods: [] })],
+    ['methods without end', hello({ methods: Array.from({ length: 1_001 }, (_, i) => `wf_${i}`) })],
+    ['no slots', hello({ slots: 0 })],
+    ['a hello with more runs than a worker can hold', hello({ held: heldRuns(200) })],
+    [
+      'a heartbeat with more runs than a worker can hold',
+      hello(),
+      { case: 'heartbeat', value: { runs: heldRuns(200) } },
+    ],
+    ['a token that is none', hello({ held: [{ runId: newRunId(1), token: 'x'.repeat(65) }] })],
+    ['a report about no run', hello(), { case: 'accepted', value: { runId: 'x', token: 't' } }],
+  ] as const) {
+    test(`a worker that says ${what} loses its stream`, () => {
+      const stream = new Stream(sessions);
+      assert.throws(() => stream.says(...items), RangeError);
+    });
+  }
+
+  function hello(more: object = {}) {
+    return {
+      case: 'hello',
+      value: { workerId: WORKER, streamNumber: 1, methods: ['wf_a'], slots: 2, held: [], ...more },
+    };
+  }
+
+  function heldRuns(count: number) {
+    return Array.from({ length: count }, (_, i) => ({ runId: newRunId(1), token: `t${i}` }));
+  }
+
+  test('a stream without a hello is closed after ten seconds, one with a hello is not', () => {
+    const [silent, polite] = [new Stream(sessions), new Stream(sessions).hello()];
+    clock.forward(10_000);
+    assert.ok(silent.closed instanceof ServiceError);
+    assert.equal(polite.closed, null);
+  });
+
+  test('a revoked key ends its streams, also one that has said nothing yet, and no others', () => {
+    const [greeted, silent] = [new Stream(sessions).hello(), new Stream(sessions)];
+    const other = new Stream(sessions, 'org_a', 'key_other').hello({ workerId: 'b'.repeat(32) });
+    sessions.keyChanged('key_a');
+    assert.deepEqual([greeted.closed, silent.closed, other.closed], ['closed', 'closed', null]);
+  });
+
+  test('a key whose revocation nobody told of is noticed all the same; a registry that is away ends nothing', async () => {
+    const [first, second] = [new Stream(sessions).hello(), new Stream(sessions, 'org_a', 'key_b')];
+    second.revoked = true;
+    await sessions.recheckKeys();
+    assert.deepEqual([first.closed, second.closed], [null, 'closed']);
+  });
+
+  test('the answer to a report goes to its stream, and a run that has ended is held no more', () => {
+    const stream = new Stream(sessions).hello();
+    stream.credits(1);
+    headOf(1);
+    const { runId, token } = grant(offers[0] as ClaimOffer);
+    stream.says({ case: 'finish', value: { runId, token, seq: 1 } });
+    reported({ case: 'ack', value: { runId, seq: 1 } });
+    assert.deepEqual(stream.of('ack'), [{ runId, seq: 1 }]);
+    assert.equal(held.get(token), undefined);
+  });
+
+  test('a cancel is told at once, and the next heartbeat that names the run goes to its owner at once', () => {
+    const stream = new Stream(sessions).hello();
+    stream.credits(1);
+    headOf(1);
+    const { runId, token } = grant(offers[0] as ClaimOffer);
+    sessions.cancelNotice(stream.session.id, runId, token);
+    assert.deepEqual(stream.of('cancel'), [{ runId, token }]);
+    stream.says({ case: 'heartbeat', value: { runs: [{ runId, token }] } });
+    assert.deepEqual(heartbeatsNow, [runId]);
+  });
+});
