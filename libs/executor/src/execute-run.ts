@@ -96,7 +96,7 @@ class Walk {
         this.outs[step.name] = null;
         this.records.add(this.recorder.skipped(step));
       } else if (step.kind !== 'ask') {
-        const record = await this.act(step);
+        const record = await this.act(step as Parameters<StepRecorder['run']>[0]);
         if (record === null) return { status: 'stopped' };
         if (record.status === 'failed') return this.ended(record);
         this.records.add(record);

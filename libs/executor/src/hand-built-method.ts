@@ -1,12 +1,12 @@
 // Compiled methods made by hand for tests, so that a step can be given what no compiler would let through.
 import { compileCheck } from '@methods/method/check-value';
 import type {
+  CodeStep,
   CompiledExpression,
   CompiledMethod,
   CompiledStep,
   CompiledValue,
   HttpStep,
-  NodeStep,
   OutFields,
 } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
@@ -45,14 +45,16 @@ const LIMITS = {
   filesBytesMax: 1024 * 1024,
 };
 
+const PLAIN = { loop: null, require: [], ensure: [], retry: null, onError: 'fail', onInterrupt: 'rerun' } as const;
+
 export function node(
   name: string,
   code: string,
-  options: Omit<Partial<NodeStep>, 'limits' | 'inputs'> & {
-    limits?: Partial<NodeStep['limits']>;
+  options: Omit<Partial<CodeStep>, 'limits' | 'inputs'> & {
+    limits?: Partial<CodeStep['limits']>;
     inputs?: Record<string, CompiledValue>;
   } = {},
-): NodeStep {
+): CodeStep {
   const { limits, inputs, ...rest } = options;
   return {
     kind: 'node',
@@ -60,8 +62,11 @@ export function node(
     line: 5,
     out: null,
     secrets: [],
+    ...PLAIN,
     code,
     codeLine: 10,
+    stdout: null,
+    network: true,
     ...rest,
     inputs: new Map(Object.entries(inputs ?? {})),
     limits: { ...LIMITS, ...limits },
@@ -80,6 +85,7 @@ export function http(
     line: 5,
     out: null,
     secrets: [],
+    ...PLAIN,
     verb: 'get',
     url: typeof url === 'string' ? literal(url) : url,
     query: null,
@@ -107,7 +113,14 @@ export function method(
     limits: { runTimeoutMs: null, stepsMax: 1000 },
     inputSchema: { type: 'object' },
     resultSchema: { type: 'object' },
+    dependencies: { node: null, python: null, npm: [], pip: [], commands: [] },
+    lib: {},
+    require: [],
     steps,
+    ensure: [],
+    onFailure: [],
+    finally: [],
+    tests: [],
     result: new Map(Object.entries(result)),
     ...more,
   };

@@ -1,5 +1,5 @@
 // Runs a node step: values in, a message to a warm runner, and what came back.
-import type { NodeStep } from '@methods/method/compiled-method';
+import type { CodeStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import type { JsonValue } from '@methods/method/json';
 import { LogTail } from './log-tail.ts';
@@ -12,7 +12,7 @@ import { stepKey } from './step-key.ts';
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
-export async function runNodeStep(step: NodeStep, context: StepContext): Promise<ActionEnd> {
+export async function runNodeStep(step: CodeStep, context: StepContext): Promise<ActionEnd> {
   let values: JsonValue[] = [];
   for (const value of step.inputs.values()) values.push(evaluate(value, context.scope));
   if (context.folder.hasFiles()) values = await Promise.all(values.map((it) => context.folder.withAbsolutePaths(it)));
@@ -43,6 +43,6 @@ export async function runNodeStep(step: NodeStep, context: StepContext): Promise
   return { returned: reply.out, failure: reply.failure, checks: reply.checks, log: written?.end() ?? null };
 }
 
-function secretsOf(step: NodeStep, context: StepContext): Map<string, string> {
+function secretsOf(step: CodeStep, context: StepContext): Map<string, string> {
   return new Map(step.secrets.map((name) => [name, context.secrets.get(name) ?? '']));
 }

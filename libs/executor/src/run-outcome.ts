@@ -1,4 +1,5 @@
 // How a walk through a method ends, and what it tells on the way.
+import type { StepKind } from '@methods/method/compiled-method';
 import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
 import type { ErrorKind, StepError } from './step-failure.ts';
 
@@ -23,7 +24,7 @@ export interface StepLog {
 /** The record of a step that came to its end. Everything in it is masked. */
 export interface StepEnd {
   readonly path: string;
-  readonly kind: 'node' | 'http' | 'ask';
+  readonly kind: StepKind;
   readonly status: 'succeeded' | 'skipped' | 'failed';
   readonly startedAtMs: number;
   readonly finishedAtMs: number;

@@ -3,7 +3,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { RUN_FOLDER_LIMITS } from '@methods/content/archive-limits';
 import { ArchiveRefused } from '@methods/content/member-names';
-import type { NodeStep } from '@methods/method/compiled-method';
+import type { CodeStep } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
 import type { FileValue, RunFolder } from './run-folder.ts';
 import { StepFailure } from './step-failure.ts';
@@ -13,7 +13,7 @@ import { StepFailure } from './step-failure.ts';
  * and the folder: every path is checked again here. Throws StepFailure of kind out or limit.
  */
 export async function takeStepFiles(
-  step: NodeStep,
+  step: CodeStep,
   out: JsonValue,
   workDir: string,
   folder: RunFolder,

@@ -1,6 +1,6 @@
 // Runs one acting step and makes its record: every error becomes a kind and a masked message here, and nowhere else.
 import type { Clock } from '@methods/base/clock';
-import type { AskStep, CompiledStep, HttpStep, NodeStep } from '@methods/method/compiled-method';
+import type { AskStep, CodeStep, CompiledStep, HttpStep } from '@methods/method/compiled-method';
 import { ExpressionError } from '@methods/method/evaluate';
 import type { JsonValue } from '@methods/method/json';
 import { runHttpStep } from './http-step.ts';
@@ -30,11 +30,11 @@ export class StepRecorder {
   }
 
   /** `value` is what later steps see, also where the record must not hold it. Never rejects. */
-  async run(step: NodeStep | HttpStep, context: StepContext): Promise<{ record: StepEnd; value: JsonValue }> {
+  async run(step: CodeStep | HttpStep, context: StepContext): Promise<{ record: StepEnd; value: JsonValue }> {
     const begun = this.begin();
     let end: ActionEnd;
     try {
-      end = await (step.kind === 'node' ? runNodeStep(step, context) : runHttpStep(step, context));
+      end = await (step.kind === 'http' ? runHttpStep(step, context) : runNodeStep(step, context));
     } catch (error) {
       return { record: this.failed(step, begun, failureOf(error, step)), value: null };
     }

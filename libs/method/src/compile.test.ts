@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { compileMethod } from './compile.ts';
-import type { AskStep, CompiledMethod, HttpStep, NodeStep } from './compiled-method.ts';
+import type { AskStep, CodeStep, CompiledMethod, HttpStep } from './compiled-method.ts';
 import { evaluate, type Scope } from './evaluate.ts';
 import { isJsonObject } from './json.ts';
 
@@ -73,7 +73,7 @@ test('triage-ticket shares a named type and fills the default of a form', () => 
     review.show.map(({ path }) => path),
     ['steps.ticket.body', 'steps.ticket.customer'],
   );
-  const classify: NodeStep = stepOf(method, 'classify', 'node');
+  const classify: CodeStep = stepOf(method, 'classify', 'node');
   assert.deepEqual([...classify.inputs.keys()], ['subject', 'body']);
   assert.equal(classify.codeLine, 14);
   assert.match(classify.code, /^const words/);

@@ -8,6 +8,16 @@ export interface Scope {
   /** Finished steps by name: the out, `{}` without one, null (or no entry) when skipped. */
   readonly steps: Readonly<Record<string, JsonValue>>;
   readonly out?: JsonValue;
+  /** The items of the loops around, by their `as`. */
+  readonly items?: Readonly<Record<string, JsonValue>>;
+  /** The out of the round before; null in the first. */
+  readonly last?: JsonValue;
+  /** What `retry.if` reads: `{ kind, message, status, code }`. */
+  readonly error?: JsonObject;
+  /** What `on_failure` reads: `{ step, kind, message }`. */
+  readonly failure?: JsonObject;
+  /** The method's result, for the checks of its tests. */
+  readonly result?: JsonObject;
   /** What `take` reads: `{ status, headers, body, file }`. */
   readonly response?: JsonObject;
   /** Gives the text of a declared secret; only http fields call it. */

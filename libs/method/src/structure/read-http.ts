@@ -1,5 +1,5 @@
 // Owns http steps: verb and URL, query, headers, body, accepted statuses, and what is taken from the response.
-import type { HttpBody, HttpStep, HttpVerb } from '../compiled-method.ts';
+import type { HttpBody, HttpStep, HttpVerb, StepBase } from '../compiled-method.ts';
 import type { CompiledExpression, CompiledValue } from '../compiled-value.ts';
 import type { Root } from '../expression/compile-expression.ts';
 import { pathOf } from '../expression/narrowing.ts';
@@ -22,7 +22,7 @@ import { isCredentialHeader, readAuth } from './read-auth.ts';
 import { readUrl } from './read-url.ts';
 import { placeOf, type StepContext } from './step-context.ts';
 
-type HttpFields = Omit<HttpStep, 'name' | 'title' | 'description' | 'line' | 'condition' | 'out' | 'limits'>;
+type HttpFields = Omit<HttpStep, Exclude<keyof StepBase, 'secrets'>>;
 
 const ACCEPTED_MAX = 50;
 const NO_URL: CompiledValue = { kind: 'literal', value: '' };

@@ -72,8 +72,15 @@ export function readMethod(findings: Findings, root: SourceMap): CompiledMethod 
     limits: resolveMethodLimits(limits),
     inputSchema: context.schemas.schemaOf(inputs),
     resultSchema: result.schema,
+    dependencies: { node: null, python: null, npm: [], pip: [], commands: [] },
+    lib: {},
+    require: [],
     steps,
+    ensure: [],
+    onFailure: [],
+    finally: [],
     result: result.values,
+    tests: [],
   };
 }
 

@@ -1,5 +1,5 @@
 // Owns node steps: the code, the variables given to it, and the mistakes visible without running it.
-import type { NodeStep } from '../compiled-method.ts';
+import type { CodeStep } from '../compiled-method.ts';
 import type { CompiledValue } from '../compiled-value.ts';
 import { type SourceEntry, type SourceNode, stringOf } from '../source/source-node.ts';
 import { isVariableName } from './names.ts';
@@ -8,7 +8,7 @@ import { placeOf, type StepContext } from './step-context.ts';
 const CODE_BYTES_MAX = 65_536;
 const VARIABLES_MAX = 100;
 
-type NodeFields = Pick<NodeStep, 'kind' | 'code' | 'codeLine' | 'inputs' | 'secrets'>;
+type NodeFields = Pick<CodeStep, 'kind' | 'code' | 'codeLine' | 'inputs' | 'secrets' | 'stdout' | 'network'>;
 
 export function readNode(context: StepContext, entry: SourceEntry): NodeFields {
   const { findings, path } = context;
@@ -21,7 +21,15 @@ export function readNode(context: StepContext, entry: SourceEntry): NodeFields {
   const secrets = readSecretNames(context, context.step.entries.get('secrets'));
   if (code !== '') checkCode(context, entry, code, inputs, secrets);
   const codeAt = entry.value.kind === 'scalar' ? entry.value.contentAt : entry.value.range[0];
-  return { kind: 'node', code, codeLine: findings.source.positionOf(codeAt).line, inputs, secrets };
+  return {
+    kind: 'node',
+    code,
+    codeLine: findings.source.positionOf(codeAt).line,
+    inputs,
+    secrets,
+    stdout: null,
+    network: true,
+  };
 }
 
 /** `in`: a list of paths named after their last part, or name: value. */

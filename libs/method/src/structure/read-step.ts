@@ -23,6 +23,16 @@ const WITHOUT_MEANING: ReadonlyMap<string, readonly string[]> = new Map([
   ['ask', ['in', 'secrets']],
 ]);
 
+// Until their keys are read.
+const PLAIN = {
+  loop: null,
+  require: [],
+  ensure: [],
+  retry: null,
+  onError: 'fail',
+  onInterrupt: 'rerun',
+} as const;
+
 const LOOP_KEYS = ['each', 'as', 'repeat'];
 
 /** Reads one step and makes it readable for the steps after it; undefined when its kind cannot be told or is not built. */
@@ -56,6 +66,7 @@ export function readStep(method: MethodContext, given: SourceMap, path: string):
     ...readWords(findings, step, path),
     line: findings.source.positionOf(step.range[0]).line,
     ...(condition === undefined ? {} : { condition: condition.expression }),
+    ...PLAIN,
     out,
     limits,
     ...fields,
