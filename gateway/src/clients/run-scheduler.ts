@@ -15,8 +15,9 @@ import {
 import { dialFrames } from '@methods/rpc/frame-stream';
 import { PushedRuns } from './pushed-runs.ts';
 import { endsWait, RunWaiters, type WaitedRun, type WaitingCaller, type WaitRequest } from './run-waiters.ts';
-import type { CallItem, CallReply } from './scheduler-call.ts';
+import type { CallReply } from './scheduler-call.ts';
 import { type CallOptions, SchedulerCalls } from './scheduler-calls.ts';
+import type { CallItem } from './scheduler-node.ts';
 import { SchedulerNode } from './scheduler-node.ts';
 
 export interface RunSchedulerOptions {

@@ -1,19 +1,11 @@
 // One question to the run-scheduler: what is asked, until when, and whether asking twice is harmless.
 import type { ServiceError } from '@methods/errors/service-error';
-import type { GatewayItem, RunReply } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
-import type { SchedulerNode } from './scheduler-node.ts';
+import type { RunReply } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { NodeCall, SchedulerNode } from './scheduler-node.ts';
 
-export type CallItem = GatewayItem['item'];
-
-export interface SchedulerCall {
-  /** In the stream's call_id, the same on every node it is sent to. */
-  readonly id: number;
-  readonly item: CallItem;
-  readonly requestId: string;
+export interface SchedulerCall extends NodeCall {
   /** May be sent to another node while its fate on the first is unknown. */
   readonly repeatable: boolean;
-  /** Monotonic ms. */
-  readonly deadlineAtMs: number;
   /** Nodes it was sent to and that have not refused or lost it, then those that refused it. */
   readonly sentTo: Set<SchedulerNode>;
   readonly refusedBy: Set<SchedulerNode>;

@@ -5,8 +5,8 @@ import type { Clock } from '@methods/base/clock';
 import { fromErrorDetail } from '@methods/errors/error-detail';
 import { ServiceError } from '@methods/errors/service-error';
 import type { NodeItem } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
-import type { CallItem, CallReply, SchedulerCall } from './scheduler-call.ts';
-import type { SchedulerNode } from './scheduler-node.ts';
+import type { CallReply, SchedulerCall } from './scheduler-call.ts';
+import type { CallItem, SchedulerNode } from './scheduler-node.ts';
 
 export interface CallOptions {
   readonly requestId: string;

@@ -5,7 +5,18 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { GatewayItem, NodeItem, NodeStatus } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { FrameConnection, FrameHandlers } from '@methods/rpc/frame-connection';
-import type { SchedulerCall } from './scheduler-call.ts';
+
+export type CallItem = GatewayItem['item'];
+
+/** A call as it goes over the stream. */
+export interface NodeCall {
+  /** In the stream's call_id, the same on every node it is sent to. */
+  readonly id: number;
+  readonly item: CallItem;
+  readonly requestId: string;
+  /** Monotonic ms. */
+  readonly deadlineAtMs: number;
+}
 
 export interface SchedulerNodeEvents {
   /** A reply, an error or a push; status items stay here. */
@@ -76,7 +87,7 @@ export class SchedulerNode {
   }
 
   /** False when the stream is gone; then `onLost` comes, or has come. */
-  send(call: SchedulerCall, nowMs: number): boolean {
+  send(call: NodeCall, nowMs: number): boolean {
     const sent =
       this.connection?.send({
         $typeName: 'methods.scheduler.v1.GatewayItem',

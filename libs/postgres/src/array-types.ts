@@ -1,6 +1,6 @@
 // Array types for a pool. postgres.js 3.4 reads them from the server on each new connection, and a connection lost
 // during that rejects a promise that nobody holds, which ends the process. The built-in ones have fixed numbers.
-import type { Sql } from './pool.ts';
+import type { Sql } from './sql.ts';
 
 /** Element type and its array type, as in pg_type: any other array reads as text. */
 const BUILT_IN: readonly (readonly [element: number, array: number])[] = [

@@ -3,14 +3,10 @@
 import postgres from 'postgres';
 import { addArrayTypes } from './array-types.ts';
 import { renewingPool } from './renewing-pool.ts';
+import type { Sql } from './sql.ts';
 import { failingSocket, type SocketTarget, watchedSocket } from './watched-socket.ts';
 
-/** Takes `bigint` parameters too. */
-interface Types extends Record<string, unknown> {
-  bigint: number | bigint;
-}
-export type Sql = postgres.Sql<Types>;
-export type TransactionSql = postgres.TransactionSql<Types>;
+export type { Sql, TransactionSql } from './sql.ts';
 
 export interface PoolOptions {
   readonly url: string;

@@ -2,7 +2,7 @@
 // and leaves it dirty: half-written bytes that make every later connect time out, or the old session's error given to
 // the next query (issues 1215 and 1142 of porsager/postgres). So a pool that lost a connection takes no more queries;
 // what runs on its other connections ends there, and what waits for one fails at once.
-import type { Sql } from './pool.ts';
+import type { Sql } from './sql.ts';
 import { safeBegin } from './transaction.ts';
 
 /** How long a replaced pool's other connections may go on. */
