@@ -198,6 +198,17 @@ test('the API describes itself, and its page loads nothing from elsewhere', asyn
   assert.ok((await script.text()).length > 100_000);
 });
 
+test('editors get the schema of the language without a key', async () => {
+  await using gateway = await gatewayFixture();
+  const { status, headers, body } = await gateway.ask('GET', '/schemas/method-2.json', undefined, {
+    authorization: '',
+  });
+  assert.equal(status, 200);
+  assert.match(headers.get('content-type') ?? '', /^application\/schema\+json/);
+  assert.equal(body.$schema, 'https://json-schema.org/draft/2020-12/schema');
+  assert.ok(body.properties.steps);
+});
+
 test('healthz tells that the process lives, readyz that its parts answer', async () => {
   await using gateway = await gatewayFixture();
   const ready = () => gateway.ask('GET', '/readyz', undefined, { authorization: '' });

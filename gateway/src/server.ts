@@ -11,6 +11,7 @@ import { addRateLimit } from './plugins/rate-limit.ts';
 import { addRequestGate } from './plugins/request-gate.ts';
 import { requestId } from './plugins/request-id.ts';
 import { addRequestLog } from './plugins/request-log.ts';
+import { addEditorSchema } from './routes/editor-schema.ts';
 import { addHealth } from './routes/health.ts';
 import type { RunRouteParts } from './routes/runs/run-reply.ts';
 import { addRunRoutes } from './routes/runs/run-routes.ts';
@@ -62,6 +63,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   });
   await addOpenApi(app, parts.publicUrl);
   addHealth(app, parts);
+  addEditorSchema(app);
   await app.register(async (scope) => {
     addCaller(scope, (authPart) => parts.registry.callerOf(authPart));
     addRateLimit(scope, parts.rateLimitPerKey, parts.clock);

@@ -2,7 +2,9 @@
 import { assert } from '@methods/base/assert';
 import { compileCheck, type ValueCheck } from '@methods/method/check-value';
 import { compileMethod } from '@methods/method/compile';
-import type { JsonValue } from '@methods/method/json';
+import { specialFeatures } from '@methods/method/features';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import { unmetRequirements } from '@methods/method/unmet-requirements';
 import type { Version } from '@methods/proto/registry/v1/method_pb';
 import type { DeclaredStep } from '../views/step-view.ts';
 
@@ -18,6 +20,10 @@ export interface MethodVersion {
 export interface StartableVersion {
   /** Checks inputs and fills defaults in. */
   readonly checkInputs: (inputs: JsonValue) => ValueCheck;
+  /** The method's `require` that checked inputs do not meet, by its sentences. */
+  readonly unmet: (inputs: JsonObject) => readonly string[];
+  /** Features that its worker must have. */
+  readonly needs: readonly string[];
 }
 
 // Compiled schemas and their generated code are a multiple of the source they come from.
@@ -32,7 +38,11 @@ export function methodVersion(version: Version): MethodVersion {
   assert(method, `the saved version ${versionId} does not compile`);
   return {
     versionId,
-    startable: { checkInputs: compileCheck(method.inputSchema) },
+    startable: {
+      checkInputs: compileCheck(method.inputSchema),
+      unmet: (inputs) => unmetRequirements(method, inputs),
+      needs: specialFeatures(method.features),
+    },
     steps: method.steps.map(({ name, kind }) => ({ name, kind })),
     bytes,
   };

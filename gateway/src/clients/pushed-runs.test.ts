@@ -27,6 +27,7 @@ function finishedRun(resultJson = '{}'): RunView {
     keyId: '',
     answerBy: 0,
     metadata: {},
+    needs: [],
   });
   return book.succeed(run.runId, resultJson);
 }

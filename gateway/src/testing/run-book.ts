@@ -116,6 +116,8 @@ function newRun(start: StartRun): RunView {
     steps: [],
     resultJson: '',
     revision: 1,
+    queuedReason: '',
+    wakeAtMs: 0,
   };
 }
 

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Answerer, RunStatus, type RunView, StepStatus, type StepView } from '@methods/proto/run/v1/run_pb';
+import {
+  Answerer,
+  type RunError,
+  RunStatus,
+  type RunView,
+  StepStatus,
+  type StepView,
+} from '@methods/proto/run/v1/run_pb';
 import { runViewJson } from './run-view.ts';
 
 const STEPS = [
@@ -26,6 +33,8 @@ function run(changes: Partial<RunView> = {}): RunView {
     steps: [],
     resultJson: '',
     revision: 1,
+    queuedReason: '',
+    wakeAtMs: 0,
     ...changes,
   };
 }
@@ -156,6 +165,29 @@ test('a waiting run shows its question, and the open wait is counted in the run 
     running_ms: 0,
     waiting_ms: 1_000,
   });
+});
+
+test('a step recorded as begun goes the way of its run', () => {
+  const begun = step({ path: 'check', kind: 'node', status: StepStatus.RUNNING, finishedAtMs: 0, runningMs: 0 });
+  const shown = (changes: Partial<RunView>) => view({ steps: [begun], ...changes }).steps[1].status;
+  assert.equal(shown({ status: RunStatus.RUNNING }), 'running');
+  assert.equal(shown({ status: RunStatus.QUEUED }), 'pending', 'its worker was lost');
+  assert.equal(shown({ status: RunStatus.CANCELLED }), 'cancelled');
+  const error = { $typeName: 'methods.run.v1.RunError', code: 'attempts_exhausted', kind: 'worker_lost', message: 'x' };
+  assert.equal(shown({ status: RunStatus.FAILED, error: { ...error, step: 'check' } as RunError }), 'failed');
+  assert.equal(shown({ status: RunStatus.FAILED, error: { ...error, step: '' } as RunError }), 'cancelled');
+});
+
+test('a sleeping run is queued with a reason and a time, and its sleep counts as waiting', () => {
+  const asleep = step({ path: 'check', kind: 'wait', status: StepStatus.WAITING, finishedAtMs: 0, runningMs: 0 });
+  const shown = view({ steps: [asleep], queuedReason: 'sleeping', wakeAtMs: NOW + 60_000 });
+  assert.equal(shown.status, 'queued');
+  assert.equal(shown.queued_reason, 'sleeping');
+  assert.equal(shown.not_before, new Date(NOW + 60_000).toISOString());
+  assert.deepEqual([shown.timing.queued_ms, shown.timing.waiting_ms], [0, 1_000]);
+  assert.deepEqual([shown.steps[1].status, shown.steps[1].timing.waiting_ms], ['waiting', 900]);
+  assert.equal(view({ queuedReason: 'feature_missing' }).queued_reason, 'feature_missing');
+  assert.ok(!('queued_reason' in view()), 'somebody may take it');
 });
 
 test('a result is there only when the run succeeded, an error only when it failed', () => {

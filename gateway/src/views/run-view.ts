@@ -35,7 +35,7 @@ export function runViewJson(run: RunView, declared: readonly DeclaredStep[], now
     `{"run_id":"${run.runId}","method":"${run.method}","version_id":"${run.versionId}","status":"${runStatusName(run.status)}",` +
     `"attempts":${run.attempts},"max_attempts":${run.maxAttempts},"run_data":"account",` +
     `"answer_by":"${run.answerBy === Answerer.APPLICATION ? 'application' : 'team'}","metadata":${JSON.stringify(run.metadata)},` +
-    `"timing":${timingJson(run, nowMs)}${run.cancelRequested ? ',"cancel_requested":true' : ''},` +
+    `"timing":${timingJson(run, nowMs)}${run.cancelRequested ? ',"cancel_requested":true' : ''}${queuedReasonJson(run)},` +
     `"steps":${stepsJson(run, declared, nowMs)}${questionJson(run)}${resultJson(run)}${errorJson(run)}}`
   );
 }
@@ -43,14 +43,21 @@ export function runViewJson(run: RunView, declared: readonly DeclaredStep[], now
 function timingJson(run: RunView, nowMs: number): string {
   const timing: Partial<RunTiming> = run.timing ?? {};
   const openMs = timing.stateSinceMs ? Math.max(0, nowMs - timing.stateSinceMs) : 0;
-  const spent = (sumMs: number | undefined, state: RunStatus) =>
-    jsonSpan((sumMs ?? 0) + (run.status === state ? openMs : 0));
+  // A run that sleeps stands as queued and counts as waiting.
+  const state = run.wakeAtMs > 0 ? RunStatus.WAITING : run.status;
+  const spent = (sumMs: number | undefined, of: RunStatus) => jsonSpan((sumMs ?? 0) + (of === state ? openMs : 0));
   return (
     `{"created_at":${jsonTime(timing.createdAtMs ?? 0)},"started_at":${jsonTime(timing.startedAtMs ?? 0)},` +
     `"waiting_since":${jsonTime(timing.waitingSinceMs ?? 0)},"finished_at":${jsonTime(timing.finishedAtMs ?? 0)},` +
     `"queued_ms":${spent(timing.queuedMs, RunStatus.QUEUED)},"running_ms":${spent(timing.runningMs, RunStatus.RUNNING)},` +
     `"waiting_ms":${spent(timing.waitingMs, RunStatus.WAITING)}}`
   );
+}
+
+function queuedReasonJson(run: RunView): string {
+  if (run.status !== RunStatus.QUEUED || run.queuedReason === '') return '';
+  const until = run.wakeAtMs > 0 ? `,"not_before":${jsonTime(run.wakeAtMs)}` : '';
+  return `,"queued_reason":${jsonString(run.queuedReason)}${until}`;
 }
 
 function questionJson(run: RunView): string {

@@ -26,6 +26,8 @@ const STATUS_NAMES: Record<StepStatus, string> = {
  */
 export function stepsJson(run: RunView, declared: readonly DeclaredStep[], nowMs: number): string {
   const recorded = new Map(run.steps.map((step) => [step.path, step]));
+  // What a failed run still has to do: a note for its workers.
+  recorded.delete('@failure');
   const parts: string[] = [];
   let reached = true;
   for (const { name, kind } of declared) {
@@ -82,15 +84,26 @@ function unrecordedJson(name: string, kind: string, status: string, run: RunView
 }
 
 function recordedJson(step: StepView, run: RunView, nowMs: number): string {
+  const status = statusNow(step, run);
   const openSinceMs = run.question?.step === step.path ? run.question.askedAtMs : step.startedAtMs;
   const openMs = step.finishedAtMs === 0 && openSinceMs > 0 ? nowMs - openSinceMs : 0;
-  const runningMs = step.runningMs + (step.status === StepStatus.RUNNING ? openMs : 0);
-  const waitingMs = step.waitingMs + (step.status === StepStatus.WAITING ? openMs : 0);
+  const runningMs = step.runningMs + (status === 'running' ? openMs : 0);
+  const waitingMs = step.waitingMs + (status === 'waiting' ? openMs : 0);
   return (
-    `{"name":${jsonString(step.path)},"kind":${jsonString(step.kind)},"status":"${STATUS_NAMES[step.status] ?? 'pending'}","attempt":${step.attempt},` +
+    `{"name":${jsonString(step.path)},"kind":${jsonString(step.kind)},"status":"${status}","attempt":${step.attempt},` +
     `"timing":{"started_at":${jsonTime(step.startedAtMs)},"finished_at":${jsonTime(step.finishedAtMs)},"running_ms":${jsonSpan(runningMs)},"waiting_ms":${jsonSpan(waitingMs)}},` +
     `"checks":[${step.checks.map(checkJson).join(',')}]${stepErrorJson(step)}}`
   );
+}
+
+/** A step recorded as begun goes the way of its run: its worker may be gone. */
+function statusNow(step: StepView, run: RunView): string {
+  const begun = step.status === StepStatus.RUNNING || step.status === StepStatus.WAITING;
+  if (!begun || run.status === RunStatus.RUNNING || run.status === RunStatus.WAITING || run.wakeAtMs > 0) {
+    return STATUS_NAMES[step.status] ?? 'pending';
+  }
+  if (run.status === RunStatus.QUEUED) return 'pending';
+  return run.status === RunStatus.FAILED && run.error?.step === step.path ? 'failed' : 'cancelled';
 }
 
 function checkJson(check: StepCheck): string {

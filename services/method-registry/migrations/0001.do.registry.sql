@@ -68,6 +68,8 @@ create table registry.versions (
   reason text not null,
   features text[] not null,
   secrets text[] not null,
+  -- Production id to the version that calls without one are bound to.
+  calls_json text not null,
   created_at timestamptz not null default now(),
   created_by text not null,
   constraint versions_pkey primary key (org_id, method_id, version_id),

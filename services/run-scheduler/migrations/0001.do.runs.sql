@@ -34,7 +34,9 @@ create table scheduler.runs (
   metadata_json text,
   created_at_ms bigint not null,
   max_attempts smallint not null,
-  status text not null check (status in ('queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled')),
+  -- Features a worker must have beside those every worker has.
+  needs text not null,
+  status text not null check (status in ('queued', 'sleeping', 'running', 'waiting', 'succeeded', 'failed', 'cancelled')),
   state_since_ms bigint not null,
   started_at_ms bigint,
   queued_ms bigint not null,
@@ -50,6 +52,7 @@ create table scheduler.runs (
   -- The open question of a waiting run; the last accepted answer of any run.
   question_json text,
   answer_json text,
+  wake_at_ms bigint,
   folder_id text,
   result_json text,
   error_json text,
@@ -57,6 +60,7 @@ create table scheduler.runs (
   check ((status = 'running') = (worker_session is not null)),
   check (status <> 'running' or token is not null),
   check ((status = 'waiting') = (question_json is not null)),
+  check ((status = 'sleeping') = (wake_at_ms is not null)),
   check ((status = 'succeeded') = (result_json is not null)),
   check ((status = 'failed') = (error_json is not null))
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
@@ -71,7 +75,7 @@ create table scheduler.steps (
   org_id text not null,
   path text not null,
   seq integer not null,
-  status text not null check (status in ('succeeded', 'failed', 'skipped', 'cancelled')),
+  status text not null check (status in ('running', 'waiting', 'succeeded', 'failed', 'skipped', 'cancelled')),
   view_json text not null,
   out_json text,
   out_withheld boolean not null default false,
@@ -83,13 +87,14 @@ create table scheduler.steps (
 create table scheduler.queue (
   run_id text primary key,
   org_id text not null,
+  -- With the features its runs need: wf_1, or wf_1+python.
   method text not null,
   queued_at_ms bigint not null,
   shard smallint not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 create index queue_order on scheduler.queue (org_id, method, queued_at_ms, run_id) include (shard);
 
--- Questions with a deadline.
+-- Questions with a deadline, and sleeping runs, which have no question.
 create table scheduler.deadlines (
   run_id text primary key,
   org_id text not null,

@@ -81,7 +81,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   );
   ticks.every(500, () => keeper().leases.sweep());
   // Workers whose key was revoked while the word of it got lost.
-  ticks.every(30_000, () => void sessions().recheckKeys());
+  ticks.every(5_000, () => void sessions().recheckKeys());
   ticks.every(1_000, () => heartbeats().send());
 
   function listen(): void {

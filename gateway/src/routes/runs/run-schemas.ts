@@ -140,6 +140,13 @@ export const Run = Type.Object(
       waiting_ms: Ms,
     }),
     cancel_requested: Type.Optional(Type.Boolean()),
+    queued_reason: Type.Optional(
+      Type.Union([Type.Literal('sleeping'), Type.Literal('feature_missing'), Type.Literal('no_worker')], {
+        description:
+          'Why a queued run is not taken: its time has not come, no worker connected now has the features it needs, or none is connected.',
+      }),
+    ),
+    not_before: Type.Optional(Type.String({ format: 'date-time', description: 'When a sleeping run goes on.' })),
     steps: Type.Array(Step),
     question: Type.Optional(Question),
     result: Type.Optional(AnyJson),

@@ -170,3 +170,28 @@ test('a wait longer than a minute is refused, and one whose time is up gives the
   assert.equal(status, 201);
   assert.equal(body.status, 'running');
 });
+
+test("a start whose inputs do not meet the method's own require is refused by the check's sentence, and makes no run", async () => {
+  await using gateway = await gatewayFixture();
+  const source = `format: method/2
+name: pay
+inputs: { amount: number, limit: number = 10 }
+require:
+  - The amount is within the limit: inputs.amount <= inputs.limit
+  - { name: The amount is small, that: inputs.amount < 5, level: warn }
+steps:
+  - name: pay
+    python: print("paid")
+`;
+  const { methodId } = gateway.registry.method(gateway.orgId, source);
+  const start = (amount: number) => gateway.ask('POST', '/v1/runs', { method: methodId, inputs: { amount } });
+  const refused = await start(11);
+  assert.equal(refused.status, 422);
+  assert.equal(refused.body.error, 'invalid_inputs');
+  assert.deepEqual(refused.body.details, [
+    { path: '', code: 'check_failed', message: 'The amount is within the limit' },
+  ]);
+  assert.equal(gateway.book.runs.size, 0);
+  assert.equal((await start(10)).status, 201, 'a warning refuses nothing');
+  assert.deepEqual(gateway.book.starts[0]?.needs, ['python'], 'the worker must have python');
+});

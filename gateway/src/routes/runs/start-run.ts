@@ -2,7 +2,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import type { JsonValue } from '@methods/method/json';
+import type { JsonObject, JsonValue } from '@methods/method/json';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
@@ -96,6 +96,11 @@ function startMessage(
   }
   const inputs = version.startable.checkInputs(asked.inputs as JsonValue);
   if (!inputs.ok) throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
+  const unmet = version.startable.unmet(inputs.value as JsonObject);
+  if (unmet.length > 0) {
+    const findings = unmet.map((message) => ({ path: '', code: 'check_failed', message }));
+    throw new ServiceError('invalid_inputs', undefined, { findings });
+  }
   return {
     $typeName: 'methods.scheduler.v1.StartRun',
     orgId,
@@ -108,6 +113,7 @@ function startMessage(
     keyId,
     answerBy: asked.answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM,
     metadata: asked.metadata,
+    needs: [...version.startable.needs],
   };
 }
 

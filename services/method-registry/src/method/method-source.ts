@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Finding, ServiceError } from '@methods/errors/service-error';
 import { compileMethod } from '@methods/method/compile';
 import type { Diagnostic } from '@methods/method/diagnostic';
+import type { CalledVersions } from './called-methods.ts';
 import { displayNameFrom } from './display-name.ts';
 import type { SchemaVersion } from './method.ts';
 
@@ -16,6 +17,8 @@ export interface MethodSource {
   readonly displayName: string;
   readonly features: readonly string[];
   readonly secrets: readonly string[];
+  /** Versions that its calls are bound to, by production id. */
+  readonly calls: Readonly<Record<string, string>>;
   readonly warnings: readonly Finding[];
 }
 
@@ -23,13 +26,13 @@ export interface MethodSource {
  * The source, when it may be saved. A workflow/1 source is saved without being understood, with the warning U000.
  * @throws ServiceError too_large over 256 KiB; invalid_method with the diagnostics as findings, M002 when not UTF-8.
  */
-export function readMethodSource(bytes: Uint8Array): MethodSource {
+export function readMethodSource(bytes: Uint8Array, called: CalledVersions): MethodSource {
   if (bytes.length > SOURCE_BYTES_MAX) {
     throw new ServiceError('too_large', 'A method source holds at most 256 KiB.', {
       findings: [{ path: '/source', code: 'source_bytes', message: `It has ${bytes.length} bytes.` }],
     });
   }
-  const { method, diagnostics } = compileMethod(bytes);
+  const { method, diagnostics } = compileMethod(bytes, { callees: (target) => called.callees.get(target) });
   if (diagnostics.some((diagnostic) => diagnostic.severity === 'error')) {
     throw new ServiceError('invalid_method', undefined, { findings: diagnostics.map(toFinding) });
   }
@@ -41,6 +44,7 @@ export function readMethodSource(bytes: Uint8Array): MethodSource {
     displayName: displayNameFrom(method ?? historicalNames(bytes)),
     features: method?.features ?? [],
     secrets: method?.secrets.map((secret) => secret.name) ?? [],
+    calls: called.pins,
     warnings: diagnostics.map(toFinding),
   };
 }

@@ -29,6 +29,8 @@ export interface Version {
   readonly features: readonly string[];
   /** Names of the declared secrets. */
   readonly secrets: readonly string[];
+  /** Versions that calls without one are bound to since the save, by production id. */
+  readonly calls: Readonly<Record<string, string>>;
   readonly createdAt: Date;
   readonly createdBy: string;
   /** When it was last made the published version; null when never. */

@@ -31,6 +31,7 @@ export function versionMessage(version: Version) {
     publishedAtMs: version.publishedAt?.getTime() ?? 0,
     features: [...version.features],
     secrets: [...version.secrets],
+    calls: { ...version.calls },
     lockSha256: version.lockSha256 ?? '',
   };
 }

@@ -124,10 +124,10 @@ describe('SaveVersion', () => {
     const copy = (column: string, expression: string) =>
       sql.unsafe(`
       insert into registry.versions (org_id, method_id, version_id, base_version, schema_version, source, sha256, reason,
-        features, secrets, created_by)
+        features, secrets, calls_json, created_by)
       select org_id, method_id, 'ver_${'0'.repeat(26)}',
         ${column === 'base' ? expression : "'ver_none'"}, schema_version, source,
-        ${column === 'sha256' ? expression : 'sha256'}, reason, features, secrets, created_by
+        ${column === 'sha256' ? expression : 'sha256'}, reason, features, secrets, calls_json, created_by
       from registry.versions where version_id = '${versionId}'`);
     await rejects(copy('base', `'${versionId}'`), { constraint_name: 'versions_base_key' });
     await rejects(copy('base', 'null'), { constraint_name: 'versions_first_key' });

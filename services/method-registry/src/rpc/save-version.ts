@@ -1,6 +1,7 @@
 // SaveVersion: a new version upon the current one.
 import type { SaveVersionRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
+import { CalledMethods } from '../method/called-methods.ts';
 import { readMethodSource } from '../method/method-source.ts';
 import { VersionStore } from '../store/version-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
@@ -10,14 +11,17 @@ import { methodIdOf, orgIdOf } from './request-ids.ts';
 
 @injectable()
 export class SaveVersion {
-  constructor(@inject(VersionStore) private readonly versions: VersionStore) {}
+  constructor(
+    @inject(VersionStore) private readonly versions: VersionStore,
+    @inject(CalledMethods) private readonly called: CalledMethods,
+  ) {}
 
   async handle(request: SaveVersionRequest) {
     const orgId = orgIdOf(request.orgId);
     const methodId = methodIdOf(request.methodId);
     const reason = boundedText('reason', request.reason, { min: 0, max: 2_000 });
     const createdBy = callerName('created_by', request.createdBy);
-    const source = readMethodSource(request.source);
+    const source = readMethodSource(request.source, await this.called.of(orgId, methodId, request.source));
     // Not judged as an id: whatever is not the current version is a conflict.
     const { baseVersion } = request;
     const { version, created } = await this.versions.save({ orgId, methodId, baseVersion, source, reason, createdBy });

@@ -23,6 +23,7 @@ export interface VersionRow {
   readonly reason: string;
   readonly features: string[];
   readonly secrets: string[];
+  readonly calls_json: string;
   readonly version_created_at: Date;
   readonly version_created_by: string;
   readonly published_at: Date | null;
@@ -45,7 +46,7 @@ export function methodTables(sql: Database): Fragment {
 
 /** Of `versions v` left joined to its lock `l`. */
 export function versionColumns(sql: Database): Fragment {
-  return sql`v.version_id, v.schema_version, v.sha256, v.reason, v.features, v.secrets,
+  return sql`v.version_id, v.schema_version, v.sha256, v.reason, v.features, v.secrets, v.calls_json,
     v.created_at as version_created_at, v.created_by as version_created_by, l.sha256 as lock_sha256,
     (select max(p.published_at) from registry.publications p
       where p.org_id = v.org_id and p.method_id = v.method_id and p.version_id = v.version_id) as published_at`;
@@ -79,6 +80,7 @@ export function toVersion(row: VersionRow): Version {
     reason: row.reason,
     features: row.features,
     secrets: row.secrets,
+    calls: JSON.parse(row.calls_json) as Record<string, string>,
     createdAt: row.version_created_at,
     createdBy: row.version_created_by,
     publishedAt: row.published_at,

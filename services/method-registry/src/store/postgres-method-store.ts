@@ -50,9 +50,9 @@ export class PostgresMethodStore implements MethodStore {
           select org_id, method_id, ${displayName}, version_id, ${createdBy} from request
         )
         insert into registry.versions
-          (org_id, method_id, version_id, schema_version, source, sha256, reason, features, secrets, created_by)
+          (org_id, method_id, version_id, schema_version, source, sha256, reason, features, secrets, calls_json, created_by)
         select org_id, method_id, version_id, ${source.schemaVersion}, ${source.bytes}::bytea, ${source.sha256}::bytea, '',
-          ${[...source.features]}::text[], ${[...source.secrets]}::text[], ${createdBy}
+          ${[...source.features]}::text[], ${[...source.secrets]}::text[], ${JSON.stringify(source.calls)}, ${createdBy}
         from request
         returning method_id`,
       { methods_org_fkey: () => new ServiceError('not_found', 'There is no such organization.') },

@@ -50,11 +50,12 @@ export class PostgresVersionStore implements VersionStore {
         returning org_id, method_id, current_version
       )
       insert into registry.versions as v
-        (org_id, method_id, version_id, base_version, schema_version, source, sha256, reason, features, secrets, created_by)
+        (org_id, method_id, version_id, base_version, schema_version, source, sha256, reason, features, secrets, calls_json, created_by)
       select org_id, method_id, current_version, ${baseVersion}, ${source.schemaVersion}, ${source.bytes}::bytea,
-        ${source.sha256}::bytea, ${reason}, ${[...source.features]}::text[], ${[...source.secrets]}::text[], ${createdBy}
+        ${source.sha256}::bytea, ${reason}, ${[...source.features]}::text[], ${[...source.secrets]}::text[],
+        ${JSON.stringify(source.calls)}, ${createdBy}
       from moved
-      returning v.method_id, v.version_id, v.schema_version, v.sha256, v.reason, v.features, v.secrets,
+      returning v.method_id, v.version_id, v.schema_version, v.sha256, v.reason, v.features, v.secrets, v.calls_json,
         v.created_at as version_created_at, v.created_by as version_created_by,
         null::timestamptz as published_at, null::bytea as lock_sha256`);
     return row === undefined ? null : toVersion(row);

@@ -196,8 +196,9 @@ function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: nu
   return { after, effects, steps, replies, rest: [] };
 }
 
-/** A question's expiry must not commit before its deadline by the database's own clock. */
+/** A question's expiry and a wake must not commit before their time by the database's own clock. */
 function dueOf(before: Run | null, after: Run): number {
+  if (before?.status === 'sleeping' && after.status === 'queued') return before.wakeAtMs;
   const expired = before?.status === 'waiting' && after.status === 'failed';
   return expired ? (before.question.deadlineAtMs ?? 0) : 0;
 }

@@ -177,7 +177,8 @@ export class RunActors implements ActorHost {
   settled(actor: RunActor, run: Run | null): void {
     if (this.actors.get(actor.runId) !== actor) return;
     if (run === null) this.actors.delete(actor.runId);
-    else if (run.status === 'queued' || run.status === 'waiting') this.passivation.idle(actor.runId);
+    else if (run.status === 'queued' || run.status === 'sleeping' || run.status === 'waiting')
+      this.passivation.idle(actor.runId);
     else if (run.status !== 'running') this.actors.delete(actor.runId);
   }
 }

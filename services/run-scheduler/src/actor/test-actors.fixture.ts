@@ -1,5 +1,5 @@
 // One node's actors and committer on a real database, without the rest of a node. It owns the shards 0 to 3.
-import { systemClock } from '@methods/base/clock';
+import { type Clock, systemClock } from '@methods/base/clock';
 import { randomToken } from '@methods/base/ids';
 import { type Logger, silentLogger } from '@methods/logging/logger';
 import { runEvent } from '../bus/run-event.ts';
@@ -31,6 +31,7 @@ export class TestActors {
   private constructor(
     readonly db: TestStore,
     logger: Logger,
+    clock: Clock,
   ) {
     this.lease = new ShardLease({ sql: db.sql, nodeId: NODE });
     this.store = this.watched(db.store);
@@ -49,7 +50,7 @@ export class TestActors {
       store: this.store,
       committer: this.committer,
       databaseClock: this.databaseClock,
-      clock: systemClock,
+      clock,
       shardCount: 4,
       owns: (shard) => this.epochs.has(shard),
       eventFor: (run, effect) => runEvent(run, effect.event),
@@ -57,10 +58,13 @@ export class TestActors {
     });
   }
 
-  /** Its shards stand under their first epoch again, whatever an earlier node on this database did. */
-  static async on(db: TestStore, logger: Logger = silentLogger): Promise<TestActors> {
+  /**
+   * Its shards stand under their first epoch again, whatever an earlier node on this database did. `clock`: of idle
+   * actors alone.
+   */
+  static async on(db: TestStore, logger: Logger = silentLogger, clock: Clock = systemClock): Promise<TestActors> {
     await db.sql`update scheduler.shards set epoch = ${EPOCH}, owner = ${NODE}, released = false`;
-    const node = new TestActors(db, logger);
+    const node = new TestActors(db, logger, clock);
     node.databaseClock.observe(await db.nowMs());
     return node;
   }

@@ -20,7 +20,13 @@ export class LiveChanges {
   }
 
   committed(_before: Run | null, after: Run): void {
-    if (after.status === 'queued' || after.status === 'running' || !this.options.hasPeers()) return;
+    if (
+      after.status === 'queued' ||
+      after.status === 'sleeping' ||
+      after.status === 'running' ||
+      !this.options.hasPeers()
+    )
+      return;
     this.batch.add(after);
   }
 

@@ -66,6 +66,7 @@ export function provideServing(parts: NodeParts): void {
           answers: new AnswerRuns({ actors: actors(), owners: owners() }),
           owners: owners(),
           watchers: watchers(),
+          interests: interests(),
           logger: log.child({ part: 'gateways' }),
         },
         starts: starts(),

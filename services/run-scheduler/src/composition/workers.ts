@@ -170,6 +170,7 @@ export function provideWorkers(parts: NodeParts): void {
         sessions: () => sessions().sessionIds(),
         peers: peers(),
         epochOf,
+        isClaiming: (token) => grants().expects(token),
         clock,
         logger: log.child({ part: 'take-over' }),
       }),

@@ -3,12 +3,11 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
-import { ManualClock } from '../manual-clock.fixture.ts';
 import { cancel } from '../run/run.fixture.ts';
 import { newFacts, TestStore } from '../store/run-store.fixture.ts';
 import type { QueueKey } from '../store/run-store.ts';
 import { type DeliveredGrant, GrantDesk } from '../worker-stream/grant-desk.ts';
-import { LeaseTable } from '../worker-stream/lease-table.ts';
+import { quietLeases } from '../worker-stream/lease-table.fixture.ts';
 import { ClaimRuns } from './claim-runs.ts';
 import { ReadyRuns } from './ready-runs.ts';
 
@@ -41,14 +40,7 @@ describe('claims of queued runs', () => {
       ownedShards: () => [...node.epochs.keys()],
       announce: () => {},
     });
-    const nothing = () => {};
-    const leases = new LeaseTable({
-      clock: new ManualClock(),
-      leaseMs: 60_000,
-      standsStill: () => false,
-      expired: nothing,
-      unaccepted: nothing,
-    });
+    const leases = quietLeases();
     const grants = new GrantDesk({
       store: node.store,
       leases,
@@ -56,7 +48,7 @@ describe('claims of queued runs', () => {
         returned.push(runId);
         void node.actors.tell(runId, null, { type: 'return_grant', token });
       },
-      tooLarge: nothing,
+      tooLarge: () => {},
       epochOf: (shard) => node.epochs.get(shard) ?? null,
       deliver: (grant) => reachable && delivered.push(grant) > 0,
       logger: silentLogger,

@@ -1,5 +1,6 @@
 // Which nodes have workers for which queues, and what they are told: an owner announces the heads of just these.
-import type { QueueKey } from '../store/run-store.ts';
+import type { Run } from '../run/run.ts';
+import { type QueueKey, queueOf } from '../store/queue-key.ts';
 import { type QueueHead, queueName, type ReadyRuns } from './ready-runs.ts';
 
 export class QueueInterests {
@@ -32,6 +33,13 @@ export class QueueInterests {
   announce(key: QueueKey, head: QueueHead | null): void {
     const name = queueName(key);
     for (const [nodeId, queues] of this.byNode) if (queues.has(name)) this.options.tell(nodeId, key, head);
+  }
+
+  /** Why nobody takes a queued run, as far as this node has heard; null: somebody may. */
+  whyQueued(run: Run): 'feature_missing' | 'no_worker' | null {
+    if (run.status !== 'queued' || this.isAsked(queueName(queueOf(run.facts)))) return null;
+    const { orgId, method, needs } = run.facts;
+    return needs !== '' && this.isAsked(queueName({ orgId, method })) ? 'feature_missing' : 'no_worker';
   }
 
   private isAsked(name: string): boolean {

@@ -3,6 +3,7 @@
 import type { Logger } from '@methods/logging/logger';
 import { safeDbError } from '@methods/postgres/safe-db-error';
 import type { Run } from '../run/run.ts';
+import { queueOf } from '../store/queue-key.ts';
 import type { QueueCursor, QueueEntry, QueueKey, RunStore } from '../store/run-store.ts';
 
 /** What other nodes are told of a queue; depth counts what is known here, at least 1 when there is any. */
@@ -69,9 +70,9 @@ export class ReadyRuns {
 
   committed(before: Run | null, after: Run): void {
     if (after.status !== 'queued') return;
-    const { runId, orgId, method, shard } = after.facts;
+    const { runId, shard } = after.facts;
     if (before?.status === 'queued' && before.stateSinceMs === after.stateSinceMs) return;
-    this.added({ orgId, method }, { runId, shard, queuedAtMs: after.stateSinceMs });
+    this.added(queueOf(after.facts), { runId, shard, queuedAtMs: after.stateSinceMs });
   }
 
   /** A run was queued by a commit of this node. */

@@ -10,6 +10,8 @@ import type {
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
+import type { QueueInterests } from '../queue/queue-interests.ts';
+import type { Run } from '../run/run.ts';
 import type { AnswerRuns } from './answer-run.ts';
 import { getRun } from './get-run.ts';
 import { lookupRun } from './lookup-run.ts';
@@ -23,6 +25,7 @@ export interface GatewayServices {
   readonly answers: AnswerRuns;
   readonly owners: RunOwners;
   readonly watchers: RunWatchers;
+  readonly interests: Pick<QueueInterests, 'whyQueued'>;
   /** Here, or on a peer that owns shards. */
   readonly start: (
     request: StartRun,
@@ -74,19 +77,19 @@ export class GatewaySession implements ViewReceiver {
       case 'start':
         return this.start(item.value, call.deadlineMs);
       case 'get':
-        return plain(runView(await getRun(actors, item.value)));
+        return plain(this.view(await getRun(actors, item.value)));
       case 'answer':
         return plain(await answers.answer(item.value));
       case 'cancel':
         return plain(await owners.tell(item.value.runId, item.value.orgId, { type: 'cancel' }));
       case 'lookup':
-        return { view: runView(await lookupRun(actors, item.value)), replayed: true };
+        return { view: this.view(await lookupRun(actors, item.value)), replayed: true };
       case 'watch': {
         // Watched first and read then: a change between the two is told, not missed.
         const { runId, orgId } = item.value;
         watchers.watch(runId, this);
         try {
-          return plain(runView(await getRun(actors, { runId, orgId })));
+          return plain(this.view(await getRun(actors, { runId, orgId })));
         } catch (error) {
           watchers.unwatch(runId, this);
           throw error;
@@ -98,6 +101,11 @@ export class GatewaySession implements ViewReceiver {
       default:
         throw new ServiceError('invalid_request', 'This node does not know that call.');
     }
+  }
+
+  private view(run: Run): RunViewMessage {
+    const reason = this.services.interests.whyQueued(run);
+    return reason === null ? runView(run) : { ...runView(run), queuedReason: reason };
   }
 
   /** The run is watched before anything can happen to it, and no longer when it turns out not to be. */

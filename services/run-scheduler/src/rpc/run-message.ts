@@ -7,6 +7,7 @@ export type RunViewMessage = MessageInitShape<typeof RunViewSchema>;
 
 const RUN_STATUS = {
   queued: RunStatus.QUEUED,
+  sleeping: RunStatus.QUEUED,
   running: RunStatus.RUNNING,
   waiting: RunStatus.WAITING,
   succeeded: RunStatus.SUCCEEDED,
@@ -15,6 +16,8 @@ const RUN_STATUS = {
 } as const;
 
 const STEP_STATUS = {
+  running: StepStatus.RUNNING,
+  waiting: StepStatus.WAITING,
   succeeded: StepStatus.SUCCEEDED,
   failed: StepStatus.FAILED,
   skipped: StepStatus.SKIPPED,
@@ -29,7 +32,7 @@ export function stepStatusNumber(status: string): StepStatus {
   return STEP_STATUS[status as keyof typeof STEP_STATUS] ?? StepStatus.UNSPECIFIED;
 }
 
-/** Null for a status a finished step cannot have. */
+/** Null for a status no record of a step has. */
 export function stepStatusName(status: StepStatus): StepSummary['status'] | null {
   for (const [name, number] of Object.entries(STEP_STATUS)) {
     if (number === status) return name as StepSummary['status'];
@@ -73,6 +76,7 @@ export function runView(run: Run): RunViewMessage {
     resultJson: run.status === 'succeeded' ? run.resultJson : '',
     ...(run.status === 'failed' ? { error: run.error } : {}),
     revision: run.revision,
+    ...(run.status === 'sleeping' ? { queuedReason: 'sleeping', wakeAtMs: run.wakeAtMs } : {}),
   };
 }
 

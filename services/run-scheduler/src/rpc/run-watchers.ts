@@ -1,7 +1,7 @@
 // Which gateways wait for which runs. A gateway that started a run hears of its next rest (waiting or finished);
 // one that watches hears until it stops watching.
 import { shardOfRunId } from '@methods/base/ids';
-import type { Run } from '../run/run.ts';
+import { isFinished, type Run } from '../run/run.ts';
 import { type RunViewMessage, runView } from './run-message.ts';
 
 export interface ViewReceiver {
@@ -142,5 +142,5 @@ export class RunWatchers {
 }
 
 function isAtRest(run: Run): boolean {
-  return run.status !== 'queued' && run.status !== 'running';
+  return run.status === 'waiting' || isFinished(run);
 }

@@ -8,6 +8,7 @@ import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { ReadyRuns } from '../queue/ready-runs.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { ClaimRun } from '../run/run-command.ts';
+import { queueOf } from '../store/queue-key.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
 import { answererName } from './run-message.ts';
 
@@ -63,7 +64,7 @@ export class StartRuns {
   }
 
   private claimNow(facts: RunFacts): { command: ClaimRun; creditId: number } | null {
-    const key = { orgId: facts.orgId, method: facts.method };
+    const key = queueOf(facts);
     if (!this.options.ready.isEmpty(key)) return null;
     const place = this.options.waiters.reserve(key);
     if (place === null) return null;
@@ -89,6 +90,7 @@ export class StartRuns {
       metadata: request.metadata,
       createdAtMs: nowMs,
       maxAttempts: this.options.maxAttempts,
+      needs: [...request.needs].sort().join(','),
     };
   }
 }

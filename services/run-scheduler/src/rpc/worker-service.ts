@@ -10,7 +10,7 @@ import type { Client } from '@methods/rpc/client';
 import { serveFrames } from '@methods/rpc/frame-stream';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { RunActors } from '../actor/run-actors.ts';
-import type { RunFolderStore } from '../store/run-folder-store.ts';
+import { FolderNotWhole, type RunFolderStore } from '../store/run-folder-store.ts';
 import type { KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
 import { type SchedulerItem, WorkerSession } from '../worker-stream/worker-session.ts';
 import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
@@ -62,6 +62,7 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
         sha256: version.sha256,
         lockSha256: version.lockSha256,
         lock: version.lock,
+        calls: version.calls,
       };
     },
     async putLock(request, context) {
@@ -85,9 +86,14 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
           if (chunk.length > 0) yield chunk;
         }
       })();
-      if (bytesTotal > FOLDER_BYTES_MAX) throw new ServiceError('too_large', 'The run folder exceeds 256 MiB.');
-      const stored = await folders.put({ folderId, orgId: owner.orgId, runId }, rest, FOLDER_BYTES_MAX);
-      if (stored !== bytesTotal) throw new ServiceError('invalid_request', 'The folder did not arrive whole.');
+      if (!Number.isInteger(bytesTotal) || bytesTotal > FOLDER_BYTES_MAX)
+        throw new ServiceError('too_large', 'The run folder exceeds 256 MiB.');
+      try {
+        await folders.put({ folderId, orgId: owner.orgId, runId }, rest, bytesTotal);
+      } catch (error) {
+        if (!(error instanceof FolderNotWhole)) throw error;
+        throw new ServiceError('invalid_request', 'The folder did not arrive whole.');
+      }
       return { folderId };
     },
     async *getRunFolder(request, context) {

@@ -29,6 +29,7 @@ function bookSpan(run: Run, nowMs: number): Spans {
     case 'running':
       return { ...run.spans, runningMs: run.spans.runningMs + spanMs };
     case 'waiting':
+    case 'sleeping':
       return { ...run.spans, waitingMs: run.spans.waitingMs + spanMs };
     default:
       return run.spans;

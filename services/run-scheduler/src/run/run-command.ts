@@ -7,6 +7,7 @@ export type RunCommand =
   | ClaimRun
   | RecordStep
   | AskRun
+  | SleepRun
   | FinishRun
   | GiveBackRun
   | ReturnGrant
@@ -14,6 +15,7 @@ export type RunCommand =
   | ExpireLease
   | AnswerRun
   | ExpireQuestion
+  | WakeRun
   | CancelRun;
 
 export interface StartRun {
@@ -60,6 +62,12 @@ export interface AskRun extends Report {
   readonly folderId: string | null;
 }
 
+export interface SleepRun extends Report {
+  readonly type: 'sleep';
+  readonly waitMs: number;
+  readonly folderId: string | null;
+}
+
 export interface FinishRun extends Report {
   readonly type: 'finish';
   readonly outcome:
@@ -98,6 +106,10 @@ export interface AnswerRun {
 export interface ExpireQuestion {
   readonly type: 'expire_question';
   readonly questionId: string;
+}
+
+export interface WakeRun {
+  readonly type: 'wake';
 }
 
 export interface CancelRun {

@@ -14,9 +14,11 @@ import {
   loseLease,
   recordStep,
   returnGrant,
+  sleep,
   start,
   succeed,
   T0,
+  wake,
 } from './run.fixture.ts';
 import { isFinished, type Run } from './run.ts';
 import type { RunCommand } from './run-command.ts';
@@ -39,6 +41,7 @@ const reportKind = fc.constantFrom<Report['build']>(
   succeed,
   fail,
   giveBack,
+  sleep,
   returnGrant,
   heartbeat,
   loseLease,
@@ -53,11 +56,15 @@ const command = fc
     fc.tuple(fc.option(questionId), fc.constantFrom('yes', 'no')).map(([id, digest]) => answer(id, digest)),
     questionId.map(expireQuestion),
     fc.constant(cancel),
+    fc.constant(wake),
     fc.constant(start),
   )
   .map((c) => ({ command: c }));
 const told: fc.Arbitrary<Told> = fc
-  .tuple(fc.integer({ min: -50, max: 3_000 }), fc.oneof({ weight: 2, arbitrary: report }, command))
+  .tuple(
+    fc.oneof({ weight: 9, arbitrary: fc.integer({ min: -50, max: 3_000 }) }, fc.constant(100_000)),
+    fc.oneof({ weight: 2, arbitrary: report }, command),
+  )
   .map(([afterMs, what]) => ({ afterMs, ...what }));
 
 interface Step {
@@ -169,5 +176,5 @@ test('the random stories reach every state, so that the rules above are put to t
   const seen = new Set<string>();
   const stories = fc.sample(fc.array(told, { maxLength: 60 }), { numRuns: 2_000, seed: 1 });
   for (const story of stories) for (const { after } of play(story)) if (after !== null) seen.add(after.status);
-  assert.deepEqual([...seen].sort(), ['cancelled', 'failed', 'queued', 'running', 'succeeded', 'waiting']);
+  assert.deepEqual([...seen].sort(), ['cancelled', 'failed', 'queued', 'running', 'sleeping', 'succeeded', 'waiting']);
 });

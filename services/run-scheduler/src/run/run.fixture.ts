@@ -5,6 +5,7 @@ import type { RunCommand } from './run-command.ts';
 
 export const T0 = 1_000_000;
 export const DEADLINE_MS = 5_000;
+export const SLEEP_MS = 70_000;
 
 export const facts: RunFacts = {
   runId: 'run_00000000000000000000000000',
@@ -21,6 +22,7 @@ export const facts: RunFacts = {
   metadata: {},
   createdAtMs: T0,
   maxAttempts: 3,
+  needs: '',
 };
 
 const lastAnswer: AcceptedAnswer = { questionId: 'q0', step: 'first', answerJson: '{"ok":true}', digest: 'd0' };
@@ -54,6 +56,7 @@ const running: RunningRun = {
 export const runs = {
   fresh: { ...history, ...neverClaimed, status: 'queued' },
   queued: { ...history, status: 'queued' },
+  sleeping: { ...history, status: 'sleeping', wakeAtMs: T0 + SLEEP_MS },
   running,
   cancelling: { ...running, cancelRequested: true },
   waiting: {
@@ -92,6 +95,7 @@ function step(path: string): StepSummary {
 }
 
 export const start: RunCommand = { type: 'start', facts };
+export const wake: RunCommand = { type: 'wake' };
 export const cancel: RunCommand = { type: 'cancel' };
 
 export function claim(token: string): RunCommand {
@@ -127,6 +131,10 @@ export function fail(token: string, seq: number): RunCommand {
 
 export function giveBack(token: string, seq: number): RunCommand {
   return { type: 'give_back', token, seq };
+}
+
+export function sleep(token: string, seq: number): RunCommand {
+  return { type: 'sleep', token, seq, waitMs: SLEEP_MS, folderId: null };
 }
 
 export function returnGrant(token: string): RunCommand {

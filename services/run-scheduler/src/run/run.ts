@@ -1,6 +1,6 @@
 // What a run is. One union over its states: a waiting run has a question by type, a queued run cannot.
 
-export type Run = QueuedRun | RunningRun | WaitingRun | SucceededRun | FailedRun | CancelledRun;
+export type Run = QueuedRun | SleepingRun | RunningRun | WaitingRun | SucceededRun | FailedRun | CancelledRun;
 export type RunStatus = Run['status'];
 
 /** Said at the start and never changed. */
@@ -21,6 +21,8 @@ export interface RunFacts {
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAtMs: number;
   readonly maxAttempts: number;
+  /** Features a worker must have beside those every worker has; sorted, with commas. */
+  readonly needs: string;
 }
 
 interface RunBase {
@@ -52,6 +54,12 @@ export interface Spans {
 
 export interface QueuedRun extends RunBase {
   readonly status: 'queued';
+}
+
+/** Shown as queued: it stands in no queue before its time. */
+export interface SleepingRun extends RunBase {
+  readonly status: 'sleeping';
+  readonly wakeAtMs: number;
 }
 
 export interface RunningRun extends RunBase {
@@ -112,11 +120,11 @@ export interface RunError {
   readonly step: string;
 }
 
-/** A step that came to its end, without its out. */
+/** A step that came to its end, or has begun (`running`, `waiting`) and noted what a resume needs; without its out. */
 export interface StepSummary {
   readonly path: string;
   readonly kind: string;
-  readonly status: 'succeeded' | 'failed' | 'skipped' | 'cancelled';
+  readonly status: 'running' | 'waiting' | 'succeeded' | 'failed' | 'skipped' | 'cancelled';
   readonly attempt: number;
   readonly startedAtMs: number;
   readonly finishedAtMs: number;

@@ -17,9 +17,12 @@ import {
   recordStep,
   returnGrant,
   runs,
+  SLEEP_MS,
+  sleep,
   start,
   succeed,
   T0,
+  wake,
 } from './run.fixture.ts';
 import type { Run, RunStatus } from './run.ts';
 import type { RunCommand } from './run-command.ts';
@@ -47,6 +50,11 @@ const rowsOf: Record<RunCommand['type'], Row[]> = {
   claim: [{ name: 'claim', command: claim('t2') }],
   record_step: reports('record_step', recordStep),
   ask: reports('ask', ask),
+  sleep: reports('sleep', sleep),
+  wake: [
+    { name: 'wake, due', command: wake, atMs: T0 + SLEEP_MS },
+    { name: 'wake, early', command: wake, atMs: T0 + SLEEP_MS - 1 },
+  ],
   finish: [...reports('finish', succeed), { name: 'finish as failed, next', command: fail('t1', 3) }],
   give_back: reports('give_back', giveBack),
   return_grant: [
@@ -108,43 +116,49 @@ function line(name: string, cells: readonly string[]): string {
 
 // A name is the state that follows, = means nothing changes, and ! is a refusal.
 const ledger = `
-                           none         fresh        queued       running      cancelling   waiting      succeeded    failed       cancelled
-start                      queued       !exists      !exists      !exists      !exists      !exists      !exists      !exists      !exists
-claim                      !missing     running      running      !not queued  !not queued  !not queued  !not queued  !not queued  !not queued
-record_step, next          !missing     !stale       !stale       running      cancelling   !stale       !stale       !stale       !stale
-record_step, repeat        !missing     !stale       =            =            =            =            =            =            =
-record_step, one left out  !missing     !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
-record_step, other token   !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-ask, next                  !missing     !stale       !stale       waiting      cancelled    !stale       !stale       !stale       !stale
-ask, repeat                !missing     !stale       =            =            =            =            =            =            =
-ask, one left out          !missing     !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
-ask, other token           !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-finish, next               !missing     !stale       !stale       succeeded    cancelled    !stale       !stale       !stale       !stale
-finish, repeat             !missing     !stale       =            =            =            =            =            =            =
-finish, one left out       !missing     !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
-finish, other token        !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-finish as failed, next     !missing     !stale       !stale       failed       cancelled    !stale       !stale       !stale       !stale
-give_back, next            !missing     !stale       !stale       queued       cancelled    !stale       !stale       !stale       !stale
-give_back, repeat          !missing     !stale       =            =            =            =            =            =            =
-give_back, one left out    !missing     !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
-give_back, other token     !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-return_grant               !stale       !stale       !stale       !not due     !not due     !stale       !stale       !stale       !stale
-return_grant, other token  !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-heartbeat                  !stale       !stale       !stale       =            cancelled    !stale       !stale       !stale       !stale
-heartbeat, other token     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-expire_lease               !stale       !stale       !stale       queued       cancelled    !stale       !stale       !stale       !stale
-expire_lease, other token  !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-answer q1 (open)           !missing     !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
-answer q1, value of q0     !missing     !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
-answer q0 (closed), same   !missing     !not waiting =            =            =            =            =            =            =
-answer q0 (closed), other  !missing     !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting
-answer unknown question    !missing     !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting
-answer any, value of q0    !missing     !not waiting =            =            =            queued       =            =            =
-answer any, other value    !missing     !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
-expire_question, due       !not due     !not due     !not due     !not due     !not due     failed       !not due     !not due     !not due
-expire_question, early     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
-expire_question, other     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
-cancel                     !missing     cancelled    cancelled    cancelling   =            cancelled    !finished    !finished    =
+                           none         fresh        queued       sleeping     running      cancelling   waiting      succeeded    failed       cancelled
+start                      queued       !exists      !exists      !exists      !exists      !exists      !exists      !exists      !exists      !exists
+claim                      !missing     running      running      !not queued  !not queued  !not queued  !not queued  !not queued  !not queued  !not queued
+record_step, next          !missing     !stale       !stale       !stale       running      cancelling   !stale       !stale       !stale       !stale
+record_step, repeat        !missing     !stale       =            =            =            =            =            =            =            =
+record_step, one left out  !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
+record_step, other token   !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+ask, next                  !missing     !stale       !stale       !stale       waiting      cancelled    !stale       !stale       !stale       !stale
+ask, repeat                !missing     !stale       =            =            =            =            =            =            =            =
+ask, one left out          !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
+ask, other token           !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+sleep, next                !missing     !stale       !stale       !stale       sleeping     cancelled    !stale       !stale       !stale       !stale
+sleep, repeat              !missing     !stale       =            =            =            =            =            =            =            =
+sleep, one left out        !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
+sleep, other token         !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+wake, due                  !not due     !not due     !not due     queued       !not due     !not due     !not due     !not due     !not due     !not due
+wake, early                !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
+finish, next               !missing     !stale       !stale       !stale       succeeded    cancelled    !stale       !stale       !stale       !stale
+finish, repeat             !missing     !stale       =            =            =            =            =            =            =            =
+finish, one left out       !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
+finish, other token        !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+finish as failed, next     !missing     !stale       !stale       !stale       failed       cancelled    !stale       !stale       !stale       !stale
+give_back, next            !missing     !stale       !stale       !stale       queued       cancelled    !stale       !stale       !stale       !stale
+give_back, repeat          !missing     !stale       =            =            =            =            =            =            =            =
+give_back, one left out    !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
+give_back, other token     !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+return_grant               !stale       !stale       !stale       !stale       !not due     !not due     !stale       !stale       !stale       !stale
+return_grant, other token  !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+heartbeat                  !stale       !stale       !stale       !stale       =            cancelled    !stale       !stale       !stale       !stale
+heartbeat, other token     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+expire_lease               !stale       !stale       !stale       !stale       queued       cancelled    !stale       !stale       !stale       !stale
+expire_lease, other token  !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+answer q1 (open)           !missing     !not waiting !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
+answer q1, value of q0     !missing     !not waiting !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
+answer q0 (closed), same   !missing     !not waiting =            =            =            =            =            =            =            =
+answer q0 (closed), other  !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting
+answer unknown question    !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting
+answer any, value of q0    !missing     !not waiting =            =            =            =            queued       =            =            =
+answer any, other value    !missing     !not waiting !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
+expire_question, due       !not due     !not due     !not due     !not due     !not due     !not due     failed       !not due     !not due     !not due
+expire_question, early     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
+expire_question, other     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
+cancel                     !missing     cancelled    cancelled    cancelled    cancelling   =            cancelled    !finished    !finished    =
 `;
 
 test('every state takes every command as the ledger says', () => {
@@ -167,6 +181,9 @@ running + record_step, next             nothing
 cancelling + record_step, next          nothing
 running + ask, next                     lease_ended, emit needs_input
 cancelling + ask, next                  lease_ended, emit cancelled
+running + sleep, next                   lease_ended
+cancelling + sleep, next                lease_ended, emit cancelled
+sleeping + wake, due                    nothing
 running + finish, next                  lease_ended, emit succeeded
 cancelling + finish, next               lease_ended, emit cancelled
 running + finish as failed, next        lease_ended, emit failed
@@ -183,6 +200,7 @@ waiting + answer any, other value       nothing
 waiting + expire_question, due          emit failed
 fresh + cancel                          emit cancelled
 queued + cancel                         emit cancelled
+sleeping + cancel                       emit cancelled
 running + cancel                        notify_cancel
 waiting + cancel                        emit cancelled
 `;

@@ -12,7 +12,9 @@ import { giveBackRun } from './commands/give-back-run.ts';
 import { heartbeatRun } from './commands/heartbeat-run.ts';
 import { recordStep } from './commands/record-step.ts';
 import { returnGrant } from './commands/return-grant.ts';
+import { sleepRun } from './commands/sleep-run.ts';
 import { startRun } from './commands/start-run.ts';
+import { wakeRun } from './commands/wake-run.ts';
 import type { Decision } from './decision.ts';
 import type { Run } from './run.ts';
 import type { RunCommand } from './run-command.ts';
@@ -28,6 +30,8 @@ export function transition(run: Run | null, command: RunCommand, nowMs: number):
       return recordStep(run, command);
     case 'ask':
       return askRun(run, command, nowMs);
+    case 'sleep':
+      return sleepRun(run, command, nowMs);
     case 'finish':
       return finishRun(run, command, nowMs);
     case 'give_back':
@@ -42,6 +46,8 @@ export function transition(run: Run | null, command: RunCommand, nowMs: number):
       return answerRun(run, command, nowMs);
     case 'expire_question':
       return expireQuestion(run, command, nowMs);
+    case 'wake':
+      return wakeRun(run, nowMs);
     case 'cancel':
       return cancelRun(run, nowMs);
     default:

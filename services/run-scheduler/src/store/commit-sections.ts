@@ -3,6 +3,7 @@
 import type { NewStep } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
 import type { ArrayElement } from './array-literal.ts';
+import { queueOf } from './queue-key.ts';
 import type { OutboxEvent, RunChange } from './run-store.ts';
 
 export interface Column<Row> {
@@ -43,6 +44,7 @@ export const startColumns: readonly Column<RunChange>[] = [
   { name: 'metadata_json', type: 'text', value: (c) => metadataJson(c.after) },
   { name: 'created_at_ms', type: 'bigint', value: (c) => ms(c.after.facts.createdAtMs) },
   { name: 'max_attempts', type: 'smallint', value: (c) => c.after.facts.maxAttempts },
+  { name: 'needs', type: 'text', value: (c) => c.after.facts.needs },
   { name: 'status', type: 'text', value: (c) => c.after.status },
   { name: 'state_since_ms', type: 'bigint', value: (c) => ms(c.after.stateSinceMs) },
   { name: 'started_at_ms', type: 'bigint', value: (c) => startedAt(c.after) },
@@ -84,6 +86,11 @@ export const updateColumns: readonly Column<RunChange>[] = [
     type: 'text',
     value: (c) => (c.after.answer === null ? null : JSON.stringify(c.after.answer)),
   },
+  {
+    name: 'wake_at_ms',
+    type: 'bigint',
+    value: (c) => (c.after.status === 'sleeping' ? ms(c.after.wakeAtMs) : null),
+  },
   { name: 'folder_id', type: 'text', value: (c) => c.after.folderId },
   { name: 'result_json', type: 'text', value: (c) => (c.after.status === 'succeeded' ? c.after.resultJson : null) },
   {
@@ -121,7 +128,7 @@ export const stepColumns: readonly Column<StepRow>[] = [
 export const queueColumns: readonly Column<RunChange>[] = [
   { name: 'run_id', type: 'text', value: (c) => c.after.facts.runId },
   { name: 'org_id', type: 'text', value: (c) => c.after.facts.orgId },
-  { name: 'method', type: 'text', value: (c) => c.after.facts.method },
+  { name: 'method', type: 'text', value: (c) => queueOf(c.after.facts).method },
   { name: 'queued_at_ms', type: 'bigint', value: (c) => ms(c.after.stateSinceMs) },
   { name: 'shard', type: 'smallint', value: (c) => c.after.facts.shard },
 ];
@@ -151,6 +158,7 @@ export const eventColumns: readonly Column<OutboxEvent>[] = [
 
 /** The deadline of a waiting run's question in ms, or null. */
 export function deadlineOf(run: Run | null): number | null {
+  if (run?.status === 'sleeping') return run.wakeAtMs;
   return run?.status === 'waiting' ? run.question.deadlineAtMs : null;
 }
 

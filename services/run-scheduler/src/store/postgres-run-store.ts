@@ -12,6 +12,7 @@ import type {
   KeptStep,
   OutboxCursor,
   OutboxEvent,
+  OutboxLimits,
   QueueCursor,
   QueueEntry,
   QueueKey,
@@ -126,7 +127,7 @@ export class PostgresRunStore implements RunStore {
   async unsentEvents(
     shards: readonly number[],
     beforeMs: number,
-    limit: number,
+    limits: OutboxLimits,
     after: OutboxCursor | null = null,
   ): Promise<OutboxEvent[]> {
     const rows = await this.read<{
@@ -138,17 +139,24 @@ export class PostgresRunStore implements RunStore {
       body: Uint8Array;
       created_at_ms: number;
     }>(
-      `select outbox_id, org_id, run_id, shard, seq, body, created_at_ms::float8 from scheduler.outbox
-       where shard = any($1::smallint[]) and created_at_ms <= $2::bigint
-         and (created_at_ms, seq, outbox_id) > ($4::bigint, $5::integer, $6)
-       order by created_at_ms, seq, outbox_id limit $3`,
+      // The length of a large body is known without reading it.
+      `select outbox_id, org_id, run_id, shard, seq, body, created_at_ms::float8 from (
+         select page.*, sum(octet_length(body)) over (order by page.created_at_ms, seq, outbox_id
+           rows between unbounded preceding and 1 preceding) as bytes_before from (
+           select * from scheduler.outbox
+           where shard = any($1::smallint[]) and created_at_ms <= $2::bigint
+             and (created_at_ms, seq, outbox_id) > ($4::bigint, $5::integer, $6)
+           order by created_at_ms, seq, outbox_id limit $3) page) counted
+       where bytes_before is null or bytes_before < $7::bigint
+       order by counted.created_at_ms, seq, outbox_id`,
       [
         arrayLiteral(shards),
         String(Math.round(beforeMs)),
-        String(limit),
+        String(limits.rowsMax),
         String(Math.round(after?.createdAtMs ?? 0)),
         String(after?.seq ?? 0),
         after?.outboxId ?? '',
+        String(limits.bytesMax),
       ],
     );
     return rows.map((r) => ({

@@ -4,30 +4,34 @@ import type { Sql } from '@methods/postgres/pool';
 
 const ORPHAN_AGE_MS = 24 * 3_600_000;
 
+/** More or fewer bytes came than were announced; nothing is kept. */
+export class FolderNotWhole extends Error {
+  override readonly name = 'FolderNotWhole';
+}
+
 export class RunFolderStore {
   constructor(private readonly sql: Sql) {}
 
-  /** Stores all chunks in one transaction; `bytesMax` bounds what a sender may claim. */
+  /** Stores all chunks in one transaction. @throws FolderNotWhole when they are not `bytesTotal` bytes. */
   async put(
     folder: { folderId: string; orgId: string; runId: string },
     chunks: AsyncIterable<Uint8Array>,
-    bytesMax: number,
-  ): Promise<number> {
+    bytesTotal: number,
+  ): Promise<void> {
     const { folderId, orgId, runId } = folder;
-    let bytesTotal = 0;
     await this.sql.begin(async (tx) => {
       await tx`insert into scheduler.run_folders (folder_id, org_id, run_id, bytes_total, created_at_ms)
-        values (${folderId}, ${orgId}, ${runId}, 0, extract(epoch from clock_timestamp()) * 1000)`;
+        values (${folderId}, ${orgId}, ${runId}, ${bytesTotal}, extract(epoch from clock_timestamp()) * 1000)`;
       let position = 0;
+      let bytes = 0;
       for await (const chunk of chunks) {
-        bytesTotal += chunk.length;
-        if (bytesTotal > bytesMax) throw new RangeError('run folder too large');
+        bytes += chunk.length;
+        if (bytes > bytesTotal) throw new FolderNotWhole();
         await tx`insert into scheduler.run_folder_chunks (folder_id, org_id, position, chunk)
           values (${folderId}, ${orgId}, ${position++}, ${Buffer.from(chunk)})`;
       }
-      await tx`update scheduler.run_folders set bytes_total = ${bytesTotal} where folder_id = ${folderId} and org_id = ${orgId}`;
+      if (bytes !== bytesTotal) throw new FolderNotWhole();
     });
-    return bytesTotal;
   }
 
   /** The chunks in order, or null when the organization has no such folder of that run. */

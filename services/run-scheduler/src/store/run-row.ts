@@ -17,6 +17,7 @@ export interface RunRow {
   readonly metadata_json: string | null;
   readonly created_at_ms: number;
   readonly max_attempts: number;
+  readonly needs: string;
   readonly status: Run['status'];
   readonly state_since_ms: number;
   readonly started_at_ms: number | null;
@@ -31,6 +32,7 @@ export interface RunRow {
   readonly cancel_requested: boolean;
   readonly question_json: string | null;
   readonly answer_json: string | null;
+  readonly wake_at_ms: number | null;
   readonly folder_id: string | null;
   readonly result_json: string | null;
   readonly error_json: string | null;
@@ -38,9 +40,9 @@ export interface RunRow {
 
 export const runColumns =
   'run_id, org_id, shard, revision, method, version_id, inputs_json, idempotency_hash, request_digest, webhook_url, key_id, ' +
-  'answer_by, metadata_json, created_at_ms::float8, max_attempts, status, state_since_ms::float8, started_at_ms::float8, ' +
+  'answer_by, metadata_json, created_at_ms::float8, max_attempts, needs, status, state_since_ms::float8, started_at_ms::float8, ' +
   'queued_ms::float8, running_ms::float8, waiting_ms::float8, attempts, attempt_open, token, worker_session, last_seq, ' +
-  'cancel_requested, question_json, answer_json, folder_id, result_json, error_json';
+  'cancel_requested, question_json, answer_json, wake_at_ms::float8, folder_id, result_json, error_json';
 
 export function runFromRow(row: RunRow, steps: readonly StepSummary[]): Run {
   const base = {
@@ -61,6 +63,8 @@ export function runFromRow(row: RunRow, steps: readonly StepSummary[]): Run {
     case 'queued':
     case 'cancelled':
       return { ...base, status: row.status };
+    case 'sleeping':
+      return { ...base, status: 'sleeping', wakeAtMs: row.wake_at_ms ?? 0 };
     case 'running':
       return {
         ...base,
@@ -94,5 +98,6 @@ function factsFromRow(row: RunRow): RunFacts {
     metadata: row.metadata_json === null ? {} : JSON.parse(row.metadata_json),
     createdAtMs: row.created_at_ms,
     maxAttempts: row.max_attempts,
+    needs: row.needs,
   };
 }

@@ -1,6 +1,9 @@
 // What the run-scheduler remembers, as an interface: the actors and the simulation know only this.
 import type { NewStep } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
+import type { QueueKey } from './queue-key.ts';
+
+export type { QueueKey } from './queue-key.ts';
 
 /** A change of one run, to be written whole or not at all. */
 export interface RunChange {
@@ -28,6 +31,12 @@ export interface OutboxEvent {
 
 export type OutboxCursor = Pick<OutboxEvent, 'createdAtMs' | 'seq' | 'outboxId'>;
 
+/** A page ends at so many rows, or with the row whose body brings it to so many bytes. */
+export interface OutboxLimits {
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+}
+
 export interface BatchOutcome {
   /** Shards whose epoch held; changes of others did not happen. */
   readonly heldShards: ReadonlySet<number>;
@@ -46,6 +55,7 @@ export interface QueueEntry {
 export interface DueQuestion {
   readonly runId: string;
   readonly orgId: string;
+  /** Empty: a sleeping run's time. */
   readonly questionId: string;
   readonly shard: number;
   readonly wakeAtMs: number;
@@ -71,23 +81,18 @@ export interface RunStore {
   runningOf(shards: readonly number[]): Promise<Run[]>;
   /** The next entries of a queue after a cursor, oldest first, of the shards given. */
   queuePage(queue: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): Promise<QueueEntry[]>;
-  /** Questions whose deadline comes before `untilMs`. */
+  /** Questions whose deadline comes before `untilMs`, and sleeping runs to wake before it. */
   dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]>;
-  /** The next unconfirmed events after a cursor that are older than `beforeMs`, oldest first. */
+  /** The next unconfirmed events after a cursor that are older than `beforeMs`, oldest first; none at the end alone. */
   unsentEvents(
     shards: readonly number[],
     beforeMs: number,
-    limit: number,
+    limits: OutboxLimits,
     after?: OutboxCursor | null,
   ): Promise<OutboxEvent[]>;
   deleteEvents(outboxIds: readonly string[]): Promise<void>;
   /** The database's clock in ms. */
   clockMs(): Promise<number>;
-}
-
-export interface QueueKey {
-  readonly orgId: string;
-  readonly method: string;
 }
 
 export interface QueueCursor {

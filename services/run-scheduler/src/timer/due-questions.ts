@@ -1,4 +1,4 @@
-// Ends questions nobody answered in time. Deadlines are rows; only those due within a minute stand in memory, in
+// Ends questions nobody answered in time, and wakes sleeping runs. Deadlines are rows; only those due within a minute stand in memory, in
 // one heap with one timer, and the commit compares each once more with the database's own clock.
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
@@ -6,6 +6,7 @@ import { safeDbError } from '@methods/postgres/safe-db-error';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { DatabaseClock } from '../database-clock.ts';
 import type { Run } from '../run/run.ts';
+import { deadlineOf } from '../store/commit-sections.ts';
 import type { DueQuestion, RunStore } from '../store/run-store.ts';
 import { TimerHeap } from './timer-heap.ts';
 
@@ -49,11 +50,10 @@ export class DueQuestions {
   }
 
   committed(_before: Run | null, after: Run): void {
-    if (after.status !== 'waiting' || after.question.deadlineAtMs === null) return;
-    const { deadlineAtMs } = after.question;
-    if (deadlineAtMs > this.options.databaseClock.nowMs() + AHEAD_MS) return;
+    const wakeAtMs = deadlineOf(after);
+    if (wakeAtMs === null || wakeAtMs > this.options.databaseClock.nowMs() + AHEAD_MS) return;
     const { runId, orgId, shard } = after.facts;
-    this.arm({ runId, orgId, shard, questionId: after.question.id, wakeAtMs: deadlineAtMs });
+    this.arm({ runId, orgId, shard, questionId: after.status === 'waiting' ? after.question.id : '', wakeAtMs });
   }
 
   /** Reads the deadlines of the next minute; also called when shards were taken. */
@@ -82,8 +82,8 @@ export class DueQuestions {
   }
 
   private arm(question: DueQuestion): void {
-    if (this.known.has(question.questionId)) return;
-    this.known.add(question.questionId);
+    if (this.known.has(nameOf(question))) return;
+    this.known.add(nameOf(question));
     this.heap.push(question.wakeAtMs, question);
     this.schedule();
   }
@@ -99,7 +99,7 @@ export class DueQuestions {
   private fire(): void {
     for (const question of this.heap.popDue(this.options.databaseClock.nowMs(), AT_ONCE - this.firing)) {
       if (this.options.owns(question.shard)) void this.expire(question);
-      else this.known.delete(question.questionId);
+      else this.known.delete(nameOf(question));
     }
     // At the bound, the next that is settled goes on.
     if (this.firing < AT_ONCE) this.schedule();
@@ -107,17 +107,24 @@ export class DueQuestions {
 
   private async expire(question: DueQuestion): Promise<void> {
     this.firing++;
-    const outcome = await this.options.actors.tell(question.runId, question.orgId, {
-      type: 'expire_question',
-      questionId: question.questionId,
-    });
+    const { runId, orgId, questionId } = question;
+    const outcome = await this.options.actors.tell(
+      runId,
+      orgId,
+      questionId === '' ? { type: 'wake' } : { type: 'expire_question', questionId },
+    );
     this.firing--;
     if (outcome.kind === 'failed' && this.options.owns(question.shard)) {
       // Too early by the database's clock, or it could not be reached: once more in a moment.
       this.heap.push(this.options.databaseClock.nowMs() + RETRY_MS / 4, question);
     } else {
-      this.known.delete(question.questionId);
+      this.known.delete(nameOf(question));
     }
     this.schedule();
   }
+}
+
+/** A run may sleep more than once: each time is another one. */
+function nameOf({ runId, questionId, wakeAtMs }: DueQuestion): string {
+  return questionId === '' ? `${runId} ${wakeAtMs}` : questionId;
 }

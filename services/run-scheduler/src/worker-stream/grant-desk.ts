@@ -50,6 +50,11 @@ export class GrantDesk {
     this.addresses.set(token, address);
   }
 
+  /** A claim with this token was begun and is not decided yet. */
+  expects(token: string): boolean {
+    return this.addresses.has(token);
+  }
+
   forget(token: string): void {
     this.addresses.delete(token);
   }
@@ -113,6 +118,7 @@ export class GrantDesk {
         ...(run.answer === null ? {} : { answer: { ...run.answer } }),
         folderId: run.folderId ?? '',
         startedAtMs: run.startedAtMs ?? 0,
+        runningMs: run.spans.runningMs,
         orgId: facts.orgId,
         epoch: this.options.epochOf(facts.shard) ?? 0,
       },

@@ -169,19 +169,25 @@ export class LeaseKeeper {
       });
   }
 
-  /** Takes up the lease of a run that was already running; `ageMs` since its worker was last heard. */
+  /**
+   * Takes up the lease of a run that was already running; `ageMs` since its worker was last heard. Of a cancel that an
+   * owner before us accepted the worker may never have been told.
+   */
   restore(run: Run, nodeId: string | null, ageMs: number): void {
     if (run.status !== 'running') return;
+    const { token, workerSession, cancelRequested } = run;
+    const { runId, shard } = run.facts;
     this.leases.add({
-      runId: run.facts.runId,
-      shard: run.facts.shard,
-      token: run.token,
-      session: run.workerSession,
+      runId,
+      shard,
+      token,
+      session: workerSession,
       nodeId,
       accepted: true,
-      cancelAskedAtMs: run.cancelRequested ? this.options.clock.monotonicMs() : null,
+      cancelAskedAtMs: cancelRequested ? this.options.clock.monotonicMs() : null,
       ageMs,
     });
+    if (cancelRequested && nodeId !== null) this.options.cancelNotice(nodeId, { workerSession, runId, token });
   }
 
   private standsStill(nodeId: string): boolean {

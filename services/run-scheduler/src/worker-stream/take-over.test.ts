@@ -6,7 +6,7 @@ import { silentLogger } from '@methods/logging/logger';
 import { PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
 import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
-import { recordStep } from '../run/run.fixture.ts';
+import { ask, cancel, recordStep } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
 import type { RunStore } from '../store/run-store.ts';
@@ -25,6 +25,12 @@ describe('running runs of shards just taken', () => {
   /** What other nodes say they hold; null: they say nothing. */
   let peers: Map<string, Omit<HeldReport, 'nodeId'> | null>;
   let failReads: number;
+  /** Runs whose workers were told to stop, with the node it was told through. */
+  let notices: string[];
+  /** Happens between the read of the rows and their use, and while nodes are asked. */
+  let meanwhile: { read: () => Promise<unknown>; asked: () => Promise<unknown> };
+  /** Tokens of claims that are not decided yet. */
+  let claiming: Set<string>;
   let takeOver: TakeOver;
 
   before(async () => {
@@ -39,6 +45,9 @@ describe('running runs of shards just taken', () => {
     sessions = [];
     peers = new Map();
     failReads = 0;
+    notices = [];
+    meanwhile = { read: async () => {}, asked: async () => {} };
+    claiming = new Set();
     keeper = new LeaseKeeper({
       nodeId: 'here',
       clock: systemClock,
@@ -46,14 +55,16 @@ describe('running runs of shards just taken', () => {
       actors: () => node.actors,
       ownsRun: () => true,
       isMember: () => true,
-      cancelNotice: () => {},
+      cancelNotice: (nodeId, { runId }) => notices.push(`${nodeId} ${runId}`),
       refuse: () => {},
       logger: silentLogger,
     });
     node.actors.listen(keeper);
     const runningOf: RunStore['runningOf'] = async (shards) => {
       if (failReads-- > 0) throw new Error('no database');
-      return db.store.runningOf(shards);
+      const runs = await db.store.runningOf(shards);
+      await meanwhile.read();
+      return runs;
     };
     takeOver = new TakeOver({
       nodeId: 'here',
@@ -66,6 +77,7 @@ describe('running runs of shards just taken', () => {
         send: () => true,
         connected: () => [...peers.keys()],
         async request(nodeId) {
+          await meanwhile.asked();
           const report = peers.get(nodeId);
           if (!report) throw new Error('no answer');
           const value = { grants: [...report.grants], workerSessions: [...report.workerSessions] };
@@ -73,6 +85,7 @@ describe('running runs of shards just taken', () => {
         },
       },
       epochOf: (shard) => node.epochs.get(shard) ?? null,
+      isClaiming: (token) => claiming.has(token),
       clock: systemClock,
       logger: silentLogger,
     });
@@ -153,6 +166,43 @@ describe('running runs of shards just taken', () => {
     sessions = ['worker.1'];
     await takeOver.taken([0]);
     assert.deepEqual([leaseOf(run)?.nodeId, await statusOf(run)], ['other', 'running']);
+  });
+
+  for (const [when, during] of [
+    ['before the take-over', 'before'],
+    ['after its row was read', 'read'],
+    ['while nodes are asked', 'asked'],
+  ] as const) {
+    test(`a run whose cancel was committed ${when} is told to its worker at the take-over`, async () => {
+      const run = await node.running();
+      peers.set('other', { grants: [holds(run, 2_000)], workerSessions: ['worker.1'] });
+      const cancelled = () => node.tell(run, cancel);
+      if (during === 'before') await cancelled();
+      else meanwhile[during] = cancelled;
+      await takeOver.taken([0]);
+      assert.deepEqual(notices, [`other ${run.facts.runId}`]);
+      // The worker's reply to the notice ends the run.
+      keeper.heartbeats('other', [{ runId: run.facts.runId, token: run.token, ageMs: 0 }]);
+      await until('it is cancelled', async () => (await statusOf(run)) === 'cancelled');
+    });
+  }
+
+  test('a run that began to wait after its row was read gets no lease', async () => {
+    const run = await node.running();
+    holdHere(run);
+    meanwhile.read = () => node.tell(run, ask(run.token, 1));
+    await takeOver.taken([0]);
+    assert.deepEqual([leaseOf(run), keeper.leases.size], [null, 0]);
+  });
+
+  test('a run that this node is just claiming is not queued again: its grant is on the way', async () => {
+    const run = await node.running();
+    sessions = ['worker.1'];
+    claiming.add(run.token);
+    await takeOver.taken([0]);
+    claiming.clear();
+    await node.tell(run, recordStep(run.token, 1));
+    assert.equal(await statusOf(run), 'running');
   });
 
   test('only runs of the shards taken are looked at', async () => {

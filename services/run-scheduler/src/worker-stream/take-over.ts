@@ -44,6 +44,8 @@ export class TakeOver {
       readonly sessions: () => readonly string[];
       readonly peers: PeerSender;
       readonly epochOf: (shard: number) => number | null;
+      /** A claim of this node under this token is still under way; its end says what becomes of the run. */
+      readonly isClaiming: (token: string) => boolean;
       readonly clock: Clock;
       readonly logger: Logger;
     },
@@ -71,8 +73,8 @@ export class TakeOver {
   private async takeUp(shards: readonly ShardEpoch[]): Promise<void> {
     const runs = await this.options.store.runningOf(shards.map((s) => s.shard));
     // A message of the worker may have restored a lease already; it knows better than the row.
-    const open = runs.filter((run) => run.status === 'running' && !this.options.keeper.leases.has(run.facts.runId));
-    for (const run of open) this.options.keeper.restore(run, null, 0);
+    const open = runs.filter((run) => !this.options.keeper.leases.has(run.facts.runId));
+    for (const run of open) this.options.keeper.restore(this.asCommitted(run), null, 0);
     const reports = await Promise.all(
       [this.options.nodeId, ...this.options.peers.connected()].map((nodeId) => this.ask(nodeId, shards)),
     );
@@ -122,7 +124,8 @@ export class TakeOver {
         streams.set(workerOf(session), Math.max(streamNumberOf(session), streams.get(workerOf(session)) ?? 0));
       }
     }
-    for (const run of runs) {
+    for (const read of runs) {
+      const run = this.asCommitted(read);
       if (run.status !== 'running') continue;
       const lease = leases.get(run.facts.runId, run.token);
       // Granted or spoken for since the row was read.
@@ -135,7 +138,16 @@ export class TakeOver {
       }
       const number = streams.get(workerOf(run.workerSession));
       if (number === undefined || number < streamNumberOf(run.workerSession)) continue;
+      // Committed a moment ago: its worker cannot have the grant yet.
+      if (this.options.isClaiming(run.token)) continue;
       this.options.keeper.returnGrant(run.facts.runId, run.token);
     }
+  }
+
+  /** People and workers are heard while rows are read and nodes asked: a cancel of that time is not in the row. */
+  private asCommitted(read: Run): Run {
+    const { runId, orgId } = read.facts;
+    const resident = this.options.actors.resident({ runId, orgId });
+    return resident !== null && resident.revision > read.revision ? resident : read;
   }
 }

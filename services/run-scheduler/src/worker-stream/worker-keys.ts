@@ -12,7 +12,8 @@ interface Known extends KeyOwner {
   readonly atMs: number;
 }
 
-const FRESH_MS = 30_000;
+/** With the tick that looks again, a revoked key is noticed within 30 s also where the word of it was lost. */
+const FRESH_MS = 25_000;
 const KEYS_MAX = 10_000;
 
 export class WorkerKeys {

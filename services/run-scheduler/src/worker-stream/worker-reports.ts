@@ -19,10 +19,11 @@ export type ReportOutcome =
 
 export type ReportItem = Extract<
   WorkerItem['item'],
-  { case: 'accepted' | 'stepRecord' | 'ask' | 'finish' | 'giveBack' }
+  { case: 'accepted' | 'stepRecord' | 'ask' | 'sleep' | 'finish' | 'giveBack' }
 >;
 
 const RUN_STEPS_MAX = 10_000;
+const SLEEP_MS_MAX = 366 * 86_400_000;
 
 export class WorkerReports {
   constructor(private readonly options: { readonly actors: RunActors; readonly leases: LeaseTable }) {}
@@ -93,6 +94,11 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
         timeoutText,
         folderId: folderId === '' ? null : folderId,
       };
+    }
+    case 'sleep': {
+      const { waitMs, folderId } = item.value;
+      if (!(waitMs > 0 && waitMs <= SLEEP_MS_MAX)) return null;
+      return { type: 'sleep', token, seq, waitMs, folderId: folderId === '' ? null : folderId };
     }
     case 'finish': {
       const { status, resultJson, error } = item.value;

@@ -3,7 +3,7 @@
 import type { ServiceError } from '@methods/errors/service-error';
 import type { WorkerItem, WorkResponseSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
-import type { QueueKey } from '../store/run-store.ts';
+import { type QueueKey, queuesServed } from '../store/queue-key.ts';
 import type { ReportItem, ReportOutcome } from './worker-reports.ts';
 
 export type SchedulerItem = SentItem<typeof WorkResponseSchema>;
@@ -13,6 +13,7 @@ export interface WorkerHello {
   readonly streamNumber: number;
   readonly methods: readonly string[];
   readonly slots: number;
+  readonly features: readonly string[];
   readonly held: readonly { readonly runId: string; readonly token: string }[];
 }
 
@@ -91,6 +92,7 @@ export class WorkerSession {
       case 'accepted':
       case 'stepRecord':
       case 'ask':
+      case 'sleep':
       case 'finish':
       case 'giveBack':
         return this.host.report(this, item);
@@ -110,7 +112,7 @@ export class WorkerSession {
     this.slots = slots;
     this.checkHeld(held);
     this.id = `${this.orgId}.${workerId}.${streamNumber}`;
-    this.queues = [...methods].map((method) => ({ orgId: this.orgId, method }));
+    this.queues = queuesServed(this.orgId, methods, hello.features);
     this.host.opened(this, hello);
   }
 

@@ -22,6 +22,9 @@ class Stream {
   readonly got: SchedulerItem[] = [];
   closed: ServiceError | 'closed' | null = null;
   revoked = false;
+  /** How often its key was asked about, and what is done instead. */
+  checks = 0;
+  check: (() => Promise<unknown>) | null = null;
   readonly session: WorkerSession;
 
   constructor(
@@ -36,6 +39,8 @@ class Stream {
       },
     } as unknown as FrameConnection<SchedulerItem>;
     const check = async () => {
+      this.checks++;
+      await this.check?.();
       if (this.revoked) throw new ServiceError('unauthorized');
     };
     this.session = new WorkerSession(connection, { orgId, keyId, check }, sessions);
@@ -47,7 +52,7 @@ class Stream {
   }
 
   hello(more: object = {}): this {
-    const value = { workerId: WORKER, streamNumber: 1, methods: ['wf_a'], slots: 2, held: [], ...more };
+    const value = { workerId: WORKER, streamNumber: 1, methods: ['wf_a'], slots: 2, held: [], features: [], ...more };
     this.says({ case: 'hello', value });
     return this;
   }
@@ -240,7 +245,7 @@ describe('workers of a node', () => {
   function hello(more: object = {}) {
     return {
       case: 'hello',
-      value: { workerId: WORKER, streamNumber: 1, methods: ['wf_a'], slots: 2, held: [], ...more },
+      value: { workerId: WORKER, streamNumber: 1, methods: ['wf_a'], slots: 2, held: [], features: [], ...more },
     };
   }
 
@@ -262,11 +267,37 @@ describe('workers of a node', () => {
     assert.deepEqual([greeted.closed, silent.closed, other.closed], ['closed', 'closed', null]);
   });
 
-  test('a key whose revocation nobody told of is noticed all the same; a registry that is away ends nothing', async () => {
+  test('a key whose revocation nobody told of is noticed all the same', async () => {
     const [first, second] = [new Stream(sessions).hello(), new Stream(sessions, 'org_a', 'key_b')];
     second.revoked = true;
     await sessions.recheckKeys();
     assert.deepEqual([first.closed, second.closed], [null, 'closed']);
+  });
+
+  test('a registry that is away ends no stream, and is asked for one key at a time', async () => {
+    const streams = ['key_a', 'key_b', 'key_c'].map((keyId) => new Stream(sessions, 'org_a', keyId));
+    let answer: () => void = () => {};
+    for (const stream of streams) {
+      stream.check = () =>
+        new Promise((_, reject) => {
+          answer = () => reject(new ServiceError('unavailable'));
+        });
+    }
+    const rechecks = [sessions.recheckKeys(), sessions.recheckKeys()];
+    answer();
+    await Promise.all(rechecks);
+    assert.deepEqual(
+      streams.map((stream) => [stream.closed, stream.checks]),
+      [
+        [null, 1],
+        [null, 0],
+        [null, 0],
+      ],
+    );
+    for (const stream of streams) stream.revoked = true;
+    for (const stream of streams) stream.check = null;
+    await sessions.recheckKeys();
+    assert.ok(streams.every((stream) => stream.closed === 'closed'));
   });
 
   test('the answer to a report goes to its stream, and a run that has ended is held no more', () => {

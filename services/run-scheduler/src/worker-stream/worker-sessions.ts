@@ -17,6 +17,7 @@ export class WorkerSessions implements WorkerSessionHost {
   /** Every open stream, also before its hello: a revoked key ends it all the same. */
   private readonly streams = new Set<WorkerSession>();
   private readonly sessions = new Map<string, WorkerSession>();
+  private rechecking = false;
 
   constructor(
     private readonly options: {
@@ -72,7 +73,7 @@ export class WorkerSessions implements WorkerSessionHost {
     const { runId, token } = item.value;
     this.options.held.heard(token);
     this.options.owners.report({ session: session.id, orgId: session.orgId }, item, (outcome) => {
-      const ended = item.case === 'ask' || item.case === 'finish' || item.case === 'giveBack';
+      const ended = item.case === 'ask' || item.case === 'sleep' || item.case === 'finish' || item.case === 'giveBack';
       if (outcome.case === 'refused' || ended) this.options.held.remove(token);
       this.sessions.get(session.id)?.answer(outcome);
     });
@@ -142,14 +143,19 @@ export class WorkerSessions implements WorkerSessionHost {
 
   /** Called on a coarse tick: the word that a key was revoked may have been lost. */
   async recheckKeys(): Promise<void> {
+    if (this.rechecking) return;
+    this.rechecking = true;
     const byKey = new Map([...this.streams].map(({ owner }) => [owner.keyId, owner]));
     for (const [keyId, owner] of byKey) {
       try {
         await owner.check();
       } catch (error) {
         if (error instanceof ServiceError && error.code === 'unauthorized') this.keyChanged(keyId);
+        // The registry is away: it will say no more of the other keys.
+        else break;
       }
     }
+    this.rechecking = false;
   }
 
   /** Tells every worker to go elsewhere. */

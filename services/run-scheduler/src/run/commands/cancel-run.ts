@@ -1,4 +1,4 @@
-// Queued and waiting runs end at once. A running one is marked; the worker is told and ends it with its next
+// Queued, sleeping and waiting runs end at once. A running one is marked; the worker is told and ends it with its next
 // heartbeat, report, or the end of its lease. Finished runs refuse, cancelled ones agree again.
 import { changed, type Decision, refused, unchanged } from '../decision.ts';
 import { toCancelled } from '../moves.ts';
@@ -8,6 +8,7 @@ export function cancelRun(run: Run | null, nowMs: number): Decision {
   if (run === null) return refused('not_found');
   switch (run.status) {
     case 'queued':
+    case 'sleeping':
     case 'waiting': {
       const end = toCancelled(run, nowMs);
       return changed(end.run, end.effects);

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/worker/v1/worker_service.proto.
  */
 export const file_methods_worker_v1_worker_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZtZXRob2RzL3dvcmtlci92MS93b3JrZXJfc2VydmljZS5wcm90bxIRbWV0aG9kcy53b3JrZXIudjEiOwoLV29ya1JlcXVlc3QSLAoFaXRlbXMYASADKAsyHS5tZXRob2RzLndvcmtlci52MS5Xb3JrZXJJdGVtIj8KDFdvcmtSZXNwb25zZRIvCgVpdGVtcxgBIAMoCzIgLm1ldGhvZHMud29ya2VyLnYxLlNjaGVkdWxlckl0ZW0iuQMKCldvcmtlckl0ZW0SKQoFaGVsbG8YASABKAsyGC5tZXRob2RzLndvcmtlci52MS5IZWxsb0gAEi0KB2NyZWRpdHMYAiABKAsyGi5tZXRob2RzLndvcmtlci52MS5DcmVkaXRzSAASLwoIYWNjZXB0ZWQYAyABKAsyGy5tZXRob2RzLndvcmtlci52MS5BY2NlcHRlZEgAEjEKCWhlYXJ0YmVhdBgEIAEoCzIcLm1ldGhvZHMud29ya2VyLnYxLkhlYXJ0YmVhdEgAEjQKC3N0ZXBfcmVjb3JkGAUgASgLMh0ubWV0aG9kcy53b3JrZXIudjEuU3RlcFJlY29yZEgAEiUKA2FzaxgGIAEoCzIWLm1ldGhvZHMud29ya2VyLnYxLkFza0gAEisKBmZpbmlzaBgHIAEoCzIZLm1ldGhvZHMud29ya2VyLnYxLkZpbmlzaEgAEjAKCWdpdmVfYmFjaxgIIAEoCzIbLm1ldGhvZHMud29ya2VyLnYxLkdpdmVCYWNrSAASKQoFbGVhdmUYCSABKAsyGC5tZXRob2RzLndvcmtlci52MS5MZWF2ZUgAQgYKBGl0ZW0ihgMKDVNjaGVkdWxlckl0ZW0SLQoHd2VsY29tZRgBIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLldlbGNvbWVIABIpCgVncmFudBgCIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkdyYW50SAASJQoDYWNrGAMgASgLMhYubWV0aG9kcy53b3JrZXIudjEuQWNrSAASLQoHcmVmdXNlZBgEIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLlJlZnVzZWRIABIrCgZjYW5jZWwYBSABKAsyGS5tZXRob2RzLndvcmtlci52MS5DYW5jZWxIABI8Cg9oZWFydGJlYXRfcmVwbHkYBiABKAsyIS5tZXRob2RzLndvcmtlci52MS5IZWFydGJlYXRSZXBseUgAEikKBWRyYWluGAcgASgLMhgubWV0aG9kcy53b3JrZXIudjEuRHJhaW5IABInCgRsZWZ0GAggASgLMhcubWV0aG9kcy53b3JrZXIudjEuTGVmdEgAQgYKBGl0ZW0imgEKBUhlbGxvEhEKCXdvcmtlcl9pZBgBIAEoCRIVCg1zdHJlYW1fbnVtYmVyGAIgASgNEg8KB21ldGhvZHMYAyADKAkSDQoFc2xvdHMYBCABKA0SEAoIZmVhdHVyZXMYBSADKAkSCwoDc2RrGAYgASgJEigKBGhlbGQYByADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuIigKB0hlbGRSdW4SDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIhgKB0NyZWRpdHMSDQoFY291bnQYASABKA0iKQoIQWNjZXB0ZWQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIjUKCUhlYXJ0YmVhdBIoCgRydW5zGAEgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biKtAQoKU3RlcFJlY29yZBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSCwoDc2VxGAMgASgNEiYKBHN0ZXAYBCABKAsyGC5tZXRob2RzLnJ1bi52MS5TdGVwVmlldxIQCghvdXRfanNvbhgFIAEoCRIUCgxvdXRfd2l0aGhlbGQYBiABKAgSEAoIbG9nX3RhaWwYByABKAkSEQoJZm9sZGVyX2lkGAggASgJIpoBCgNBc2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIqCghxdWVzdGlvbhgEIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhIKCnRpbWVvdXRfbXMYBSABKAESFAoMdGltZW91dF90ZXh0GAYgASgJEhEKCWZvbGRlcl9pZBgHIAEoCSKdAQoGRmluaXNoEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SKQoGc3RhdHVzGAQgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEhMKC3Jlc3VsdF9qc29uGAUgASgJEicKBWVycm9yGAYgASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3IiRgoIR2l2ZUJhY2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIOCgZyZWFzb24YBCABKAkiBwoFTGVhdmUiBgoETGVmdCJCCgdXZWxjb21lEhQKDGhlYXJ0YmVhdF9tcxgBIAEoDRIQCghsZWFzZV9tcxgCIAEoDRIPCgdub2RlX2lkGAMgASgJIp0CCgVHcmFudBIOCgZydW5faWQYASABKAkSDgoGbWV0aG9kGAIgASgJEhIKCnZlcnNpb25faWQYAyABKAkSDwoHYXR0ZW1wdBgEIAEoDRINCgV0b2tlbhgFIAEoCRITCgtpbnB1dHNfanNvbhgGIAEoCRI3Cg5maW5pc2hlZF9zdGVwcxgHIAMoCzIfLm1ldGhvZHMud29ya2VyLnYxLkZpbmlzaGVkU3RlcBIpCgZhbnN3ZXIYCCABKAsyGS5tZXRob2RzLndvcmtlci52MS5BbnN3ZXISEQoJZm9sZGVyX2lkGAkgASgJEhUKDXN0YXJ0ZWRfYXRfbXMYCiABKAESDgoGb3JnX2lkGAsgASgJEg0KBWVwb2NoGAwgASgBInAKDEZpbmlzaGVkU3RlcBIMCgRwYXRoGAEgASgJEioKBnN0YXR1cxgCIAEoDjIaLm1ldGhvZHMucnVuLnYxLlN0ZXBTdGF0dXMSEAoIb3V0X2pzb24YAyABKAkSFAoMb3V0X3dpdGhoZWxkGAQgASgIIkAKBkFuc3dlchITCgtxdWVzdGlvbl9pZBgBIAEoCRIMCgRzdGVwGAIgASgJEhMKC2Fuc3dlcl9qc29uGAMgASgJIiIKA0FjaxIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgNIlQKB1JlZnVzZWQSDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoDRIMCgRjb2RlGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSDQoFdG9rZW4YBSABKAkiJwoGQ2FuY2VsEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCSJqCg5IZWFydGJlYXRSZXBseRItCgljYW5jZWxsZWQYASADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuEikKBXN0YWxlGAIgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biIHCgVEcmFpbiI3ChFHZXRWZXJzaW9uUmVxdWVzdBIOCgZtZXRob2QYASABKAkSEgoKdmVyc2lvbl9pZBgCIAEoCSKTAQoSR2V0VmVyc2lvblJlc3BvbnNlEg4KBm1ldGhvZBgBIAEoCRISCgp2ZXJzaW9uX2lkGAIgASgJEhYKDnNjaGVtYV92ZXJzaW9uGAMgASgJEg4KBnNvdXJjZRgEIAEoDBIOCgZzaGEyNTYYBSABKAkSEwoLbG9ja19zaGEyNTYYBiABKAkSDAoEbG9jaxgHIAEoDCJCCg5QdXRMb2NrUmVxdWVzdBIOCgZtZXRob2QYASABKAkSEgoKdmVyc2lvbl9pZBgCIAEoCRIMCgRsb2NrGAMgASgMIjYKD1B1dExvY2tSZXNwb25zZRITCgtsb2NrX3NoYTI1NhgBIAEoCRIOCgZzdG9yZWQYAiABKAgiWAoTUHV0UnVuRm9sZGVyUmVxdWVzdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSEwoLYnl0ZXNfdG90YWwYAyABKAESDQoFY2h1bmsYBCABKAwiKQoUUHV0UnVuRm9sZGVyUmVzcG9uc2USEQoJZm9sZGVyX2lkGAEgASgJIkcKE0dldFJ1bkZvbGRlclJlcXVlc3QSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEhEKCWZvbGRlcl9pZBgDIAEoCSIlChRHZXRSdW5Gb2xkZXJSZXNwb25zZRINCgVjaHVuaxgBIAEoDDLPAwoNV29ya2VyU2VydmljZRJLCgRXb3JrEh4ubWV0aG9kcy53b3JrZXIudjEuV29ya1JlcXVlc3QaHy5tZXRob2RzLndvcmtlci52MS5Xb3JrUmVzcG9uc2UoATABElkKCkdldFZlcnNpb24SJC5tZXRob2RzLndvcmtlci52MS5HZXRWZXJzaW9uUmVxdWVzdBolLm1ldGhvZHMud29ya2VyLnYxLkdldFZlcnNpb25SZXNwb25zZRJQCgdQdXRMb2NrEiEubWV0aG9kcy53b3JrZXIudjEuUHV0TG9ja1JlcXVlc3QaIi5tZXRob2RzLndvcmtlci52MS5QdXRMb2NrUmVzcG9uc2USYQoMUHV0UnVuRm9sZGVyEiYubWV0aG9kcy53b3JrZXIudjEuUHV0UnVuRm9sZGVyUmVxdWVzdBonLm1ldGhvZHMud29ya2VyLnYxLlB1dFJ1bkZvbGRlclJlc3BvbnNlKAESYQoMR2V0UnVuRm9sZGVyEiYubWV0aG9kcy53b3JrZXIudjEuR2V0UnVuRm9sZGVyUmVxdWVzdBonLm1ldGhvZHMud29ya2VyLnYxLkdldFJ1bkZvbGRlclJlc3BvbnNlMAFiBnByb3RvMw", [file_methods_run_v1_run]);
+  fileDesc("CiZtZXRob2RzL3dvcmtlci92MS93b3JrZXJfc2VydmljZS5wcm90bxIRbWV0aG9kcy53b3JrZXIudjEiOwoLV29ya1JlcXVlc3QSLAoFaXRlbXMYASADKAsyHS5tZXRob2RzLndvcmtlci52MS5Xb3JrZXJJdGVtIj8KDFdvcmtSZXNwb25zZRIvCgVpdGVtcxgBIAMoCzIgLm1ldGhvZHMud29ya2VyLnYxLlNjaGVkdWxlckl0ZW0i5AMKCldvcmtlckl0ZW0SKQoFaGVsbG8YASABKAsyGC5tZXRob2RzLndvcmtlci52MS5IZWxsb0gAEi0KB2NyZWRpdHMYAiABKAsyGi5tZXRob2RzLndvcmtlci52MS5DcmVkaXRzSAASLwoIYWNjZXB0ZWQYAyABKAsyGy5tZXRob2RzLndvcmtlci52MS5BY2NlcHRlZEgAEjEKCWhlYXJ0YmVhdBgEIAEoCzIcLm1ldGhvZHMud29ya2VyLnYxLkhlYXJ0YmVhdEgAEjQKC3N0ZXBfcmVjb3JkGAUgASgLMh0ubWV0aG9kcy53b3JrZXIudjEuU3RlcFJlY29yZEgAEiUKA2FzaxgGIAEoCzIWLm1ldGhvZHMud29ya2VyLnYxLkFza0gAEisKBmZpbmlzaBgHIAEoCzIZLm1ldGhvZHMud29ya2VyLnYxLkZpbmlzaEgAEjAKCWdpdmVfYmFjaxgIIAEoCzIbLm1ldGhvZHMud29ya2VyLnYxLkdpdmVCYWNrSAASKQoFbGVhdmUYCSABKAsyGC5tZXRob2RzLndvcmtlci52MS5MZWF2ZUgAEikKBXNsZWVwGAogASgLMhgubWV0aG9kcy53b3JrZXIudjEuU2xlZXBIAEIGCgRpdGVtIoYDCg1TY2hlZHVsZXJJdGVtEi0KB3dlbGNvbWUYASABKAsyGi5tZXRob2RzLndvcmtlci52MS5XZWxjb21lSAASKQoFZ3JhbnQYAiABKAsyGC5tZXRob2RzLndvcmtlci52MS5HcmFudEgAEiUKA2FjaxgDIAEoCzIWLm1ldGhvZHMud29ya2VyLnYxLkFja0gAEi0KB3JlZnVzZWQYBCABKAsyGi5tZXRob2RzLndvcmtlci52MS5SZWZ1c2VkSAASKwoGY2FuY2VsGAUgASgLMhkubWV0aG9kcy53b3JrZXIudjEuQ2FuY2VsSAASPAoPaGVhcnRiZWF0X3JlcGx5GAYgASgLMiEubWV0aG9kcy53b3JrZXIudjEuSGVhcnRiZWF0UmVwbHlIABIpCgVkcmFpbhgHIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkRyYWluSAASJwoEbGVmdBgIIAEoCzIXLm1ldGhvZHMud29ya2VyLnYxLkxlZnRIAEIGCgRpdGVtIpoBCgVIZWxsbxIRCgl3b3JrZXJfaWQYASABKAkSFQoNc3RyZWFtX251bWJlchgCIAEoDRIPCgdtZXRob2RzGAMgAygJEg0KBXNsb3RzGAQgASgNEhAKCGZlYXR1cmVzGAUgAygJEgsKA3NkaxgGIAEoCRIoCgRoZWxkGAcgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biIoCgdIZWxkUnVuEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCSIYCgdDcmVkaXRzEg0KBWNvdW50GAEgASgNIikKCEFjY2VwdGVkEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCSI1CglIZWFydGJlYXQSKAoEcnVucxgBIAMoCzIaLm1ldGhvZHMud29ya2VyLnYxLkhlbGRSdW4irQEKClN0ZXBSZWNvcmQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRImCgRzdGVwGAQgASgLMhgubWV0aG9kcy5ydW4udjEuU3RlcFZpZXcSEAoIb3V0X2pzb24YBSABKAkSFAoMb3V0X3dpdGhoZWxkGAYgASgIEhAKCGxvZ190YWlsGAcgASgJEhEKCWZvbGRlcl9pZBgIIAEoCSKaAQoDQXNrEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SKgoIcXVlc3Rpb24YBCABKAsyGC5tZXRob2RzLnJ1bi52MS5RdWVzdGlvbhISCgp0aW1lb3V0X21zGAUgASgBEhQKDHRpbWVvdXRfdGV4dBgGIAEoCRIRCglmb2xkZXJfaWQYByABKAkinQEKBkZpbmlzaBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSCwoDc2VxGAMgASgNEikKBnN0YXR1cxgEIAEoDjIZLm1ldGhvZHMucnVuLnYxLlJ1blN0YXR1cxITCgtyZXN1bHRfanNvbhgFIAEoCRInCgVlcnJvchgGIAEoCzIYLm1ldGhvZHMucnVuLnYxLlJ1bkVycm9yIlcKBVNsZWVwEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SDwoHd2FpdF9tcxgEIAEoARIRCglmb2xkZXJfaWQYBSABKAkiRgoIR2l2ZUJhY2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIOCgZyZWFzb24YBCABKAkiBwoFTGVhdmUiBgoETGVmdCJCCgdXZWxjb21lEhQKDGhlYXJ0YmVhdF9tcxgBIAEoDRIQCghsZWFzZV9tcxgCIAEoDRIPCgdub2RlX2lkGAMgASgJIrECCgVHcmFudBIOCgZydW5faWQYASABKAkSDgoGbWV0aG9kGAIgASgJEhIKCnZlcnNpb25faWQYAyABKAkSDwoHYXR0ZW1wdBgEIAEoDRINCgV0b2tlbhgFIAEoCRITCgtpbnB1dHNfanNvbhgGIAEoCRI3Cg5maW5pc2hlZF9zdGVwcxgHIAMoCzIfLm1ldGhvZHMud29ya2VyLnYxLkZpbmlzaGVkU3RlcBIpCgZhbnN3ZXIYCCABKAsyGS5tZXRob2RzLndvcmtlci52MS5BbnN3ZXISEQoJZm9sZGVyX2lkGAkgASgJEhUKDXN0YXJ0ZWRfYXRfbXMYCiABKAESDgoGb3JnX2lkGAsgASgJEg0KBWVwb2NoGAwgASgBEhIKCnJ1bm5pbmdfbXMYDSABKAEicAoMRmluaXNoZWRTdGVwEgwKBHBhdGgYASABKAkSKgoGc3RhdHVzGAIgASgOMhoubWV0aG9kcy5ydW4udjEuU3RlcFN0YXR1cxIQCghvdXRfanNvbhgDIAEoCRIUCgxvdXRfd2l0aGhlbGQYBCABKAgiQAoGQW5zd2VyEhMKC3F1ZXN0aW9uX2lkGAEgASgJEgwKBHN0ZXAYAiABKAkSEwoLYW5zd2VyX2pzb24YAyABKAkiIgoDQWNrEg4KBnJ1bl9pZBgBIAEoCRILCgNzZXEYAiABKA0iVAoHUmVmdXNlZBIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgNEgwKBGNvZGUYAyABKAkSDwoHbWVzc2FnZRgEIAEoCRINCgV0b2tlbhgFIAEoCSInCgZDYW5jZWwSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJImoKDkhlYXJ0YmVhdFJlcGx5Ei0KCWNhbmNlbGxlZBgBIAMoCzIaLm1ldGhvZHMud29ya2VyLnYxLkhlbGRSdW4SKQoFc3RhbGUYAiADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuIgcKBURyYWluIjcKEUdldFZlcnNpb25SZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRISCgp2ZXJzaW9uX2lkGAIgASgJIoICChJHZXRWZXJzaW9uUmVzcG9uc2USDgoGbWV0aG9kGAEgASgJEhIKCnZlcnNpb25faWQYAiABKAkSFgoOc2NoZW1hX3ZlcnNpb24YAyABKAkSDgoGc291cmNlGAQgASgMEg4KBnNoYTI1NhgFIAEoCRITCgtsb2NrX3NoYTI1NhgGIAEoCRIMCgRsb2NrGAcgASgMEj8KBWNhbGxzGAggAygLMjAubWV0aG9kcy53b3JrZXIudjEuR2V0VmVyc2lvblJlc3BvbnNlLkNhbGxzRW50cnkaLAoKQ2FsbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkIKDlB1dExvY2tSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRISCgp2ZXJzaW9uX2lkGAIgASgJEgwKBGxvY2sYAyABKAwiNgoPUHV0TG9ja1Jlc3BvbnNlEhMKC2xvY2tfc2hhMjU2GAEgASgJEg4KBnN0b3JlZBgCIAEoCCJYChNQdXRSdW5Gb2xkZXJSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRITCgtieXRlc190b3RhbBgDIAEoARINCgVjaHVuaxgEIAEoDCIpChRQdXRSdW5Gb2xkZXJSZXNwb25zZRIRCglmb2xkZXJfaWQYASABKAkiRwoTR2V0UnVuRm9sZGVyUmVxdWVzdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSEQoJZm9sZGVyX2lkGAMgASgJIiUKFEdldFJ1bkZvbGRlclJlc3BvbnNlEg0KBWNodW5rGAEgASgMMs8DCg1Xb3JrZXJTZXJ2aWNlEksKBFdvcmsSHi5tZXRob2RzLndvcmtlci52MS5Xb3JrUmVxdWVzdBofLm1ldGhvZHMud29ya2VyLnYxLldvcmtSZXNwb25zZSgBMAESWQoKR2V0VmVyc2lvbhIkLm1ldGhvZHMud29ya2VyLnYxLkdldFZlcnNpb25SZXF1ZXN0GiUubWV0aG9kcy53b3JrZXIudjEuR2V0VmVyc2lvblJlc3BvbnNlElAKB1B1dExvY2sSIS5tZXRob2RzLndvcmtlci52MS5QdXRMb2NrUmVxdWVzdBoiLm1ldGhvZHMud29ya2VyLnYxLlB1dExvY2tSZXNwb25zZRJhCgxQdXRSdW5Gb2xkZXISJi5tZXRob2RzLndvcmtlci52MS5QdXRSdW5Gb2xkZXJSZXF1ZXN0GicubWV0aG9kcy53b3JrZXIudjEuUHV0UnVuRm9sZGVyUmVzcG9uc2UoARJhCgxHZXRSdW5Gb2xkZXISJi5tZXRob2RzLndvcmtlci52MS5HZXRSdW5Gb2xkZXJSZXF1ZXN0GicubWV0aG9kcy53b3JrZXIudjEuR2V0UnVuRm9sZGVyUmVzcG9uc2UwAWIGcHJvdG8z", [file_methods_run_v1_run]);
 
 /**
  * @generated from message methods.worker.v1.WorkRequest
@@ -109,6 +109,12 @@ export type WorkerItem = Message<"methods.worker.v1.WorkerItem"> & {
      */
     value: Leave;
     case: "leave";
+  } | {
+    /**
+     * @generated from field: methods.worker.v1.Sleep sleep = 10;
+     */
+    value: Sleep;
+    case: "sleep";
   } | { case: undefined; value?: undefined };
 };
 
@@ -485,7 +491,49 @@ export const FinishSchema: GenMessage<Finish> = /*@__PURE__*/
 
 /**
  * The worker stops and gives the run back; the attempt does not count.
+ * The run goes on later, on any worker, from what is recorded.
  *
+ * @generated from message methods.worker.v1.Sleep
+ */
+export type Sleep = Message<"methods.worker.v1.Sleep"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string token = 2;
+   */
+  token: string;
+
+  /**
+   * @generated from field: uint32 seq = 3;
+   */
+  seq: number;
+
+  /**
+   * From now on.
+   *
+   * @generated from field: double wait_ms = 4;
+   */
+  waitMs: number;
+
+  /**
+   * Empty when the run's steps left no files.
+   *
+   * @generated from field: string folder_id = 5;
+   */
+  folderId: string;
+};
+
+/**
+ * Describes the message methods.worker.v1.Sleep.
+ * Use `create(SleepSchema)` to create a new message.
+ */
+export const SleepSchema: GenMessage<Sleep> = /*@__PURE__*/
+  messageDesc(file_methods_worker_v1_worker_service, 12);
+
+/**
  * @generated from message methods.worker.v1.GiveBack
  */
 export type GiveBack = Message<"methods.worker.v1.GiveBack"> & {
@@ -515,7 +563,7 @@ export type GiveBack = Message<"methods.worker.v1.GiveBack"> & {
  * Use `create(GiveBackSchema)` to create a new message.
  */
 export const GiveBackSchema: GenMessage<GiveBack> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 12);
+  messageDesc(file_methods_worker_v1_worker_service, 13);
 
 /**
  * The worker stops: nothing more may be granted on this stream. It stays until the reply, so that a grant already on
@@ -531,7 +579,7 @@ export type Leave = Message<"methods.worker.v1.Leave"> & {
  * Use `create(LeaveSchema)` to create a new message.
  */
 export const LeaveSchema: GenMessage<Leave> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 13);
+  messageDesc(file_methods_worker_v1_worker_service, 14);
 
 /**
  * Reply to leave: every grant of this stream was sent before this.
@@ -546,7 +594,7 @@ export type Left = Message<"methods.worker.v1.Left"> & {
  * Use `create(LeftSchema)` to create a new message.
  */
 export const LeftSchema: GenMessage<Left> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 14);
+  messageDesc(file_methods_worker_v1_worker_service, 15);
 
 /**
  * @generated from message methods.worker.v1.Welcome
@@ -573,7 +621,7 @@ export type Welcome = Message<"methods.worker.v1.Welcome"> & {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 15);
+  messageDesc(file_methods_worker_v1_worker_service, 16);
 
 /**
  * @generated from message methods.worker.v1.Grant
@@ -640,6 +688,13 @@ export type Grant = Message<"methods.worker.v1.Grant"> & {
    * @generated from field: double epoch = 12;
    */
   epoch: number;
+
+  /**
+   * Running time of the run before this grant.
+   *
+   * @generated from field: double running_ms = 13;
+   */
+  runningMs: number;
 };
 
 /**
@@ -647,9 +702,11 @@ export type Grant = Message<"methods.worker.v1.Grant"> & {
  * Use `create(GrantSchema)` to create a new message.
  */
 export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 16);
+  messageDesc(file_methods_worker_v1_worker_service, 17);
 
 /**
+ * A step of status running or waiting has begun only; its out_json is what it noted then.
+ *
  * @generated from message methods.worker.v1.FinishedStep
  */
 export type FinishedStep = Message<"methods.worker.v1.FinishedStep"> & {
@@ -679,7 +736,7 @@ export type FinishedStep = Message<"methods.worker.v1.FinishedStep"> & {
  * Use `create(FinishedStepSchema)` to create a new message.
  */
 export const FinishedStepSchema: GenMessage<FinishedStep> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 17);
+  messageDesc(file_methods_worker_v1_worker_service, 18);
 
 /**
  * @generated from message methods.worker.v1.Answer
@@ -706,7 +763,7 @@ export type Answer = Message<"methods.worker.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 18);
+  messageDesc(file_methods_worker_v1_worker_service, 19);
 
 /**
  * @generated from message methods.worker.v1.Ack
@@ -728,7 +785,7 @@ export type Ack = Message<"methods.worker.v1.Ack"> & {
  * Use `create(AckSchema)` to create a new message.
  */
 export const AckSchema: GenMessage<Ack> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 19);
+  messageDesc(file_methods_worker_v1_worker_service, 20);
 
 /**
  * code stale_attempt: stop that run at once, another attempt holds it.
@@ -767,7 +824,7 @@ export type Refused = Message<"methods.worker.v1.Refused"> & {
  * Use `create(RefusedSchema)` to create a new message.
  */
 export const RefusedSchema: GenMessage<Refused> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 20);
+  messageDesc(file_methods_worker_v1_worker_service, 21);
 
 /**
  * @generated from message methods.worker.v1.Cancel
@@ -789,7 +846,7 @@ export type Cancel = Message<"methods.worker.v1.Cancel"> & {
  * Use `create(CancelSchema)` to create a new message.
  */
 export const CancelSchema: GenMessage<Cancel> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 21);
+  messageDesc(file_methods_worker_v1_worker_service, 22);
 
 /**
  * @generated from message methods.worker.v1.HeartbeatReply
@@ -811,7 +868,7 @@ export type HeartbeatReply = Message<"methods.worker.v1.HeartbeatReply"> & {
  * Use `create(HeartbeatReplySchema)` to create a new message.
  */
 export const HeartbeatReplySchema: GenMessage<HeartbeatReply> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 22);
+  messageDesc(file_methods_worker_v1_worker_service, 23);
 
 /**
  * The node stops: finish what runs, take nothing new, connect elsewhere.
@@ -826,7 +883,7 @@ export type Drain = Message<"methods.worker.v1.Drain"> & {
  * Use `create(DrainSchema)` to create a new message.
  */
 export const DrainSchema: GenMessage<Drain> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 23);
+  messageDesc(file_methods_worker_v1_worker_service, 24);
 
 /**
  * @generated from message methods.worker.v1.GetVersionRequest
@@ -838,6 +895,8 @@ export type GetVersionRequest = Message<"methods.worker.v1.GetVersionRequest"> &
   method: string;
 
   /**
+   * Or published.
+   *
    * @generated from field: string version_id = 2;
    */
   versionId: string;
@@ -848,7 +907,7 @@ export type GetVersionRequest = Message<"methods.worker.v1.GetVersionRequest"> &
  * Use `create(GetVersionRequestSchema)` to create a new message.
  */
 export const GetVersionRequestSchema: GenMessage<GetVersionRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 24);
+  messageDesc(file_methods_worker_v1_worker_service, 25);
 
 /**
  * @generated from message methods.worker.v1.GetVersionResponse
@@ -890,6 +949,13 @@ export type GetVersionResponse = Message<"methods.worker.v1.GetVersionResponse">
    * @generated from field: bytes lock = 7;
    */
   lock: Uint8Array;
+
+  /**
+   * Versions that its calls without one are bound to, by production id.
+   *
+   * @generated from field: map<string, string> calls = 8;
+   */
+  calls: { [key: string]: string };
 };
 
 /**
@@ -897,7 +963,7 @@ export type GetVersionResponse = Message<"methods.worker.v1.GetVersionResponse">
  * Use `create(GetVersionResponseSchema)` to create a new message.
  */
 export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 25);
+  messageDesc(file_methods_worker_v1_worker_service, 26);
 
 /**
  * @generated from message methods.worker.v1.PutLockRequest
@@ -924,7 +990,7 @@ export type PutLockRequest = Message<"methods.worker.v1.PutLockRequest"> & {
  * Use `create(PutLockRequestSchema)` to create a new message.
  */
 export const PutLockRequestSchema: GenMessage<PutLockRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 26);
+  messageDesc(file_methods_worker_v1_worker_service, 27);
 
 /**
  * @generated from message methods.worker.v1.PutLockResponse
@@ -948,7 +1014,7 @@ export type PutLockResponse = Message<"methods.worker.v1.PutLockResponse"> & {
  * Use `create(PutLockResponseSchema)` to create a new message.
  */
 export const PutLockResponseSchema: GenMessage<PutLockResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 27);
+  messageDesc(file_methods_worker_v1_worker_service, 28);
 
 /**
  * @generated from message methods.worker.v1.PutRunFolderRequest
@@ -980,7 +1046,7 @@ export type PutRunFolderRequest = Message<"methods.worker.v1.PutRunFolderRequest
  * Use `create(PutRunFolderRequestSchema)` to create a new message.
  */
 export const PutRunFolderRequestSchema: GenMessage<PutRunFolderRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 28);
+  messageDesc(file_methods_worker_v1_worker_service, 29);
 
 /**
  * @generated from message methods.worker.v1.PutRunFolderResponse
@@ -997,7 +1063,7 @@ export type PutRunFolderResponse = Message<"methods.worker.v1.PutRunFolderRespon
  * Use `create(PutRunFolderResponseSchema)` to create a new message.
  */
 export const PutRunFolderResponseSchema: GenMessage<PutRunFolderResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 29);
+  messageDesc(file_methods_worker_v1_worker_service, 30);
 
 /**
  * @generated from message methods.worker.v1.GetRunFolderRequest
@@ -1024,7 +1090,7 @@ export type GetRunFolderRequest = Message<"methods.worker.v1.GetRunFolderRequest
  * Use `create(GetRunFolderRequestSchema)` to create a new message.
  */
 export const GetRunFolderRequestSchema: GenMessage<GetRunFolderRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 30);
+  messageDesc(file_methods_worker_v1_worker_service, 31);
 
 /**
  * @generated from message methods.worker.v1.GetRunFolderResponse
@@ -1041,7 +1107,7 @@ export type GetRunFolderResponse = Message<"methods.worker.v1.GetRunFolderRespon
  * Use `create(GetRunFolderResponseSchema)` to create a new message.
  */
 export const GetRunFolderResponseSchema: GenMessage<GetRunFolderResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 31);
+  messageDesc(file_methods_worker_v1_worker_service, 32);
 
 /**
  * What workers ask of the run-scheduler. The service key stands in the metadata "authorization: Bearer sk_...".

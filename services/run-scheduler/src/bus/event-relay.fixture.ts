@@ -1,0 +1,107 @@
+// A relay between a real outbox and a bus that a test lets take events, refuse them or keep them waiting. The node owns
+// the shards 0 and 1.
+import { silentLogger } from '@methods/logging/logger';
+import { DatabaseClock } from '../database-clock.ts';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { newFacts, type TestStore } from '../store/run-store.fixture.ts';
+import type { OutboxEvent, RunStore } from '../store/run-store.ts';
+import { EventRelay } from './event-relay.ts';
+
+const T0 = 1_000_000;
+
+export class TestRelay {
+  readonly clock = new ManualClock();
+  readonly relay: EventRelay;
+  /** `<run>.<seq>` in the order the bus took them. */
+  readonly taken: string[] = [];
+  /** Events the bus was asked to take. */
+  asked = 0;
+  refuses: (event: OutboxEvent) => boolean = () => false;
+  refusal = new Error('the bus is away');
+  /** Events the bus neither took nor refused yet; null: it does so at once. */
+  held: { event: OutboxEvent; take: () => void }[] | null = null;
+  /** Happens when the outbox was read to its end, before the sweep knows. */
+  endRead = async () => {};
+  private readonly databaseClock = new DatabaseClock(this.clock);
+
+  private constructor(private readonly db: TestStore) {
+    this.databaseClock.observe(T0);
+    const owned = [0, 1];
+    const unsentEvents: RunStore['unsentEvents'] = async (...asked) => {
+      const page = await db.store.unsentEvents(...asked);
+      if (page.length === 0) await this.endRead();
+      return page;
+    };
+    const deleteEvents: RunStore['deleteEvents'] = (ids) => db.store.deleteEvents(ids);
+    this.relay = new EventRelay({
+      store: { unsentEvents, deleteEvents } as RunStore,
+      publisher: { publish: (event) => this.publish(event) },
+      databaseClock: this.databaseClock,
+      shardCount: 4,
+      ownedShards: () => owned,
+      owns: (shard) => owned.includes(shard),
+      logger: silentLogger,
+    });
+  }
+
+  /** With an empty outbox. */
+  static async on(db: TestStore): Promise<TestRelay> {
+    await db.sql`delete from scheduler.outbox`;
+    return new TestRelay(db);
+  }
+
+  /** An event as its commit leaves it: a row. */
+  async eventOf(runId: string, seq: number, ageMs = 0, shard = 0): Promise<OutboxEvent> {
+    const createdAtMs = this.databaseClock.nowMs() - ageMs;
+    const event = { outboxId: `${runId}.${seq}`, orgId: 'org_a', runId, shard, seq, createdAtMs, body: Buffer.of(1) };
+    await this.db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms)
+      values (${event.outboxId}, 'org_a', ${runId}, ${shard}, ${seq}, ${event.body}, ${createdAtMs})`;
+    return event;
+  }
+
+  /** First events of so many runs, all of one moment. */
+  async backlog(count: number, ageMs: number, bodyBytes = 1): Promise<OutboxEvent[]> {
+    const createdAtMs = this.databaseClock.nowMs() - ageMs;
+    const runs = Array.from({ length: count }, () => newFacts(0).runId);
+    await this.db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms)
+      select r || '.1', 'org_a', r, 0, 1, convert_to(repeat('x', ${bodyBytes}), 'utf8'), ${createdAtMs}
+        from unnest(${runs}::text[]) r`;
+    const body = Buffer.of(1);
+    return runs.map((runId) => ({
+      outboxId: `${runId}.1`,
+      orgId: 'org_a',
+      runId,
+      shard: 0,
+      seq: 1,
+      createdAtMs,
+      body,
+    }));
+  }
+
+  async commit(runId: string, seq: number, shard = 0): Promise<void> {
+    this.relay.committed([await this.eventOf(runId, seq, 0, shard)]);
+    await new Promise(setImmediate);
+  }
+
+  async rows(): Promise<string[]> {
+    const found = await this.db.sql<{ outbox_id: string }[]>`select outbox_id from scheduler.outbox order by seq`;
+    return found.map((row) => row.outbox_id);
+  }
+
+  private publish(event: OutboxEvent): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.asked++;
+      const take = () => {
+        this.taken.push(event.outboxId);
+        resolve();
+      };
+      if (this.held !== null) this.held.push({ event, take });
+      else if (this.refuses(event)) reject(this.refusal);
+      else take();
+    });
+  }
+}
+
+export function newRun(shard = 0): string {
+  return newFacts(shard).runId;
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Bus } from '@methods/bus/connection';
+import * as subjects from '@methods/bus/subjects';
+import { silentLogger } from '@methods/logging/logger';
+import { HeldHeartbeatsSchema, RegistryChangedSchema, RunCommandRepliesSchema } from '@methods/proto/event/v1/event_pb';
+import { type TestNats, testNats } from '@methods/test/harness/nats';
+import { until } from '@methods/test/harness/until';
+import { TestActors } from '../actor/test-actors.fixture.ts';
+import { runs } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import { newFacts, TestStore } from '../store/run-store.fixture.ts';
+import { BusNode } from './bus-node.fixture.ts';
+import { LiveChanges } from './live-changes.ts';
+
+describe("a node's subjects", () => {
+  let nats: TestNats;
+  let db: TestStore;
+  let here: BusNode;
+  let there: BusNode;
+
+  before(async () => {
+    [nats, db] = await Promise.all([testNats(), TestStore.open()]);
+    const actors = await TestActors.on(db);
+    here = new BusNode(nats.url, actors, () => 'nobody');
+    there = new BusNode(nats.url, actors, () => 'nobody');
+    await until('both are connected', () => here.connects > 0 && there.connects > 0);
+  });
+  after(async () => {
+    await Promise.all([here.bus.stop(), there.bus.stop(), db.close()]);
+    await nats.stop();
+  });
+
+  test('replies that are too many for one message go in parts, and all arrive', async () => {
+    const replies = Array.from({ length: 5 }, (_, i) => ({
+      commandId: `c${i}`,
+      outcome: { case: 'error' as const, value: { code: 'unavailable', message: 'x'.repeat(1_500_000) } },
+    }));
+    here.bus.publishReplies(there.bus.replySubject, replies);
+    const arrived = () => there.replies.flatMap((body) => fromBinary(RunCommandRepliesSchema, body).replies);
+    await until('all are there', () => arrived().length === 5);
+    assert.deepEqual(
+      arrived()
+        .map((reply) => reply.commandId)
+        .sort(),
+      ['c0', 'c1', 'c2', 'c3', 'c4'],
+    );
+    assert.ok(there.replies.length > 1);
+  });
+
+  test('heartbeats reach the node they are for, with their sender and ages', async () => {
+    const list = [{ runId: 'run_a', token: 't', ageMs: 12 }];
+    const body = toBinary(HeldHeartbeatsSchema, create(HeldHeartbeatsSchema, { fromNode: here.nodeId, runs: list }));
+    assert.equal(here.bus.publishHeartbeats(there.nodeId, body), true);
+    await until('they are there', () => there.heartbeats.length === 1);
+    const [heard] = there.heartbeats;
+    assert.deepEqual([heard?.from, heard?.runs[0]?.ageMs], [here.nodeId, 12]);
+    assert.equal(here.heartbeats.length, 0);
+  });
+
+  test('of the changes of a registry only those of keys concern a node', async () => {
+    const registry = new Bus({ url: nats.url, name: 'registry', logger: silentLogger });
+    registry.start();
+    await until('it is connected', () => registry.connected);
+    for (const change of [
+      { kind: 'method', id: 'wf_a' },
+      { kind: 'key', id: 'key_a' },
+    ]) {
+      registry.publish(
+        subjects.registryChanged('org_a'),
+        toBinary(RegistryChangedSchema, create(RegistryChangedSchema, change)),
+      );
+    }
+    await until('it is told', () => here.keysChanged.length > 0);
+    assert.deepEqual(here.keysChanged, ['key_a']);
+    await registry.stop();
+  });
+
+  test('runs at rest are told in one message a shard and turn, to the nodes that watch the shard, while there are others', async () => {
+    const published: number[] = [];
+    let peers = true;
+    const changes = new LiveChanges({
+      hasPeers: () => peers,
+      publish: (shard, body) => {
+        published.push(shard);
+        here.bus.publishLive(shard, body);
+      },
+    });
+    const ofShard = (shard: number, run: Run): Run => ({ ...run, facts: newFacts(shard) });
+    there.bus.watchShard(1, true);
+    const told = [runs.succeeded, runs.waiting, runs.cancelled].map((run) => ofShard(1, run));
+    await until('one is heard', () => {
+      for (const run of [...told, ofShard(2, runs.failed)]) changes.committed(null, run);
+      for (const busy of [runs.queued, runs.running]) changes.committed(null, ofShard(1, busy));
+      return there.changedElsewhere.length > 0;
+    });
+    assert.deepEqual(published.slice(0, 2), [1, 2]);
+    assert.deepEqual(
+      there.changedElsewhere.slice(0, 3),
+      told.map((run) => run.facts.runId),
+    );
+    await new Promise(setImmediate);
+    peers = false;
+    const before = published.length;
+    changes.committed(null, ofShard(1, runs.succeeded));
+    await new Promise(setImmediate);
+    assert.equal(published.length, before);
+    there.bus.watchShard(1, false);
+  });
+});

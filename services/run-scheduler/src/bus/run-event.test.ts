@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fromBinary } from '@bufbuild/protobuf';
+import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
+import { RunStatus } from '@methods/proto/run/v1/run_pb';
+import { runs } from '../run/run.fixture.ts';
+import { runEvent } from './run-event.ts';
+
+test('an event is named by its run and the revision it tells of, which orders the events of a run', () => {
+  const event = runEvent(runs.waiting, 'needs_input');
+  const { facts, revision } = runs.waiting;
+  assert.deepEqual([event.outboxId, event.seq], [`${facts.runId}.${revision}`, revision]);
+  const body = fromBinary(RunEventSchema, event.body);
+  assert.deepEqual([body.outboxId, body.seq, body.event], [event.outboxId, event.seq, 'needs_input']);
+  assert.deepEqual([body.orgId, body.webhookUrl, body.keyId], [facts.orgId, facts.webhookUrl, facts.keyId]);
+});
+
+for (const [run, event, status, holds] of [
+  [runs.waiting, 'needs_input', RunStatus.WAITING, 'question'],
+  [runs.succeeded, 'succeeded', RunStatus.SUCCEEDED, 'resultJson'],
+  [runs.failed, 'failed', RunStatus.FAILED, 'error'],
+  [runs.cancelled, 'cancelled', RunStatus.CANCELLED, null],
+] as const) {
+  test(`of a run that is ${run.status} it holds ${holds ?? 'nothing more'}`, () => {
+    const body = fromBinary(RunEventSchema, runEvent(run, event).body);
+    const held = (['question', 'resultJson', 'error'] as const).filter((field) => Boolean(body[field]));
+    assert.deepEqual([body.status, held], [status, holds === null ? [] : [holds]]);
+  });
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConfigError } from '@methods/config/environment';
+import { readConfig } from './config.ts';
+
+const REQUIRED = {
+  LISTEN: '127.0.0.1:0',
+  WORKER_LISTEN: '127.0.0.1:0',
+  POSTGRES_URL: 'postgres://name:hidden@db/methods',
+  NATS_URL: 'nats://bus:4222',
+  METHOD_REGISTRY_URL: 'registry:7000',
+};
+
+function faults(source: Record<string, string | undefined>): string {
+  try {
+    readConfig(source);
+    return '';
+  } catch (error) {
+    assert.ok(error instanceof ConfigError);
+    return error.message;
+  }
+}
+
+test('with what is required the rest has its defaults', () => {
+  const { postgresUrl, natsUrl, ...rest } = readConfig(REQUIRED);
+  assert.equal(postgresUrl.reveal(), REQUIRED.POSTGRES_URL);
+  assert.equal(natsUrl.reveal(), REQUIRED.NATS_URL);
+  assert.deepEqual(rest, {
+    listen: '127.0.0.1:0',
+    workerListen: '127.0.0.1:0',
+    peerAddress: null,
+    methodRegistryUrl: 'registry:7000',
+    shardCount: 256,
+    workerLeaseMs: 60_000,
+    heartbeatMs: 15_000,
+    maxAttempts: 3,
+    faultPoint: null,
+    logLevel: 'info',
+  });
+});
+
+test('every missing or wrong value is told at once, and no secret with it', () => {
+  const message = faults({ POSTGRES_URL: 'mysql://name:hidden@db', SHARD_COUNT: '0', WORKER_LISTEN: 'no port' });
+  for (const name of ['LISTEN', 'WORKER_LISTEN', 'POSTGRES_URL', 'NATS_URL', 'METHOD_REGISTRY_URL', 'SHARD_COUNT']) {
+    assert.match(message, new RegExp(`^ *${name}: `, 'm'), name);
+  }
+  assert.doesNotMatch(message, /hidden/);
+});
+
+test('a lease shorter than two heartbeats, and half a fault point, are refused', () => {
+  assert.match(faults({ ...REQUIRED, WORKER_LEASE_MS: '2000', HEARTBEAT_MS: '1001' }), /^ *WORKER_LEASE_MS: /m);
+  assert.equal(faults({ ...REQUIRED, WORKER_LEASE_MS: '2000', HEARTBEAT_MS: '1000' }), '');
+  assert.match(faults({ ...REQUIRED, FAULT_POINT: 'claim-committed' }), /^ *FAULT_POINT: /m);
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DatabaseClock } from './database-clock.ts';
+import { ManualClock } from './manual-clock.fixture.ts';
+
+const DATABASE_MS = 1_790_000_000_000;
+
+test("the database's time goes on between its replies, by monotonic time", () => {
+  const clock = new ManualClock();
+  const database = new DatabaseClock(clock);
+  database.observe(DATABASE_MS);
+  clock.forward(1_234);
+  assert.equal(database.nowMs(), DATABASE_MS + 1_234);
+});
+
+test('a reply that took long to arrive does not set it back', () => {
+  const clock = new ManualClock();
+  const database = new DatabaseClock(clock);
+  database.observe(DATABASE_MS);
+  clock.forward(1_000);
+  database.observe(DATABASE_MS + 200);
+  assert.equal(database.nowMs(), DATABASE_MS + 1_000);
+  database.observe(DATABASE_MS + 1_005);
+  assert.equal(database.nowMs(), DATABASE_MS + 1_005);
+});
+
+test("when the server's clock is set back it follows", () => {
+  const clock = new ManualClock();
+  const database = new DatabaseClock(clock);
+  database.observe(DATABASE_MS);
+  database.observe(DATABASE_MS - 5_000);
+  assert.equal(database.nowMs(), DATABASE_MS - 5_000);
+});

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { create, fromBinary } from '@bufbuild/protobuf';
+import { newRunId } from '@methods/base/ids';
+import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
+import { PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
+import { NodeRoutes } from './node-routes.ts';
+import { PeerRouter, type PeerRouterOptions } from './peer-router.ts';
+import type { PeerItemInit, PeerSender } from './peer-sender.ts';
+
+type Call = readonly [part: string, method: string, ...args: unknown[]];
+
+/** Parts of a node that only write down what they are told, and answer as a test says. */
+class Parts {
+  readonly calls: Call[] = [];
+  readonly answers = new Map<string, unknown>();
+
+  get all(): PeerRouterOptions {
+    return new Proxy({}, { get: (_, part: string) => (part === 'peers' ? this.peers : this.part(part)) }) as never;
+  }
+
+  constructor(readonly peers: PeerSender) {}
+
+  private part(part: string): object {
+    return new Proxy(
+      {},
+      {
+        get:
+          (_, method: string) =>
+          (...args: unknown[]) => {
+            this.calls.push([part, method, ...args]);
+            return this.answers.get(method);
+          },
+      },
+    );
+  }
+}
+
+const KEY = { orgId: 'org_a', method: 'wf_a' };
+const runId = newRunId(1);
+const grant = { runId, token: 't', method: 'wf_a', orgId: 'org_a', epoch: 5, inputsJson: '{}' };
+const delivered = { nodeId: 'x', creditId: 3, workerSession: 'org_a.w.1', shard: 1, orgId: 'org_a', grant };
+const offer = { key: KEY, workerSession: 'org_a.w.1', creditId: 3 };
+const notice = { workerSession: 'org_a.w.1', runId, token: 't' };
+
+describe('what is said to a node', () => {
+  let here: Parts;
+  let there: Parts;
+  let routes: NodeRoutes;
+  let linked: boolean;
+  let published: Uint8Array[] | null;
+
+  beforeEach(() => {
+    linked = true;
+    published = null;
+    const routers = new Map<string, PeerRouter>();
+    // Whatever is sent is received on the other side as it comes off the wire.
+    const link = (from: string, to: string): PeerSender => ({
+      send(nodeId, item: PeerItemInit) {
+        if (!linked || nodeId !== to) return false;
+        routers.get(to)?.received(from, create(PeerItemSchema, item), () => {});
+        return true;
+      },
+      request: () => Promise.reject(new Error('no link')),
+      connected: () => [to],
+    });
+    here = new Parts(link('here', 'there'));
+    there = new Parts(link('there', 'here'));
+    routers.set('here', new PeerRouter(here.all));
+    routers.set('there', new PeerRouter(there.all));
+    for (const parts of [here, there]) {
+      parts.answers.set('claim', Promise.resolve(true));
+      parts.answers.set('deliver', true);
+    }
+    routes = new NodeRoutes({
+      nodeId: 'here',
+      peers: here.peers,
+      local: () => here.all as never,
+      epochOf: () => 5,
+      publishHeartbeats: (_to, body) => {
+        published?.push(body);
+        return published !== null;
+      },
+    });
+  });
+
+  for (const [what, say] of [
+    ['the head of a queue', (to: string) => routes.tellHead(to, KEY, { depth: 2, queuedAtMs: 7, runId })],
+    ['that a queue is empty', (to: string) => routes.tellHead(to, KEY, null)],
+    ['an offered place', (to: string) => routes.offerClaim(to, offer)],
+    ['a cancel notice', (to: string) => routes.cancelNotice(to, notice)],
+    ['a refusal', (to: string) => routes.refuse(to, runId, 't')],
+    ['heartbeats', (to: string) => routes.heartbeats(to, [{ runId, token: 't', ageMs: 12 }])],
+    ['a grant', (to: string) => routes.deliverGrant({ ...delivered, nodeId: to })],
+  ] as const) {
+    test(`${what} comes to the same part of this node and of another one`, async () => {
+      say('here');
+      say('there');
+      await new Promise(setImmediate);
+      assert.equal(there.calls.length, 1);
+      // But for the sender's name, which is told in place of the own.
+      assert.deepEqual(plain(there.calls), plain(here.calls.slice(0, 1)));
+    });
+  }
+
+  /** Messages as plain objects: what the wire adds of its own is left out. */
+  function plain(calls: readonly Call[]): unknown {
+    const text = JSON.stringify(calls, (name, value) => (name.startsWith('$') ? undefined : value));
+    const bare = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(bare);
+      if (typeof value !== 'object' || value === null) return value;
+      const set = Object.entries(value).filter(([, v]) => v !== '' && v !== 0 && !(Array.isArray(v) && v.length === 0));
+      return Object.fromEntries(set.map(([name, v]) => [name, bare(v)]));
+    };
+    return bare(JSON.parse(text.replaceAll('"there"', '"here"')));
+  }
+
+  test('a place another node had no run for comes back', async () => {
+    there.answers.set('claim', Promise.resolve(false));
+    routes.offerClaim('there', offer);
+    await new Promise(setImmediate);
+    assert.deepEqual(here.calls, [['waiters', 'emptyHanded', 3]]);
+  });
+
+  test('a place this node had no run for, or failed to look for one, is free again', async () => {
+    here.answers.set('claim', Promise.resolve(false));
+    routes.offerClaim('here', offer);
+    await new Promise(setImmediate);
+    here.answers.set('claim', Promise.reject(new Error('no database')));
+    routes.offerClaim('here', offer);
+    await new Promise(setImmediate);
+    assert.deepEqual(
+      here.calls.map(([, method]) => method),
+      ['claim', 'emptyHanded', 'claim', 'returned'],
+    );
+  });
+
+  test('a grant that reaches no worker at another node is told lost', () => {
+    there.answers.set('deliver', false);
+    assert.equal(routes.deliverGrant({ ...delivered, nodeId: 'there' }), true);
+    assert.deepEqual(there.calls.at(-1), ['owners', 'grantLost', 'here', runId, 't']);
+  });
+
+  test('without a link an offer and a grant are known not to arrive', () => {
+    linked = false;
+    assert.equal(routes.offerClaim('there', offer), false);
+    assert.equal(routes.deliverGrant({ ...delivered, nodeId: 'there' }), false);
+  });
+
+  test('heartbeats go over the bus while it is there', () => {
+    published = [];
+    routes.heartbeats('there', [{ runId, token: 't', ageMs: 12 }]);
+    assert.equal(there.calls.length, 0);
+    const [body] = published;
+    assert.ok(body);
+    const { fromNode, runs } = fromBinary(HeldHeartbeatsSchema, body);
+    assert.deepEqual([fromNode, runs[0]?.ageMs], ['here', 12]);
+  });
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { createServiceKey } from '@methods/auth/service-key';
+import { ServiceError } from '@methods/errors/service-error';
+import { silentLogger } from '@methods/logging/logger';
+import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import { type Client, rpcClient } from '@methods/rpc/client';
+import { RpcServer, served } from '@methods/rpc/server';
+import { TestActors } from '../actor/test-actors.fixture.ts';
+import { claim, loseLease } from '../run/run.fixture.ts';
+import { RunFolderStore } from '../store/run-folder-store.ts';
+import { TestStore } from '../store/run-store.fixture.ts';
+import { WorkerKeys } from '../worker-stream/worker-keys.ts';
+import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
+import { type WorkerServiceOptions, workerService } from './worker-service.ts';
+
+const OURS = createServiceKey();
+const THEIRS = createServiceKey();
+const code = (expected: string) => ({ name: 'ServiceError', code: expected });
+
+describe('what workers call', () => {
+  let db: TestStore;
+  let node: TestActors;
+  let server: RpcServer;
+  let ours: Client<typeof WorkerService>;
+  let theirs: Client<typeof WorkerService>;
+  let stranger: Client<typeof WorkerService>;
+  let askedRegistry: object[];
+
+  before(async () => {
+    db = await TestStore.open();
+    node = await TestActors.on(db);
+    const keys = new WorkerKeys({
+      nowMs: () => 0,
+      async resolve(hash) {
+        if (OURS.authSha256.equals(hash)) return { orgId: 'org_a', keyId: 'key_a' };
+        if (THEIRS.authSha256.equals(hash)) return { orgId: 'org_b', keyId: 'key_b' };
+        throw new ServiceError('unauthorized');
+      },
+    });
+    const registry = {
+      async getVersion(request: object) {
+        askedRegistry.push(request);
+        return { version: { versionId: 'ver_a', source: Buffer.from('x'), sha256: Buffer.of(1) } };
+      },
+      async putLock(request: object) {
+        askedRegistry.push(request);
+        return { lockSha256: Buffer.of(2), stored: true };
+      },
+    } as unknown as WorkerServiceOptions['registry'];
+    const handlers = workerService({
+      keys,
+      sessions: {} as WorkerSessions,
+      registry,
+      folders: new RunFolderStore(db.sql),
+      actors: node.actors,
+      logger: silentLogger,
+    });
+    const services = [served(WorkerService, handlers)];
+    server = new RpcServer({ listen: '127.0.0.1:0', services, logger: silentLogger, graceMs: 0 });
+    await server.start();
+    const clientOf = (key: string) =>
+      rpcClient(WorkerService, `127.0.0.1:${server.port}`, { metadata: { authorization: `Bearer ${key}` } });
+    ours = clientOf(OURS.authPart);
+    theirs = clientOf(THEIRS.authPart);
+    stranger = clientOf(createServiceKey().authPart);
+  });
+  after(async () => {
+    for (const client of [ours, theirs, stranger]) client.close();
+    await server.stop();
+    await db.close();
+  });
+  beforeEach(() => {
+    askedRegistry = [];
+  });
+
+  type Attempt = { readonly runId: string; readonly token: string };
+
+  async function attempt(): Promise<Attempt> {
+    const run = await node.running();
+    return { runId: run.facts.runId, token: run.token };
+  }
+
+  function put(worker: typeof ours, of: Attempt, chunks: readonly Uint8Array[], more: { bytesTotal?: number } = {}) {
+    const bytesTotal = more.bytesTotal ?? chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    return worker.putRunFolder(
+      (async function* () {
+        yield { ...of, bytesTotal };
+        for (const chunk of chunks) yield { chunk };
+      })(),
+    );
+  }
+
+  async function got(worker: typeof ours, of: Attempt, folderId: string): Promise<Buffer> {
+    const chunks: Uint8Array[] = [];
+    for await (const { chunk } of worker.getRunFolder({ ...of, folderId })) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  test('a run folder comes back as it was sent, to the worker that has the attempt', async () => {
+    const of = await attempt();
+    const sent = [Buffer.alloc(65_536, 1), Buffer.alloc(65_536, 2), Buffer.from('end')];
+    const { folderId } = await put(ours, of, sent);
+    assert.deepEqual(await got(ours, of, folderId), Buffer.concat(sent));
+    await assert.rejects(got(ours, await attempt(), folderId), code('not_found'));
+  });
+
+  test("another organization's worker finds no such run, one whose attempt is over may not touch it", async () => {
+    const of = await attempt();
+    const { folderId } = await put(ours, of, [Buffer.from('x')]);
+    await assert.rejects(got(theirs, of, folderId), code('not_found'));
+    await assert.rejects(put(theirs, of, [Buffer.from('x')]), code('not_found'));
+    await node.actors.tell(of.runId, 'org_a', loseLease(of.token));
+    await node.actors.tell(of.runId, 'org_a', claim('next'));
+    await assert.rejects(got(ours, of, folderId), code('stale_attempt'));
+    await assert.rejects(put(ours, of, [Buffer.from('x')]), code('stale_attempt'));
+    assert.equal((await got(ours, { runId: of.runId, token: 'next' }, folderId)).toString(), 'x');
+  });
+
+  test('a folder that is too large or does not arrive whole is refused and not kept', async () => {
+    const of = await attempt();
+    const before = await folderCount();
+    await assert.rejects(put(ours, of, [Buffer.alloc(65_537)]), code('too_large'));
+    await assert.rejects(put(ours, of, [], { bytesTotal: 2 ** 28 + 1 }), code('too_large'));
+    await assert.rejects(put(ours, of, [Buffer.from('half')], { bytesTotal: 8 }), code('invalid_request'));
+    assert.equal(await folderCount(), before);
+  });
+
+  async function folderCount(): Promise<number> {
+    return (await db.sql`select from scheduler.run_folders`).length;
+  }
+
+  test("versions and locks are those of the key's organization, whatever a worker asks for", async () => {
+    const version = await ours.getVersion({ method: 'wf_a', versionId: 'ver_a' });
+    assert.equal(Buffer.from(version.source).toString(), 'x');
+    await theirs.putLock({ method: 'wf_a', versionId: 'ver_a', lock: Buffer.of(1) });
+    assert.deepEqual(
+      askedRegistry.map((request) => (request as { orgId: string }).orgId),
+      ['org_a', 'org_b'],
+    );
+  });
+
+  test('without a known key nothing is told', async () => {
+    const of = await attempt();
+    await assert.rejects(stranger.getVersion({ method: 'wf_a', versionId: 'ver_a' }), code('unauthorized'));
+    await assert.rejects(put(stranger, of, [Buffer.from('x')]), code('unauthorized'));
+    await assert.rejects(got(stranger, of, 'fld_x'), code('unauthorized'));
+    assert.deepEqual(askedRegistry, []);
+  });
+});

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { queueOf, queuesServed } from './queue-key.ts';
+
+const run = (needs: string) => ({ orgId: 'org_a', method: 'wf_1', needs });
+
+test('a run stands in the queue of its method and of the features it needs', () => {
+  assert.deepEqual(queueOf(run('')), { orgId: 'org_a', method: 'wf_1' });
+  assert.deepEqual(queueOf(run('browser,python')), { orgId: 'org_a', method: 'wf_1+browser,python' });
+});
+
+test('a worker serves every set of the special features it has, and no other', () => {
+  const names = (features: string[]) => queuesServed('org_a', ['wf_1'], features).map(({ method }) => method);
+  assert.deepEqual(names(['node', 'http', 'ask']), ['wf_1']);
+  assert.deepEqual(names(['node', 'shell', 'python', 'made-up']), [
+    'wf_1',
+    'wf_1+python',
+    'wf_1+shell',
+    'wf_1+python,shell',
+  ]);
+});
+
+test('whatever a version needs is served by a worker that has it all', () => {
+  const all = ['agent', 'browser', 'python', 'shell'];
+  const served = new Set(queuesServed('org_a', ['wf_1'], [...all].reverse()).map(({ method }) => method));
+  assert.equal(served.size, 16);
+  for (const needs of ['agent', 'agent,shell', 'browser,python,shell', all.join(',')]) {
+    assert.ok(served.has(queueOf(run(needs)).method), needs);
+  }
+});

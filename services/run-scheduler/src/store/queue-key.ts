@@ -1,0 +1,21 @@
+// Which queue a run stands in: one for each organization, method and set of features that not every worker has. So
+// a run that nobody here can execute never stands before one that somebody can.
+import { specialFeatures } from '@methods/method/features';
+import type { RunFacts } from '../run/run.ts';
+
+export interface QueueKey {
+  readonly orgId: string;
+  /** The production id, with the features needed: `wf_1`, or `wf_1+python,shell`. */
+  readonly method: string;
+}
+
+export function queueOf({ orgId, method, needs }: Pick<RunFacts, 'orgId' | 'method' | 'needs'>): QueueKey {
+  return { orgId, method: needs === '' ? method : `${method}+${needs}` };
+}
+
+/** The queues a worker can serve: for each of its methods every set of its special features, at most 16. */
+export function queuesServed(orgId: string, methods: Iterable<string>, features: readonly string[]): QueueKey[] {
+  let sets: string[][] = [[]];
+  for (const feature of specialFeatures(features)) sets = sets.concat(sets.map((set) => [...set, feature]));
+  return [...methods].flatMap((method) => sets.map((set) => queueOf({ orgId, method, needs: set.join(',') })));
+}

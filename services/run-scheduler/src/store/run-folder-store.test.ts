@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { newId } from '@methods/base/ids';
+import { ask, claim, succeed } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import { FolderNotWhole, RunFolderStore } from './run-folder-store.ts';
+import { newFacts, startOf, TestStore } from './run-store.fixture.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+describe('saved run folders', () => {
+  let db: TestStore;
+  let folders: RunFolderStore;
+
+  before(async () => {
+    db = await TestStore.open();
+    folders = new RunFolderStore(db.sql);
+  });
+  after(() => db.close());
+  beforeEach(async () => {
+    await db.sql`delete from scheduler.run_folders`;
+  });
+
+  async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
+    for (const text of texts) yield Buffer.from(text);
+  }
+
+  function newFolder(runId = newFacts(0).runId) {
+    return { folderId: newId('fld'), orgId: 'org_a', runId };
+  }
+
+  async function read(folder: ReturnType<typeof newFolder>): Promise<string | null> {
+    const found = await folders.get(folder);
+    if (found === null) return null;
+    let text = '';
+    for await (const chunk of found) text += Buffer.from(chunk).toString();
+    return text;
+  }
+
+  async function age(folderId: string, ms: number): Promise<void> {
+    await db.sql`update scheduler.run_folders set created_at_ms = created_at_ms - ${ms} where folder_id = ${folderId}`;
+  }
+
+  test('come back whole and in order, to their own run and organization alone', async () => {
+    const folder = newFolder();
+    const many = Array.from({ length: 30 }, (_, i) => `chunk ${i};`);
+    await folders.put(folder, chunks(...many), many.join('').length);
+    assert.equal(await read(folder), many.join(''));
+    assert.equal(await read({ ...folder, orgId: 'org_b' }), null);
+    assert.equal(await read({ ...folder, runId: newFacts(0).runId }), null);
+  });
+
+  test('that end half-way, or are not what was announced, leave nothing', async () => {
+    const [broken, long, short] = [newFolder(), newFolder(), newFolder()];
+    async function* cut() {
+      yield* chunks('a');
+      throw new Error('the sender is gone');
+    }
+    await assert.rejects(folders.put(broken, cut(), 2), /the sender is gone/);
+    await assert.rejects(folders.put(long, chunks('a', 'bcd'), 3), FolderNotWhole);
+    await assert.rejects(folders.put(short, chunks('a'), 3), FolderNotWhole);
+    for (const folder of [broken, long, short]) assert.equal(await read(folder), null);
+    assert.equal((await db.sql`select from scheduler.run_folder_chunks`).length, 0);
+  });
+
+  test('are swept when they are a day old and no run needs them', async () => {
+    const asking = async (folderId: string | null): Promise<Run> => {
+      const facts = newFacts(0);
+      return db.tell(null, startOf(facts), claim('t1'), { ...ask('t1', 1), folderId } as ReturnType<typeof ask>);
+    };
+    const [orphan, needed, replaced, ended, young] = Array.from({ length: 5 }, () => newId('fld'));
+    assert.ok(orphan && needed && replaced && ended && young);
+    const put = (folderId: string, runId: string) => folders.put({ folderId, orgId: 'org_a', runId }, chunks('x'), 1);
+    await put(orphan, newFacts(0).runId);
+    await put(young, newFacts(0).runId);
+    await put(needed, (await asking(needed)).facts.runId);
+    await put(replaced, (await asking(newId('fld'))).facts.runId);
+    const facts = newFacts(0);
+    await db.tell(null, startOf(facts), claim('t1'), succeed('t1', 1));
+    await put(ended, facts.runId);
+    for (const folderId of [orphan, needed, replaced, ended]) await age(folderId, DAY_MS + 1);
+    assert.equal(await folders.sweep(2), 2);
+    assert.equal(await folders.sweep(10), 1);
+    const left = await db.sql<{ folder_id: string }[]>`select folder_id from scheduler.run_folders`;
+    assert.deepEqual(new Set(left.map((row) => row.folder_id)), new Set([needed, young]));
+    assert.equal((await db.sql`select from scheduler.run_folder_chunks`).length, 2);
+  });
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { Ticks } from './ticks.ts';
+
+test('each tick comes again and again at its own pace, from the start to the stop', () => {
+  const clock = new ManualClock();
+  const ticks = new Ticks(clock);
+  const came: string[] = [];
+  ticks.every(1_000, () => came.push('often'));
+  ticks.every(2_500, () => came.push('seldom'));
+  clock.forward(10_000);
+  assert.deepEqual(came, []);
+  ticks.start();
+  for (let i = 0; i < 10; i++) clock.forward(500);
+  assert.deepEqual([came.filter((tick) => tick === 'often').length, came.length], [5, 7]);
+  ticks.stop();
+  clock.forward(10_000);
+  assert.equal(came.length, 7);
+});
+
+test('a tick that stops the ticks is the last', () => {
+  const clock = new ManualClock();
+  const ticks = new Ticks(clock);
+  let came = 0;
+  ticks.every(100, () => {
+    came++;
+    ticks.stop();
+  });
+  ticks.start();
+  for (let i = 0; i < 5; i++) clock.forward(100);
+  assert.equal(came, 1);
+});

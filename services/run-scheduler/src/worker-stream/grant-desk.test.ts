@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { silentLogger } from '@methods/logging/logger';
+import { until } from '@methods/test/harness/until';
+import { TestActors } from '../actor/test-actors.fixture.ts';
+import { answer, ask, cancel, claim, giveBack, recordStep, succeed } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import { TestStore } from '../store/run-store.fixture.ts';
+import { type DeliveredGrant, GrantDesk } from './grant-desk.ts';
+import { quietLeases } from './lease-table.fixture.ts';
+import type { LeaseTable } from './lease-table.ts';
+
+const ADDRESS = { nodeId: 'node_worker', creditId: 7 };
+
+describe('claimed runs on their way to a worker', () => {
+  let db: TestStore;
+  let node: TestActors;
+  let leases: LeaseTable;
+  let desk: GrantDesk;
+  let delivered: DeliveredGrant[];
+  let returned: string[];
+  let tooLarge: string[];
+  let failReads: boolean;
+
+  before(async () => {
+    db = await TestStore.open();
+  });
+  after(() => db.close());
+
+  beforeEach(async () => {
+    node = await TestActors.on(db);
+    [delivered, returned, tooLarge, failReads] = [[], [], [], false];
+    leases = quietLeases();
+    const keptSteps: TestStore['store']['keptSteps'] = (orgId, runId) =>
+      failReads ? Promise.reject(new Error('no database')) : db.store.keptSteps(orgId, runId);
+    desk = new GrantDesk({
+      store: { keptSteps } as TestStore['store'],
+      leases,
+      returnGrant: (runId) => returned.push(runId),
+      tooLarge: (runId) => tooLarge.push(runId),
+      epochOf: (shard) => node.epochs.get(shard) ?? null,
+      deliver: (grant) => delivered.push(grant) > 0,
+      logger: silentLogger,
+    });
+    node.actors.listen(desk);
+  });
+
+  async function claimed(run: Run, token = 't2'): Promise<void> {
+    desk.expect(token, ADDRESS);
+    assert.equal((await node.tell(run, claim(token))).kind, 'accepted');
+  }
+
+  /** A run that was executed before, kept these outs, and is queued again. */
+  async function goesOn(outs: readonly string[], end: 'answered' | 'given back' = 'given back'): Promise<Run> {
+    const run = await node.running();
+    for (const [i, outJson] of outs.entries()) {
+      await node.tell(run, { ...recordStep(run.token, i + 1, `step${i}`), outJson } as never);
+    }
+    const seq = outs.length + 1;
+    if (end === 'given back') await node.tell(run, giveBack(run.token, seq));
+    else {
+      await node.tell(run, ask(run.token, seq, 'q1', null));
+      await node.tell(run, answer('q1', 'd'));
+    }
+    desk.forget(run.token);
+    returned.length = 0;
+    return run;
+  }
+
+  test('goes to the place it was claimed for, under a lease and the epoch of its shard', async () => {
+    node.epochs.set(0, 1);
+    const run = await node.started();
+    await claimed(run);
+    const [grant] = delivered;
+    assert.deepEqual([grant?.nodeId, grant?.creditId, grant?.workerSession], ['node_worker', 7, 'worker.1']);
+    assert.deepEqual([grant?.grant.token, grant?.grant.attempt, grant?.grant.epoch], ['t2', 1, 1]);
+    assert.equal(leases.get(run.facts.runId, 't2')?.accepted, false);
+  });
+
+  test('takes finished steps and the answer along, in order', async () => {
+    const run = await goesOn(['1', '{"a":2}'], 'answered');
+    await claimed(run);
+    const { grant } = await until('it is delivered', () => delivered[0]);
+    assert.deepEqual(
+      grant.finishedSteps?.map((step) => [step.path, step.outJson]),
+      [
+        ['step0', '1'],
+        ['step1', '{"a":2}'],
+      ],
+    );
+    assert.deepEqual([grant.answer?.questionId, grant.attempt], ['q1', 1]);
+  });
+
+  test('whose steps cannot be read goes back', async () => {
+    const run = await goesOn(['1']);
+    failReads = true;
+    await claimed(run);
+    await until('it goes back', () => returned.length === 1);
+    assert.deepEqual(delivered, []);
+  });
+
+  test('that holds more than a message carries ends, and does not go round for ever', async () => {
+    const run = await goesOn(Array.from({ length: 4 }, () => `"${'x'.repeat(1_000_000)}"`));
+    await claimed(run);
+    await until('it ends', () => tooLarge.length === 1);
+    assert.deepEqual([delivered, returned], [[], []]);
+  });
+
+  test('whose place nobody knows any more goes back', async () => {
+    const run = await node.started();
+    await node.tell(run, claim('t2'));
+    assert.deepEqual([returned, delivered], [[run.facts.runId], []]);
+  });
+
+  test('that moved on in the commit of its claim needs no grant', async () => {
+    const run = await node.started({ webhookUrl: null });
+    desk.expect('t2', ADDRESS);
+    await Promise.all([node.tell(run, claim('t2')), node.tell(run, succeed('t2', 1))]);
+    assert.deepEqual([delivered, returned, leases.size], [[], [], 0]);
+  });
+
+  test('a claim is expected until it is decided, either way', async () => {
+    const [run, gone] = [await node.started(), await node.started()];
+    desk.expect('t2', ADDRESS);
+    assert.equal(desk.expects('t2'), true);
+    await node.tell(run, claim('t2'));
+    assert.equal(desk.expects('t2'), false);
+    await node.tell(gone, cancel);
+    desk.expect('t3', ADDRESS);
+    assert.equal((await node.tell(gone, claim('t3'))).kind, 'refused');
+    desk.forget('t3');
+    assert.equal(desk.expects('t3'), false);
+  });
+});

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';
+import { WorkerItemSchema } from '@methods/proto/worker/v1/worker_service_pb';
+import { TestActors } from '../actor/test-actors.fixture.ts';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { TestStore } from '../store/run-store.fixture.ts';
+import { quietLeases } from './lease-table.fixture.ts';
+import type { LeaseTable } from './lease-table.ts';
+import { type ReportItem, WorkerReports } from './worker-reports.ts';
+
+type Init = NonNullable<MessageInitShape<typeof WorkerItemSchema>['item']>;
+
+describe('what a worker reports', () => {
+  let db: TestStore;
+  let node: TestActors;
+  let clock: ManualClock;
+  let leases: LeaseTable;
+  let reports: WorkerReports;
+  let run: Awaited<ReturnType<TestActors['running']>>;
+
+  before(async () => {
+    db = await TestStore.open();
+  });
+  after(() => db.close());
+
+  beforeEach(async () => {
+    node = await TestActors.on(db);
+    clock = new ManualClock();
+    leases = quietLeases(clock);
+    reports = new WorkerReports({ actors: node.actors, leases });
+    run = await node.running();
+    const { runId, shard } = run.facts;
+    const lease = { runId, shard, token: run.token, session: 'org_a.w.1', nodeId: 'here', accepted: false };
+    leases.add({ ...lease, cancelAskedAtMs: null });
+  });
+
+  async function say(item: Init, orgId = 'org_a'): Promise<string> {
+    const from = { nodeId: 'there', session: 'org_a.w.2', orgId };
+    const outcome = await reports.handle(from, create(WorkerItemSchema, { item }).item as ReportItem);
+    if (outcome === null) return 'nothing';
+    return outcome.case === 'ack' ? `ack ${outcome.value.seq}` : `${outcome.value.code} ${outcome.value.seq}`;
+  }
+
+  const of = (seq: number) => ({ runId: run.facts.runId, token: run.token, seq });
+
+  function stepRecord(seq: number, path = 'first', more: object = {}): Init {
+    const step = { path, kind: 'node', status: StepStatus.SUCCEEDED };
+    return { case: 'stepRecord', value: { ...of(seq), step, outJson: '{"n":1}', logTail: 'said', ...more } };
+  }
+
+  function finish(seq: number, resultJson = '{}'): Init {
+    return { case: 'finish', value: { ...of(seq), status: RunStatus.SUCCEEDED, resultJson } };
+  }
+
+  function stored() {
+    return db.load(run.facts.runId);
+  }
+
+  test('each is recorded before it is acknowledged', async () => {
+    assert.equal(await say(stepRecord(1)), 'ack 1');
+    assert.deepEqual(
+      (await stored())?.steps.map((step) => step.path),
+      ['first'],
+    );
+    assert.equal(await say(finish(2, '{"ok":true}')), 'ack 2');
+    const finished = await stored();
+    assert.equal(finished?.status === 'succeeded' && finished.resultJson, '{"ok":true}');
+  });
+
+  test('said again it is acknowledged again and changes nothing', async () => {
+    await say(stepRecord(1));
+    await say(finish(2));
+    const before = await stored();
+    assert.deepEqual([await say(stepRecord(1)), await say(finish(2))], ['ack 1', 'ack 2']);
+    assert.deepEqual(await stored(), before);
+  });
+
+  test('before the one that should come first it gets no word, so that the worker repeats both', async () => {
+    assert.equal(await say(stepRecord(2)), 'nothing');
+    assert.equal(await say(stepRecord(1)), 'ack 1');
+    assert.equal(await say(stepRecord(2, 'second')), 'ack 2');
+  });
+
+  test('under another token, or of another organization, it is stale or missing and changes nothing', async () => {
+    const stale = { ...of(1), token: 'other' };
+    assert.equal(await say({ case: 'giveBack', value: stale }), 'stale_attempt 1');
+    assert.equal(await say(finish(1), 'org_b'), 'stale_attempt 1');
+    assert.equal((await stored())?.revision, run.revision);
+  });
+
+  test('on a shard that another node has it gets no word: the sender looks for the owner', async () => {
+    node.lose([run.facts.shard]);
+    assert.equal(await say(finish(1)), 'nothing');
+  });
+
+  test('every kind renews the lease and says where the worker is now, that a grant was taken up too', async () => {
+    clock.forward(50_000);
+    assert.equal(await say({ case: 'accepted', value: { runId: run.facts.runId, token: run.token } }), 'nothing');
+    const lease = leases.get(run.facts.runId, run.token);
+    assert.deepEqual([lease?.accepted, lease?.nodeId, lease?.session], [true, 'there', 'org_a.w.2']);
+    assert.equal(lease?.renewedAtMs, clock.monotonicMs());
+    assert.equal((await stored())?.revision, run.revision);
+  });
+
+  test('a withheld out is not kept, whatever came with it', async () => {
+    await say(stepRecord(1, 'first', { outWithheld: true }));
+    const { orgId, runId } = run.facts;
+    assert.deepEqual(
+      (await db.store.keptSteps(orgId, runId)).map((step) => [step.outJson, step.outWithheld]),
+      [[null, true]],
+    );
+  });
+
+  test('a question waits with its form and deadline', async () => {
+    const question = { step: 'approval', prompt: 'Sure?', formJson: '{"type":"object"}' };
+    const value = { ...of(1), question, timeoutMs: 60_000, timeoutText: '1m' };
+    assert.equal(await say({ case: 'ask', value }), 'ack 1');
+    const waiting = await stored();
+    assert.ok(waiting?.status === 'waiting');
+    assert.match(waiting.question.id, /^q_/);
+    assert.equal((waiting.question.deadlineAtMs ?? 0) - waiting.question.askedAtMs, 60_000);
+  });
+
+  for (const [what, item] of [
+    ['a step without a name', () => stepRecord(1, '')],
+    ['a step of no known status', () => stepRecord(1, 'first', { step: { path: 'first' } })],
+    ['a record beyond ten thousand', () => stepRecord(10_001)],
+    ['a question of no step', () => ({ case: 'ask', value: of(1) }) as Init],
+    ['an end that is none', () => ({ case: 'finish', value: { ...of(1), status: RunStatus.QUEUED } }) as Init],
+    ['a failure without an error', () => ({ case: 'finish', value: { ...of(1), status: RunStatus.FAILED } }) as Init],
+    ['a value that cannot be stored', () => finish(1, '"\0"')],
+  ] as const) {
+    test(`${what} is refused, and the run goes on`, async () => {
+      assert.match(await say(item()), /^invalid_request/);
+      assert.equal((await stored())?.status, 'running');
+      assert.equal(await say(finish(1)), 'ack 1');
+    });
+  }
+});
