@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { compileMethod } from './compile.ts';
-import type { AskStep, CodeStep, CompiledMethod, HttpStep } from './compiled-method.ts';
+import type { AskStep, CallStep, CodeStep, CompiledMethod, HttpStep } from './compiled-method.ts';
 import { evaluate, type Scope } from './evaluate.ts';
 import { isJsonObject } from './json.ts';
 
@@ -14,7 +14,7 @@ function example(name: string): CompiledMethod {
   return method;
 }
 
-function stepOf<K extends 'node' | 'http' | 'ask'>(method: CompiledMethod, name: string, kind: K) {
+function stepOf<K extends 'node' | 'http' | 'ask' | 'call'>(method: CompiledMethod, name: string, kind: K) {
   const step = method.steps.find((candidate) => candidate.name === name);
   assert.equal(step?.kind, kind);
   return step as Extract<CompiledMethod['steps'][number], { kind: K }>;
@@ -29,7 +29,7 @@ const ORDER = { charge_id: 'ch_1', customer: 'ann@example.com', total: 800, refu
 
 test('refund-order compiles to its steps, schemas and limits', () => {
   const method = example('refund-order');
-  assert.deepEqual([method.format, method.name, method.title], ['method/2', 'refund-order', 'Refund an order']);
+  assert.deepEqual([method.format, method.name, method.title], ['method/2', 'refund-order', undefined]);
   assert.deepEqual(method.features, ['ask', 'http']);
   assert.deepEqual(method.secrets[1], { name: 'STRIPE_KEY', note: 'Restricted key refunds write' });
   assert.deepEqual(method.limits, { runTimeoutMs: null, stepsMax: 1_000 });
@@ -73,10 +73,12 @@ test('triage-ticket shares a named type and fills the default of a form', () => 
     review.show.map(({ path }) => path),
     ['steps.ticket.body', 'steps.ticket.customer'],
   );
-  const classify: CodeStep = stepOf(method, 'classify', 'node');
-  assert.deepEqual([...classify.inputs.keys()], ['subject', 'body']);
-  assert.equal(classify.codeLine, 14);
-  assert.match(classify.code, /^const words/);
+  const classify: CallStep = stepOf(method, 'classify', 'call');
+  assert.deepEqual(classify.target, { kind: 'method', method: 'wf_8Xk2Lq', version: 'pinned' });
+  assert.deepEqual([...classify.inputs.keys()], ['text', 'labels']);
+  const route: CodeStep = stepOf(method, 'route', 'node');
+  assert.equal(route.codeLine, 18);
+  assert.match(route.code, /^return \{ team/);
 });
 
 test('a workflow/2 source reads the older spellings, and passes secrets on as whole values', () => {

@@ -5,6 +5,7 @@ import { formatOf } from './format.ts';
 import { Findings } from './source/findings.ts';
 import { readYaml } from './source/read-yaml.ts';
 import { decodeSource, SourceText } from './source/source-text.ts';
+import type { Callees } from './structure/callee.ts';
 import { readMethod } from './structure/read-method.ts';
 
 export interface Compilation {
@@ -14,11 +15,18 @@ export interface Compilation {
   readonly diagnostics: Diagnostic[];
 }
 
+export type { Callee, Callees } from './structure/callee.ts';
+
+export interface CompileOptions {
+  /** Finds the interfaces of called methods; without it calls are not checked against them. */
+  readonly callees?: Callees;
+}
+
 /**
- * Compiles a source of method/2 or workflow/2. Pure, never throws on any input, and bounded in time: keep the result by the
- * hash of the bytes, it never changes.
+ * Compiles a source of method/2 or workflow/2. Pure, never throws on any input, and bounded in time. The method
+ * depends on the bytes alone: keep it by their hash. Findings on calls (M514 to M517) also depend on `callees`.
  */
-export function compileMethod(source: string | Uint8Array): Compilation {
+export function compileMethod(source: string | Uint8Array, options: CompileOptions = {}): Compilation {
   const decoded = decodeSource(source);
   const findings = new Findings(new SourceText(decoded.text));
   const refuse = () => ({ method: null, diagnostics: sortDiagnostics(findings.all) });
@@ -37,6 +45,6 @@ export function compileMethod(source: string | Uint8Array): Compilation {
     return refuse();
   }
   const root = readYaml(findings);
-  const method = root === null ? null : readMethod(findings, root);
+  const method = root === null ? null : readMethod(findings, root, options.callees ?? (() => undefined));
   return { method: findings.refused ? null : method, diagnostics: sortDiagnostics(findings.all) };
 }

@@ -123,7 +123,7 @@ export interface StepBase {
   readonly onError: 'fail' | 'continue';
   /** What happens to the step when its worker died while it ran. */
   readonly onInterrupt: 'rerun' | 'fail' | 'ask';
-  /** The declared `out`; null when the step declares none (its value is then `{}`). */
+  /** The declared `out`; null when the step declares none (its value is then `{}`, that of a group its `result`). */
   readonly out: OutFields | null;
   /** Names of the secrets this step may see (`secrets:` of code, those an http step names). */
   readonly secrets: readonly string[];
@@ -245,8 +245,13 @@ export interface MethodTest {
   readonly line: number;
   readonly inputs: JsonValue;
   readonly secrets: ReadonlyMap<string, string>;
-  /** Step path to its out, a list of outs for `repeat` and `each`, or `{ $error: { kind, status } }`. */
+  /**
+   * Step path to its out or to `{ $error: { kind, status?, code?, message? } }`; files stand as `{ $file: text }`. Paths are
+   * whole (`group/inner`, `on_failure/tell`). Where a part that runs in rounds has no index, a list holds one value a round
+   * of the innermost such part (null: the round is skipped), and anything else stands for every round.
+   */
   readonly mock: ReadonlyMap<string, JsonValue>;
+  /** Ask step to its answer, by the same paths and lists. */
   readonly answers: ReadonlyMap<string, JsonValue>;
   readonly expect: TestExpectation;
 }

@@ -57,10 +57,6 @@ const CASES: readonly Case[] = [
   { code: 'M111', source: step('    ask: Really?\n    in: [inputs.amount]\n    out: { a: string }') },
   { code: 'M111', source: step('    ask: Really?\n    out: { a: string }\n    limits: { memory_mb: 100 }') },
   { code: 'M112', source: step('    node: ""') },
-  { code: 'M113', source: method(`ensure: []\n${STEP}`), at: '3:1' },
-  { code: 'M113', source: step('    python: pass') },
-  { code: 'M113', source: step('    node: f()\n    retry: 3') },
-  { code: 'M113', source: step('    node: f()\n    limits: { network: none }') },
   { code: 'M201', source: condition('steps.ona.n > 1'), hint: /"one"/ },
   {
     code: 'M201',

@@ -87,6 +87,26 @@ const SOURCES: Readonly<Record<string, string>> = {
   ),
   'steps without end': full(`${HEADER}steps:\n`, (n) => `  - name: s${n}\n    node: f()\n`),
   'long ifs in many steps': `${HEADER}${INPUTS}steps:\n${many(200, (n) => `  - name: s${n}\n    if: inputs.a > ${n}${' && inputs.a > 1'.repeat(15)}\n    node: f()\n`)}`,
+  'groups in groups': `${HEADER}steps:\n${many(30, (n) => `${' '.repeat(2 * n)}- name: g${n}\n${' '.repeat(2 * n)}  steps:\n`)}`,
+  'parallel in parallel': `${HEADER}steps: ${'[{ name: a, parallel: '.repeat(31)}`,
+  'steps without end in groups': full(
+    `${HEADER}steps:\n  - name: g\n    steps:\n`,
+    (n) => `      - name: s${n}\n        wait: 1s\n`,
+  ),
+  'loops in loops': `${HEADER}${INPUTS}steps:\n${many(190, (n) => `  - name: g${n}\n    each: inputs.l\n    repeat: { until: last == out, max: 1000 }\n    if: last != null && item != null\n    steps: [{ name: s${n}, wait: 1s }]\n    result: { a: =steps.s${n} }\n`)}`,
+  'checks without end': full(
+    `${HEADER}${INPUTS}steps:\n  - name: c\n    check:\n`,
+    (n) => `      - Check ${n}: inputs.a == ${n}\n`,
+  ),
+  'one check with many names': full(
+    `${HEADER}${INPUTS}steps:\n  - name: c\n    check:\n      - A: inputs.b\n`,
+    (n) => `        B${n}: inputs.b\n`,
+  ),
+  'long conditions around many steps': `${HEADER}${INPUTS}steps:\n${many(7, (n) => `${' '.repeat(4 * n)}  - name: g${n}\n${' '.repeat(4 * n)}    if: ${many(150, (m) => `inputs.a != ${n * 1_000 + m} && `)}inputs.b\n${' '.repeat(4 * n)}    steps:\n`)}${many(190, (n) => `${' '.repeat(30)}- { name: s${n}, if: inputs.b, wait: 1s }\n`)}`,
+  'calls without end': full(
+    `${HEADER}${INPUTS}steps:\n`,
+    (n) => `  - name: s${n}\n    call: wf_${n}@${'x'.repeat(60)}\n    in: { a${n}: =inputs.a }\n`,
+  ),
   'choices without end': `${HEADER}inputs: { a: [${many(9_000, (n) => `c${n}, `)}z] }\n${END}`,
   'dangerous names': `${HEADER}inputs: { constructor: string }\ntypes: { Constructor: string }\nsteps:\n  - name: constructor\n    node: f()\n    out: { constructor: string, toString?: string, hasOwnProperty?: string }\nresult: { constructor: =steps.constructor.constructor, prototype: =inputs.constructor }`,
 };
@@ -150,6 +170,13 @@ test('any text and any bytes give diagnostics or a method, never a throw', () =>
       '\t',
       '#',
       'result: ',
+      '    each: ',
+      '    repeat: { until: ',
+      '    parallel:\n',
+      '    steps:\n      - name: b\n',
+      '    check: [',
+      '    call: wf_1@',
+      'on_failure:\n',
       'types: ',
       '__proto__',
       ': ',
@@ -176,7 +203,8 @@ test('any text and any bytes give diagnostics or a method, never a throw', () =>
 
 test('a good source with a piece cut out or doubled never makes the compiler throw', () => {
   const folder = new URL('../examples/', import.meta.url);
-  const examples = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'));
+  const names = readdirSync(folder).filter((name) => name.endsWith('.method'));
+  const examples = names.map((name) => readFileSync(new URL(name, folder), 'utf8'));
   fc.assert(
     fc.property(fc.constantFrom(...examples), fc.nat(), fc.nat(40), fc.boolean(), (source, at, length, doubled) => {
       const start = at % source.length;

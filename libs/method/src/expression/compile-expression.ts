@@ -131,7 +131,7 @@ class ExpressionCompiler implements Compiler {
     const path = pathOf(expr);
     const isStep = path !== undefined && /^steps\.\w+$/.test(path);
     const hint = isStep
-      ? `the step is skipped in some runs: test  ${text} != null && …  first, or write  ${text}?.field ?? fallback`
+      ? `some runs have no value of this step: test  ${text} != null && …  first, or write  ${text}?.field ?? fallback`
       : `test  ${text} != null && …  first, or write  ${text} ?? fallback`;
     throw new ExpressionProblem('M405', `${text} may be absent here`, expr, hint);
   }

@@ -9,7 +9,8 @@ export function checkKeys(findings: Findings, map: SourceMap, table: KeyTable, p
   for (const { key, keyRange } of map.entries.values()) {
     if (table.keys.includes(key) || (table.extensible && key.startsWith('x-'))) continue;
     const at = path === '' ? key : `${path}.${key}`;
-    if (table.later.has(key)) findings.add('M113', `"${key}" is not available yet`, at, keyRange);
+    if (table.later?.has(key))
+      findings.add('M113', `"${key}" is not available yet`, at, keyRange, { hint: 'remove it' });
     else
       findings.add('M101', `unknown key "${key.slice(0, 40)}" in ${table.what}`, at, keyRange, {
         hint: hintFor(key, table),
@@ -18,7 +19,7 @@ export function checkKeys(findings: Findings, map: SourceMap, table: KeyTable, p
 }
 
 function hintFor(key: string, table: KeyTable): string {
-  const known = table.foreign.get(key) ?? nearest(key, [...table.keys, ...table.later]);
+  const known = table.foreign.get(key) ?? nearest(key, [...table.keys, ...(table.later ?? [])]);
   if (known === 'limits' && key !== 'limit') return `write  limits: { ${key}: … }`;
   return known === undefined ? `known keys: ${table.keys.join(', ')}` : `did you mean "${known}"?`;
 }
@@ -30,6 +31,7 @@ export function withTodaysNames(
   legacy: ReadonlyMap<string, string>,
   path: string,
 ): SourceMap {
+  if (legacy.size === 0) return map;
   const entries = new Map<string, SourceEntry>();
   for (const entry of map.entries.values()) {
     const key = legacy.get(entry.key) ?? entry.key;

@@ -27,7 +27,9 @@ export class DeclaredSecrets {
       for (const entry of node.entries.values()) {
         const note = entry.value.kind === 'scalar' ? entry.value.text : undefined;
         if (note === undefined)
-          this.#findings.add('M104', 'the note of a secret is text', `secrets.${entry.key}`, entry.value.range);
+          this.#findings.add('M104', 'the note of a secret is text', `secrets.${entry.key}`, entry.value.range, {
+            hint: `write  ${entry.key}: what it is for`,
+          });
         this.#declare(entry.key, note === '' ? undefined : note, `secrets.${entry.key}`, entry.keyRange);
       }
     } else if (!isEmptyNode(node)) {
@@ -49,7 +51,9 @@ export class DeclaredSecrets {
     } else if (this.#declared.has(name)) {
       this.#findings.add('M003', `secret "${name}" is declared twice`, path, range, { hint: 'remove one of the two' });
     } else if (this.#declared.size >= SECRETS_MAX) {
-      this.#findings.add('M803', `a method has at most ${SECRETS_MAX} secrets`, path, range);
+      this.#findings.add('M803', `a method has at most ${SECRETS_MAX} secrets`, path, range, {
+        hint: 'move a part of the steps into a method of its own',
+      });
     } else this.#declared.set(name, { note, range });
   }
 

@@ -16,8 +16,9 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
     if (candidate.length > WORD_CHARACTERS_MAX) continue;
     const allowed = Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3));
     if (Math.abs(word.length - candidate.length) > allowed) continue;
-    const distance = editDistance(lowered, candidate.toLowerCase());
-    if (distance <= allowed && distance < bestDistance && distance < candidate.length) {
+    const most = Math.min(allowed, bestDistance - 1, candidate.length - 1);
+    const distance = editDistance(lowered, candidate.toLowerCase(), most);
+    if (distance <= most) {
       best = candidate;
       bestDistance = distance;
     }
@@ -34,20 +35,32 @@ export function hintNearest(word: string, candidates: Iterable<string>, listTitl
   return `${listTitle}: ${known.slice(0, 20).join(', ')}${known.length > 20 ? ', …' : ''}`;
 }
 
-function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+/** The distance; any number above `most` where it is larger than that. */
+function editDistance(a: string, b: string, most: number): number {
+  const width = b.length + 1;
+  let before = new Uint8Array(width);
+  let above = Uint8Array.from({ length: width }, (_, column) => column);
+  let current = new Uint8Array(width);
+  let leastAbove = 0;
   for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1] ? 0 : 1;
+    current[0] = row;
+    let least = row;
+    for (let column = 1; column < width; column++) {
+      const same = a.charCodeAt(row - 1) === b.charCodeAt(column - 1) ? 0 : 1;
       let cost = Math.min((above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (above[column - 1] ?? 0) + same);
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const swapped =
+        row > 1 &&
+        column > 1 &&
+        a.charCodeAt(row - 1) === b.charCodeAt(column - 2) &&
+        a.charCodeAt(row - 2) === b.charCodeAt(column - 1);
       if (swapped) cost = Math.min(cost, (before[column - 2] ?? 0) + 1);
-      current.push(cost);
+      current[column] = cost;
+      least = Math.min(least, cost);
     }
-    before = above;
-    above = current;
+    // A row is made of the two above it, so once both are past the bound the rest is too.
+    if (least > most && leastAbove > most) return most + 1;
+    leastAbove = least;
+    [before, above, current] = [above, current, before];
   }
   return above[b.length] ?? 0;
 }

@@ -1,11 +1,12 @@
 // Owns the tables of keys: what the language has, what of it is built, and the words people bring from other languages.
 
-/** Keys of one kind of mapping. `later` keys belong to the language but are not available yet (M113). */
+/** Keys of one kind of mapping. */
 export interface KeyTable {
   /** The mapping in a message: "in a step". */
   readonly what: string;
   readonly keys: readonly string[];
-  readonly later: ReadonlySet<string>;
+  /** Keys that belong to the language but that nobody has built yet (M113 rather than M101). */
+  readonly later?: ReadonlySet<string>;
   /** Other languages' words to the key of this table. */
   readonly foreign: ReadonlyMap<string, string>;
   /** Keys starting `x-` are ignored here. */
@@ -16,15 +17,28 @@ const words = (text: string): string[] => text.split(' ');
 const foreign = (table: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(table));
 
-const BUILT_KINDS = ['node', 'http', 'ask'] as const;
-export const KINDS = [...BUILT_KINDS, ...words('python shell call wait check steps parallel browser agent')] as const;
+export const KINDS = [
+  'node',
+  'python',
+  'shell',
+  'http',
+  'ask',
+  'call',
+  'wait',
+  'check',
+  'steps',
+  'parallel',
+  'browser',
+  'agent',
+] as const;
 export const VERBS = ['get', 'post', 'put', 'patch', 'delete', 'head'] as const;
 export const BODIES = ['json', 'form', 'text', 'file'] as const;
 
 export const METHOD_KEYS: KeyTable = {
   what: 'the method',
-  keys: words('format name title description inputs types secrets limits steps result'),
-  later: new Set(words('dependencies lib require ensure on_failure finally tests')),
+  keys: words(
+    'format name title description inputs types secrets dependencies lib limits require steps ensure on_failure finally result tests',
+  ),
   foreign: foreign({
     params: 'inputs',
     parameters: 'inputs',
@@ -55,11 +69,11 @@ export const METHOD_KEYS: KeyTable = {
 
 export const STEP_KEYS: KeyTable = {
   what: 'a step',
-  keys: [...words('name title description if in out secrets limits'), ...BUILT_KINDS],
-  later: new Set([
-    ...words('each as at_once repeat require ensure retry on_error on_interrupt stdout result'),
-    ...words('python shell call wait check steps parallel browser agent'),
-  ]),
+  keys: [
+    ...words('name title description if each as at_once repeat in out secrets require ensure retry limits'),
+    ...words('on_error on_interrupt stdout result'),
+    ...KINDS,
+  ],
   foreign: foreign({
     id: 'name',
     when: 'if',
@@ -104,8 +118,16 @@ export const STEP_KEYS: KeyTable = {
     while: 'repeat',
     until: 'repeat',
     retries: 'retry',
+    attempts: 'retry',
     assert: 'ensure',
     checks: 'ensure',
+    pre: 'require',
+    post: 'ensure',
+    group: 'steps',
+    do: 'steps',
+    branches: 'parallel',
+    item: 'as',
+    network: 'limits',
     continue_on_error: 'on_error',
   }),
   extensible: true,
@@ -114,7 +136,6 @@ export const STEP_KEYS: KeyTable = {
 export const HTTP_KEYS: KeyTable = {
   what: 'http',
   keys: [...VERBS, ...words('query headers auth accept take'), ...BODIES],
-  later: new Set(),
   foreign: foreign({
     url: 'get',
     uri: 'get',
@@ -134,7 +155,6 @@ export const HTTP_KEYS: KeyTable = {
 export const ASK_KEYS: KeyTable = {
   what: 'ask',
   keys: words('question details show'),
-  later: new Set(),
   foreign: foreign({
     text: 'question',
     prompt: 'question',
@@ -150,7 +170,6 @@ export const ASK_KEYS: KeyTable = {
 export const AUTH_KEYS: KeyTable = {
   what: 'auth',
   keys: words('bearer basic header secret'),
-  later: new Set(),
   foreign: foreign({
     token: 'bearer',
     oauth: 'bearer',
@@ -163,12 +182,11 @@ export const AUTH_KEYS: KeyTable = {
   extensible: false,
 };
 
-const STEP_LIMITS = words('timeout timeout_ms memory_mb output_kb log_kb files_mb');
+const STEP_LIMITS = words('timeout timeout_ms memory_mb output_kb log_kb files_mb network');
 
 export const STEP_LIMIT_KEYS: KeyTable = {
   what: 'limits',
   keys: STEP_LIMITS,
-  later: new Set(['network']),
   foreign: foreign({
     memory: 'memory_mb',
     ram: 'memory_mb',
@@ -183,4 +201,81 @@ export const STEP_LIMIT_KEYS: KeyTable = {
 export const METHOD_LIMIT_KEYS: KeyTable = {
   ...STEP_LIMIT_KEYS,
   keys: [...STEP_LIMITS, 'run_timeout', 'max_steps'],
+};
+
+export const REPEAT_KEYS: KeyTable = {
+  what: 'repeat',
+  keys: words('until max delay'),
+  foreign: foreign({
+    while: 'until',
+    condition: 'until',
+    if: 'until',
+    times: 'max',
+    count: 'max',
+    limit: 'max',
+    max_rounds: 'max',
+    wait: 'delay',
+    sleep: 'delay',
+    interval: 'delay',
+    every: 'delay',
+  }),
+  extensible: true,
+};
+
+export const RETRY_KEYS: KeyTable = {
+  what: 'retry',
+  keys: words('max delay factor max_delay if'),
+  foreign: foreign({
+    times: 'max',
+    count: 'max',
+    attempts: 'max',
+    max_attempts: 'max',
+    retries: 'max',
+    wait: 'delay',
+    interval: 'delay',
+    backoff: 'factor',
+    multiplier: 'factor',
+    max_interval: 'max_delay',
+    when: 'if',
+    on: 'if',
+  }),
+  extensible: true,
+};
+
+export const CHECK_KEYS: KeyTable = {
+  what: 'a check',
+  keys: words('name that level message'),
+  foreign: foreign({
+    if: 'that',
+    condition: 'that',
+    expression: 'that',
+    assert: 'that',
+    test: 'that',
+    title: 'name',
+    severity: 'level',
+    text: 'message',
+    error: 'message',
+  }),
+  extensible: true,
+};
+
+export const WAIT_KEYS: KeyTable = {
+  what: 'wait',
+  keys: ['until'],
+  foreign: foreign({ for: 'until', time: 'until', at: 'until' }),
+  extensible: true,
+};
+
+export const BROWSER_KEYS: KeyTable = {
+  what: 'browser',
+  keys: words('start do'),
+  foreign: foreign({ url: 'start', goto: 'start', steps: 'do', actions: 'do' }),
+  extensible: true,
+};
+
+export const AGENT_KEYS: KeyTable = {
+  what: 'agent',
+  keys: words('goal tools max_turns'),
+  foreign: foreign({ prompt: 'goal', task: 'goal', turns: 'max_turns', max_steps: 'max_turns' }),
+  extensible: true,
 };

@@ -1,49 +1,69 @@
 // Owns `limits`: bounds on time and size of the run and of each step, with their defaults.
-import type { MethodLimits, StepLimits } from '../compiled-method.ts';
+import type { MethodLimits, StepKind, StepLimits } from '../compiled-method.ts';
 import type { Findings } from '../source/findings.ts';
-import { isEmptyNode, type SourceEntry, type SourceMap, type SourceNode } from '../source/source-node.ts';
+import { isEmptyNode, type SourceMap, type SourceNode } from '../source/source-node.ts';
 import { checkKeys } from './check-keys.ts';
-import { parseDuration } from './duration.ts';
 import { type KeyTable, METHOD_LIMIT_KEYS, STEP_LIMIT_KEYS } from './keys.ts';
+import { type GivenDuration, readCount, readDuration } from './read-amount.ts';
+import { readWord } from './read-word.ts';
 
 const DAY_MS = 86_400_000;
 const KIB = 1_024;
 const MIB = 1_048_576;
 
-type BuiltKind = 'node' | 'http' | 'ask';
-
 /** What a `limits` mapping says; absent values fall back to the outer limits, then to the kind's defaults. */
 export interface GivenLimits {
-  readonly timeout?: { readonly ms: number; readonly text: string };
+  readonly timeout?: GivenDuration;
   readonly memoryMb?: number;
   readonly outputKb?: number;
   readonly logKb?: number;
   readonly filesMb?: number;
   readonly runTimeoutMs?: number;
   readonly stepsMax?: number;
+  readonly network?: 'open' | 'none';
 }
 
-const DEFAULT_TIMEOUT: Readonly<Record<BuiltKind, { ms: number; text: string } | null>> = {
-  node: { ms: 600_000, text: '10m' },
-  http: { ms: 30_000, text: '30s' },
-  ask: null,
+const CODE_TIMEOUT: GivenDuration = { ms: 600_000, text: '10m' };
+const HTTP_TIMEOUT: GivenDuration = { ms: 30_000, text: '30s' };
+const WAITING = ['timeout', 'timeout_ms'];
+
+/** What a kind takes of limits: its deadline without one, and the keys that say something for it (the rest is M111). */
+interface KindLimits {
+  readonly timeout: GivenDuration | null;
+  readonly keys: readonly string[];
+}
+
+const CODE: KindLimits = { timeout: CODE_TIMEOUT, keys: STEP_LIMIT_KEYS.keys };
+const HTTP: KindLimits = { timeout: HTTP_TIMEOUT, keys: [...WAITING, 'output_kb', 'log_kb', 'files_mb'] };
+/** A person or another method takes the time it takes. */
+const OPEN: KindLimits = { timeout: null, keys: WAITING };
+const NONE: KindLimits = { timeout: null, keys: [] };
+
+const LIMITS: Readonly<Record<StepKind, KindLimits>> = {
+  node: CODE,
+  python: CODE,
+  shell: CODE,
+  http: HTTP,
+  ask: OPEN,
+  call: OPEN,
+  wait: NONE,
+  check: NONE,
+  steps: NONE,
+  parallel: NONE,
+  browser: CODE,
+  agent: CODE,
 };
 
-// Keys of a step's limits that say something for its kind; the rest is M111.
-const USABLE: Readonly<Record<BuiltKind, readonly string[]>> = {
-  node: STEP_LIMIT_KEYS.keys,
-  http: ['timeout', 'timeout_ms', 'output_kb', 'log_kb', 'files_mb'],
-  ask: ['timeout', 'timeout_ms'],
-};
+const TIMEOUT = [1, 365 * DAY_MS] as const;
 
-const BOUNDS: Readonly<Record<string, readonly [least: number, most: number]>> = {
-  timeout_ms: [1, 365 * DAY_MS],
+const BOUNDS = {
+  timeout_ms: TIMEOUT,
   memory_mb: [32, 65_536],
   output_kb: [1, 1_024],
   log_kb: [1, 16_384],
   files_mb: [1, 10_240],
   max_steps: [1, 10_000],
-};
+} as const;
 
 const STEPS_MAX_DEFAULT = 1_000;
 
@@ -56,14 +76,14 @@ export function readMethodLimits(findings: Findings, node: SourceNode | undefine
 export function readStepLimits(
   findings: Findings,
   node: SourceNode | undefined,
-  kind: BuiltKind,
+  kind: StepKind,
   path: string,
 ): GivenLimits {
   if (node === undefined) return {};
   const given = readLimits(findings, node, STEP_LIMIT_KEYS, path);
   if (node.kind === 'map') {
     for (const { key, keyRange } of node.entries.values()) {
-      if (!STEP_LIMIT_KEYS.keys.includes(key) || USABLE[kind].includes(key)) continue;
+      if (!STEP_LIMIT_KEYS.keys.includes(key) || LIMITS[kind].keys.includes(key)) continue;
       findings.add('M111', `"${key}" has no meaning for ${kind}`, `${path}.${key}`, keyRange, { hint: 'remove it' });
     }
   }
@@ -83,8 +103,8 @@ function readLimits(findings: Findings, node: SourceNode, table: KeyTable, path:
       hint: 'keep timeout or timeout_ms',
     });
   const timeoutMs = count(findings, node, 'timeout_ms', path);
-  const timeout = duration(findings, node.entries.get('timeout'), `${path}.timeout`, 365 * DAY_MS);
-  const runTimeout = duration(findings, node.entries.get('run_timeout'), `${path}.run_timeout`, 365 * DAY_MS);
+  const timeout = readDuration(findings, node.entries.get('timeout'), `${path}.timeout`, TIMEOUT);
+  const runTimeout = readDuration(findings, node.entries.get('run_timeout'), `${path}.run_timeout`, TIMEOUT);
   const given: { [K in keyof GivenLimits]: GivenLimits[K] | undefined } = {
     timeout: timeout ?? (timeoutMs === undefined ? undefined : { ms: timeoutMs, text: `${timeoutMs}ms` }),
     memoryMb: count(findings, node, 'memory_mb', path),
@@ -93,47 +113,20 @@ function readLimits(findings: Findings, node: SourceNode, table: KeyTable, path:
     filesMb: count(findings, node, 'files_mb', path),
     runTimeoutMs: runTimeout?.ms,
     stepsMax: count(findings, node, 'max_steps', path),
+    network: readWord(findings, node.entries.get('network'), `${path}.network`, 'network', ['none', 'open']),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as GivenLimits;
 }
 
-function duration(
-  findings: Findings,
-  entry: SourceEntry | undefined,
-  path: string,
-  mostMs: number,
-): GivenLimits['timeout'] {
-  if (!entry) return undefined;
-  const node = entry.value;
-  const text = node.kind === 'scalar' ? node.text : '';
-  const ms = parseDuration(text);
-  if (ms === undefined) {
-    const hint = /^\d+$/.test(text) ? `write ${text}s, or ${text}ms` : 'write 30s, 5m, 1h30m or 3d';
-    findings.add('M801', 'this is not a duration', path, node.range, { hint });
-    return undefined;
-  }
-  if (ms < 1 || ms > mostMs) {
-    findings.add('M803', `a duration here is 1ms to ${Math.floor(mostMs / DAY_MS)}d`, path, node.range);
-    return undefined;
-  }
-  return { ms, text };
+function count(findings: Findings, map: SourceMap, key: keyof typeof BOUNDS, path: string): number | undefined {
+  return readCount(findings, map.entries.get(key), `${path}.${key}`, key, BOUNDS[key]);
 }
 
-function count(findings: Findings, map: SourceMap, key: string, path: string): number | undefined {
-  const entry = map.entries.get(key);
-  if (!entry) return undefined;
-  const node = entry.value;
-  const value = node.kind === 'scalar' ? node.value : undefined;
-  const [least, most] = BOUNDS[key] ?? [1, Number.MAX_SAFE_INTEGER];
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-  findings.add('M803', `${key} is a whole number from ${least} to ${most}`, `${path}.${key}`, node.range);
-  return undefined;
-}
-
-/** A step's limits: its own, then the method's (code and http only: never a deadline for `ask`), then the defaults. */
-export function resolveStepLimits(kind: BuiltKind, own: GivenLimits, method: GivenLimits): StepLimits {
-  const outer = kind === 'ask' ? {} : method;
-  const timeout = own.timeout ?? outer.timeout ?? DEFAULT_TIMEOUT[kind];
+/** A step's limits: its own, then the method's (never a deadline where a person or another method is waited for), then the defaults. */
+export function resolveStepLimits(kind: StepKind, own: GivenLimits, method: GivenLimits): StepLimits {
+  const { timeout: fallback } = LIMITS[kind];
+  const outer = fallback === null ? {} : method;
+  const timeout = own.timeout ?? outer.timeout ?? fallback;
   return {
     timeoutMs: timeout?.ms ?? null,
     timeoutText: timeout?.text ?? null,
@@ -142,6 +135,11 @@ export function resolveStepLimits(kind: BuiltKind, own: GivenLimits, method: Giv
     logBytesMax: (own.logKb ?? outer.logKb ?? 256) * KIB,
     filesBytesMax: (own.filesMb ?? outer.filesMb ?? 100) * MIB,
   };
+}
+
+/** False when the step's limits, or else the method's, close the network. */
+export function hasNetwork(own: GivenLimits, method: GivenLimits): boolean {
+  return (own.network ?? method.network) !== 'none';
 }
 
 export function resolveMethodLimits(given: GivenLimits): MethodLimits {

@@ -36,13 +36,15 @@ export interface ValuePlace extends ExpressionPlace {
   readonly secrets: 'fields' | 'values' | 'none';
   /** Steps that exist but have not finished here, for a better message. */
   readonly laterSteps: ReadonlySet<string>;
+  /** Finished steps that cannot be read here, and why. */
+  readonly hiddenSteps?: ReadonlyMap<string, string>;
 }
 
 // An expression costs some microseconds a character to compile; real methods stay far below.
 const EXPRESSION_CHARACTERS_MAX = 65_536;
 const NOTHING: TypedValue = { value: { kind: 'literal', value: null }, type: ANY };
 // `inputs.a.b` alone is almost always a forgotten `=`; a sentence holds spaces.
-const LOOKS_LIKE_EXPRESSION = /^(?:inputs|steps|run|secrets)\.[A-Za-z_][\w.?[\]]{0,200}$/;
+const LOOKS_LIKE_EXPRESSION = /^([a-z]\w{0,63})\??\.[A-Za-z_][\w.?[\]]{0,200}$/;
 
 export class ValueReader {
   readonly #findings: Findings;
@@ -111,11 +113,13 @@ export class ValueReader {
   /** Text with insertions; a lone `=expression` must have a text form. Scalars other than strings count as their spelling. */
   text(node: SourceNode, path: string, place: ValuePlace, encoding: 'none' | 'url' = 'none'): TypedValue {
     if (node.kind !== 'scalar' || node.value === null) {
-      this.#findings.add('M104', 'this is text', path, node.range);
+      this.#findings.add('M104', 'this is text', path, node.range, {
+        hint: 'write it on one line, or as a block with |',
+      });
       return { ...NOTHING, type: STRING };
     }
     if (node.text.startsWith('=')) return this.#scalarExpression(node, path, place);
-    if (LOOKS_LIKE_EXPRESSION.test(node.text)) {
+    if (looksLikeExpression(node.text, place)) {
       this.#findings.warn(
         'M409',
         'this stays text although it looks like an expression',
@@ -140,7 +144,7 @@ export class ValueReader {
     }
   }
 
-  /** An expression place: `if`, `take`. A leading `=` is allowed. Undefined with a finding otherwise. */
+  /** An expression place: `if`, `each`, `until`, `take`, `that` and checks. A leading `=` is allowed. Undefined with a finding otherwise. */
   expression(
     node: SourceNode,
     path: string,
@@ -255,7 +259,21 @@ export class ValueReader {
       this.#findings.add('M201', `step "${name}" has not finished at this point`, path, range, {
         hint: 'only steps above can be read',
       });
-    } else this.#findings.add(error.code, error.message, path, range, { hint: error.hint });
+    } else if (error.code === 'M201' && place.hiddenSteps?.has(name)) {
+      this.#findings.add('M201', `step "${name}" cannot be read here`, path, range, {
+        hint: place.hiddenSteps.get(name),
+      });
+    } else
+      this.#findings.add(error.code, error.message, path, range, { hint: this.#cutHint(error, node) ?? error.hint });
+  }
+
+  /** For an expression that YAML ended at one of its own commas. */
+  #cutHint(error: ExpressionProblem, node: SourceScalar): string | undefined {
+    const isCut =
+      error.code === 'M401' && /^\s*,/.test(this.#findings.source.text.slice(node.range[1], node.range[1] + 20));
+    const hasOpen = (node.text.match(/[([{]/g)?.length ?? 0) > (node.text.match(/[)\]}]/g)?.length ?? 0);
+    if (!isCut || !hasOpen) return undefined;
+    return 'inside { } and [ ] a comma ends the value: put the whole value in quotes';
   }
 
   /** The name when the whole expression is `secrets.NAME`. */
@@ -271,6 +289,12 @@ export class ValueReader {
       ? tree.name
       : undefined;
   }
+}
+
+/** True for a path that starts with a name that can be read in this place. */
+function looksLikeExpression(text: string, place: ValuePlace): boolean {
+  const name = LOOKS_LIKE_EXPRESSION.exec(text)?.[1];
+  return name !== undefined && (place.roots.has(name) || name === 'secrets');
 }
 
 type Member = ReturnType<typeof membersOf>[number];

@@ -20,7 +20,9 @@ export function readWords(findings: Findings, map: SourceMap, path: string): Wor
     if (text === '')
       findings.add('M104', `${key} is text`, at, entry.value.range, { hint: `write it, or remove ${key}` });
     else if (key === 'title' && text.length > TITLE_CHARACTERS_MAX) {
-      findings.add('M803', `a title has at most ${TITLE_CHARACTERS_MAX} characters`, at, entry.value.range);
+      findings.add('M803', `a title has at most ${TITLE_CHARACTERS_MAX} characters`, at, entry.value.range, {
+        hint: 'longer words go to description',
+      });
     } else words[key] = text;
   }
   return words;

@@ -1,15 +1,17 @@
-// Owns what reading one step needs of its method: findings, types, values, limits, and the steps finished so far.
-import type { OutFields } from '../compiled-method.ts';
+// Owns what reading one step needs of its method and of the place it stands at: what can be read there, and what holds there.
+import type { CodeBlock, CodeLanguage, CompiledStep, OutFields } from '../compiled-method.ts';
 import type { Root } from '../expression/compile-expression.ts';
 import type { Findings } from '../source/findings.ts';
 import type { SourceMap } from '../source/source-node.ts';
 import type { SchemaWriter } from '../types/json-schema.ts';
 import type { TypeReader } from '../types/read-type.ts';
 import type { Field, ObjectType } from '../types/type.ts';
+import type { Callees } from './callee.ts';
 import type { DeclaredSecrets } from './declared-secrets.ts';
 import type { GivenLimits } from './read-limits.ts';
 import type { ValuePlace, ValueReader } from './read-value.ts';
 
+/** The method, as seen from one list of steps. Inner lists get a copy with a scope of their own. */
 export interface MethodContext {
   readonly findings: Findings;
   readonly types: TypeReader;
@@ -17,30 +19,51 @@ export interface MethodContext {
   readonly values: ValueReader;
   readonly secrets: DeclaredSecrets;
   readonly limits: GivenLimits;
-  readonly roots: ReadonlyMap<string, Root>;
-  /** Finished steps by name; grows as steps are read, and is the type of `steps` in expressions. */
-  readonly finished: Map<string, Field>;
+  readonly lib: { readonly [Language in CodeLanguage]?: CodeBlock };
+  readonly callees: Callees;
+  readonly legacyKeys: ReadonlyMap<string, string>;
+  /** Names of all steps read so far, wherever they stand: a name is used once a file. */
+  readonly names: Set<string>;
+  /** The out of one run of each step read so far, by name: what its mock must fit. */
+  readonly outTypes: Map<string, ObjectType>;
   /** Names of all steps not finished yet. */
   readonly later: Set<string>;
-  readonly legacyKeys: ReadonlyMap<string, string>;
+  /** Finished steps that cannot be read here, and why: those of other rounds and of other branches. */
+  readonly hidden: Map<string, string>;
+  /** What expressions can read here. `steps` is typed by `finished`. */
+  readonly roots: ReadonlyMap<string, Root>;
+  /** Finished steps that can be read here, by name; grows as steps are read. */
+  readonly finished: Map<string, Field>;
+  /** What holds here: the facts of the `if`s around. */
+  readonly facts: ReadonlySet<string>;
+  /** Reads one step: lists of steps stand in steps, which would otherwise import each other. */
+  readonly readStep: (context: MethodContext, step: SourceMap, path: string) => CompiledStep | undefined;
+  /** How many steps of the file have been read. */
+  readonly steps: { count: number };
+  /** Lists of steps around, this one included. */
+  readonly level: number;
+  /** Several of these steps may run at once (`at_once`), so questions have to wait for each other. */
+  readonly atOnce: boolean;
 }
 
 /** One step under reading. */
 export interface StepContext extends MethodContext {
   readonly step: SourceMap;
   readonly path: string;
-  /** What holds while the step runs: the facts of its `if`. */
-  readonly facts: ReadonlySet<string>;
+  /** Empty when the name could not be read. */
+  readonly name: string;
+  /** The step's own `limits`. */
+  readonly ownLimits: GivenLimits;
   readonly out: OutFields | null;
   readonly outType: ObjectType | null;
 }
 
-/** The place of values inside a step. */
+/** The place of values inside a step, or between steps. */
 export function placeOf(
-  context: StepContext,
+  context: MethodContext,
   secrets: ValuePlace['secrets'],
   more: ReadonlyMap<string, Root> = new Map(),
 ): ValuePlace {
   const roots = more.size === 0 ? context.roots : new Map([...context.roots, ...more]);
-  return { roots, facts: context.facts, secrets, laterSteps: context.later };
+  return { roots, facts: context.facts, secrets, laterSteps: context.later, hiddenSteps: context.hidden };
 }

@@ -1,0 +1,9 @@
+// Owns what of the language a worker may lack. A version saves all features it uses; a run is only held back for these.
+
+/** Sorted. Every other kind runs in any worker. */
+const SPECIAL_FEATURES = ['agent', 'browser', 'python', 'shell'] as const;
+
+/** Those of a version's features that its worker must have been asked for. Sorted. */
+export function specialFeatures(features: readonly string[]): string[] {
+  return SPECIAL_FEATURES.filter((feature) => features.includes(feature));
+}

@@ -1,0 +1,81 @@
+// Owns code steps (node, python, shell): the code, the values and secrets given to it, and where its printed text goes.
+import type { CodeLanguage, CodeStep, StepBase } from '../../compiled-method.ts';
+import { type SourceEntry, stringOf } from '../../source/source-node.ts';
+import { isUnknown, membersOf, type Type } from '../../types/type.ts';
+import { hintNearest } from '../did-you-mean.ts';
+import { hasNetwork } from '../read-limits.ts';
+import { placeOf, type StepContext } from '../step-context.ts';
+import { checkCode } from './check-code.ts';
+import { readIn } from './read-in.ts';
+
+const CODE_BYTES_MAX = 65_536;
+
+type CodeFields = Omit<CodeStep, Exclude<keyof StepBase, 'secrets'>>;
+
+export function readCode(context: StepContext, kind: CodeLanguage, entry: SourceEntry): CodeFields {
+  const { findings, path, step } = context;
+  const at = `${path}.${kind}`;
+  const code = stringOf(entry.value) ?? '';
+  if (code.trim() === '')
+    findings.add('M112', `${kind} needs code`, at, entry.keyRange, { hint: `write  ${kind}: |  and the code below` });
+  else if (Buffer.byteLength(code) > CODE_BYTES_MAX)
+    findings.add('M804', 'code is at most 64 KiB', at, entry.keyRange, { hint: 'move shared code to lib' });
+  const inputs = readIn(context, placeOf(context, 'values'), 'variables');
+  const secrets = readSecretNames(context, step.entries.get('secrets'));
+  if (code !== '') checkCode(context, { kind, entry, code, inputs, secrets });
+  const codeAt = entry.value.kind === 'scalar' ? entry.value.contentAt : entry.value.range[0];
+  return {
+    kind,
+    code,
+    codeLine: findings.source.positionOf(codeAt).line,
+    inputs: new Map(Array.from(inputs, ([name, { value }]) => [name, value])),
+    secrets,
+    stdout: readStdout(context, step.entries.get('stdout')),
+    network: hasNetwork(context.ownLimits, context.limits),
+  };
+}
+
+/** `secrets: [NAME]` of a step. */
+export function readSecretNames(context: StepContext, entry: SourceEntry | undefined): string[] {
+  if (!entry) return [];
+  if (entry.value.kind !== 'list') {
+    context.findings.add('M602', "a step's secrets is a list of names", `${context.path}.secrets`, entry.value.range, {
+      hint: 'for example  secrets: [API_TOKEN]',
+    });
+    return [];
+  }
+  for (const [index, item] of entry.value.items.entries()) {
+    context.values.secretName(item.kind === 'scalar' ? item.text : '', `${context.path}.secrets[${index}]`, item.range);
+  }
+  return context.values.takeSecretNames();
+}
+
+/** `stdout`: a field of `out` that takes the printed text, as JSON unless the field is text. */
+function readStdout(context: StepContext, entry: SourceEntry | undefined): CodeStep['stdout'] {
+  if (!entry) return null;
+  const { findings, outType, path } = context;
+  const name = stringOf(entry.value) ?? '';
+  const field = outType?.fields.get(name);
+  if (field) return { field: name, as: holdsText(field.type) ? 'text' : 'json' };
+  findings.add(
+    'M508',
+    `stdout names "${name.slice(0, 40)}", which out does not declare`,
+    `${path}.stdout`,
+    entry.value.range,
+    {
+      hint:
+        hintNearest(name, outType?.fields.keys() ?? [], 'out declares') ??
+        `add  out: { ${/^[A-Za-z_]\w{0,63}$/.test(name) ? name : 'text'}: string }`,
+    },
+  );
+  return null;
+}
+
+function holdsText(type: Type): boolean {
+  if (isUnknown(type)) return false;
+  return membersOf(type).every(
+    (member) =>
+      ['string', 'secret', 'null'].includes(member.kind) ||
+      (member.kind === 'choice' && member.values.every((value) => typeof value === 'string')),
+  );
+}

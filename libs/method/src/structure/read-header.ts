@@ -1,0 +1,41 @@
+// Owns the header of a method: its format and its name.
+import type { Findings } from '../source/findings.ts';
+import type { SourceMap } from '../source/source-node.ts';
+import { hintNearest } from './did-you-mean.ts';
+import { METHOD_NAME } from './names.ts';
+
+const FORMATS = ['method/2', 'workflow/2'] as const;
+
+/** The format; undefined with a finding. */
+export function readFormat(findings: Findings, root: SourceMap): (typeof FORMATS)[number] | undefined {
+  const entry = root.entries.get('format');
+  if (!entry) {
+    findings.add('M102', 'format is missing', 'format', [root.range[0], root.range[0]], {
+      hint: 'add  format: method/2',
+    });
+    return undefined;
+  }
+  const text = entry.value.kind === 'scalar' ? entry.value.text : '';
+  const known = FORMATS.find((format) => format === text);
+  if (!known) {
+    findings.add('M103', `unknown format "${text.slice(0, 40)}"`, 'format', entry.value.range, {
+      hint: hintNearest(text, FORMATS) ?? 'write  format: method/2',
+    });
+  }
+  return known;
+}
+
+/** The name; empty with a finding. */
+export function readName(findings: Findings, map: SourceMap): string {
+  const entry = map.entries.get('name');
+  if (!entry) {
+    findings.add('M102', 'name is missing', 'name', [map.range[0], map.range[0]], { hint: 'add  name: my-method' });
+    return '';
+  }
+  const text = entry.value.kind === 'scalar' ? entry.value.text : '';
+  if (METHOD_NAME.test(text)) return text;
+  findings.add('M203', `"${text.slice(0, 40)}" is not a method name`, 'name', entry.value.range, {
+    hint: 'small letters, digits and -, 2 to 64 characters; words for people go to title',
+  });
+  return '';
+}

@@ -1,0 +1,43 @@
+// Owns `result`, of the method and of groups: names and the values made of finished steps.
+import type { CompiledValue } from '../compiled-value.ts';
+import { isEmptyNode, type SourceEntry } from '../source/source-node.ts';
+import { ANY, contains, type Field, type ObjectType } from '../types/type.ts';
+import { isFieldName } from './names.ts';
+import { type MethodContext, placeOf } from './step-context.ts';
+
+const VALUES_MAX = 200;
+
+export interface GivenResult {
+  readonly values: ReadonlyMap<string, CompiledValue>;
+  readonly type: ObjectType;
+}
+
+export function readResult(context: MethodContext, entry: SourceEntry | undefined, at: string): GivenResult {
+  const { findings, values } = context;
+  const read = new Map<string, CompiledValue>();
+  const fields = new Map<string, Field>();
+  const place = placeOf(context, 'none');
+  if (entry && entry.value.kind !== 'map' && !isEmptyNode(entry.value)) {
+    findings.add('M310', 'result is a mapping of name: value', at, entry.value.range, {
+      hint: 'for example  result: { id: =steps.order.id }',
+    });
+  }
+  for (const { key, keyRange, value } of entry?.value.kind === 'map' ? entry.value.entries.values() : []) {
+    const path = `${at}.${key}`;
+    if (!isFieldName(key))
+      findings.add('M203', `"${key.slice(0, 40)}" is not a field name`, path, keyRange, {
+        hint: 'letters, digits and _',
+      });
+    else if (read.size >= VALUES_MAX) {
+      findings.add('M803', `a result has at most ${VALUES_MAX} values`, path, keyRange, {
+        hint: 'put what belongs together into one object',
+      });
+      break;
+    } else {
+      const typed = values.value(value, path, place);
+      read.set(key, typed.value);
+      fields.set(key, { type: contains(typed.type, 'secret') ? ANY : typed.type, optional: false });
+    }
+  }
+  return { values: read, type: { kind: 'object', fields } };
+}

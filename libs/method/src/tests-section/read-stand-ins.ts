@@ -1,0 +1,131 @@
+// Owns what stands in for the world in a test: mocked steps and answers to questions, by the path of their step.
+import type { JsonValue } from '../json.ts';
+import { isEmptyNode, jsonOf, type SourceEntry, type SourceMap, type SourceNode } from '../source/source-node.ts';
+import { checkKeys } from '../structure/check-keys.ts';
+import { ERROR_KINDS } from '../structure/error-kinds.ts';
+import { readCount } from '../structure/read-amount.ts';
+import { readWord } from '../structure/read-word.ts';
+import { type IndexedStep, type NamedStep } from './step-index.ts';
+import { entriesOrReport, reportMisfit, type TestContext } from './test-context.ts';
+import { MOCK_ERROR_KEYS } from './test-keys.ts';
+
+// Their outs are made by what is inside or around them.
+const WITHOUT_MOCK: ReadonlyMap<string, string> = new Map([
+  ['steps', 'mock the steps inside'],
+  ['parallel', 'mock the steps inside'],
+  ['check', 'checks always run: mock what they look at'],
+]);
+
+/** `mock`: step path to its out, a list for rounds, or `{ $error: { kind, status } }`. */
+export function readMocks(context: TestContext, entry: SourceEntry | undefined, at: string): Map<string, JsonValue> {
+  return readByStep(context, entry, at, 'for example  mock: { order: { total: 5 } }', ({ kind, name }) => {
+    if (kind === 'ask') return { message: `"${name}" asks a person`, hint: 'put it under answers:' };
+    const hint = WITHOUT_MOCK.get(kind ?? '');
+    return hint === undefined ? undefined : { message: `"${name}" cannot be mocked`, hint };
+  });
+}
+
+/** `answers`: path of an ask step to the answer, a list for rounds. */
+export function readAnswers(context: TestContext, entry: SourceEntry | undefined, at: string): Map<string, JsonValue> {
+  return readByStep(context, entry, at, 'for example  answers: { approval: { go: true } }', ({ kind, name }) =>
+    kind === 'ask' || kind === undefined ? undefined : { message: `"${name}" asks nobody`, hint: 'put it under mock:' },
+  );
+}
+
+type Refusal = { readonly message: string; readonly hint: string } | undefined;
+
+function readByStep(
+  context: TestContext,
+  entry: SourceEntry | undefined,
+  at: string,
+  example: string,
+  refuse: (step: IndexedStep) => Refusal,
+): Map<string, JsonValue> {
+  const { findings } = context.method;
+  const values = new Map<string, JsonValue>();
+  for (const { key, keyRange, value } of entriesOrReport(context, entry, at, example)) {
+    const path = `${at}.${key}`;
+    const found = context.index.find(key);
+    if ('message' in found) {
+      findings.add('M901', found.message, path, keyRange, { hint: found.hint });
+      continue;
+    }
+    const refused = refuse(found.step);
+    if (refused) findings.add('M901', refused.message, path, keyRange, { hint: refused.hint });
+    else if (values.has(found.path))
+      findings.add('M003', `step "${found.step.name}" is given twice`, path, keyRange, {
+        hint: 'remove one of the two',
+      });
+    else {
+      checkStandIn(context, found, value, path);
+      values.set(found.path, jsonOf(value));
+    }
+  }
+  return values;
+}
+
+/** A step in rounds takes a list; one inside a loop may also take one value for all rounds. */
+function checkStandIn(context: TestContext, { step, times }: NamedStep, node: SourceNode, path: string): void {
+  const what = step.kind === 'ask' ? `the answer to "${step.name}"` : `the mock of "${step.name}"`;
+  const isError = isErrorMock(node) && step.kind !== 'ask';
+  if (isError) checkError(context, node, path);
+  else if (times !== 'one' && node.kind === 'list') {
+    for (const [index, item] of node.items.entries()) {
+      const at = `${path}[${index}]`;
+      if (isErrorMock(item) && step.kind !== 'ask') checkError(context, item, at);
+      // Null stands for a round that is skipped.
+      else if (!isEmptyNode(item)) checkOut(context, step, what, item, at);
+    }
+  } else if (times === 'rounds') {
+    context.method.findings.add('M902', `${what} is a list: the step runs in rounds`, path, node.range, {
+      hint: `write  ${step.name}: [first, second]  or  "${step.name}[0]": first`,
+    });
+  } else checkOut(context, step, what, node, path);
+}
+
+function checkOut(context: TestContext, step: IndexedStep, what: string, node: SourceNode, path: string): void {
+  const type = context.method.outTypes.get(step.name);
+  // A step that could not be read has no known out.
+  if (type) reportMisfit(context, `${what} does not fit`, context.fit.fields(node, type, path, ''));
+}
+
+type ErrorMock = SourceMap;
+
+function isErrorMock(node: SourceNode): node is ErrorMock {
+  return node.kind === 'map' && node.entries.has('$error');
+}
+
+function checkError(context: TestContext, node: ErrorMock, path: string): void {
+  const { findings } = context.method;
+  const error = node.entries.get('$error');
+  const at = `${path}.$error`;
+  const other = [...node.entries.values()].find(({ key }) => key !== '$error');
+  if (other)
+    findings.add('M902', 'an error stands alone', `${path}.${other.key}`, other.keyRange, {
+      hint: 'a step fails or has an out, not both',
+    });
+  if (error?.value.kind !== 'map') {
+    findings.add('M902', '$error is a mapping', at, error?.value.range ?? node.range, {
+      hint: 'for example  { $error: { kind: http, status: 503 } }',
+    });
+    return;
+  }
+  const fields = error.value;
+  checkKeys(findings, fields, MOCK_ERROR_KEYS, at);
+  const kind = readWord(findings, fields.entries.get('kind'), `${at}.kind`, 'kind', ERROR_KINDS);
+  const status = fields.entries.get('status');
+  readCount(findings, status, `${at}.status`, 'status', [100, 599], 'a status of HTTP, such as 503');
+  for (const key of ['code', 'message'] as const) {
+    const given = fields.entries.get(key);
+    if (given && given.value.kind !== 'scalar')
+      findings.add('M104', `${key} is text`, `${at}.${key}`, given.value.range);
+  }
+  if (!fields.entries.has('kind'))
+    findings.add('M102', '$error needs kind', at, error.keyRange, {
+      hint: `add  kind: ${status ? 'http' : 'exception'}`,
+    });
+  else if (status && kind !== undefined && kind !== 'http')
+    findings.add('M902', `an error of kind ${kind} has no status`, `${at}.status`, status.keyRange, {
+      hint: 'remove it, or write  kind: http',
+    });
+}

@@ -1,0 +1,52 @@
+// Owns the comments of a workflow/1 file: each goes to the step it stands at, before the file, or behind it.
+import { Lexer } from 'yaml';
+import type { OldStep } from './old-workflow.ts';
+
+export interface KeptComments {
+  readonly head: readonly string[];
+  readonly steps: readonly (readonly string[])[];
+  readonly foot: readonly string[];
+}
+
+// A lexer mark: the next lexeme is a scalar, whose text may well start with `#`.
+const SCALAR_FOLLOWS = '\u001f';
+const MARKS = new Set(['\u0002', '\u0018', SCALAR_FOLLOWS]);
+
+/** A comment on a step's own line or within it is the step's; one on a line of its own belongs to what follows it. */
+export function keepComments(text: string, steps: readonly OldStep[]): KeptComments {
+  const head: string[] = [];
+  const foot: string[] = [];
+  const kept = steps.map((): string[] => []);
+  let step = 0;
+  for (const { at, line } of commentsOf(text)) {
+    while (step < steps.length && isPassed(text, steps[step], at)) step++;
+    const own = kept[step];
+    if (own && (step > 0 || at > (steps[0]?.range[0] ?? 0) || standsInSteps(text, steps[0], at))) own.push(line);
+    else (own ? head : foot).push(line);
+  }
+  return { head, steps: kept, foot };
+}
+
+/** True once the comment stands behind the step, on a line of its own. */
+function isPassed(text: string, step: OldStep | undefined, at: number): boolean {
+  if (!step || at < step.range[1]) return false;
+  const end = step.range[1];
+  return text.charAt(end - 1) === '\n' || text.slice(end, at).includes('\n');
+}
+
+/** True for a comment between `steps:` and the first step. */
+function standsInSteps(text: string, first: OldStep | undefined, at: number): boolean {
+  return first !== undefined && !/^[^\s#-]/m.test(text.slice(at, first.range[0]));
+}
+
+function commentsOf(text: string): { at: number; line: string }[] {
+  const found: { at: number; line: string }[] = [];
+  let at = 0;
+  let isScalar = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (!isScalar && lexeme.startsWith('#')) found.push({ at, line: lexeme.replace(/^#[ \t]?/, '').trimEnd() });
+    isScalar = lexeme === SCALAR_FOLLOWS;
+    if (!MARKS.has(lexeme)) at += lexeme.length;
+  }
+  return found;
+}
