@@ -1,6 +1,7 @@
 // A warm runner: a child process that runs node steps of one version, one at a time, until its worker closes the
 // pipe. Plain JavaScript and small, because its start is on the path of a version's first step.
 import { setImmediate as turn } from 'node:timers/promises';
+import { ProcessState } from './process-state.mjs';
 import { reportOf } from './step-error.mjs';
 import { StepFunctions } from './step-function.mjs';
 import { StepObject } from './step-object.mjs';
@@ -13,18 +14,24 @@ const RETURNED_BYTES_MAX = 5 * 1024 * 1024;
 const [workDir, codeDir, memoryMb] = process.argv.slice(2);
 const folder = new WorkFolder(workDir);
 const functions = new StepFunctions(codeDir);
-// biome-ignore lint/style/noProcessEnv: this is what the author's code sees of its environment, not our configuration.
-const environment = process.env;
-const baseEnvironment = { ...environment };
 const pipe = connectWorker({
-  code: (message) => functions.learn(message),
+  lib: (message) => {
+    functions.learnLib(message);
+    libChanges = state.canChange(message.code);
+  },
+  code: (message) => {
+    functions.learn(message);
+    if (libChanges || state.canChange(message.code)) changing.add(message.step);
+  },
   step: (message) => void runStep(message),
 });
 // Opened now, as their pipes would else count as something that the first printing step left behind.
 const prints = [process.stdout, process.stderr];
+/** Steps whose code, or whose lib, can change what all code shares. */
+const changing = new Set();
+let libChanges = false;
 let stepsRun = 0;
 let current = null;
-pipe.send({ t: 'ready' });
 
 // What a step left behind may fail at any time; the process is not trusted any more after that.
 for (const event of ['uncaughtException', 'unhandledRejection']) {
@@ -33,6 +40,8 @@ for (const event of ['uncaughtException', 'unhandledRejection']) {
     end(current, { error: reportOf(error, codeDir), replace: 'an error outside the awaited code' });
   });
 }
+const state = new ProcessState(workDir);
+pipe.send({ t: 'ready' });
 
 async function runStep(message) {
   current = message.n;
@@ -41,7 +50,7 @@ async function runStep(message) {
   const result = {};
   try {
     folder.enter();
-    setEnvironment(message);
+    state.reset(message);
     const step = new StepObject(message, workDir, pipe.send);
     const run = await functions.get(message.step);
     const out = await run(step, ...message.values);
@@ -53,18 +62,21 @@ async function runStep(message) {
   result.ms = performance.now() - startedMs;
   // A full pipe makes prints wait; they belong to this step and go before its end.
   for (const print of prints) if (print.writableLength > 0) await new Promise((sent) => print.write('', sent));
+  if (state.spawned()) result.spawned = true;
   if (process.getActiveResourcesInfo().length > resourcesBefore && (await staysActive(resourcesBefore))) {
     result.replace = 'the step left timers, connections or processes';
+  } else if (state.isChanged(changing.has(message.step))) {
+    result.replace = 'the step changed what all code shares';
   } else if (++stepsRun % HEAP_CHECK_EVERY_STEPS === 0 && memoryIsLow()) {
     result.replace = 'its memory grew';
   }
   end(message.n, result);
 }
 
-function end(n, { outText, error, files, replace, ms = 0 }) {
+function end(n, { outText, error, files, spawned, replace, ms = 0 }) {
   if (current !== n) return;
   current = null;
-  const head = JSON.stringify({ t: 'end', n, ms, files, replace, error });
+  const head = JSON.stringify({ t: 'end', n, ms, files, spawned, replace, error });
   // The out is text already; taking it in as it is saves a second pass over it.
   pipe.sendText(outText === undefined ? head : `${head.slice(0, -1)},"out":${outText}}`);
 }
@@ -92,20 +104,6 @@ function textOf(out) {
     throw Object.assign(new Error('the returned value is larger than 5 MiB'), { stepKind: 'limit' });
   }
   return text;
-}
-
-/** What an earlier step changed is undone: the environment is that of the process's start and this step's names. */
-function setEnvironment({ step, key }) {
-  for (const name of Object.keys(environment)) {
-    if (!(name in baseEnvironment) && !name.startsWith('STEP_')) delete environment[name];
-  }
-  for (const name in baseEnvironment) {
-    if (environment[name] !== baseEnvironment[name]) environment[name] = baseEnvironment[name];
-  }
-  environment.STEP_NAME = step;
-  environment.STEP_KEY = key;
-  environment.STEP_TRY = '1';
-  environment.STEP_DIR = workDir;
 }
 
 function memoryIsLow() {

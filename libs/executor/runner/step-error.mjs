@@ -19,6 +19,7 @@ export function reportOf(thrown, codeDir) {
       message: cut(`${named ? `${thrown.name}: ` : ''}${thrown.message}`),
       line: thrown.stepLine ?? lineIn(thrown.stack, codeDir),
       stack: stack.length > 0 ? cut(stack.join('\n')) : undefined,
+      retry: typeof thrown.retry === 'boolean' ? thrown.retry : undefined,
     };
   } catch {
     return { kind: 'exception', message: 'the step threw a value that cannot be shown' };
@@ -33,6 +34,14 @@ export function lineIn(stack, place) {
     if (found !== null) return Number(found[1]);
   }
   return undefined;
+}
+
+/** An error of the author's code before any of it ran. */
+export function asSyntaxFailure(error, file) {
+  return Object.assign(new Error(error.message), {
+    stepKind: 'syntax',
+    stepLine: lineIn(error.stack, file) || undefined,
+  });
 }
 
 function cut(text) {

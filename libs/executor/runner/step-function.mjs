@@ -3,18 +3,24 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Script } from 'node:vm';
-import { lineIn } from './step-error.mjs';
+import { hoistImports } from './hoisted-imports.mjs';
+import { asSyntaxFailure } from './step-error.mjs';
 
-const IMPORTS_MAX = 200;
-const IMPORT_STATEMENT =
-  /^([ \t]*import\b(?:[^'"`;]*?\bfrom)?\s*(?:'[^'\n]*'|"[^"\n]*")(?:\s*with\s*\{[^}]*\})?[ \t]*;?)/;
+const LIB_NAME = /^(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s+([A-Za-z_$][\w$]*)/gm;
+const LIB_EXPORT = /^export(?=\s+(?:async|function|class|const|let|var)\b)/gm;
 
 export class StepFunctions {
+  #lib = null;
+
   constructor(codeDir) {
     this.codeDir = codeDir;
     this.sources = new Map();
     this.functions = new Map();
+  }
+
+  /** `{ code, line }`: what steps see as `lib`. */
+  learnLib(message) {
+    this.#lib = message;
   }
 
   /** `{ step, code, line, names }`: `line` is the source line of the code's first line, `names` its parameters. */
@@ -32,56 +38,35 @@ export class StepFunctions {
   }
 
   async load({ step, code, line, names }) {
-    const file = join(this.codeDir, `${step}.mjs`);
+    if (this.#lib === null) return this.#module(step, `step_${step}`, code, line, ['step', ...names]);
+    this.makeLib ??= await this.#loadLib(this.#lib);
+    const run = await this.#module(step, `step_${step}`, code, line, ['lib', 'step', ...names]);
+    // Made anew for each step: what it keeps in its variables is not the next run's.
+    return async (...values) => run(await this.makeLib(), ...values);
+  }
+
+  /** The functions, classes and variables that stand at the beginning of a line are the members of `lib`. */
+  #loadLib({ code, line }) {
+    const plain = code.replace(LIB_EXPORT, '      ');
+    const names = new Set([...plain.matchAll(LIB_NAME)].map(([, name]) => name));
+    // `typeof`: what looked like a declaration may be a line inside a text.
+    const members = [...names].map((name) => `...(typeof ${name} === 'undefined' ? {} : { ${name} })`);
+    return this.#module('lib', 'lib', plain, line, [], `\nreturn { ${members.join(', ')} };`);
+  }
+
+  async #module(fileName, functionName, code, line, parameters, tail = '') {
+    const file = join(this.codeDir, `${fileName}.mjs`);
     // As many line breaks before the code as there are lines before it in the source: stacks then name its lines.
     const before = '\n'.repeat(line - 1);
-    const head = `async function step_${step}(${['step', ...names].join(', ')}) {`;
-    const { imports, body } = hoistImports(code, (body) => `${before}"use strict"; (${head}${body}\n})`, line, file);
-    writeFileSync(file, `${before}${imports.join(' ')} export ${head}${body}\n}\n`);
+    const head = `async function ${functionName}(${parameters.join(', ')}) {`;
+    const wrap = (body) => `${before}"use strict"; (${head}${body}${tail}\n})`;
+    const { imports, body } = hoistImports(code, wrap, line, file);
+    writeFileSync(file, `${before}${imports.join(' ')} export ${head}${body}${tail}\n}\n`);
     try {
       const module = await import(pathToFileURL(file).href);
-      return module[`step_${step}`];
+      return module[functionName];
     } catch (error) {
       throw error instanceof SyntaxError ? asSyntaxFailure(error, file) : error;
     }
   }
-}
-
-/**
- * Moves static imports out of the function's body. The engine itself says where one stands, because a line that looks
- * like an import may be text inside a template.
- */
-function hoistImports(code, wrap, firstLine, file) {
-  const imports = [];
-  const lines = code.split('\n');
-  for (;;) {
-    const body = lines.join('\n');
-    try {
-      // A script knows no import.meta; the module that is made of the body does.
-      new Script(wrap(body.replaceAll('import.meta', '       meta')), { filename: file });
-      return { imports, body };
-    } catch (error) {
-      const index = lineIn(error.stack, file) - firstLine;
-      const isImport = /^Cannot use import statement/.test(error.message) && imports.length < IMPORTS_MAX;
-      const match = isImport ? IMPORT_STATEMENT.exec(lines.slice(index).join('\n')) : null;
-      if (match === null) throw asSyntaxFailure(error, file);
-      imports.push(
-        match[1]
-          .trim()
-          .replace(/\s*\n\s*/g, ' ')
-          .replace(/;?$/, ';'),
-      );
-      // Its own line breaks stay, so that the lines below keep their numbers.
-      const kept = '\n'.repeat(match[1].split('\n').length - 1);
-      const after = lines.slice(index).join('\n').slice(match[1].length);
-      lines.splice(index, lines.length - index, ...`${kept}${after}`.split('\n'));
-    }
-  }
-}
-
-function asSyntaxFailure(error, file) {
-  return Object.assign(new Error(error.message), {
-    stepKind: 'syntax',
-    stepLine: lineIn(error.stack, file) || undefined,
-  });
 }

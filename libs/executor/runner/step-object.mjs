@@ -16,11 +16,11 @@ export class StepObject {
   filesNamed = 0;
 
   /** `send` takes a message; each carries the step's number, so that what comes after its end is ignored. */
-  constructor({ n, step, key }, dir, send) {
+  constructor({ n, step, key, try: tryNumber }, dir, send) {
     this.#send = (message) => send({ ...message, n });
     this.name = step;
     this.key = key;
-    this.try = 1;
+    this.try = tryNumber;
     this.dir = dir;
   }
 

@@ -5,8 +5,8 @@ import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { FinishedStep } from './execute-run.ts';
 import { RunHarness, until } from './run-harness.ts';
 import type { RunJournal, StepEnd } from './run-outcome.ts';
-import type { RunnerJob } from './runner-job.ts';
 import type { RunnerPool } from './runner-pool.ts';
+import type { RunnerJob } from './runners/runner-job.ts';
 
 let harness: RunHarness;
 before(async () => {

@@ -1,8 +1,8 @@
 // The end of what a step printed, bounded and masked. Each source (stdout, stderr, step.log) is masked as its own
 // stream, so that a secret cut in two by a chunk is still found.
 import { StringDecoder } from 'node:string_decoder';
-import type { Mask, MaskStream } from './mask.ts';
 import type { StepLog } from './run-outcome.ts';
+import type { Mask, MaskStream } from './secrets/mask.ts';
 
 export type LogSource = 'stdout' | 'stderr' | 'log';
 
@@ -15,6 +15,8 @@ export class LogTail {
   constructor(
     private readonly mask: Mask,
     private readonly bytesMax: number,
+    /** Sees the masked text at once, all of it. */
+    private readonly onText?: (text: string) => void,
   ) {}
 
   push(from: LogSource, chunk: Buffer): void {
@@ -40,6 +42,8 @@ export class LogTail {
 
   private keep(text: string): void {
     if (text === '') return;
+    this.onText?.(text);
+    this.onText?.(text);
     this.parts.push(text);
     this.keptBytes += Buffer.byteLength(text);
     // Cut at twice the bound, so that a long log costs one copy for each bound's worth of text.

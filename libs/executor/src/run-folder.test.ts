@@ -45,7 +45,11 @@ describe('a run folder', () => {
   it('keeps no half of a file', async () => {
     const folder = RunFolder.create(base, 'run_3');
     await assert.rejects(folder.write('a', 'x', failing(), 'text/plain'), /connection lost/);
-    assert.deepEqual(await readdir(join(folder.dir, 'steps/a/files')), []);
+    assert.deepEqual(await readdir(folder.dir), []);
+    assert.deepEqual(await readdir(`${folder.dir}.parts`), []);
+    await folder.clearStep('a');
+    await folder.write('a', 'x', bytes('1'), 'text/plain');
+    assert.equal(folder.bytesTotal, 1, 'its name was free again');
   });
 
   it('gives absolute paths for its files at any depth, and none outside', async () => {

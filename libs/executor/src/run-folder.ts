@@ -1,14 +1,14 @@
 // The files of one run on this worker. Lazy: most runs have none, and then nothing is ever made on the disk.
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { chmod, copyFile, mkdir, open, realpath, rename, rm, unlink } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, extname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RUN_FOLDER_LIMITS } from '@methods/content/archive-limits';
 import { MemberNames } from '@methods/content/member-names';
 import { packFolder, unpackFolder } from '@methods/content/run-folder-archive';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
-import { mediaTypeOf } from './media-type.ts';
+import { mediaTypeOf } from './folder/media-type.ts';
 
 /** A file in an out: `path` is relative to the run folder (`steps/<step>/files/<name>`), `sha256` is hex. */
 export interface FileValue extends JsonObject {
@@ -22,6 +22,12 @@ export class RunFolder {
   private names = new MemberNames(RUN_FOLDER_LIMITS.filesMax);
   private bytes = 0;
   private made = false;
+  private changes = 0;
+  private serial = 0;
+  /** Files by the step's folder, with their bytes: what clearing a step gives back. */
+  private readonly files = new Map<string, Map<string, number>>();
+  /** Steps side by side change the folder while it is packed for one of them: packing and changes take turns. */
+  private turn: Promise<unknown> = Promise.resolve();
 
   private constructor(readonly dir: string) {}
 
@@ -29,6 +35,18 @@ export class RunFolder {
   static create(baseDir: string, runId: string): RunFolder {
     if (!/^[A-Za-z0-9_-]{1,100}$/.test(runId)) throw new TypeError('a run id is letters, digits, - and _');
     return new RunFolder(join(baseDir, runId));
+  }
+
+  /** Goes on with a folder that stands on this machine already. */
+  static async reopen(baseDir: string, runId: string): Promise<RunFolder> {
+    const folder = RunFolder.create(baseDir, runId);
+    const entries = await readdir(join(folder.dir, 'steps'), { recursive: true, withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      if (!entry.isFile() || !entry.parentPath.split(sep).includes('files')) continue;
+      folder.bytes += (await stat(join(entry.parentPath, entry.name))).size;
+      folder.made = true;
+    }
+    return folder;
   }
 
   hasFiles(): boolean {
@@ -40,29 +58,34 @@ export class RunFolder {
     return this.bytes;
   }
 
+  /** Rises with every file that came or went since the folder was made or restored; the bytes may be the same after. */
+  get revision(): number {
+    return this.changes;
+  }
+
   /**
    * Moves a regular file into the folder of a step; nothing else may write to it any more. Throws ArchiveRefused when
    * its name could not be packed or is taken. The size was checked by the caller.
    */
   async moveIn(step: string, name: string, from: string, mediaType?: string): Promise<FileValue> {
-    const { path, target } = await this.placeFor(step, name);
-    await rename(from, target).catch(async (error: NodeJS.ErrnoException) => {
+    const part = await this.partFor(step, name);
+    await rename(from, part).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EXDEV') throw error;
-      await copyFile(from, target, constants.COPYFILE_EXCL);
+      await copyFile(from, part, constants.COPYFILE_EXCL);
       await unlink(from);
     });
-    await chmod(target, 0o444);
-    const { bytes, sha256 } = await digestOf(target);
-    this.bytes += bytes;
+    await chmod(part, 0o444);
+    const { bytes, sha256 } = await digestOf(part);
+    const path = await this.place(step, name, part, bytes);
     return { path, bytes, sha256, media_type: mediaType ?? mediaTypeOf(extname(name)) };
   }
 
   /** Writes a stream into the folder of a step. A failed stream leaves no file. */
   async write(step: string, name: string, content: AsyncIterable<Uint8Array>, mediaType: string): Promise<FileValue> {
-    const { path, target } = await this.placeFor(step, name);
+    const part = await this.partFor(step, name);
     const hash = createHash('sha256');
     let bytes = 0;
-    const file = await open(target, 'wx', 0o444);
+    const file = await open(part, 'wx', 0o444);
     try {
       for await (const chunk of content) {
         hash.update(chunk);
@@ -70,12 +93,12 @@ export class RunFolder {
         await file.writeFile(chunk);
       }
     } catch (error) {
-      await unlink(target);
+      await unlink(part);
       throw error;
     } finally {
       await file.close();
     }
-    this.bytes += bytes;
+    const path = await this.place(step, name, part, bytes);
     return { path, bytes, sha256: hash.digest('hex'), media_type: mediaType };
   }
 
@@ -99,8 +122,19 @@ export class RunFolder {
   }
 
   /** The whole folder as a gzip tar. Only with files. */
-  archive(): AsyncIterable<Buffer> {
-    return packFolder(this.dir);
+  async *archive(): AsyncGenerator<Buffer> {
+    let end = () => {};
+    const packed = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const before = this.turn;
+    this.turn = packed;
+    try {
+      await before;
+      yield* packFolder(this.dir);
+    } finally {
+      end();
+    }
   }
 
   /** Takes over what an earlier attempt saved. Whatever stood here before is dropped. */
@@ -114,22 +148,65 @@ export class RunFolder {
     if (!this.made) return;
     this.made = false;
     await rm(this.dir, { recursive: true, force: true });
+    await rm(this.partsDir, { recursive: true, force: true });
   }
 
-  /** Drops what a lost attempt of the step left, so that its names are free. Call before the step's first file. */
+  /** Drops what an earlier try or a lost attempt of the step left, so that its names are free. Before its first file. */
   async clearStep(step: string): Promise<void> {
     if (!this.made) return;
-    await rm(join(this.dir, 'steps', step), { recursive: true, force: true });
+    const folder = folderOf(step);
+    await this.inTurn(() => rm(join(this.dir, folder, 'files'), { recursive: true, force: true }));
+    const gone = this.files.get(folder);
+    if (gone === undefined) return;
+    this.files.delete(folder);
+    this.changes++;
+    for (const bytes of gone.values()) this.bytes -= bytes;
+    // Names cannot be taken out of it: it is made anew from those that are left.
+    this.names = new MemberNames(RUN_FOLDER_LIMITS.filesMax);
+    for (const files of this.files.values()) for (const path of files.keys()) this.names.add('file', path);
   }
 
-  private async placeFor(step: string, name: string): Promise<{ path: string; target: string }> {
-    const path = `steps/${step}/files/${name}`;
-    this.names.add('file', path);
-    const target = join(this.dir, path);
-    this.made = true;
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    return { path, target };
+  /** Beside the folder: what is not whole yet must not be packed. */
+  private get partsDir(): string {
+    return `${this.dir}.parts`;
   }
+
+  private async partFor(step: string, name: string): Promise<string> {
+    const folder = folderOf(step);
+    const path = `${folder}/files/${name}`;
+    this.names.add('file', path);
+    const files = this.files.get(folder) ?? new Map<string, number>();
+    this.files.set(folder, files.set(path, 0));
+    this.made = true;
+    await mkdir(this.dir, { recursive: true, mode: 0o700 });
+    await mkdir(this.partsDir, { recursive: true, mode: 0o700 });
+    return join(this.partsDir, String(++this.serial));
+  }
+
+  private async place(step: string, name: string, part: string, bytes: number): Promise<string> {
+    const folder = folderOf(step);
+    const path = `${folder}/files/${name}`;
+    const target = join(this.dir, path);
+    await this.inTurn(async () => {
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await rename(part, target);
+    });
+    this.files.get(folder)?.set(path, bytes);
+    this.bytes += bytes;
+    this.changes++;
+    return path;
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.turn.then(work);
+    this.turn = done.catch(() => {});
+    return done;
+  }
+}
+
+/** `loop[2]/inner` lies in `steps/loop.2/inner`: brackets are no names on some systems. */
+function folderOf(step: string): string {
+  return `steps/${step.replaceAll(/\[(\d+)\]/g, '.$1')}`;
 }
 
 /** True for the exact shape of a file value. */

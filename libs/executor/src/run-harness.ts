@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '@methods/base/clock';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { executeRun, type RunOptions } from './execute-run.ts';
+import { NO_SANDBOX } from './isolation.ts';
 import { RunFolder } from './run-folder.ts';
 import type { RunJournal, RunOutcome, StepEnd } from './run-outcome.ts';
 import { RunnerPool, type RunnerPoolOptions } from './runner-pool.ts';
@@ -29,7 +30,14 @@ export class RunHarness {
   static async start(options: Partial<RunnerPoolOptions> = {}): Promise<RunHarness> {
     const dir = await mkdtemp(join(tmpdir(), 'run-harness-'));
     const path = '/usr/local/bin:/usr/bin:/bin';
-    const runners = new RunnerPool({ folder: dir, runnersMax: 4, path, clock: systemClock, ...options });
+    const runners = new RunnerPool({
+      folder: dir,
+      runnersMax: 4,
+      path,
+      clock: systemClock,
+      isolation: NO_SANDBOX,
+      ...options,
+    });
     runners.start();
     return new RunHarness(dir, runners);
   }

@@ -5,12 +5,24 @@ import type { ErrorKind, StepError } from './step-failure.ts';
 
 export interface CheckRecord {
   readonly name: string;
-  /** Only `code` until `require`, `ensure` and check steps are built. */
-  readonly phase: 'code';
+  /** `step`: of a check step; `code`: of `step.check` in the author's code. */
+  readonly phase: 'require' | 'ensure' | 'step' | 'code';
   /** `warned`: not true, at level `warn`. */
   readonly status: 'passed' | 'failed' | 'warned';
+  /** What a check that is not true counts as; absent in checks by code. */
+  readonly level?: 'error' | 'warn';
   readonly message: string | null;
   readonly actual: JsonValue;
+  /** The values the expression read, by their paths; long ones are shortened. Absent: none, or checked by code. */
+  readonly values?: JsonObject;
+}
+
+/** One try of a step that acts. */
+export interface StepTry {
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+  /** Null: the try that succeeded. */
+  readonly error: StepError | null;
 }
 
 export interface StepLog {
@@ -23,6 +35,10 @@ export interface StepLog {
 
 /** The record of a step that came to its end. Everything in it is masked. */
 export interface StepEnd {
+  /**
+   * `refund`, `upsert[3]` (a round), `loop[2]/inner`, `classify/ticket` (a called step), `on_failure/tell`. `@require`
+   * and `@ensure` hold the checks of the method itself; no step can be called so.
+   */
   readonly path: string;
   readonly kind: StepKind;
   readonly status: 'succeeded' | 'skipped' | 'failed';
@@ -35,6 +51,8 @@ export interface StepEnd {
   /** The out holds a declared secret field: it is never stored, and the step runs again after a resume. */
   readonly withheld: boolean;
   readonly checks: readonly CheckRecord[];
+  /** In order; none where nothing was tried (a group, a skipped step). */
+  readonly tries: readonly StepTry[];
   readonly error: StepError | null;
   /** Paths of returned fields that `out` does not declare. */
   readonly dropped: readonly string[];
@@ -77,6 +95,8 @@ export type RunOutcome =
   | { readonly status: 'succeeded'; readonly result: JsonObject; readonly lastRecord?: StepEnd }
   | { readonly status: 'failed'; readonly error: RunError; readonly lastRecord?: StepEnd }
   | { readonly status: 'waiting'; readonly question: RunQuestion; readonly lastRecord?: StepEnd }
+  /** A wait of more than a minute: nothing is left to do here before `untilMs` (wall time). */
+  | { readonly status: 'sleeping'; readonly untilMs: number; readonly lastRecord?: StepEnd }
   | { readonly status: 'stopped'; readonly lastRecord?: StepEnd };
 
 /** Where step records go. */
@@ -86,4 +106,11 @@ export interface RunJournal {
    * longer ours. Records of one run are given in order; an acknowledgement covers those before it.
    */
   stepEnded(record: StepEnd): Promise<void>;
+  /**
+   * Resolves when it is acknowledged that the step begins; rejects as `stepEnded` does. Called only where a resume
+   * needs it: `on_interrupt` other than `rerun`, a wait (checkpoint `{ until }`), a call of the published version
+   * (`{ version_id }`), and, with kind `failure` and path `@failure`, a run that failed and has steps to run after
+   * that (`{ code, kind, message, step, name }`). Absent: nothing is kept, for runs that are never resumed.
+   */
+  stepStarted?(path: string, kind: StepKind | 'failure', checkpoint?: JsonObject): Promise<void>;
 }

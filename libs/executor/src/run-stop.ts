@@ -2,8 +2,10 @@
 // every step would cost more than a short step itself.
 
 export class RunStop {
-  private onStop: (() => void) | null = null;
-  private readonly listener = () => this.onStop?.();
+  private readonly cancels = new Set<() => void>();
+  private readonly listener = () => {
+    for (const cancel of this.cancels) cancel();
+  };
 
   constructor(private readonly signal: AbortSignal) {
     signal.addEventListener('abort', this.listener);
@@ -16,11 +18,11 @@ export class RunStop {
   /** Waits for `work`; calls `cancel` when the run is stopped meanwhile. */
   async during<T>(work: Promise<T>, cancel: () => void): Promise<T> {
     if (this.stopped) cancel();
-    this.onStop = cancel;
+    this.cancels.add(cancel);
     try {
       return await work;
     } finally {
-      this.onStop = null;
+      this.cancels.delete(cancel);
     }
   }
 

@@ -96,6 +96,11 @@ describe('the runner pool', () => {
     'a timer': 'setInterval(() => {}, 1000)',
     'an open server': "(await import('node:http')).createServer().listen(0)",
     'a child process': "(await import('node:child_process')).spawn('sleep', ['600'])",
+    'a process that left its group':
+      "(await import('node:child_process')).execSync('setsid sleep 600 > /dev/null 2>&1 3>&- &')",
+    'a global name': 'globalThis.left = 1',
+    'a changed built-in': 'Array.prototype.map = () => []',
+    'a listener of the process': "process.on('exit', () => {})",
   })) {
     it(`replaces a runner in which a step left ${what}`, async () => {
       const harness = await start();
@@ -109,6 +114,8 @@ describe('the runner pool', () => {
     'closed a server': "const server = (await import('node:net')).createServer().listen(0); server.close()",
     'cleared a timer': 'clearTimeout(setTimeout(() => {}, 1000))',
     'waited for a child': "(await import('node:child_process')).execSync('true')",
+    'changed a built-in and put it back':
+      'const { map } = Array.prototype; Array.prototype.map = 1; Array.prototype.map = map',
     'only fetched': "await (await fetch('http://localhost:' + port)).json()",
   })) {
     it(`keeps a runner whose step ${what}`, async () => {
@@ -128,7 +135,8 @@ describe('the runner pool', () => {
 
   it('replaces a runner whose memory has grown', async () => {
     const harness = await start();
-    const code = 'globalThis.all ??= []; for (let i = 0; i < 40000; i++) globalThis.all.push({ i })';
+    const kept = "const kept = (await import('node:os')).default;";
+    const code = `${kept} kept.all ??= []; for (let i = 0; i < 40000; i++) kept.all.push({ i })`;
     const built = pidStep(code, { limits: { memoryMb: 64 } });
     const pids = new Set<JsonValue>();
     for (let i = 0; i < 64; i++) pids.add(await pidOf(harness, built, 'ver_1'));

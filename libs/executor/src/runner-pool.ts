@@ -8,10 +8,16 @@ import { join } from 'node:path';
 import { AssertionFailed } from '@methods/base/assert';
 import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
-import type { RunnerJob, RunnerReply } from './runner-job.ts';
-import { RunnerProcess } from './runner-process.ts';
-import { RunnerQueue, type WaitingStep } from './runner-queue.ts';
-import { RunnerReaper } from './runner-reaper.ts';
+import { type Isolation, isolationLevel } from './isolation.ts';
+import { EscapedProcesses } from './runners/escaped-processes.ts';
+import { ProcessWatch } from './runners/process-watch.ts';
+import { PythonRuntimes } from './runners/python-runtime.ts';
+import type { Runner, RunnerOptions } from './runners/runner.ts';
+import type { RunnerJob, RunnerReply } from './runners/runner-job.ts';
+import { RunnerProcess } from './runners/runner-process.ts';
+import { RunnerQueue, type WaitingStep } from './runners/runner-queue.ts';
+import { RunnerReaper } from './runners/runner-reaper.ts';
+import { ShellProcess } from './runners/shell-process.ts';
 import { StepFailure } from './step-failure.ts';
 
 /** In a full pool a runner gives its place to another version only after so many start times: a change costs one. */
@@ -26,6 +32,8 @@ export interface RunnerPoolOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly lang?: string;
+  /** Found out at the start unless given; see `isolationLevel`. */
+  readonly isolation?: Isolation;
   /** An idle runner ends after this time; 60 s unless given. */
   readonly idleMs?: number;
   /** How long a step waits for a busy runner before another is started; 40 ms unless given. */
@@ -42,13 +50,19 @@ export interface PooledStep {
 export class RunnerPool implements Stoppable {
   private readonly queues = new Map<string, RunnerQueue>();
   /** All processes that are not gone yet, also those that take no more steps. */
-  private readonly live = new Set<RunnerProcess>();
+  private readonly live = new Set<Runner>();
   private readonly idleMs: number;
   private readonly spawnAfterMs: number;
   private readonly processors = availableParallelism();
+  /** The interpreters found so far. */
+  readonly pythons = new PythonRuntimes();
+  private readonly watches: ProcessWatch;
+  private readonly escaped: EscapedProcesses;
+  private level: Isolation | null = null;
   private folder: string | null = null;
   private reaper: RunnerReaper | null = null;
   private runnerSerial = 0;
+  private freshSerial = 0;
   private runnerCount = 0;
   private sweeping = false;
   private stopped = false;
@@ -56,6 +70,8 @@ export class RunnerPool implements Stoppable {
   constructor(private readonly options: RunnerPoolOptions) {
     this.idleMs = options.idleMs ?? 60_000;
     this.spawnAfterMs = options.spawnAfterMs ?? 40;
+    this.watches = new ProcessWatch(options.clock);
+    this.escaped = new EscapedProcesses(options.clock);
   }
 
   start(): void {
@@ -71,13 +87,30 @@ export class RunnerPool implements Stoppable {
       for (let step = queue.take(); step !== null; step = queue.take()) step.done(failed('The worker stops'));
     }
     await Promise.all([...this.live].map((runner) => runner.kill()));
+    this.watches.stop();
+    this.escaped.endNow();
     await this.reaper?.stop();
     if (this.folder !== null) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  get isolation(): Isolation {
+    this.level ??= this.options.isolation ?? isolationLevel(this.options.path);
+    return this.level;
   }
 
   /** Processes that can take steps, for tests and metrics. */
   get size(): number {
     return this.runnerCount;
+  }
+
+  /** PATH of the steps, before what their dependencies add. */
+  get path(): string {
+    return this.options.path;
+  }
+
+  /** A key for one step alone: its process is its own. */
+  freshKey(): string {
+    return `fresh ${++this.freshSerial}`;
   }
 
   run(job: RunnerJob): PooledStep {
@@ -106,7 +139,7 @@ export class RunnerPool implements Stoppable {
     return queue;
   }
 
-  private give(queue: RunnerQueue, runner: RunnerProcess, step: WaitingStep): void {
+  private give(queue: RunnerQueue, runner: Runner, step: WaitingStep): void {
     runner.run(step.job, (reply) => {
       queue.measured(reply.ms);
       step.done(reply);
@@ -123,7 +156,7 @@ export class RunnerPool implements Stoppable {
     step.done(failed('The step was stopped'));
   }
 
-  private onIdle(queue: RunnerQueue, runner: RunnerProcess): void {
+  private onIdle(queue: RunnerQueue, runner: Runner): void {
     if (this.runnerCount >= this.options.runnersMax && this.hasServed(runner) && this.starvingQueue(queue) !== null) {
       // Its place goes to the starving queue as it retires.
       void runner.kill();
@@ -138,23 +171,25 @@ export class RunnerPool implements Stoppable {
     this.sweepLater();
   }
 
-  private onRetired(queue: RunnerQueue, runner: RunnerProcess): void {
+  private onRetired(queue: RunnerQueue, runner: Runner): void {
     queue.runners.delete(runner);
     this.runnerCount--;
     const at = queue.idle.indexOf(runner);
     if (at !== -1) queue.idle.splice(at, 1);
     // A process that cannot even start would be started again for ever.
     if (runner.isStarting) queue.take()?.done(failed('A process for the step could not be started'));
-    const starving = this.starvingQueue(queue);
-    if (starving !== null) this.grow(starving);
+    const next = this.waitingQueue(queue);
+    if (next !== null) this.grow(next);
     if (queue.runners.size > 0) return;
     if (queue.head() === null) this.queues.delete(queue.key);
     else this.grow(queue);
   }
 
-  private onExit(runner: RunnerProcess): void {
+  private onExit(runner: Runner, pid: number | undefined, workDir: string): void {
     this.live.delete(runner);
-    if (runner.pid !== undefined) this.reaper?.ended(runner.pid);
+    if (pid === undefined) return;
+    this.reaper?.ended(pid);
+    if (this.isolation.level === 'group') this.escaped.endLater(workDir);
   }
 
   /** One runner more for the queue, if need be in place of the one idle longest elsewhere. */
@@ -163,7 +198,7 @@ export class RunnerPool implements Stoppable {
     if (head === null || this.stopped) return;
     if (this.runnerCount >= this.options.runnersMax) this.evictIdle();
     if (this.runnerCount >= this.options.runnersMax) return;
-    let runner: RunnerProcess;
+    let runner: Runner;
     try {
       runner = this.spawn(queue, head.job);
     } catch (error) {
@@ -173,26 +208,30 @@ export class RunnerPool implements Stoppable {
       return;
     }
     this.live.add(runner);
-    if (runner.pid !== undefined) this.reaper?.started(runner.pid);
     queue.runners.add(runner);
     this.runnerCount++;
+    if (!runner.isStarting) this.onIdle(queue, runner);
   }
 
-  private spawn(queue: RunnerQueue, job: RunnerJob): RunnerProcess {
+  private spawn(queue: RunnerQueue, job: RunnerJob): Runner {
     if (this.folder === null) throw new AssertionFailed('the runner pool is not started');
-    return new RunnerProcess(queue.key, job, {
+    const options: RunnerOptions = {
       folder: join(this.folder, String(++this.runnerSerial)),
       path: this.options.path,
       lang: this.options.lang ?? 'C.UTF-8',
+      isolation: this.isolation,
       clock: this.options.clock,
       onIdle: (idle) => this.onIdle(queue, idle),
+      onSpawned: (pid) => this.reaper?.started(pid),
       onRetired: (retired) => this.onRetired(queue, retired),
-      onExit: (gone) => this.onExit(gone),
-    });
+      onExit: (gone, pid, workDir) => this.onExit(gone, pid, workDir),
+    };
+    if (job.language === 'shell') return new ShellProcess(job, options, this.watches);
+    return new RunnerProcess(job, options, this.watches);
   }
 
   private evictIdle(): void {
-    let oldest: RunnerProcess | null = null;
+    let oldest: Runner | null = null;
     for (const { idle } of this.queues.values()) {
       if (idle[0] && (oldest === null || idle[0].sinceMs < oldest.sinceMs)) oldest = idle[0];
     }
@@ -200,20 +239,28 @@ export class RunnerPool implements Stoppable {
   }
 
   /** Long enough to be worth its start; two queues would only take the last place from each other otherwise. */
-  private hasServed(runner: RunnerProcess): boolean {
+  private hasServed(runner: Runner): boolean {
     return this.options.clock.monotonicMs() - runner.readyMs >= STARVE_FACTOR * this.spawnAfterMs;
   }
 
   /** Another queue, without any runner, that waits longer than it should. */
   private starvingQueue(than: RunnerQueue): RunnerQueue | null {
-    if (this.queues.size === 1) return null;
+    const queue = this.queues.size === 1 ? null : this.waitingQueue(than);
     const sinceMs = this.options.clock.monotonicMs() - STARVE_FACTOR * this.spawnAfterMs;
+    return queue !== null && (queue.head()?.sinceMs ?? sinceMs) < sinceMs ? queue : null;
+  }
+
+  /** Of the other queues without any runner, the one that has waited longest. */
+  private waitingQueue(than: RunnerQueue): RunnerQueue | null {
+    let longest: RunnerQueue | null = null;
+    let sinceMs = Number.POSITIVE_INFINITY;
     for (const queue of this.queues.values()) {
-      if (queue === than || queue.runners.size > 0) continue;
-      const head = queue.head();
-      if (head !== null && head.sinceMs < sinceMs) return queue;
+      const head = queue === than || queue.runners.size > 0 ? null : queue.head();
+      if (head === null || head.sinceMs >= sinceMs) continue;
+      longest = queue;
+      sinceMs = head.sinceMs;
     }
-    return null;
+    return longest;
   }
 
   private watch(queue: RunnerQueue): void {
@@ -264,5 +311,5 @@ function replyPromise(): { promise: Promise<RunnerReply>; resolve: (reply: Runne
 }
 
 function failed(message: string): RunnerReply {
-  return { out: undefined, failure: new StepFailure('internal', message), checks: [], ms: 0 };
+  return { out: undefined, failure: new StepFailure('internal', message), checks: [], stdout: null, ms: 0 };
 }

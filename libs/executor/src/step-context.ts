@@ -1,17 +1,30 @@
 // What every kind of step is given to run.
 import type { Clock } from '@methods/base/clock';
+import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
-import type { JsonValue } from '@methods/method/json';
-import type { Mask } from './mask.ts';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import type { PreparedEnvironment } from './prepared-environment.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { CheckRecord, StepLog } from './run-outcome.ts';
 import type { RunStop } from './run-stop.ts';
 import type { RunnerPool } from './runner-pool.ts';
+import type { Mask } from './secrets/mask.ts';
 import type { StepFailure } from './step-failure.ts';
 
 export interface StepContext {
   readonly runId: string;
+  /** The version whose step this is: in a called method, that method's. */
   readonly versionId: string;
+  /** The step's place, such as `upsert[3]` or `loop[2]/inner`: its key, its records and its files go by it. */
+  readonly path: string;
+  /** 1 for the first try. */
+  readonly tryNumber: number;
+  /** The method's `lib`. */
+  readonly lib: CompiledMethod['lib'];
+  /** What the version's dependencies came to on this machine; absent: it has none. */
+  readonly environment?: PreparedEnvironment;
+  /** Takes what the step prints while it prints it, masked; absent: nobody looks. */
+  readonly onLog?: (text: string) => void;
   readonly scope: Scope;
   /** Values of the method's declared secrets. */
   readonly secrets: ReadonlyMap<string, string>;
@@ -32,4 +45,6 @@ export interface ActionEnd {
   readonly failure: StepFailure | null;
   readonly checks: readonly CheckRecord[];
   readonly log: StepLog | null;
+  /** What `ensure` of an http step reads as `response`. */
+  readonly response?: JsonObject;
 }

@@ -14,6 +14,10 @@ export type ErrorKind =
   | 'http'
   | 'secret'
   | 'limit'
+  | 'dependency'
+  | 'call'
+  | 'interrupted'
+  | 'worker_lost'
   | 'internal';
 
 export interface StepError {
@@ -21,10 +25,24 @@ export interface StepError {
   readonly message: string;
   /** HTTP status of kind `http`. */
   readonly status?: number;
+  /** System code of kind `network` (`ECONNREFUSED`), exit status of kind `exit`. */
+  readonly code?: string | number;
   /** 1-based line of the method's source. */
   readonly line?: number;
   /** Stack lines of the author's code, with the source's line numbers. */
   readonly stack?: string;
+}
+
+export interface StepFailureDetail {
+  readonly status?: number;
+  /** System code of kind `network` (`ECONNREFUSED`), exit status of kind `exit`. */
+  readonly code?: string | number;
+  readonly line?: number;
+  readonly stack?: string;
+  /** What the author's code asked for with `step.fail(message, { retry })`; absent: the kind decides. */
+  readonly retry?: boolean;
+  /** What the server asked for with `Retry-After`. */
+  readonly retryAfterMs?: number;
 }
 
 /** Thrown inside a step; becomes the step's recorded error. The message is masked before it is stored. */
@@ -34,7 +52,7 @@ export class StepFailure extends Error {
   constructor(
     readonly kind: ErrorKind,
     message: string,
-    readonly detail: { readonly status?: number; readonly line?: number; readonly stack?: string } = {},
+    readonly detail: StepFailureDetail = {},
   ) {
     super(message);
   }

@@ -17,18 +17,19 @@ export async function takeStepFiles(
   out: JsonValue,
   workDir: string,
   folder: RunFolder,
+  path: string = step.name,
 ): Promise<JsonValue> {
-  await folder.clearStep(step.name);
+  await folder.clearStep(path);
   const taken = new Map<string, FileValue>();
   let bytes = 0;
 
   async function take(name: string, mediaType: string | undefined): Promise<FileValue> {
     const known = taken.get(name);
     if (known !== undefined) return known;
-    const path = join(workDir, name);
-    const real = await realpath(path).catch(() => null);
-    if (real !== path || !real.startsWith(workDir + sep)) throw fileFault('must lie in the working folder');
-    const info = await lstat(path);
+    const source = join(workDir, name);
+    const real = await realpath(source).catch(() => null);
+    if (real !== source || !real.startsWith(workDir + sep)) throw fileFault('must lie in the working folder');
+    const info = await lstat(source);
     if (!info.isFile()) throw fileFault('is not a file');
     bytes += info.size;
     if (bytes > step.limits.filesBytesMax) {
@@ -40,7 +41,7 @@ export async function takeStepFiles(
     if (folder.bytesTotal + info.size > RUN_FOLDER_LIMITS.bytesMax) {
       throw new StepFailure('limit', "The run's files are larger than 256 MiB");
     }
-    const value = await folder.moveIn(step.name, name, path, mediaType).catch((error: unknown) => {
+    const value = await folder.moveIn(path, name, source, mediaType).catch((error: unknown) => {
       if (error instanceof ArchiveRefused) throw fileFault(`has a name that cannot be kept: ${error.message}`);
       throw error;
     });

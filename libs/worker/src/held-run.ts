@@ -1,30 +1,31 @@
 // One granted run on this worker, from the grant to its end here: finished, waiting for an answer, given back, or
 // taken away.
+import { unreachable } from '@methods/base/assert';
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import { executeRun, type FinishedStep } from '@methods/executor/execute-run';
 import { RunFolder } from '@methods/executor/run-folder';
-import type { RunJournal, RunOutcome, StepEnd } from '@methods/executor/run-outcome';
+import type { RunJournal, RunOutcome } from '@methods/executor/run-outcome';
 import type { RunnerPool } from '@methods/executor/runner-pool';
-import type { Logger } from '@methods/logging/logger';
-import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import { StepStatus } from '@methods/proto/run/v1/run_pb';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
+import { calleeOf } from './called-version.ts';
 import type { RunFolderTransfer } from './run-folder-transfer.ts';
-import { type RunReports, RunTaken } from './run-reports.ts';
+import { ReportTooLarge, type RunReports, RunTaken } from './run-reports.ts';
 import { SavedFolder } from './saved-folder.ts';
+import type { WorkerItem } from './scheduler-link.ts';
 import {
   askItem,
   type FailureMessage,
   failedItem,
   giveBackItem,
+  sleepItem,
   stepRecordItem,
+  stepStartedItem,
   succeededItem,
 } from './step-message.ts';
-import type { VersionCache } from './version-cache.ts';
-
-export type HeldGrant = Pick<Grant, 'runId' | 'token' | 'attempt'>;
+import type { VersionCache, WorkerVersion } from './version-cache.ts';
 
 export interface HeldRunParts {
   readonly versions: VersionCache;
@@ -35,17 +36,27 @@ export interface HeldRunParts {
   /** Where run folders stand while a run is here. */
   readonly baseDir: string;
   readonly clock: Clock;
-  readonly logger: Logger;
   readonly draining: () => boolean;
 }
 
+/** Why a run ends here before its walk does. */
+type Stop =
+  /** Cancelled, stale or lost: nobody is told. */
+  | { readonly reason: 'taken' }
+  /** The worker stops: the run is given back. */
+  | { readonly reason: 'drain' }
+  /** The owner cannot record what the run reports: the run fails. */
+  | { readonly reason: 'unreportable'; readonly error: FailureMessage };
+
 const RETRY_MS = 1_000;
+const UNSTORABLE = { code: 'step_failed', kind: 'internal', message: 'A report of the run could not be stored' };
+const TOO_LARGE = { code: 'step_failed', kind: 'limit', message: 'A step or question is larger than 4 MiB' };
 
 export class HeldRun {
-  /** Some report or heartbeat told the owner that the grant arrived. */
+  /** Some message since the grant has named the run, so that its owner knows the grant arrived. */
   acceptanceTold = false;
   private readonly abort = new AbortController();
-  private reason: 'taken' | 'drain' | null = null;
+  private stop: Stop | null = null;
 
   constructor(
     readonly grant: Grant,
@@ -55,15 +66,23 @@ export class HeldRun {
 
   /** Cancelled, stale or lost: ends the present step and tells nobody. */
   take(): void {
-    this.reason = 'taken';
+    this.stop = { reason: 'taken' };
     this.reports.end(new RunTaken('the run was taken away'));
     this.abort.abort();
   }
 
   /** The worker stops and has no time left for the present step. */
   interrupt(): void {
-    if (this.reason !== null) return;
-    this.reason = 'drain';
+    if (this.stop !== null && this.stop.reason !== 'drain') return;
+    this.stop = { reason: 'drain' };
+    this.abort.abort();
+  }
+
+  /** The owner refused report `seq`. */
+  refused(seq: number, code: string): void {
+    if (code !== 'invalid_request' || this.stop !== null) return this.take();
+    if (!this.reports.drop(seq, new RunTaken('a report cannot be recorded'))) return;
+    this.stop = { reason: 'unreportable', error: UNSTORABLE };
     this.abort.abort();
   }
 
@@ -73,36 +92,51 @@ export class HeldRun {
    */
   async execute(onReported: () => void): Promise<string> {
     try {
-      return await this.walk(onReported);
+      return await this.walk(onReported).catch((error: unknown) => this.endEarly(error));
     } catch (error) {
-      if (this.reason === 'taken' || error instanceof RunTaken) return 'taken';
+      if (this.stop?.reason === 'taken' || error instanceof RunTaken) return 'taken';
       throw error;
     }
+  }
+
+  /** What is told of a walk that broke off. */
+  private async endEarly(error: unknown): Promise<string> {
+    if (this.stop?.reason === 'drain') return this.giveBack();
+    if (this.stop?.reason === 'unreportable') return this.fail(this.stop.error);
+    if (this.stop === null && error instanceof ReportTooLarge) return this.fail(TOO_LARGE);
+    // The server refused what the run cannot do without: its version or its files.
+    if (this.stop === null && error instanceof ServiceError) {
+      return this.fail({ code: 'step_failed', kind: 'internal', message: error.message });
+    }
+    throw error;
   }
 
   private async walk(onReported: () => void): Promise<string> {
     const { grant, parts } = this;
     if (parts.draining()) return this.giveBack();
-    const method = await this.version();
-    if (method === null) return 'taken';
-    if ('code' in method) return this.fail(method);
-    const folder = RunFolder.create(parts.baseDir, `${grant.runId}-${grant.attempt}`);
+    const version = await this.patiently(() => parts.versions.get(grant.method, grant.versionId));
+    // One folder a grant: the run may be granted here again while this one still removes its files.
+    const folder = RunFolder.create(parts.baseDir, `${grant.runId}-${grant.token.slice(0, 8)}`);
     try {
-      if (grant.folderId !== '') await this.patiently(() => folder.restore(parts.folders.get(grant)));
-      const saved = new SavedFolder(folder, (files) => this.patiently(() => parts.folders.put(grant, files)), grant);
-      return await this.tell(await this.run(method, saved), saved, onReported);
+      if (grant.folderId !== '') {
+        await this.patiently((signal) => folder.restore(parts.folders.get(grant, signal)));
+      }
+      const saved = await SavedFolder.of(folder, grant.folderId, (files) =>
+        this.patiently((signal) => parts.folders.put(grant, files, signal)),
+      );
+      return await this.tell(await this.run(version, saved), saved, onReported);
     } finally {
       await folder.remove();
     }
   }
 
-  private run(method: CompiledMethod, saved: SavedFolder): Promise<RunOutcome> {
+  private run(version: WorkerVersion, saved: SavedFolder): Promise<RunOutcome> {
     const { grant, parts } = this;
     return executeRun({
       runId: grant.runId,
       versionId: grant.versionId,
       startedAtMs: grant.startedAtMs,
-      method,
+      method: version.method,
       inputs: JSON.parse(grant.inputsJson) as JsonObject,
       finished: finishedSteps(grant),
       ...answerOf(grant),
@@ -113,50 +147,67 @@ export class HeldRun {
       folder: saved.folder,
       signal: this.abort.signal,
       clock: parts.clock,
+      ranMs: grant.runningMs,
+      callee: calleeOf(version, parts.versions, (fetch) => this.patiently(fetch)),
     });
   }
 
   private journal(saved: SavedFolder): RunJournal {
     return {
+      stepStarted: async (path, kind, checkpoint) => {
+        // In its place after the records before it, which may wait for their files.
+        await saved.save();
+        const begun = { path, kind, atMs: this.parts.clock.wallMs(), ...(checkpoint && { checkpoint }) };
+        await this.report((seq) => stepStartedItem(this.grant, seq, begun));
+      },
       stepEnded: async (record) => {
-        if (saved.changed) await saved.save();
-        await this.record(record, saved);
+        await saved.save();
+        await this.report((seq) => stepRecordItem(this.grant, seq, record, saved.folderId));
         // Between two steps is where a draining worker lets go.
         if (!this.parts.draining()) return;
-        this.reason ??= 'drain';
+        this.stop ??= { reason: 'drain' };
         throw new RunTaken('the worker drains');
       },
     };
   }
 
-  private record(end: StepEnd, saved: SavedFolder): Promise<void> {
-    return this.reports.report((seq) => stepRecordItem(this.grant, seq, end, saved.folderId));
+  /** For the journal, which cannot tell one refusal from another. */
+  private async report(make: (seq: number) => WorkerItem): Promise<void> {
+    try {
+      await this.reports.report(make);
+    } catch (error) {
+      if (error instanceof ReportTooLarge) this.stop ??= { reason: 'unreportable', error: TOO_LARGE };
+      throw error;
+    }
   }
 
   private async tell(outcome: RunOutcome, saved: SavedFolder, onReported: () => void): Promise<string> {
     const { grant } = this;
-    if (outcome.status === 'stopped') return this.reason === 'drain' ? this.giveBack() : 'taken';
+    // Also where there is nothing to save: records that still wait for their files go before the end.
+    await saved.save();
+    if (outcome.status === 'stopped') throw new RunTaken('the walk was stopped');
     const sent: Promise<void>[] = [];
-    const recordLast = () => {
-      if (outcome.lastRecord !== undefined) sent.push(this.record(outcome.lastRecord, saved));
-    };
+    const { lastRecord } = outcome;
+    if (lastRecord !== undefined) {
+      sent.push(this.reports.report((seq) => stepRecordItem(grant, seq, lastRecord, saved.folderId)));
+    }
     switch (outcome.status) {
-      case 'succeeded': {
-        recordLast();
+      case 'succeeded':
         sent.push(this.reports.report((seq) => succeededItem(grant, seq, JSON.stringify(outcome.result))));
         break;
-      }
       case 'failed':
-        recordLast();
         sent.push(this.reports.report((seq) => failedItem(grant, seq, outcome.error)));
         break;
-      case 'waiting': {
-        // The folder first: once the question is out, the run may go on anywhere.
-        await saved.save();
-        recordLast();
+      case 'waiting':
         sent.push(this.reports.report((seq) => askItem(grant, seq, outcome.question, saved.folderId)));
         break;
+      case 'sleeping': {
+        const waitMs = outcome.untilMs - this.parts.clock.wallMs();
+        sent.push(this.reports.report((seq) => sleepItem(grant, seq, waitMs, saved.folderId)));
+        break;
       }
+      default:
+        unreachable(outcome);
     }
     onReported();
     await Promise.all(sent);
@@ -173,28 +224,20 @@ export class HeldRun {
     return 'failed';
   }
 
-  /** Null when the run was taken meanwhile; a failure when the version can never run here. */
-  private async version(): Promise<CompiledMethod | FailureMessage | null> {
-    const { grant, parts } = this;
-    try {
-      return await this.patiently(() => parts.versions.get(grant.method, grant.versionId));
-    } catch (error) {
-      if (error instanceof RunTaken) return null;
-      if (!(error instanceof ServiceError)) throw error;
-      return { code: 'step_failed', kind: 'internal', message: error.message };
-    }
-  }
-
-  /** Again and again while the server is away, as long as the run is ours. @throws RunTaken when it no longer is. */
-  private async patiently<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Again and again while the server is away, as long as the run is ours. A key that is not accepted any more is this
+   * worker's trouble and no fault of the run. @throws RunTaken when the run is no longer ours or must be let go.
+   */
+  private async patiently<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     for (;;) {
+      if (this.abort.signal.aborted) throw new RunTaken('the run was stopped');
       try {
-        return await work();
+        return await work(this.abort.signal);
       } catch (error) {
-        if (this.abort.signal.aborted) throw new RunTaken('the run was taken away');
+        if (this.abort.signal.aborted) throw new RunTaken('the run was stopped');
         if (!(error instanceof ServiceError)) throw error;
         if (error.code === 'stale_attempt') throw new RunTaken('another attempt holds the run');
-        if (error.code !== 'unavailable') throw error;
+        if (error.code !== 'unavailable' && error.code !== 'unauthorized') throw error;
         await new Promise<void>((resolve) => this.parts.clock.after(RETRY_MS, resolve));
       }
     }
@@ -215,6 +258,7 @@ function finishedSteps(grant: Grant): Map<string, FinishedStep> {
 function stepStatus(status: StepStatus): FinishedStep['status'] | null {
   if (status === StepStatus.SUCCEEDED) return 'succeeded';
   if (status === StepStatus.SKIPPED) return 'skipped';
+  if (status === StepStatus.RUNNING || status === StepStatus.WAITING) return 'running';
   return status === StepStatus.FAILED ? 'failed' : null;
 }
 

@@ -1,4 +1,7 @@
 // A run's folder to and from the run-scheduler, in chunks of 64 KiB.
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import type { RunFolder } from '@methods/executor/run-folder';
 import type { Grant, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import type { Client } from '@methods/rpc/client';
@@ -8,24 +11,30 @@ const CHUNK_BYTES = 64 << 10;
 export class RunFolderTransfer {
   constructor(private readonly client: () => Client<typeof WorkerService>) {}
 
-  /** The folder's id. */
-  async put(grant: Pick<Grant, 'runId' | 'token'>, folder: RunFolder): Promise<string> {
-    const packed: Buffer[] = [];
-    for await (const chunk of folder.archive()) packed.push(chunk);
-    const archive = Buffer.concat(packed);
-    const { runId, token } = grant;
-    async function* chunks() {
-      for (let from = 0; from < archive.length; from += CHUNK_BYTES) {
-        const chunk = archive.subarray(from, from + CHUNK_BYTES);
-        yield { runId, token, bytesTotal: archive.length, chunk };
-      }
+  /**
+   * The folder's id. Its archive stands beside it on the way: the size must be told first, and a few large folders in
+   * memory would end a worker. One call a run at a time.
+   */
+  async put(grant: Pick<Grant, 'runId' | 'token'>, folder: RunFolder, signal: AbortSignal): Promise<string> {
+    const archive = `${folder.dir}.tar.gz`;
+    try {
+      await pipeline(folder.archive(), createWriteStream(archive, { mode: 0o600 }), { signal });
+      const { size } = await stat(archive);
+      const { folderId } = await this.client().putRunFolder(chunksOf(archive, size, grant), { signal });
+      return folderId;
+    } finally {
+      await rm(archive, { force: true });
     }
-    const { folderId } = await this.client().putRunFolder(chunks());
-    return folderId;
   }
 
-  async *get(grant: Pick<Grant, 'runId' | 'token' | 'folderId'>): AsyncIterable<Uint8Array> {
+  async *get(grant: Pick<Grant, 'runId' | 'token' | 'folderId'>, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const { runId, token, folderId } = grant;
-    for await (const { chunk } of this.client().getRunFolder({ runId, token, folderId })) yield chunk;
+    for await (const { chunk } of this.client().getRunFolder({ runId, token, folderId }, { signal })) yield chunk;
+  }
+}
+
+async function* chunksOf(archive: string, bytesTotal: number, { runId, token }: Pick<Grant, 'runId' | 'token'>) {
+  for await (const chunk of createReadStream(archive, { highWaterMark: CHUNK_BYTES })) {
+    yield { runId, token, bytesTotal, chunk: chunk as Buffer };
   }
 }

@@ -1,11 +1,17 @@
 // What one run tells its owner: numbered, in order, kept until acknowledged and repeated on a new stream or when no
 // answer comes. A refusal ends the run here.
 import type { Clock } from '@methods/base/clock';
+import { fitsMessage } from './report-size.ts';
 import type { WorkerItem } from './scheduler-link.ts';
 
 /** The run is no longer this worker's: another attempt holds it, or it has ended. */
 export class RunTaken extends Error {
   override readonly name = 'RunTaken';
+}
+
+/** Not sent, and its number is still free. */
+export class ReportTooLarge extends Error {
+  override readonly name = 'ReportTooLarge';
 }
 
 interface Pending {
@@ -28,15 +34,23 @@ export class RunReports {
     private readonly clock: Clock,
   ) {}
 
-  /** `make` gets the report's number; resolves when the owner has recorded it. */
+  /**
+   * `make` gets the report's number; resolves when the owner has recorded it, rejects when it never will.
+   * @throws ReportTooLarge at once.
+   */
   report(make: (seq: number) => WorkerItem): Promise<void> {
     if (this.ended !== null) return Promise.reject(this.ended);
-    const seq = ++this.lastSeq;
+    const seq = this.lastSeq + 1;
     const item = make(seq);
-    return new Promise((resolve, reject) => {
+    if (!fitsMessage(item)) throw new ReportTooLarge('a report is larger than a message');
+    this.lastSeq = seq;
+    const recorded = new Promise<void>((resolve, reject) => {
       this.pending.push({ seq, item, sentAtMs: this.clock.monotonicMs(), resolve, reject });
       this.send(item);
     });
+    // Nobody waits for it any more when a later report of the run could not be made.
+    recorded.catch(() => {});
+    return recorded;
   }
 
   acknowledged(seq: number): void {
@@ -46,6 +60,18 @@ export class RunReports {
   end(error: Error): void {
     this.ended = error;
     for (const { reject } of this.pending.splice(0)) reject(error);
+  }
+
+  /**
+   * The owner will never record report `seq`: it and what followed it are dropped, and the next report gets its number.
+   * False when it does not wait any more.
+   */
+  drop(seq: number, error: Error): boolean {
+    const at = this.pending.findIndex((pending) => pending.seq === seq);
+    if (at === -1) return false;
+    for (const { reject } of this.pending.splice(at)) reject(error);
+    this.lastSeq = seq - 1;
+    return true;
   }
 
   /** A new stream: everything again, in order. */

@@ -1,30 +1,52 @@
 // The run's folder and what of it the server has: files are stored before the record that names them is sent, so that
 // an acknowledged step never needs to run again for them.
+import { readdir } from 'node:fs/promises';
 import type { RunFolder } from '@methods/executor/run-folder';
 
 export class SavedFolder {
-  /** Empty: nothing was stored. */
-  folderId: string;
-  private savedBytes: number;
+  private saving: Promise<void> = Promise.resolve();
 
-  constructor(
+  private constructor(
     readonly folder: RunFolder,
     private readonly store: (folder: RunFolder) => Promise<string>,
-    known: { readonly folderId: string },
-  ) {
-    this.folderId = known.folderId;
-    this.savedBytes = folder.bytesTotal;
+    private storedId: string,
+    private storedContents: string,
+  ) {}
+
+  /** `folder` is as the server has it: `folderId` was unpacked into it, or it is empty and so is `folderId`. */
+  static async of(
+    folder: RunFolder,
+    folderId: string,
+    store: (folder: RunFolder) => Promise<string>,
+  ): Promise<SavedFolder> {
+    return new SavedFolder(folder, store, folderId, await contentsOf(folder));
   }
 
-  /** True when there are files the server has not; a run without files never waits here. */
-  get changed(): boolean {
-    return this.folder.hasFiles() && this.folder.bytesTotal !== this.savedBytes;
+  /** Empty: nothing was stored. */
+  get folderId(): string {
+    return this.storedId;
   }
 
-  async save(): Promise<void> {
-    if (!this.changed) return;
-    const bytes = this.folder.bytesTotal;
-    this.folderId = await this.store(this.folder);
-    this.savedBytes = bytes;
+  /**
+   * Stores what the server has not. Calls take turns, and whoever waits for one goes on before the next begins: what
+   * is sent after its save keeps its order. A save that failed fails all that follow, as their records name its files.
+   */
+  save(): Promise<void> {
+    this.saving = this.saving.then(() => this.saveNow());
+    return this.saving;
   }
+
+  private async saveNow(): Promise<void> {
+    const contents = await contentsOf(this.folder);
+    if (contents === this.storedContents) return;
+    this.storedId = await this.store(this.folder);
+    this.storedContents = contents;
+  }
+}
+
+/** Differs when a file was added, be it an empty one: files are never written twice. */
+async function contentsOf(folder: RunFolder): Promise<string> {
+  if (!folder.hasFiles()) return '';
+  const names = await readdir(folder.dir, { recursive: true });
+  return `${names.length} names, ${folder.bytesTotal} bytes`;
 }

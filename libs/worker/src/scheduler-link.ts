@@ -1,5 +1,5 @@
 // The worker's stream to the run-scheduler: one of several addresses at a time, dialled again with growing waits.
-// Whatever the worker says is sent on the open stream or not at all; who needs it heard repeats it.
+// Whatever the worker says is sent on a stream that was welcomed or not at all; who needs it heard repeats it.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import type { ServiceError } from '@methods/errors/service-error';
@@ -19,7 +19,6 @@ export interface SchedulerLinkOptions {
   /** The first item of a stream. */
   readonly hello: (streamNumber: number) => WorkerItem;
   readonly onItems: (items: readonly SchedulerItem[]) => void;
-  readonly onOpen: () => void;
   /** `error` is null after an orderly end. */
   readonly onDown: (error: ServiceError | null) => void;
 }
@@ -27,6 +26,8 @@ export interface SchedulerLinkOptions {
 export class SchedulerLink {
   private readonly backoff = new Backoff({ firstMs: 100, maxMs: 5_000, jitter: 0.5 });
   private connection: FrameConnection<WorkerItem> | null = null;
+  /** The node has spoken on this stream, and its first word is the welcome. */
+  private welcomed = false;
   private redial: Timer | null = null;
   private streamNumber = 0;
   private next: number;
@@ -51,9 +52,12 @@ export class SchedulerLink {
     return this.options.addresses[this.next % this.options.addresses.length] ?? '';
   }
 
-  /** False when there is no stream. */
+  /**
+   * False when there is no stream. What is sent between hello and welcome would be counted twice: the welcome is where
+   * reports are repeated and free places told.
+   */
   send(item: WorkerItem): boolean {
-    return this.connection?.send(item) ?? false;
+    return this.welcomed && (this.connection?.send(item) ?? false);
   }
 
   /** The node is about to stop: elsewhere, at once. */
@@ -64,12 +68,11 @@ export class SchedulerLink {
   private dial(): void {
     const connection = dialFrames(WorkerService.method.work, this.address, {
       metadata: { authorization: this.options.authorization },
-      onOpen: () => {
-        this.backoff.reset();
-        this.options.logger.info({ address: this.address }, 'connected');
-        this.options.onOpen();
+      onItems: (items) => {
+        if (!this.welcomed) this.heardFirst();
+        this.options.onItems(items);
       },
-      onItems: (items) => this.options.onItems(items),
+      onFault: (error) => this.options.logger.error({ err: error }, 'worker stream broken by a fault'),
       onClose: (error) => this.closed(connection, error),
     });
     this.connection = connection;
@@ -77,9 +80,17 @@ export class SchedulerLink {
     connection.send(this.options.hello(this.streamNumber));
   }
 
+  private heardFirst(): void {
+    this.welcomed = true;
+    // Not before: a node that accepts streams and ends them at once would be dialled without a pause.
+    this.backoff.reset();
+    this.options.logger.info({ address: this.address }, 'connected');
+  }
+
   private closed(connection: FrameConnection<WorkerItem>, error: ServiceError | null): void {
     if (this.connection !== connection) return;
     this.connection = null;
+    this.welcomed = false;
     this.options.onDown(error);
     if (this.stopped) return;
     this.next++;

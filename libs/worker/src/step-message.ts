@@ -1,14 +1,41 @@
 // What the executor says of steps and questions, as messages for the run-scheduler.
 import type { RunQuestion, StepEnd } from '@methods/executor/run-outcome';
+import type { JsonObject } from '@methods/method/json';
 import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';
-import type { HeldGrant } from './held-run.ts';
+import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
 import type { WorkerItem } from './scheduler-link.ts';
+
+/** What every report says of the grant it belongs to. */
+type HeldGrant = Pick<Grant, 'runId' | 'token' | 'attempt'>;
 
 const STEP_STATUS = {
   succeeded: StepStatus.SUCCEEDED,
   failed: StepStatus.FAILED,
   skipped: StepStatus.SKIPPED,
 } as const;
+
+/** A step begins: `checkpoint` is what a resume must know of it. Shown as waiting where nothing runs. */
+export function stepStartedItem(
+  grant: HeldGrant,
+  seq: number,
+  begun: { path: string; kind: string; checkpoint?: JsonObject; atMs: number },
+): WorkerItem {
+  const { path, kind, checkpoint, atMs } = begun;
+  const value = {
+    runId: grant.runId,
+    token: grant.token,
+    seq,
+    step: {
+      path,
+      kind,
+      status: kind === 'wait' ? StepStatus.WAITING : StepStatus.RUNNING,
+      attempt: grant.attempt,
+      startedAtMs: atMs,
+    },
+    outJson: checkpoint === undefined ? '' : JSON.stringify(checkpoint),
+  };
+  return { item: { case: 'stepRecord', value } };
+}
 
 /** The server keeps the end of a step's log, not all of it. */
 const LOG_TAIL_CHARACTERS = 4_096;
@@ -31,10 +58,15 @@ export function stepRecordItem(grant: HeldGrant, seq: number, end: StepEnd, fold
     },
     outJson: end.outJson,
     outWithheld: end.withheld,
-    logTail: end.log?.text.slice(-LOG_TAIL_CHARACTERS) ?? '',
+    logTail: logTailOf(end),
     folderId,
   };
   return { item: { case: 'stepRecord', value } };
+}
+
+/** Postgres keeps no NUL in a text, and a record with one would be refused for ever. */
+function logTailOf({ log }: StepEnd): string {
+  return log?.text.slice(-LOG_TAIL_CHARACTERS).replaceAll('\u0000', '\ufffd') ?? '';
 }
 
 function stepError(error: NonNullable<StepEnd['error']>) {
@@ -63,6 +95,11 @@ export function askItem(grant: HeldGrant, seq: number, question: RunQuestion, fo
     folderId,
   };
   return { item: { case: 'ask', value } };
+}
+
+export function sleepItem(grant: HeldGrant, seq: number, waitMs: number, folderId: string): WorkerItem {
+  const { runId, token } = grant;
+  return { item: { case: 'sleep', value: { runId, token, seq, waitMs: Math.max(1, waitMs), folderId } } };
 }
 
 export interface FailureMessage {

@@ -12,6 +12,7 @@ import { RunFolderTransfer } from './run-folder-transfer.ts';
 import { RunReports } from './run-reports.ts';
 import { SchedulerLink, type WorkerItem } from './scheduler-link.ts';
 import { VersionCache } from './version-cache.ts';
+import { WorkFolder } from './work-folder.ts';
 
 export interface WorkerOptions {
   /** host:port of the run-scheduler's worker endpoints. */
@@ -51,6 +52,7 @@ export class Worker implements Stoppable {
   private readonly runners: RunnerPool;
   private readonly versions: VersionCache;
   private readonly folders: RunFolderTransfer;
+  private readonly workFolder: WorkFolder;
   private readonly clients = new Map<string, Client<typeof WorkerService>>();
   private ticker: { cancel(): void } | null = null;
   private heartbeatMs = DEFAULT_HEARTBEAT_MS;
@@ -68,6 +70,7 @@ export class Worker implements Stoppable {
     this.runners = new RunnerPool({ folder: dataDir, runnersMax: concurrency, path, clock });
     this.versions = new VersionCache((method, versionId) => this.client().getVersion({ method, versionId }));
     this.folders = new RunFolderTransfer(() => this.client());
+    this.workFolder = new WorkFolder(dataDir);
     this.link = new SchedulerLink({
       addresses,
       authorization: `Bearer ${options.authPart}`,
@@ -75,7 +78,6 @@ export class Worker implements Stoppable {
       logger,
       hello: (streamNumber) => this.hello(streamNumber),
       onItems: (items) => this.received(items),
-      onOpen: () => {},
       // What was on its way is lost with its stream, and queued again: the next hello does not name it.
       onDown: () => this.hasLeft(),
     });
@@ -83,6 +85,10 @@ export class Worker implements Stoppable {
 
   start(): void {
     this.runners.start();
+    this.workFolder.start();
+    this.workFolder.removeAbandoned().catch((error: unknown) => {
+      this.options.logger.warn({ err: error }, 'folders of ended workers were not removed');
+    });
     this.heardAtMs = this.options.clock.monotonicMs();
     this.link.start();
     this.tick();
@@ -102,6 +108,7 @@ export class Worker implements Stoppable {
     this.link.stop();
     for (const client of this.clients.values()) client.close();
     await this.runners.stop();
+    await this.workFolder.stop();
   }
 
   /** Asks for no more grants; those already sent are still taken, and given back. */
@@ -195,16 +202,15 @@ export class Worker implements Stoppable {
     const known = this.held.get(grant.runId);
     if (known?.grant.token === grant.token) return;
     known?.take();
-    const { clock, logger, secrets, fetch, dataDir } = this.options;
+    const { clock, logger, secrets, fetch } = this.options;
     const run = new HeldRun(grant, new RunReports((item) => this.link.send(item), clock), {
       versions: this.versions,
       folders: this.folders,
       runners: this.runners,
       secrets,
       fetch,
-      baseDir: dataDir,
+      baseDir: this.workFolder.dir,
       clock,
-      logger,
       draining: () => this.draining,
     });
     this.held.set(grant.runId, run);
@@ -240,8 +246,8 @@ export class Worker implements Stoppable {
   private refused(refused: { runId: string; seq: number; code: string; token: string }): void {
     const run = this.heldBy(refused.runId, refused.token);
     if (run === undefined) return;
-    this.options.logger.warn({ run: refused.runId, code: refused.code }, 'report refused, run stopped');
-    run.take();
+    this.options.logger.warn({ run: refused.runId, code: refused.code }, 'report refused');
+    run.refused(refused.seq, refused.code);
   }
 
   private cancelled(runs: readonly { runId: string; token: string }[]): void {
@@ -267,6 +273,7 @@ export class Worker implements Stoppable {
     this.nextHeartbeatMs = this.options.clock.monotonicMs() + this.heartbeatMs;
     for (const run of this.held.values()) run.acceptanceTold = true;
     this.link.send({ item: { case: 'heartbeat', value: { runs } } });
+    void this.workFolder.touch();
   }
 
   private tick(): void {

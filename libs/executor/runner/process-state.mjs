@@ -1,0 +1,134 @@
+// What all code of a process shares: put back before each step where that is possible, and watched where it is not.
+import childProcess from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+
+const SPAWNING = ['spawnSync', 'execSync', 'execFileSync'];
+const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
+const PROTOTYPED = [
+  'Object Function Array String Number Boolean BigInt Symbol Date RegExp Error TypeError Map Set WeakMap WeakSet',
+  'Promise ArrayBuffer Uint8Array URL URLSearchParams TextEncoder TextDecoder Buffer EventTarget Event AbortSignal',
+]
+  .join(' ')
+  .split(' ');
+const PLAIN = ['JSON', 'Math', 'Reflect', 'Intl', 'console'];
+const BUILT_IN = [...PROTOTYPED, ...PLAIN].join('|');
+/** Code that can change a built-in says so by one of these; looking at all of them costs as much as a short step. */
+const CAN_CHANGE = new RegExp(
+  '\\b(?:prototype|__proto__|constructor|define\\w*Propert\\w+|[sg]etPrototypeOf|Reflect|globalThis|global|eval|vm)\\b' +
+    `|\\bassign\\(\\s*(?:${BUILT_IN})\\b|\\bdelete\\s+(?:${BUILT_IN})\\b|=\\s*(?:${BUILT_IN})\\b\\s*(?![.([])` +
+    `|\\b(?:${BUILT_IN})\\s*(?:\\.\\s*[\\w$]+|\\[[^\\]]*\\])\\s*(?:=(?![=>])|[-+*/%&|?]{1,2}=)`,
+);
+
+export class ProcessState {
+  #environment;
+  #umask = process.umask();
+  #workDir;
+  #watched = [];
+  #globals;
+  #listeners;
+  #dispatcher;
+  #spawned = false;
+
+  /** Call when nothing of the author's has run yet. */
+  constructor(workDir) {
+    this.#workDir = workDir;
+    this.#watchSpawning();
+    // biome-ignore lint/style/noProcessEnv: this is what the author's code sees of its environment, not our configuration.
+    this.#environment = { ...process.env };
+    for (const name of PLAIN) this.#watch(globalThis[name]);
+    for (const name of PROTOTYPED) {
+      this.#watch(globalThis[name]);
+      this.#watch(globalThis[name].prototype);
+    }
+    this.#globals = Reflect.ownKeys(globalThis);
+  }
+
+  /** True for code after which a look at every built-in is worth its time. */
+  canChange(code) {
+    return CAN_CHANGE.test(code);
+  }
+
+  /** The environment is that of the process's start and this step's names. */
+  reset({ step, key, try: tryNumber, in: values }) {
+    // biome-ignore lint/style/noProcessEnv: as above.
+    const environment = process.env;
+    for (const name of Object.keys(environment)) {
+      if (!(name in this.#environment) && !name.startsWith('STEP_')) delete environment[name];
+    }
+    for (const name in this.#environment) {
+      if (environment[name] !== this.#environment[name]) environment[name] = this.#environment[name];
+    }
+    environment.STEP_NAME = step;
+    environment.STEP_KEY = key;
+    environment.STEP_TRY = String(tryNumber);
+    environment.STEP_DIR = this.#workDir;
+    if (values !== undefined) environment.STEP_IN = values;
+    else delete environment.STEP_IN;
+    process.umask(this.#umask);
+    // Counted at the first step: while the runner's own modules load, the engine listens too.
+    this.#listeners ??= listenerCount();
+    process.exitCode = undefined;
+    this.#spawned = false;
+  }
+
+  /** True when the step started a process. */
+  spawned() {
+    return this.#spawned;
+  }
+
+  /** True when the step left a global name, a listener of the process or, where `thorough`, a changed built-in. */
+  isChanged(thorough) {
+    const globals = Reflect.ownKeys(globalThis);
+    if (globals.length !== this.#globals.length && !this.#isFetchAlone(globals)) return true;
+    if (listenerCount() !== this.#listeners) return true;
+    if (!thorough) return false;
+    for (const { object, keys, values } of this.#watched) {
+      if (Reflect.ownKeys(object).length !== keys.length) return true;
+      for (let i = 0; i < keys.length; i++) if (values[i] !== undefined && object[keys[i]] !== values[i]) return true;
+    }
+    return false;
+  }
+
+  /** The first fetch keeps its connections under a global symbol; any other thing there is the step's. */
+  #isFetchAlone(globals) {
+    if (globals.length !== this.#globals.length + 1 || !(DISPATCHER in globalThis)) return false;
+    this.#dispatcher ??= globalThis[DISPATCHER];
+    return globalThis[DISPATCHER] === this.#dispatcher;
+  }
+
+  #watch(object) {
+    const keys = Reflect.ownKeys(object);
+    // Functions only: other values may count, and accessors may be replaced by their value at the first use.
+    const values = keys.map((key) => {
+      const { value } = Object.getOwnPropertyDescriptor(object, key);
+      return typeof value === 'function' ? value : undefined;
+    });
+    this.#watched.push({ object, keys, values });
+  }
+
+  #watchSpawning() {
+    const spawned = () => {
+      this.#spawned = true;
+    };
+    const { prototype } = childProcess.ChildProcess;
+    const { spawn } = prototype;
+    prototype.spawn = function (...args) {
+      spawned();
+      return spawn.apply(this, args);
+    };
+    for (const name of SPAWNING) {
+      const original = childProcess[name];
+      childProcess[name] = (...args) => {
+        spawned();
+        return original(...args);
+      };
+    }
+    syncBuiltinESMExports();
+  }
+}
+
+function listenerCount() {
+  let count = 0;
+  for (const event of process.eventNames()) count += process.listenerCount(event);
+  return count;
+}

@@ -1,0 +1,118 @@
+# A warm runner: a child process that runs python steps of one version, one at a time, until its worker closes the
+# pipe. Its modules lie beside it; the author's code sees neither them nor their folder.
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from python_files import WorkFolder
+from python_out import text_of
+from python_state import ProcessState
+from python_step import Step, Value
+from python_step_code import StepCode, report_of
+
+sys.path.pop(0)
+ARGUMENTS = (sys.argv[1], int(sys.argv[2]))
+sys.argv = ["step"]
+
+# Kept here: a step may change the module itself.
+ENCODE = json.JSONEncoder(separators=(",", ":")).encode
+DECODE = json.JSONDecoder(object_hook=Value).decode
+PIPE = 3
+READ_BYTES = 65536
+MEMORY_CHECK_EVERY_STEPS = 32
+
+
+def main(work_dir, memory_mb):
+    os.set_inheritable(PIPE, False)
+    for stream in (sys.stdout, sys.stderr):
+        # Line by line: what was printed before a deadline must not be lost with the process.
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    folder = WorkFolder(work_dir)
+    code = StepCode()
+    state = ProcessState(work_dir, memory_mb)
+    send({"t": "ready"})
+    steps_run = 0
+    for message in messages():
+        if message["t"] == "lib":
+            code.learn_lib(message)
+        elif message["t"] == "code":
+            code.learn(message)
+        else:
+            steps_run += 1
+            run_step(message, folder, code, state, steps_run % MEMORY_CHECK_EVERY_STEPS == 0)
+
+
+def run_step(message, folder, code, state, checks_memory):
+    number = message["n"]
+    end = {"t": "end", "n": number}
+    out = None
+    started = time.monotonic()
+    try:
+        folder.enter()
+        state.reset(message)
+        step = Step(message, folder.dir, lambda said: send({**said, "n": number}))
+        try:
+            returned = code.run(message["step"], step, message["values"])
+        finally:
+            # First of all: what follows needs the built-ins that were there before.
+            state.restore_builtins()
+        out = text_of(returned)
+        if step.files_named:
+            end["files"] = True
+    except BaseException as error:  # also SystemExit: the process is the runner's, not the step's
+        end["error"] = report_of(error, state.memory_mb)
+        # Its frames hold what the step worked on.
+        error.__traceback__ = None
+    if os.getpid() != state.pid:
+        # A copy that the step forked came back into the runner.
+        os._exit(0)
+    end["ms"] = (time.monotonic() - started) * 1000
+    try:
+        sys.__stdout__.flush()
+        sys.__stderr__.flush()
+    except (OSError, ValueError):
+        end["replace"] = "the step closed its output"
+    if state.spawned:
+        end["spawned"] = True
+    reason = code.impurity(message["step"]) or state.change(checks_memory)
+    if reason:
+        end["replace"] = reason
+    head = ENCODE(end)
+    # The out is text already; taking it in as it is saves a second pass over it.
+    send_text(head if out is None else head[:-1] + ',"out":' + out + "}")
+
+
+def messages():
+    rest = b""
+    while True:
+        chunk = os.read(PIPE, READ_BYTES)
+        if not chunk:
+            leave()
+        parts = (rest + chunk if rest else chunk).split(b"\n")
+        rest = parts.pop()
+        for line in parts:
+            yield DECODE(line.decode())
+
+
+def send(message):
+    send_text(ENCODE(message))
+
+
+def send_text(text):
+    data = memoryview(text.encode("utf-8", "surrogatepass") + b"\n")
+    while data:
+        data = data[os.write(PIPE, data) :]
+
+
+def leave():
+    """Nobody is left to report to; processes that a step started must not live on either."""
+    try:
+        os.killpg(os.getpid(), 9)
+    finally:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main(*ARGUMENTS)

@@ -1,0 +1,90 @@
+// Runs a code step (node, python or shell): values in, a runner that runs the code, and what came back.
+import type { CodeStep } from '@methods/method/compiled-method';
+import { evaluate } from '@methods/method/evaluate';
+import type { JsonValue } from '@methods/method/json';
+import { LogTail } from './log-tail.ts';
+import { PLAIN_ENVIRONMENT } from './prepared-environment.ts';
+import { printedOut, typedOut } from './printed-out.ts';
+import { type RunnerJob, runnerKey } from './runners/runner-job.ts';
+import type { ActionEnd, StepContext } from './step-context.ts';
+import { stepDeadline } from './step-deadline.ts';
+import { takeStepFiles } from './step-files.ts';
+import { stepKey } from './step-key.ts';
+
+const NO_SECRETS: ReadonlyMap<string, string> = new Map();
+const NO_FILES: readonly string[] = [];
+
+/** Rejects with StepFailure or ExpressionError when the step could not begin. */
+export async function runCodeStep(step: CodeStep, context: StepContext): Promise<ActionEnd> {
+  const { runners, folder } = context;
+  const environment = context.environment ?? PLAIN_ENVIRONMENT;
+  let values: JsonValue[] = [];
+  for (const value of step.inputs.values()) values.push(evaluate(value, context.scope));
+  let files = NO_FILES;
+  if (folder.hasFiles()) {
+    values = await Promise.all(values.map((it) => folder.withAbsolutePaths(it)));
+    files = values.flatMap((value) => [...pathsBelow(value, folder.dir)]);
+  }
+  const path = environment.path === '' ? runners.path : `${environment.path}:${runners.path}`;
+  const python = step.kind === 'python' ? await runners.pythons.get(environment.pythonCommand, path) : null;
+  const secrets = step.secrets.length === 0 ? NO_SECRETS : secretsOf(step, context);
+  const { memoryMb } = step.limits;
+  const deadline = stepDeadline(step.limits, context.runTimeLeftMs);
+  const parts = {
+    language: step.kind,
+    versionId: context.versionId,
+    network: step.network,
+    memoryMb,
+    environment,
+    secrets,
+  };
+  let log: LogTail | null = null;
+  const job: RunnerJob = {
+    runnerKey: step.kind === 'shell' ? runners.freshKey() : runnerKey(parts),
+    language: step.kind,
+    memoryMb,
+    secrets,
+    network: step.network,
+    environment,
+    python,
+    lib: context.lib[step.kind] ?? null,
+    step: step.name,
+    code: step.code,
+    codeLine: step.codeLine,
+    names: [...step.inputs.keys()],
+    key: stepKey(context.runId, context.path),
+    tryNumber: context.tryNumber,
+    values,
+    files,
+    timeoutMs: deadline.timeoutMs,
+    timeoutText: deadline.text,
+    stdoutBytesMax: step.stdout === null ? null : step.limits.outputBytesMax,
+    log: () => {
+      log ??= new LogTail(context.mask, step.limits.logBytesMax, context.onLog);
+      return log;
+    },
+    collectFiles: (out, workDir) => takeStepFiles(step, out, workDir, folder, context.path),
+  };
+  const pooled = runners.run(job);
+  const reply = await context.stop.during(pooled.reply, pooled.cancel);
+  // Assigned in a callback, which the compiler does not see.
+  const written = log as LogTail | null;
+  const end = { checks: reply.checks, log: written?.end() ?? null };
+  if (reply.failure !== null) return { ...end, returned: undefined, failure: reply.failure };
+  const returned = step.kind === 'shell' ? typedOut(step, reply.out) : reply.out;
+  if (step.stdout === null || reply.stdout === null) return { ...end, returned, failure: null };
+  return { ...end, ...printedOut(step, step.stdout, returned, reply.stdout) };
+}
+
+function secretsOf(step: CodeStep, context: StepContext): Map<string, string> {
+  return new Map(step.secrets.map((name) => [name, context.secrets.get(name) ?? '']));
+}
+
+/** Every path of a file value in `value`; those are absolute by now. */
+function* pathsBelow(value: JsonValue, dir: string): Generator<string> {
+  if (typeof value === 'string') {
+    if (value.startsWith(dir)) yield value;
+  } else if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) yield* pathsBelow(member, dir);
+  }
+}

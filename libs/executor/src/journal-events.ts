@@ -1,0 +1,60 @@
+// What happens in a run as a line of JSON each, for a `journal.ndjson`.
+import type { StepKind } from '@methods/method/compiled-method';
+import type { JsonObject } from '@methods/method/json';
+import type { RunObserver } from './run-observer.ts';
+import type { CheckRecord, StepEnd } from './run-outcome.ts';
+import type { StepError } from './step-failure.ts';
+
+const STEP_EVENTS = { succeeded: 'step.finished', failed: 'step.failed', skipped: 'step.skipped' } as const;
+
+/** `write` takes a whole line without its end. Events are `{ seq, at, run_id, attempt, type, path?, … }`, `seq` after `lastSeq`, 0 unless given. */
+export class JournalEvents implements RunObserver {
+  private seq: number;
+
+  constructor(
+    private readonly run: {
+      readonly runId: string;
+      readonly attempt: number;
+      readonly wallMs: () => number;
+      readonly lastSeq?: number;
+    },
+    private readonly write: (line: string) => void,
+  ) {
+    this.seq = run.lastSeq ?? 0;
+  }
+
+  /** An event of the run itself: `run.started`, `run.waiting`, `run.resumed`, `run.finished`. */
+  add(type: string, more: JsonObject = {}): void {
+    const at = new Date(this.run.wallMs()).toISOString();
+    const head = { seq: ++this.seq, at, run_id: this.run.runId, attempt: this.run.attempt, type };
+    this.write(JSON.stringify({ ...head, ...more }));
+  }
+
+  stepStarted(path: string, kind: StepKind, tryNumber: number): void {
+    this.add('step.started', { path, kind, try: tryNumber });
+  }
+
+  stepRetrying(path: string, tryNumber: number, delayMs: number, error: StepError): void {
+    this.add('step.retrying', { path, try: tryNumber, delay_ms: delayMs, error: { kind: error.kind } });
+  }
+
+  stepEnded({ path, kind, status, error }: StepEnd): void {
+    this.add(STEP_EVENTS[status], { path, kind, ...(error === null ? {} : { error: { kind: error.kind } }) });
+  }
+
+  stepKept(path: string): void {
+    this.add('step.kept', { path });
+  }
+
+  logged(path: string, text: string): void {
+    this.add('log.appended', { path, text });
+  }
+
+  checked(path: string, { name, phase, status, level = levelOf(status) }: CheckRecord): void {
+    this.add('check.recorded', { path, name, phase, ok: status === 'passed', level });
+  }
+}
+
+function levelOf(status: CheckRecord['status']): 'error' | 'warn' {
+  return status === 'warned' ? 'warn' : 'error';
+}

@@ -1,0 +1,84 @@
+// Judges checks: all of a list are evaluated and recorded before the first failed one counts.
+import type { CompiledCheck } from '@methods/method/compiled-method';
+import { evaluate, type Scope } from '@methods/method/evaluate';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue, objectOf, ownField } from '@methods/method/json';
+import type { CheckRecord } from '../run-outcome.ts';
+import type { Mask } from '../secrets/mask.ts';
+import { StepFailure } from '../step-failure.ts';
+import { asFailure } from './failures.ts';
+
+/** Longer values are told by their size: a record is no place for a whole list. */
+const VALUE_CHARACTERS_MAX = 1000;
+const VALUES_MAX = 20;
+const MESSAGE_CHARACTERS_MAX = 1000;
+
+/** `hidden`: names in the scope whose values hold undeclared secrets, such as the out of a login; they are not kept. */
+export function judge(
+  checks: readonly CompiledCheck[],
+  phase: CheckRecord['phase'],
+  scope: Scope,
+  mask: Mask,
+  hidden: readonly string[] = [],
+): CheckRecord[] {
+  return checks.map((check) => {
+    const values = valuesOf(check.that.paths, scope, mask, hidden);
+    const { ok, message } = verdict(check, scope);
+    const status = ok ? 'passed' : check.level === 'warn' ? 'warned' : 'failed';
+    const text = message === null ? null : mask.text(message).slice(0, MESSAGE_CHARACTERS_MAX);
+    return { name: check.name, phase, status, level: check.level, message: text, actual: null, values };
+  });
+}
+
+/** A failed check outweighs every other failure of its step. */
+export function failedCheck(checks: readonly CheckRecord[]): StepFailure | null {
+  const failed = checks.find((check) => check.status === 'failed');
+  if (failed === undefined) return null;
+  return new StepFailure(
+    'check',
+    `Check failed: ${failed.name}${failed.message === null ? '' : ` (${failed.message})`}`,
+  );
+}
+
+/** A check that cannot be evaluated did not pass. */
+function verdict(check: CompiledCheck, scope: Scope): { ok: boolean; message: string | null } {
+  try {
+    const ok = evaluate(check.that, scope) === true;
+    if (check.message === null) return { ok, message: null };
+    const message = evaluate(check.message, scope);
+    return { ok, message: typeof message === 'string' ? message : JSON.stringify(message) };
+  } catch (error) {
+    return { ok: false, message: asFailure(error).message };
+  }
+}
+
+function valuesOf(paths: readonly string[], scope: Scope, mask: Mask, hidden: readonly string[]): JsonObject {
+  const values: [string, JsonValue][] = [];
+  for (const path of paths) {
+    const names = path.split('.');
+    if (hidden.includes(names[0] ?? '') || values.length === VALUES_MAX) continue;
+    values.push([path, mask.json(shortened(read(scope, names)))]);
+  }
+  return objectOf(values);
+}
+
+/** Steps of a path are fields, indexes and `length`. */
+function read(scope: Scope, names: readonly string[]): JsonValue {
+  const roots = scope as unknown as JsonObject;
+  let value: JsonValue | undefined = ownField({ ...roots, ...scope.items }, names[0] ?? '');
+  for (const name of names.slice(1)) {
+    if (name === 'length' && (typeof value === 'string' || isJsonList(value))) value = value.length;
+    else if (isJsonList(value)) value = value[Number(name)];
+    else value = isJsonObject(value) ? ownField(value, name) : undefined;
+  }
+  return value ?? null;
+}
+
+function shortened(value: JsonValue): JsonValue {
+  if (typeof value === 'string') {
+    return value.length <= VALUE_CHARACTERS_MAX ? value : `${value.slice(0, VALUE_CHARACTERS_MAX)}…`;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (isJsonList(value) && value.length > VALUE_CHARACTERS_MAX) return `(a list of ${value.length})`;
+  if (JSON.stringify(value).length <= VALUE_CHARACTERS_MAX) return value;
+  return isJsonList(value) ? `(a list of ${value.length})` : `(an object of ${Object.keys(value).length} fields)`;
+}

@@ -1,0 +1,73 @@
+// Sends step records in order and holds the newest one back until something follows it: at the run's end it travels
+// with the end. Before a step acts, everything before it must be acknowledged, so that no finished step runs again.
+import type { RunJournal, StepEnd } from '../run-outcome.ts';
+
+export class RecordKeeper {
+  private held: StepEnd | null = null;
+  /** Sent and not acknowledged yet. */
+  private readonly open = new Set<Promise<void>>();
+  private refused = false;
+  private lanes = 0;
+  /** Branches went on side by side at some time. */
+  branched = false;
+
+  constructor(private readonly journal: RunJournal) {}
+
+  add(record: StepEnd): void {
+    this.flush();
+    this.held = record;
+    // Beside others that go on, nothing may follow for a long time.
+    if (this.lanes > 0) this.flush();
+  }
+
+  /** Resolves when every record is acknowledged; rejects when the run is no longer ours. */
+  async settle(): Promise<void> {
+    this.flush();
+    return this.acknowledged();
+  }
+
+  /** As settle, but the record that is held back stays so. */
+  async acknowledged(): Promise<void> {
+    if (this.open.size > 0) await Promise.all(this.open);
+    if (this.refused) throw new Error('a record of this run was refused');
+  }
+
+  /** During `work`, records are sent at once: branches of the walk go on side by side. */
+  async branching<T>(work: () => Promise<T>): Promise<T> {
+    this.lanes++;
+    this.branched = true;
+    try {
+      return await work();
+    } finally {
+      this.lanes--;
+    }
+  }
+
+  flush(): void {
+    if (this.held === null) return;
+    const record = this.held;
+    this.held = null;
+    this.watch(this.journal.stepEnded(record));
+  }
+
+  /** The record that was not sent, for the outcome. */
+  takeLast(): { lastRecord?: StepEnd } {
+    const last = this.held;
+    this.held = null;
+    return last === null ? {} : { lastRecord: last };
+  }
+
+  private watch(acknowledged: Promise<void>): void {
+    // A refusal is told by settle(), also to the branches that did not wait for this record.
+    const watched = acknowledged.then(
+      () => {
+        this.open.delete(watched);
+      },
+      () => {
+        this.refused = true;
+        this.open.delete(watched);
+      },
+    );
+    this.open.add(watched);
+  }
+}

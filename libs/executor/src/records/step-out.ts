@@ -1,0 +1,47 @@
+// From what an action returned to what is recorded: declared fields only, checked, bounded, and free of secrets.
+import { projectOut } from '@methods/method/check-value';
+import type { CompiledStep } from '@methods/method/compiled-method';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import type { Mask } from '../secrets/mask.ts';
+import { StepFailure } from '../step-failure.ts';
+
+export interface StepOut {
+  /** What later steps see. */
+  readonly value: JsonValue;
+  /** The same as JSON text. */
+  readonly json: string;
+  readonly dropped: readonly string[];
+}
+
+const NO_FIELDS: JsonObject = {};
+const DROPPED_MAX = 20;
+
+/** `returned`: undefined when the action returned nothing. Throws StepFailure of kind out, limit or secret. */
+export function stepOut(step: CompiledStep, returned: JsonValue | undefined, mask: Mask): StepOut {
+  const { out } = step;
+  if (out === null) return { value: NO_FIELDS, json: '{}', dropped: [] };
+  const projected = projectOut(out.schema, returned === undefined || returned === null ? NO_FIELDS : returned);
+  const dropped = projected.dropped.slice(0, DROPPED_MAX).map((name) => mask.text(name));
+  const checked = out.check(projected.value);
+  if (!checked.ok) {
+    const [finding] = checked.findings;
+    const hint = dropped.length > 0 ? ` (returned, but not declared: ${dropped.join(', ')})` : '';
+    throw new StepFailure('out', `out does not match: ${finding?.path || '/'} ${finding?.message ?? ''}${hint}`);
+  }
+  return { ...boundedOut(step, checked.value, mask), dropped };
+}
+
+/** A value within the step's limit and without a secret. Throws StepFailure of kind limit or secret. */
+export function boundedOut(step: CompiledStep, value: JsonValue, mask: Mask): StepOut {
+  const json = JSON.stringify(value);
+  const { outputBytesMax } = step.limits;
+  // A character is at most 3 bytes of UTF-8: most outs need no count.
+  if (json.length * 3 > outputBytesMax && Buffer.byteLength(json) > outputBytesMax) {
+    throw new StepFailure('limit', `out is larger than ${outputBytesMax / 1024} KiB (limits: output_kb); use a file`);
+  }
+  if (step.out?.hasSecret !== true) {
+    const secret = mask.finds(json);
+    if (secret !== null) throw new StepFailure('secret', `out contains the secret ${secret}`);
+  }
+  return { value, json, dropped: [] };
+}

@@ -1,0 +1,111 @@
+// Makes the records of steps: every error becomes a kind and a masked message here, and nowhere else.
+import type { Clock } from '@methods/base/clock';
+import type { StepKind } from '@methods/method/compiled-method';
+import type { JsonValue } from '@methods/method/json';
+import type { CheckRecord, StepEnd, StepLog, StepTry } from '../run-outcome.ts';
+import type { Mask } from '../secrets/mask.ts';
+import type { StepError, StepFailure } from '../step-failure.ts';
+import type { StepOut } from './step-out.ts';
+
+const MESSAGE_CHARACTERS_MAX = 4000;
+const NONE: readonly never[] = [];
+
+/** When a step or a try began. */
+export interface Begun {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+/** What is recorded: the step by kind, its place, and when it began. */
+export interface Recorded {
+  readonly kind: StepKind;
+  readonly path: string;
+  readonly begun: Begun;
+}
+
+export interface RecordParts {
+  readonly checks?: readonly CheckRecord[];
+  readonly tries?: readonly StepTry[];
+  readonly log?: StepLog | null;
+}
+
+export class StepRecorder {
+  constructor(
+    private readonly clock: Clock,
+    readonly mask: Mask,
+  ) {}
+
+  begin(): Begun {
+    return { wallMs: this.clock.wallMs(), monotonicMs: this.clock.monotonicMs() };
+  }
+
+  /** Not the wall clock again: it may have been set back meanwhile. */
+  endMs(begun: Begun): number {
+    return begun.wallMs + Math.round(this.clock.monotonicMs() - begun.monotonicMs);
+  }
+
+  succeeded(recorded: Recorded, out: StepOut, withheld: boolean, parts: RecordParts): StepEnd {
+    return {
+      ...this.ended(recorded, parts),
+      status: 'succeeded',
+      out: withheld ? null : out.value,
+      outJson: withheld ? '' : out.json,
+      withheld,
+      dropped: out.dropped,
+    };
+  }
+
+  answered(recorded: Recorded, value: JsonValue, parts: RecordParts): StepEnd {
+    return { ...this.ended(recorded, parts), status: 'succeeded', out: value, outJson: JSON.stringify(value) };
+  }
+
+  skipped(kind: StepKind, path: string): StepEnd {
+    return { ...this.ended({ kind, path, begun: this.begin() }, {}), status: 'skipped' };
+  }
+
+  failed(recorded: Recorded, error: StepError, parts: RecordParts): StepEnd {
+    return { ...this.ended(recorded, parts), status: 'failed', error };
+  }
+
+  /** The failure as it may be told and kept. */
+  errorOf({ kind, message, detail }: StepFailure): StepError {
+    const { status, code, line, stack } = detail;
+    return {
+      kind,
+      message: this.mask.text(message).slice(0, MESSAGE_CHARACTERS_MAX),
+      ...(status === undefined ? {} : { status }),
+      ...(code === undefined ? {} : { code: typeof code === 'string' ? this.mask.text(code) : code }),
+      ...(line === undefined ? {} : { line }),
+      ...(stack === undefined ? {} : { stack: this.mask.text(stack) }),
+    };
+  }
+
+  /** Checks of the author's code: every text in them is the code's. */
+  masked(checks: readonly CheckRecord[]): readonly CheckRecord[] {
+    const { mask } = this;
+    if (checks.length === 0) return NONE;
+    return checks.map((check) => ({
+      ...check,
+      name: mask.text(check.name),
+      message: check.message === null ? null : mask.text(check.message),
+      actual: mask.json(check.actual),
+    }));
+  }
+
+  private ended({ kind, path, begun }: Recorded, parts: RecordParts): Omit<StepEnd, 'status'> {
+    return {
+      path,
+      kind,
+      startedAtMs: begun.wallMs,
+      finishedAtMs: this.endMs(begun),
+      out: null,
+      outJson: '',
+      withheld: false,
+      checks: parts.checks ?? NONE,
+      tries: parts.tries ?? NONE,
+      error: null,
+      dropped: NONE,
+      log: parts.log ?? null,
+    };
+  }
+}

@@ -1,0 +1,19 @@
+// Looks on while a run walks, for live views. It changes nothing; what it is told is masked.
+import type { StepKind } from '@methods/method/compiled-method';
+import type { CheckRecord, StepEnd } from './run-outcome.ts';
+import type { StepError } from './step-failure.ts';
+
+/** Called in the walk's own turn: methods must be quick and must not throw. */
+export interface RunObserver {
+  /** Before each try. */
+  stepStarted?(path: string, kind: StepKind, tryNumber: number): void;
+  /** The try failed; the next one, `tryNumber`, starts after `delayMs`. */
+  stepRetrying?(path: string, tryNumber: number, delayMs: number, error: StepError): void;
+  /** Finished, failed or skipped. */
+  stepEnded?(record: StepEnd): void;
+  /** Finished in an earlier attempt. */
+  stepKept?(path: string): void;
+  /** What the step prints, while it runs; chunks, not lines. */
+  logged?(path: string, text: string): void;
+  checked?(path: string, check: CheckRecord): void;
+}

@@ -1,0 +1,61 @@
+// What a run is given: its version, its inputs, what it did before, and the world it acts on.
+import type { Clock } from '@methods/base/clock';
+import type { CallTarget, CompiledMethod } from '@methods/method/compiled-method';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import type { PreparedEnvironment } from './prepared-environment.ts';
+import type { RunFolder } from './run-folder.ts';
+import type { RunObserver } from './run-observer.ts';
+import type { RunJournal } from './run-outcome.ts';
+import type { RunnerPool } from './runner-pool.ts';
+import type { StepError } from './step-failure.ts';
+import type { Substitute } from './substitute.ts';
+
+/** A step that ended in an earlier attempt, as the server acknowledged it; or one that began (`running`). */
+export interface FinishedStep {
+  readonly status: 'succeeded' | 'skipped' | 'failed' | 'running';
+  /** Of a running step: its checkpoint, or null. */
+  readonly out: JsonValue;
+  /** Its out held a secret and was not stored: a step that succeeded so runs again. */
+  readonly withheld: boolean;
+  /** Why it failed, where that is known. */
+  readonly error?: StepError;
+}
+
+/** The version that a `call` runs. May throw `StepFailure`; any other error fails the step without its message. */
+export type Callee = (target: CallTarget) => Promise<CalledVersion>;
+
+export interface CalledVersion {
+  readonly method: CompiledMethod;
+  readonly versionId: string;
+  readonly environment?: PreparedEnvironment;
+}
+
+export interface RunOptions {
+  readonly runId: string;
+  readonly versionId: string;
+  readonly startedAtMs: number;
+  readonly method: CompiledMethod;
+  readonly inputs: JsonObject;
+  readonly finished: ReadonlyMap<string, FinishedStep>;
+  /** The accepted answer to the question this run waited for; `step` is the question's path. */
+  readonly answer?: { readonly questionId: string; readonly step: string; readonly value: JsonObject };
+  /** The secrets of the worker's environment; more than the method declares do no harm. */
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly journal: RunJournal;
+  readonly runners: RunnerPool;
+  readonly fetch: typeof fetch;
+  readonly folder: RunFolder;
+  /** Cancelled, lost or stale: the present step is ended and nothing more is recorded. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** What the version's dependencies came to on this machine; absent: it has none. */
+  readonly environment?: PreparedEnvironment;
+  /** Absent: a `call` fails. */
+  readonly callee?: Callee;
+  /** Running time of earlier attempts, for `run_timeout`; 0 unless given. */
+  readonly ranMs?: number;
+  readonly substitute?: Substitute;
+  readonly observer?: RunObserver;
+  /** 0 to 1, for the jitter of retries; `Math.random` unless given. */
+  readonly random?: () => number;
+}

@@ -1,0 +1,74 @@
+// The processes of this machine as /proc tells them; empty where there is no /proc.
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface ProcessEntry {
+  readonly parent: number;
+  readonly group: number;
+}
+
+export type ProcessTable = ReadonlyMap<number, ProcessEntry>;
+
+const PAGE_BYTES = 4096;
+
+export function readProcessTable(): ProcessTable {
+  const table = new Map<number, ProcessEntry>();
+  for (const name of namesIn('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    const stat = textOf(`/proc/${pid}/stat`);
+    // The command's name stands in parentheses and may hold anything.
+    const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 3);
+    if (state !== undefined && state !== 'Z') table.set(pid, { parent: Number(parent), group: Number(group) });
+  }
+  return table;
+}
+
+/** The group's processes and all their descendants, also those that left the group. */
+export function groupMembers(table: ProcessTable, leader: number): number[] {
+  const isMember = new Map<number, boolean>();
+  const belongs = (pid: number): boolean => {
+    let known = isMember.get(pid);
+    if (known === undefined) {
+      const entry = table.get(pid);
+      // Set first: a table read while processes come and go may hold a circle.
+      isMember.set(pid, false);
+      known = entry !== undefined && (pid === leader || entry.group === leader || belongs(entry.parent));
+      isMember.set(pid, known);
+    }
+    return known;
+  };
+  return [...table.keys()].filter(belongs);
+}
+
+/** Memory that is the process's own, without files it maps; 0 when it is gone. */
+export function ownMemoryBytes(pid: number): number {
+  const [, resident = 0, shared = 0] = textOf(`/proc/${pid}/statm`).split(' ').map(Number);
+  return Math.max(0, resident - shared) * PAGE_BYTES;
+}
+
+/** The processes whose environment says that they belong to a step working in the folder, wherever they went. */
+export function processesOfFolder(table: ProcessTable, workDir: string): number[] {
+  // Bytes as they stand there, whatever they encode.
+  const mark = Buffer.from(`STEP_DIR=${workDir}`).toString('latin1');
+  return [...table.keys()].filter((pid) => {
+    const environment = textOf(`/proc/${pid}/environ`);
+    return environment.includes(mark) && environment.split('\0').includes(mark);
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    // Ended meanwhile, or another user's.
+    return '';
+  }
+}

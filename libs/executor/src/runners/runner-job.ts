@@ -1,0 +1,75 @@
+// One code step on its way through a runner: what it needs, and what came of it.
+import { createHash } from 'node:crypto';
+import type { CodeBlock, CodeLanguage } from '@methods/method/compiled-method';
+import type { JsonValue } from '@methods/method/json';
+import type { LogTail } from '../log-tail.ts';
+import type { PreparedEnvironment } from '../prepared-environment.ts';
+import type { CheckRecord } from '../run-outcome.ts';
+import type { StepFailure } from '../step-failure.ts';
+import type { PythonRuntime } from './python-runtime.ts';
+
+export interface RunnerJob {
+  /** Which runners can take it; see `runnerKey`. */
+  readonly runnerKey: string;
+  readonly language: CodeLanguage;
+  readonly memoryMb: number;
+  /** The environment's secrets: name to value. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** False: no network, where there is a sandbox. */
+  readonly network: boolean;
+  readonly environment: PreparedEnvironment;
+  /** Only of python steps. */
+  readonly python: PythonRuntime | null;
+  readonly lib: CodeBlock | null;
+  readonly step: string;
+  readonly code: string;
+  readonly codeLine: number;
+  readonly names: readonly string[];
+  /** The step's stable key. */
+  readonly key: string;
+  /** 1 for the first try. */
+  readonly tryNumber: number;
+  /** In the order of `names`; files with absolute paths. */
+  readonly values: readonly JsonValue[];
+  /** The absolute paths of the files in `values`. */
+  readonly files: readonly string[];
+  /** From the moment a runner has the step; null: no deadline. */
+  readonly timeoutMs: number | null;
+  /** The deadline as the author spells it, for the message. */
+  readonly timeoutText: string;
+  /** Keep what the code prints, up to so many bytes; null: it is only a log. */
+  readonly stdoutBytesMax: number | null;
+  readonly log: () => LogTail;
+  /** Takes the files that `out` names out of the working folder, and gives the out with their values in place. */
+  readonly collectFiles: (out: JsonValue, workDir: string) => Promise<JsonValue>;
+}
+
+export interface RunnerReply {
+  /** Undefined: nothing was returned, or the step failed. */
+  readonly out: JsonValue | undefined;
+  readonly failure: StepFailure | null;
+  readonly checks: readonly CheckRecord[];
+  /** What the code printed, where it was to be kept; longer than asked for when it printed more. */
+  readonly stdout: Buffer | null;
+  /** Running time of the step's code. */
+  readonly ms: number;
+}
+
+export interface RunnerKeyParts {
+  readonly language: CodeLanguage;
+  readonly versionId: string;
+  readonly memoryMb: number;
+  readonly network: boolean;
+  readonly environment: PreparedEnvironment;
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/** A runner serves one language, version, set of secrets and set of limits: nothing leaks from one to another. */
+export function runnerKey({ language, versionId, memoryMb, network, environment, secrets }: RunnerKeyParts): string {
+  const plain = `${language} ${versionId} ${memoryMb} ${network} ${environment.nodePath} ${environment.pythonCommand}`;
+  if (secrets.size === 0) return plain;
+  // By value too: a secret that was changed is not the one the runner was started with.
+  const hash = createHash('sha256');
+  for (const name of [...secrets.keys()].sort()) hash.update(JSON.stringify([name, secrets.get(name)]));
+  return `${plain} ${hash.digest('hex')}`;
+}

@@ -1,0 +1,68 @@
+// How a runner's process is started: command, arguments and the whole of its environment.
+import { fileURLToPath } from 'node:url';
+import type { ExchangeFolder } from './exchange-folder.ts';
+import type { RunnerOptions } from './runner.ts';
+import type { RunnerJob } from './runner-job.ts';
+import { sandboxArguments } from './sandbox-command.ts';
+
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly sandboxed: boolean;
+}
+
+const RUNNER_DIR = fileURLToPath(new URL('../../runner', import.meta.url));
+
+/** `env`: what is set for this process besides the environment that all steps have. */
+export function launchOf(
+  job: RunnerJob,
+  folder: ExchangeFolder,
+  options: RunnerOptions,
+  env: Readonly<Record<string, string>> = {},
+): Launch {
+  const { isolation } = options;
+  const { workDir, codeDir } = folder;
+  const memoryMb = String(job.memoryMb);
+  // The command `step` is the shell's.
+  const own = job.language === 'shell' ? [`${RUNNER_DIR}/bin`] : [];
+  const path = [...own, ...job.environment.path.split(':'), options.path].filter((it) => it !== '').join(':');
+  const environment = {
+    ...Object.fromEntries(job.secrets),
+    ...env,
+    PATH: path,
+    LANG: options.lang,
+    TZ: 'UTC',
+    HOME: workDir,
+    TMPDIR: workDir,
+  };
+  const [command, args] = {
+    node: (): Command => [
+      process.execPath,
+      [`--max-old-space-size=${memoryMb}`, `${RUNNER_DIR}/node-runner.mjs`, workDir, codeDir, memoryMb],
+    ],
+    // Isolated (no settings of a user, no current folder among the modules), and no bytecode written beside modules.
+    python: (): Command => [
+      job.python?.executable ?? 'python3',
+      ['-I', '-B', `${RUNNER_DIR}/python-runner.py`, workDir, memoryMb],
+    ],
+    shell: (): Command => [
+      'bash',
+      ['--noprofile', '--norc', '-euo', 'pipefail', `${RUNNER_DIR}/shell-runner.bash`, job.step, memoryMb],
+    ],
+  }[job.language]();
+  if (isolation.level !== 'sandbox') return { command, args, cwd: workDir, env: environment, sandboxed: false };
+  const readable = [RUNNER_DIR, ...(job.python?.folders ?? []), ...job.environment.folders];
+  if (job.language === 'node') readable.push(process.execPath);
+  const sandbox = sandboxArguments({ folder: folder.dir, readable, path, network: job.network });
+  return {
+    command: isolation.command,
+    args: [...sandbox, command, ...args],
+    cwd: '/',
+    env: environment,
+    sandboxed: true,
+  };
+}
+
+type Command = [command: string, args: readonly string[]];

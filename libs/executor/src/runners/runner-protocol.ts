@@ -1,0 +1,163 @@
+// The messages between a worker and its runners: JSON lines over file descriptor 3. A runner is in the hands of the
+// author's code, so nothing of what it says is trusted to have a form.
+import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
+import type { ErrorKind } from '../step-failure.ts';
+
+/** Worker to runner: a step's code, once before its first use. */
+export interface CodeMessage {
+  readonly t: 'code';
+  readonly step: string;
+  readonly code: string;
+  /** 1-based source line of the code's first line. */
+  readonly line: number;
+  readonly names: readonly string[];
+}
+
+/** Worker to runner: the version's `lib`, once before any code. */
+export interface LibMessage {
+  readonly t: 'lib';
+  readonly code: string;
+  readonly line: number;
+}
+
+/** Worker to runner: run the step with these values, in the order of the code's names. */
+export interface StepMessage {
+  readonly t: 'step';
+  readonly n: number;
+  readonly step: string;
+  readonly key: string;
+  readonly try: number;
+  readonly values: readonly JsonValue[];
+  /** The same values as a file, for code that reads it. */
+  readonly in?: string;
+}
+
+export type RunnerMessage =
+  | LogMessage
+  | CheckMessage
+  | EndMessage
+  /** Of a shell: a part of the out. */
+  | { readonly t: 'out'; readonly value: JsonObject }
+  /** Of a shell: a command failed in this line of the source. */
+  | { readonly t: 'line'; readonly line: number }
+  /** Of a shell: `step fail`. */
+  | { readonly t: 'error'; readonly error: RunnerError };
+
+export interface LogMessage {
+  readonly t: 'log';
+  readonly text: string;
+}
+
+export interface CheckMessage {
+  readonly t: 'check';
+  readonly name: string;
+  readonly ok: boolean;
+  readonly level: 'error' | 'warn';
+  readonly message: string | null;
+  readonly actual: JsonValue;
+}
+
+export interface EndMessage {
+  readonly t: 'end';
+  /** Running time inside the runner. */
+  readonly ms: number;
+  /** The out names files in the working folder. */
+  readonly files: boolean;
+  /** The step started a process, which may have left the runner's group. */
+  readonly spawned: boolean;
+  /** Why the runner must not run another step. */
+  readonly replace: string | null;
+  readonly error: RunnerError | null;
+  /** Undefined: nothing was returned. */
+  readonly out: JsonValue | undefined;
+}
+
+export interface RunnerError {
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly line?: number;
+  readonly stack?: string;
+  /** Exit code of kind exit. */
+  readonly code?: number;
+  readonly retry?: boolean;
+}
+
+const NAME_CHARACTERS_MAX = 120;
+
+/** Null for a line that is not of this protocol, or of another step than `n` (a step's late words); a shell's have none. */
+export function readRunnerMessage(line: string, n: number | undefined): RunnerMessage | null {
+  let message: JsonValue;
+  try {
+    message = JSON.parse(line) as JsonValue;
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(message) || message.n !== n) return null;
+  switch (message.t) {
+    case 'end':
+      return endOf(message);
+    case 'check':
+      return {
+        t: 'check',
+        name: (textIn(message, 'name') ?? '').slice(0, NAME_CHARACTERS_MAX),
+        ok: message.ok === true,
+        level: message.level === 'warn' ? 'warn' : 'error',
+        message: textIn(message, 'message'),
+        actual: ownField(message, 'actual') ?? null,
+      };
+    case 'log':
+      return { t: 'log', text: logLine(textIn(message, 'message') ?? '', ownField(message, 'data')) };
+    case 'progress':
+      return { t: 'log', text: progressLine(message.at, textIn(message, 'message')) };
+    case 'out': {
+      const value = ownField(message, 'value');
+      return value !== undefined && isJsonObject(value) ? { t: 'out', value } : null;
+    }
+    case 'line':
+      return typeof message.line === 'number' ? { t: 'line', line: message.line } : null;
+    case 'error':
+      return { t: 'error', error: errorOf(message) };
+    default:
+      return null;
+  }
+}
+
+function endOf(message: JsonObject): EndMessage {
+  return {
+    t: 'end',
+    ms: typeof message.ms === 'number' ? message.ms : 0,
+    files: message.files === true,
+    spawned: message.spawned === true,
+    replace: textIn(message, 'replace'),
+    error: isJsonObject(message.error) ? errorOf(message.error) : null,
+    out: ownField(message, 'out'),
+  };
+}
+
+const RUNNER_ERROR_KINDS: readonly ErrorKind[] = ['exception', 'syntax', 'out', 'limit', 'exit', 'memory'];
+
+function errorOf(error: JsonObject): RunnerError {
+  const stack = textIn(error, 'stack');
+  return {
+    kind: RUNNER_ERROR_KINDS.find((kind) => kind === error.kind) ?? 'exception',
+    message: textIn(error, 'message') ?? '',
+    ...(typeof error.line === 'number' ? { line: error.line } : {}),
+    ...(stack === null ? {} : { stack }),
+    ...(typeof error.code === 'number' ? { code: error.code } : {}),
+    ...(typeof error.retry === 'boolean' ? { retry: error.retry } : {}),
+  };
+}
+
+function logLine(message: string, data: JsonValue | undefined): string {
+  return data === undefined ? `${message}\n` : `${message} ${JSON.stringify(data)}\n`;
+}
+
+function progressLine(at: JsonValue | undefined, message: string | null): string {
+  const share = typeof at === 'number' ? `${Math.round(at * 100)} %` : '';
+  return `progress ${share}${message === null ? '' : ` ${message}`}\n`;
+}
+
+function textIn(message: JsonObject, name: string): string | null {
+  const value = ownField(message, name);
+  return typeof value === 'string' ? value : null;
+}

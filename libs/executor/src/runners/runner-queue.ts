@@ -1,0 +1,73 @@
+// The steps of one key: those that wait, the runners that serve them, and whether one runner more would help.
+import type { Runner } from './runner.ts';
+import type { RunnerJob, RunnerReply } from './runner-job.ts';
+
+export interface WaitingStep {
+  readonly job: RunnerJob;
+  readonly sinceMs: number;
+  readonly done: (reply: RunnerReply) => void;
+  cancelled: boolean;
+}
+
+/** Steps shorter than this are faster on the runners there are than on one more: the processors are the limit. */
+const SHORT_STEP_MS = 10;
+const MEAN_WEIGHT = 0.1;
+
+export class RunnerQueue {
+  /** Last used on top: the others grow old and end. */
+  readonly idle: Runner[] = [];
+  readonly runners = new Set<Runner>();
+  /** True while the pool's timer watches this queue. */
+  watched = false;
+  private waiting: WaitingStep[] = [];
+  private first = 0;
+  private meanMs = 0;
+
+  constructor(readonly key: string) {}
+
+  push(step: WaitingStep): void {
+    this.waiting.push(step);
+  }
+
+  /** The step that has waited longest, or null. */
+  head(): WaitingStep | null {
+    for (;;) {
+      const step = this.waiting[this.first];
+      if (step === undefined) {
+        this.waiting = [];
+        this.first = 0;
+        return null;
+      }
+      if (!step.cancelled) return step;
+      this.first++;
+    }
+  }
+
+  take(): WaitingStep | null {
+    const step = this.head();
+    if (step !== null) this.first++;
+    // The taken ones are dropped in bulk, so that taking stays cheap in a long queue.
+    if (this.first > 1024) {
+      this.waiting = this.waiting.slice(this.first);
+      this.first = 0;
+    }
+    return step;
+  }
+
+  measured(ms: number): void {
+    this.meanMs += MEAN_WEIGHT * (ms - this.meanMs);
+  }
+
+  /** How many more would have work at once; none while one is starting, as what it will take on is not known yet. */
+  missingRunners(): number {
+    for (const runner of this.runners) if (runner.isStarting) return 0;
+    return this.waiting.length - this.first;
+  }
+
+  /** True when steps are long, so that runners mostly wait and more of them run side by side. */
+  wouldGain(nowMs: number, processors: number, longMs: number): boolean {
+    if (this.runners.size < processors || this.meanMs > SHORT_STEP_MS) return true;
+    for (const runner of this.runners) if (nowMs - runner.sinceMs < longMs) return false;
+    return true;
+  }
+}

@@ -1,0 +1,40 @@
+// What the pool knows of a runner, warm or not.
+import type { Clock } from '@methods/base/clock';
+import type { Isolation } from '../isolation.ts';
+import type { StepFailure } from '../step-failure.ts';
+import type { RunnerJob, RunnerReply } from './runner-job.ts';
+
+export interface Runner {
+  /** Start of the present idle span; of the present step while it runs. */
+  readonly sinceMs: number;
+  /** When it could take its first step. */
+  readonly readyMs: number;
+  /** True until it has reported for its first step. */
+  readonly isStarting: boolean;
+  /** Runs one step; only when idle. `done` is called once, always. */
+  run(job: RunnerJob, done: (reply: RunnerReply) => void): void;
+  /** True while it has this very job. */
+  has(job: RunnerJob): boolean;
+  /** Ends its process group: SIGTERM, and SIGKILL after 10 s. The present step, if any, fails with `failure`. */
+  end(failure: StepFailure): void;
+  /** Ends it at once; the present step fails with `failure`. Resolves when the process is gone. */
+  kill(failure?: StepFailure): Promise<void>;
+}
+
+export interface RunnerOptions {
+  /** Exchange folder; made here, removed when the process is gone. */
+  readonly folder: string;
+  /** PATH and LANG of the steps. */
+  readonly path: string;
+  readonly lang: string;
+  readonly isolation: Isolation;
+  readonly clock: Clock;
+  /** Called when it can take its first step, and whenever a step has ended and it could take another. */
+  readonly onIdle: (runner: Runner) => void;
+  /** Called with the process's id as soon as there is one. */
+  readonly onSpawned: (pid: number) => void;
+  /** Called once when it will take no more steps; the process may live on for a moment. */
+  readonly onRetired: (runner: Runner) => void;
+  /** Called once when the process is gone; `workDir` is about to be removed. */
+  readonly onExit: (runner: Runner, pid: number | undefined, workDir: string) => void;
+}

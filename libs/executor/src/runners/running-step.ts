@@ -1,0 +1,75 @@
+// The step a runner has at the moment: collects what it says and prints, and settles exactly once.
+import type { Clock, Timer } from '@methods/base/clock';
+import type { JsonValue } from '@methods/method/json';
+import type { CheckRecord } from '../run-outcome.ts';
+import { StepFailure } from '../step-failure.ts';
+import type { RunnerJob, RunnerReply } from './runner-job.ts';
+import type { CheckMessage, LogMessage } from './runner-protocol.ts';
+
+const CHECKS_MAX = 1000;
+
+export class RunningStep {
+  readonly startedMs: number;
+  private readonly checks: CheckRecord[] = [];
+  private readonly timer: Timer | null;
+  private readonly printed: Buffer[] = [];
+  private printedBytes = 0;
+  private settled = false;
+
+  /** `onTimeout` is called at the job's deadline, unless the step has settled. */
+  constructor(
+    readonly n: number,
+    readonly job: RunnerJob,
+    private readonly done: (reply: RunnerReply) => void,
+    private readonly clock: Clock,
+    onTimeout: (failure: StepFailure) => void,
+  ) {
+    this.startedMs = clock.monotonicMs();
+    const expired = () => onTimeout(new StepFailure('timeout', `No end within ${job.timeoutText}`));
+    this.timer = job.timeoutMs === null ? null : clock.after(job.timeoutMs, expired);
+  }
+
+  take(message: LogMessage | CheckMessage): void {
+    if (message.t === 'log') {
+      this.job.log().push('log', Buffer.from(message.text));
+    } else if (this.checks.length < CHECKS_MAX) {
+      const status = message.ok ? 'passed' : message.level === 'warn' ? 'warned' : 'failed';
+      const { name, message: text, actual } = message;
+      this.checks.push({ name, phase: 'code', status, message: text, actual });
+    }
+  }
+
+  print(source: 'stdout' | 'stderr', chunk: Buffer): void {
+    const { stdoutBytesMax } = this.job;
+    if (source === 'stdout' && stdoutBytesMax !== null && this.printedBytes <= stdoutBytesMax) {
+      this.printed.push(chunk);
+      this.printedBytes += chunk.length;
+    }
+    this.job.log().push(source, chunk);
+  }
+
+  /** The code has ended; what follows is ours and has no deadline. */
+  stopTimer(): void {
+    this.timer?.cancel();
+  }
+
+  settle(out: JsonValue | undefined, failure: StepFailure | null, ms?: number): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.timer?.cancel();
+    this.done({
+      out,
+      failure,
+      checks: this.checks,
+      stdout: this.job.stdoutBytesMax === null ? null : Buffer.concat(this.printed),
+      ms: ms ?? this.clock.monotonicMs() - this.startedMs,
+    });
+  }
+}
+
+/** A fault around the step's own code; one that is not of the language could hold content, and only `message` is told. */
+export function asStepFailure(fault: unknown, message: string): StepFailure {
+  return fault instanceof StepFailure ? fault : new StepFailure('internal', message);
+}
+
+export const FILES_FAILED = 'The files of the step could not be taken over';

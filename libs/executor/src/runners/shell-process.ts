@@ -1,0 +1,171 @@
+// One shell step: bash in a fresh process, which is the step's own. Its values are environment variables, its answers
+// come over file descriptor 3 from the command `step`, and its exit code says how it ended.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CodeBlock } from '@methods/method/compiled-method';
+import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import { StepFailure } from '../step-failure.ts';
+import { ChildGroup } from './child-group.ts';
+import { ExchangeFolder } from './exchange-folder.ts';
+import type { ProcessWatch } from './process-watch.ts';
+import type { Runner, RunnerOptions } from './runner.ts';
+import { deathFailure } from './runner-death.ts';
+import type { RunnerJob, RunnerReply } from './runner-job.ts';
+import { launchOf } from './runner-launch.ts';
+import { type RunnerError, readRunnerMessage } from './runner-protocol.ts';
+import { asStepFailure, FILES_FAILED, RunningStep } from './running-step.ts';
+import { shellFault } from './shell-fault.ts';
+import { shellVariables } from './shell-variables.ts';
+
+export class ShellProcess implements Runner {
+  sinceMs: number;
+  readonly readyMs: number;
+  /** There is nothing to wait for: its process starts with its step. */
+  readonly isStarting = false;
+  private readonly folder: ExchangeFolder;
+  private child: ChildGroup | null = null;
+  private current: RunningStep | null = null;
+  private unwatch: () => void = () => {};
+  private readonly out: Record<string, JsonValue> = {};
+  private error: RunnerError | null = null;
+  /** Where the shell's own trap saw a command fail. */
+  private line: number | undefined;
+  private retired = false;
+
+  constructor(
+    job: RunnerJob,
+    private readonly options: RunnerOptions,
+    private readonly watch: ProcessWatch,
+  ) {
+    this.sinceMs = options.clock.monotonicMs();
+    this.readyMs = this.sinceMs;
+    this.folder = new ExchangeFolder(options.folder, job.environment.nodePath);
+  }
+
+  run(job: RunnerJob, done: (reply: RunnerReply) => void): void {
+    const { clock } = this.options;
+    this.current = new RunningStep(1, job, done, clock, (failure) => this.end(failure));
+    this.sinceMs = this.current.startedMs;
+    try {
+      this.child = new ChildGroup(this.launch(job), clock, {
+        onLine: (line) => this.onLine(line),
+        onOverflow: () => this.end(new StepFailure('limit', 'The step sent more than a message may hold')),
+        onPrint: (source, chunk) => this.current?.print(source, chunk),
+        onGone: (code, signal) => void this.onGone(code, signal),
+      });
+    } catch (error) {
+      this.settle(undefined, asStepFailure(error, 'A process for the step could not be started'));
+      this.leave();
+      return;
+    }
+    const { pid } = this.child;
+    if (pid === undefined) return;
+    this.options.onSpawned(pid);
+    this.unwatch = this.watch.add({ pid, memoryMb: job.memoryMb, fail: (it) => void this.kill(it) });
+  }
+
+  has(job: RunnerJob): boolean {
+    return this.current?.job === job;
+  }
+
+  end(failure: StepFailure): void {
+    this.settle(undefined, failure);
+    this.retire();
+    if (this.child === null) this.leave();
+    else this.child.terminate();
+  }
+
+  async kill(failure = new StepFailure('internal', 'The worker stops')): Promise<void> {
+    this.settle(undefined, failure);
+    this.retire();
+    if (this.child === null) this.leave();
+    else await this.child.kill();
+  }
+
+  private launch(job: RunnerJob): ReturnType<typeof launchOf> {
+    const { folder } = this;
+    const values = this.options.isolation.level === 'sandbox' ? folder.withFiles(job.values, job.files) : job.values;
+    const env = {
+      ...shellVariables(job.names, values),
+      STEP_NAME: job.step,
+      STEP_KEY: job.key,
+      STEP_TRY: String(job.tryNumber),
+      STEP_IN: folder.writeValues(job.names, values),
+      STEP_DIR: folder.workDir,
+    };
+    writeFileSync(join(folder.codeDir, `${job.step}.sh`), onItsLines({ code: job.code, line: job.codeLine }));
+    writeFileSync(join(folder.codeDir, 'lib.sh'), job.lib === null ? '' : onItsLines(job.lib));
+    return launchOf(job, folder, this.options, env);
+  }
+
+  private onLine(line: string): void {
+    const { current } = this;
+    const message = current === null ? null : readRunnerMessage(line, undefined);
+    if (current === null || message === null) return;
+    if (message.t === 'log' || message.t === 'check') current.take(message);
+    else if (message.t === 'out') Object.assign(this.out, message.value);
+    else if (message.t === 'line') this.line = message.line;
+    else if (message.t === 'error') this.error = message.error;
+  }
+
+  private async onGone(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
+    const { current } = this;
+    if (current !== null) {
+      current.stopTimer();
+      const failure = this.failure(current.job, code, signal);
+      let out: JsonValue = this.out;
+      let fault: StepFailure | null = failure;
+      if (failure === null && namesFile(out)) {
+        try {
+          out = await current.job.collectFiles(out, this.folder.workDir);
+        } catch (error) {
+          fault = asStepFailure(error, FILES_FAILED);
+        }
+      }
+      this.settle(fault === null ? out : undefined, fault);
+    }
+    this.retire();
+    this.leave();
+  }
+
+  private failure(job: RunnerJob, code: number | null, signal: NodeJS.Signals | null): StepFailure | null {
+    if (code === 0) return null;
+    const { line } = this;
+    const { error } = this;
+    const stderr = this.child?.stderrTail ?? '';
+    if (error !== null) {
+      return new StepFailure(error.kind, error.message, { ...(line === undefined ? {} : { line }), ...error });
+    }
+    if (code === null) return deathFailure(code, signal, stderr, job.memoryMb);
+    return shellFault(job.step, code, stderr, line);
+  }
+
+  private settle(out: JsonValue | undefined, failure: StepFailure | null): void {
+    const { current } = this;
+    if (current === null) return;
+    this.current = null;
+    this.unwatch();
+    current.settle(out, failure);
+  }
+
+  private retire(): void {
+    if (this.retired) return;
+    this.retired = true;
+    this.options.onRetired(this);
+  }
+
+  private leave(): void {
+    this.retire();
+    this.options.onExit(this, this.child?.pid, this.folder.workDir);
+    this.folder.remove();
+  }
+}
+
+/** As many line breaks before the code as there are lines before it in the source: messages then name its lines. */
+function onItsLines({ code, line }: CodeBlock): string {
+  return `${'\n'.repeat(line - 1)}${code}\n`;
+}
+
+function namesFile(out: JsonObject): boolean {
+  return Object.values(out).some((value) => isJsonObject(value) && typeof value.$file === 'string');
+}

@@ -1,0 +1,133 @@
+// Runs a step that acts on the world: `require`, then tries until one succeeds or none is left, each with `ensure`.
+import type { CodeStep, HttpStep } from '@methods/method/compiled-method';
+import type { Scope } from '@methods/method/evaluate';
+import type { JsonValue } from '@methods/method/json';
+import { runCodeStep } from '../code-step.ts';
+import { runHttpStep } from '../kinds/http-step.ts';
+import { failedCheck } from '../records/checks.ts';
+import { failureOf } from '../records/failures.ts';
+import { type StepOut, stepOut } from '../records/step-out.ts';
+import type { CheckRecord, StepLog, StepTry } from '../run-outcome.ts';
+import type { ActionEnd, StepContext } from '../step-context.ts';
+import type { StepFailure } from '../step-failure.ts';
+import { resumption } from './interruption.ts';
+import type { Turn } from './place.ts';
+import { retryDelayMs } from './retry-delay.ts';
+import { substitutionOf } from './substitution.ts';
+import { STOPPED, type Walked } from './walk-end.ts';
+import type { Walker } from './walker.ts';
+
+type ActingStep = CodeStep | HttpStep;
+
+interface Tried {
+  readonly failure: StepFailure | null;
+  /** Null: it failed. */
+  readonly out: StepOut | null;
+  readonly checks: readonly CheckRecord[];
+  readonly log: StepLog | null;
+}
+
+export async function act(walker: Walker, step: ActingStep, turn: Turn): Promise<Walked> {
+  const { run } = walker;
+  const { place, path } = turn;
+  const { recorder, endsMs } = place.frame;
+  const { observer, random = Math.random } = run.options;
+  if (!(await run.settled())) return STOPPED;
+  const resumed = step.onInterrupt === 'rerun' ? null : resumption(walker, step, turn);
+  if (resumed !== null && resumed.kind !== 'run') return resumed;
+  const begun = recorder.begin();
+  const before = walker.judged(step, 'require', turn);
+  const refused = failedCheck(before);
+  if (refused !== null) return walker.failed(step, turn, refused, begun, { checks: before });
+  if (resumed !== null && !(await run.started(path, step.kind, resumed.checkpoint))) return STOPPED;
+  const tries: StepTry[] = [];
+  for (let tryNumber = 1; ; tryNumber++) {
+    observer?.stepStarted?.(path, step.kind, tryNumber);
+    const tryBegun = tryNumber === 1 ? begun : recorder.begin();
+    const tried = await tryOnce(walker, step, turn, tryNumber);
+    if (run.stop.stopped) return STOPPED;
+    const error = tried.failure === null ? null : recorder.errorOf(tried.failure);
+    tries.push({ startedAtMs: tryBegun.wallMs, finishedAtMs: recorder.endMs(tryBegun), error });
+    const checks = before.length === 0 ? tried.checks : [...before, ...tried.checks];
+    const parts = { checks, tries, log: tried.log };
+    try {
+      if (tried.out !== null) {
+        walker.succeeded(step, turn, tried.out, begun, parts);
+        return { kind: 'done', value: tried.out.value };
+      }
+      const failure = tried.failure as StepFailure;
+      const timeIsUp = endsMs !== null && run.options.clock.monotonicMs() >= endsMs;
+      const delayMs = timeIsUp ? null : retryDelayMs(step.retry, tryNumber, failure, place.scope, random);
+      if (delayMs === null) return walker.failed(step, turn, failure, begun, parts);
+      if (error !== null) observer?.stepRetrying?.(path, tryNumber + 1, delayMs, error);
+      const leftMs = endsMs === null ? delayMs : Math.max(0, endsMs - run.options.clock.monotonicMs());
+      if (!(await run.pause(Math.min(delayMs, leftMs)))) return STOPPED;
+    } catch (fault) {
+      return walker.failed(step, turn, fault, begun, parts);
+    }
+  }
+}
+
+/** One try. Never rejects. */
+async function tryOnce(walker: Walker, step: ActingStep, turn: Turn, tryNumber: number): Promise<Tried> {
+  const { place, path } = turn;
+  const { recorder } = place.frame;
+  const { observer } = walker.run.options;
+  let end: ActionEnd;
+  try {
+    const mock = await substitutionOf(walker, step, turn, tryNumber);
+    end = mock ?? (await actionOf(step, contextOf(walker, turn, tryNumber)));
+  } catch (error) {
+    return { failure: failureOf(error, step), out: null, checks: [], log: null };
+  }
+  let checks = recorder.masked(end.checks);
+  for (const check of checks) observer?.checked?.(path, check);
+  const failure = failedCheck(checks) ?? end.failure;
+  if (failure !== null) return { failure: failureOf(failure, step), out: null, checks, log: end.log };
+  try {
+    const out = stepOut(step, end.returned, recorder.mask);
+    if (step.ensure.length > 0) {
+      const ensured = walker.judged(step, 'ensure', {
+        ...turn,
+        place: { ...place, scope: after(turn, out.value, end) },
+      });
+      checks = [...checks, ...ensured];
+      const failed = failedCheck(ensured);
+      if (failed !== null) return { failure: failureOf(failed, step), out: null, checks, log: end.log };
+    }
+    return { failure: null, out, checks, log: end.log };
+  } catch (error) {
+    return { failure: failureOf(error, step), out: null, checks, log: end.log };
+  }
+}
+
+function actionOf(step: ActingStep, context: StepContext): Promise<ActionEnd> {
+  return step.kind === 'http' ? runHttpStep(step, context) : runCodeStep(step, context);
+}
+
+function contextOf(walker: Walker, { place, path }: Turn, tryNumber: number): StepContext {
+  const { runId, runners, fetch, folder, clock, observer } = walker.run.options;
+  const { method, versionId, secrets, endsMs, environment } = place.frame;
+  return {
+    runId,
+    versionId,
+    path,
+    tryNumber,
+    lib: method.lib,
+    ...(environment === undefined ? {} : { environment }),
+    ...(observer?.logged === undefined ? {} : { onLog: (text: string) => observer.logged?.(path, text) }),
+    scope: place.scope,
+    secrets: secrets.values,
+    mask: secrets.mask,
+    runners,
+    fetch,
+    folder,
+    stop: walker.run.stop,
+    clock,
+    runTimeLeftMs: endsMs === null ? null : endsMs - clock.monotonicMs(),
+  };
+}
+
+function after({ place }: Turn, out: JsonValue, { response }: ActionEnd): Scope {
+  return { ...place.scope, out, ...(response === undefined ? {} : { response }) };
+}

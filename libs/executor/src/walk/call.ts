@@ -1,0 +1,117 @@
+// A call: another method runs inside this run, its steps recorded below the call's own path.
+import { compileCheck, type ValueCheck } from '@methods/method/check-value';
+import type { CallStep, CallTarget, CompiledMethod } from '@methods/method/compiled-method';
+import { evaluate } from '@methods/method/evaluate';
+import { isJsonObject, type JsonObject, type JsonValue, objectOf, ownField } from '@methods/method/json';
+import { failedCheck } from '../records/checks.ts';
+import { StepRecorder } from '../records/step-record.ts';
+import type { CalledVersion } from '../run-options.ts';
+import { calledSecrets } from '../secrets/declared-secrets.ts';
+import { StepFailure } from '../step-failure.ts';
+import { walkMethod } from './method-walk.ts';
+import { type Frame, firstPlace, type Turn } from './place.ts';
+import { substitutionOf } from './substitution.ts';
+import { STOPPED, type Walked } from './walk-end.ts';
+import type { Walker } from './walker.ts';
+
+const DEPTH_MAX = 5;
+
+export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Promise<Walked> {
+  const { run } = walker;
+  const { place, path } = turn;
+  const { recorder } = place.frame;
+  const begun = recorder.begin();
+  const checks = walker.judged(step, 'require', turn);
+  const refused = failedCheck(checks);
+  if (refused !== null) return walker.failed(step, turn, refused, begun, { checks });
+  try {
+    const mock = await substitutionOf(walker, step, turn, 1);
+    if (mock?.failure) return walker.failed(step, turn, mock.failure, begun, { checks });
+    if (mock !== null) return walker.finished(step, turn, mock.returned, begun, { checks });
+    if (place.frame.depth >= DEPTH_MAX) throw new StepFailure('call', `Calls nest deeper than ${DEPTH_MAX}`);
+    run.options.observer?.stepStarted?.(path, 'call', 1);
+    const target = pinned(step.target, run.begun(path)?.checkpoint ?? null);
+    const called = await versionOf(walker, target);
+    if (run.stop.stopped) return STOPPED;
+    if (target.kind === 'method' && target.version === 'published') {
+      // From here on the run keeps to this version, whatever is published meanwhile.
+      if (!(await run.started(path, 'call', { version_id: called.versionId }))) return STOPPED;
+    }
+    const given = objectOf([...step.inputs].map(([name, value]) => [name, evaluate(value, place.scope)] as const));
+    const inputs = checkedInputs(called.method, given);
+    const frame = frameOf(walker, called, turn);
+    const { runId, startedAtMs } = run.options;
+    const end = await walkMethod(walker, { ...firstPlace(frame, runId, startedAtMs, inputs), budget: place.budget });
+    if (end.kind === 'done') return walker.finished(step, turn, end.result, begun, { checks });
+    if (end.kind !== 'failed') return end;
+    const where = end.error.step === undefined ? 'failed' : `failed in ${end.error.step.slice(frame.prefix.length)}`;
+    throw new StepFailure('call', `The called method ${where}: ${end.error.message}`);
+  } catch (error) {
+    return walker.failed(step, turn, error, begun, { checks });
+  }
+}
+
+async function versionOf(walker: Walker, target: CallTarget): Promise<CalledVersion> {
+  const { callee } = walker.run.options;
+  if (callee === undefined) throw new StepFailure('call', 'Other methods cannot be called here');
+  // The server may take its time to give the version: nothing finished is left unsent meanwhile.
+  walker.run.records.flush();
+  try {
+    return await callee(target);
+  } catch (error) {
+    throw error instanceof StepFailure ? error : new StepFailure('call', 'The called method could not be had');
+  }
+}
+
+/** The version that an earlier attempt began with. */
+function pinned(target: CallTarget, checkpoint: JsonValue): CallTarget {
+  const id = isJsonObject(checkpoint) ? ownField(checkpoint, 'version_id') : undefined;
+  return target.kind === 'method' && typeof id === 'string' ? { ...target, version: { id } } : target;
+}
+
+const inputChecks = new WeakMap<CompiledMethod, (value: JsonValue) => ValueCheck>();
+
+function checkedInputs(method: CompiledMethod, given: JsonObject): JsonObject {
+  let check = inputChecks.get(method);
+  if (check === undefined) {
+    check = compileCheck(method.inputSchema);
+    inputChecks.set(method, check);
+  }
+  // Absent is null in this language: a null for an input that may be left out leaves it out.
+  const properties = method.inputSchema.properties;
+  const present = Object.entries(given).filter(([name, value]) => value !== null || isNullable(properties, name));
+  const checked = check(objectOf(present));
+  if (checked.ok) return checked.value as JsonObject;
+  const [finding] = checked.findings;
+  throw new StepFailure(
+    'input',
+    `The called method refuses its inputs: ${finding?.path || '/'} ${finding?.message ?? ''}`,
+  );
+}
+
+function isNullable(properties: JsonValue | undefined, name: string): boolean {
+  const schema = isJsonObject(properties) ? ownField(properties, name) : undefined;
+  if (!isJsonObject(schema)) return false;
+  const text = JSON.stringify(schema.type ?? schema.anyOf ?? schema.enum ?? 'null');
+  return text.includes('null');
+}
+
+function frameOf(walker: Walker, called: CalledVersion, { place, path }: Turn): Frame {
+  const { method, versionId, environment } = called;
+  const { clock, secrets: environmentSecrets } = walker.run.options;
+  const secrets = calledSecrets(method, environmentSecrets, place.frame.secrets);
+  if ('code' in secrets) throw new StepFailure('secret', secrets.message);
+  const { runTimeoutMs } = method.limits;
+  const around = place.frame.endsMs ?? Number.POSITIVE_INFINITY;
+  const endsMs = Math.min(around, runTimeoutMs === null ? around : clock.monotonicMs() + runTimeoutMs);
+  return {
+    method,
+    versionId,
+    environment,
+    prefix: `${path}/`,
+    depth: place.frame.depth + 1,
+    secrets,
+    recorder: new StepRecorder(clock, secrets.mask),
+    endsMs: Number.isFinite(endsMs) ? endsMs : null,
+  };
+}

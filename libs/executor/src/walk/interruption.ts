@@ -1,0 +1,80 @@
+// What becomes of a step whose worker was lost while it ran (`on_interrupt`): a person may know whether it happened.
+import type { CodeStep, HttpStep } from '@methods/method/compiled-method';
+import type { JsonObject, JsonSchema } from '@methods/method/json';
+import { ownField } from '@methods/method/json';
+import { stepOut } from '../records/step-out.ts';
+import type { RunQuestion } from '../run-outcome.ts';
+import { StepFailure } from '../step-failure.ts';
+import type { Turn } from './place.ts';
+import { isDelay } from './wait.ts';
+import type { Walked } from './walk-end.ts';
+import type { Walker } from './walker.ts';
+
+/** `checkpoint`: to be kept with the step's start. */
+interface ToRun {
+  readonly kind: 'run';
+  readonly checkpoint?: JsonObject;
+}
+
+const TO_RUN: ToRun = { kind: 'run' };
+
+/** For `on_interrupt: fail` and `ask`. */
+export function resumption(walker: Walker, step: CodeStep | HttpStep, turn: Turn): ToRun | Walked {
+  const { run } = walker;
+  const begun = run.begun(turn.path);
+  if (begun === null || isDelay(begun.checkpoint)) return TO_RUN;
+  if (step.onInterrupt === 'fail') {
+    const message = 'The worker was lost while the step ran; nobody knows whether it took effect';
+    return walker.failed(step, turn, new StepFailure('interrupted', message));
+  }
+  const { answer } = run.options;
+  const used = begun.checkpoint as JsonObject | null;
+  // An answer is good for one interruption: the step may have begun again since, and been lost again.
+  if (answer?.step !== turn.path || used?.answered === answer.questionId) {
+    return { kind: 'asking', question: didItHappen(step, turn.path) };
+  }
+  const decision = ownField(answer.value, 'decision');
+  if (decision === 'run_again') return { kind: 'run', checkpoint: { answered: answer.questionId } };
+  if (decision === 'happened') return happened(walker, step, turn, ownField(answer.value, 'out'));
+  return walker.failed(step, turn, new StepFailure('interrupted', 'The step was interrupted, and a person ended it'));
+}
+
+function happened(walker: Walker, step: CodeStep | HttpStep, turn: Turn, told: JsonObject[string] | undefined): Walked {
+  const { recorder } = turn.place.frame;
+  const begun = recorder.begin();
+  try {
+    const out = stepOut(step, told, recorder.mask);
+    walker.succeeded(step, turn, out, begun, {});
+    return { kind: 'done', value: out.value };
+  } catch (error) {
+    return walker.failed(step, turn, error, begun);
+  }
+}
+
+function didItHappen(step: CodeStep | HttpStep, path: string): RunQuestion {
+  return {
+    step: path,
+    prompt: `Did "${step.title ?? path}" happen?`,
+    details: 'The worker was lost while this step ran. It may have taken effect or not.',
+    show: [],
+    form: formOf(step),
+  };
+}
+
+/** `decision`, and with `happened` the step's out. A file or a secret cannot be told, so then it cannot have happened. */
+function formOf({ out }: CodeStep | HttpStep): JsonSchema {
+  const canBeTold = out === null || !(out.hasFile || out.hasSecret);
+  const decisions = canBeTold ? ['happened', 'run_again', 'fail'] : ['run_again', 'fail'];
+  const form = { type: 'object', required: ['decision'], additionalProperties: false };
+  const decision = { enum: decisions, title: 'Did it happen?' };
+  if (out === null || !canBeTold) return { ...form, properties: { decision } };
+  const { $defs, ...schema } = out.schema;
+  const notHappened = { properties: { decision: { enum: ['run_again', 'fail'] } } };
+  const needsOut = out.check({}).ok ? {} : { anyOf: [notHappened, { required: ['out'] }] };
+  return {
+    ...form,
+    properties: { decision, out: { ...schema, title: 'What it gave' } },
+    ...($defs === undefined ? {} : { $defs }),
+    ...needsOut,
+  };
+}

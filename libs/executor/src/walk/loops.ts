@@ -1,0 +1,135 @@
+// The rounds of `each` and `repeat`. Each round has its record (`upsert[3]`); the loop has one more when it ends.
+import type { CompiledStep, EachLoop, RepeatLoop } from '@methods/method/compiled-method';
+import { evaluate } from '@methods/method/evaluate';
+import { isJsonList, type JsonValue } from '@methods/method/json';
+import type { Begun } from '../records/step-record.ts';
+import { StepFailure } from '../step-failure.ts';
+import type { Turn } from './place.ts';
+import { delayUntil, isDelay } from './wait.ts';
+import { atRest, DONE_NULL, type Walked } from './walk-end.ts';
+import type { Walker } from './walker.ts';
+
+export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoop, turn: Turn): Promise<Walked> {
+  const { place, path } = turn;
+  const begun = place.frame.recorder.begin();
+  let items: readonly JsonValue[];
+  try {
+    items = itemsOf(loop, turn);
+    if (items.length > Math.max(0, place.budget.left)) {
+      throw new StepFailure('limit', `${items.length} rounds are more steps than the run may take (limits: max_steps)`);
+    }
+  } catch (error) {
+    const end = isSurelyFalse(step, turn) ? walker.skipped(step, turn) : walker.failed(step, turn, error, begun);
+    return end.kind === 'done' ? skippedLoop(step) : end;
+  }
+  const outs: JsonValue[] = new Array(items.length).fill(null);
+  const ends: Walked[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < items.length) {
+      const round = next++;
+      const scope = { ...place.scope, items: { ...place.scope.items, [loop.as]: items[round] ?? null } };
+      const end = await walker.once(step, { place: { ...place, scope }, path: `${path}[${round}]`, round });
+      if (end.kind === 'done') {
+        outs[round] = end.value;
+        continue;
+      }
+      ends[round] = end;
+      // After a failure no round begins; one that is blocked only holds its own lane.
+      if (end.kind === 'failed' || end.kind === 'stopped') next = items.length;
+      return;
+    }
+  };
+  const lanes = Math.min(loop.atOnce, items.length);
+  if (lanes > 1) {
+    await walker.run.records.branching(async () => {
+      await Promise.all(Array.from({ length: lanes }, lane));
+    });
+  } else {
+    await lane();
+  }
+  const rest = atRest(ends.filter((end) => end !== undefined));
+  return rest === null ? loopEnded(walker, step, turn, begun, outs) : interrupted(walker, step, turn, begun, rest);
+}
+
+export async function walkRepeat(walker: Walker, step: CompiledStep, loop: RepeatLoop, turn: Turn): Promise<Walked> {
+  const { place, path } = turn;
+  const begun = place.frame.recorder.begin();
+  const outs: JsonValue[] = [];
+  try {
+    if (step.condition !== undefined && evaluate(step.condition, place.scope) !== true) {
+      return walker.skipped(step, turn);
+    }
+    let last: JsonValue = null;
+    for (let round = 0; round < loop.roundsMax; round++) {
+      const roundPath = `${path}[${round}]`;
+      if (round > 0 && loop.delayMs > 0 && !hasBegun(walker, roundPath)) {
+        const delay = { kind: step.kind, path: roundPath, key: 'delay_until', endsMs: place.frame.endsMs } as const;
+        const blocked = await delayUntil(walker, delay, () => walker.wallMs() + loop.delayMs);
+        if (blocked !== null) return blocked;
+      }
+      const scope = { ...place.scope, last };
+      const end = await walker.once(step, { place: { ...place, scope }, path: roundPath, round }, true);
+      if (end.kind !== 'done') return interrupted(walker, step, turn, begun, end);
+      outs.push(end.value);
+      // A round that failed with `on_error: continue` has no out to judge.
+      if (end.value !== null && evaluate(loop.until, { ...scope, out: end.value }) === true) break;
+      last = end.value;
+    }
+  } catch (error) {
+    return walker.failed(step, turn, error, begun);
+  }
+  return loopEnded(walker, step, turn, begun, outs);
+}
+
+/** The value of a loop that was skipped as a whole: `each` is a list in any case. */
+export function skippedLoop(step: CompiledStep): Walked {
+  return step.loop?.kind === 'each' ? { kind: 'done', value: [] } : DONE_NULL;
+}
+
+/** The delay before the round was over in an earlier attempt. */
+function hasBegun(walker: Walker, roundPath: string): boolean {
+  const kept = walker.run.kept(roundPath);
+  return kept !== undefined && !(kept.status === 'running' && isDelay(kept.out));
+}
+
+function itemsOf(loop: EachLoop, { place }: Turn): readonly JsonValue[] {
+  const items = evaluate(loop.items, place.scope);
+  if (!isJsonList(items)) throw new StepFailure('expression', `${loop.items.source} is not a list`);
+  return items;
+}
+
+/** The list may be there only where the condition holds (`if: steps.a != null`); the condition then needs no item. */
+function isSurelyFalse(step: CompiledStep, { place }: Turn): boolean {
+  if (step.condition === undefined) return false;
+  try {
+    return evaluate(step.condition, place.scope) === false;
+  } catch {
+    return false;
+  }
+}
+
+function interrupted(
+  walker: Walker,
+  step: CompiledStep,
+  turn: Turn,
+  begun: Begun,
+  end: Exclude<Walked, { kind: 'done' }>,
+): Walked {
+  return end.kind === 'failed' ? walker.failedWith(step, turn, end, begun) : end;
+}
+
+/**
+ * The loop's own record. A list too large for one record is not kept in it, nor one that holds secrets: after a resume
+ * it is put together again from the rounds, of which none runs twice.
+ */
+function loopEnded(walker: Walker, step: CompiledStep, turn: Turn, begun: Begun, outs: JsonValue[]): Walked {
+  const { place, path } = turn;
+  if (walker.run.kept(path)?.status !== 'succeeded') {
+    const json = JSON.stringify(outs);
+    const withheld = step.out?.hasSecret === true || Buffer.byteLength(json) > step.limits.outputBytesMax;
+    const out = { value: outs, json, dropped: [] };
+    walker.run.record(place.frame.recorder.succeeded({ kind: step.kind, path, begun }, out, withheld, {}));
+  }
+  return { kind: 'done', value: outs };
+}

@@ -1,0 +1,96 @@
+// What all branches of one walk share: what was finished before, the journal, the bounds of the whole run, and pauses.
+import type { StepKind } from '@methods/method/compiled-method';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import { RecordKeeper } from '../records/record-keeper.ts';
+import type { FinishedStep, RunOptions } from '../run-options.ts';
+import type { StepEnd } from '../run-outcome.ts';
+import type { RunStop } from '../run-stop.ts';
+import { StepFailure } from '../step-failure.ts';
+
+/** All outs of a run together: they are held in memory here and kept by the server. */
+const OUT_BYTES_MAX = 16 * 1024 * 1024;
+
+export class RunState {
+  readonly records: RecordKeeper;
+  private outBytes = 0;
+
+  constructor(
+    readonly options: RunOptions,
+    readonly stop: RunStop,
+  ) {
+    this.records = new RecordKeeper(options.journal);
+  }
+
+  kept(path: string): FinishedStep | undefined {
+    return this.options.finished.get(path);
+  }
+
+  /** The checkpoint of a step that began in an earlier attempt and has not ended; null: it began without one. */
+  begun(path: string): { readonly checkpoint: JsonValue } | null {
+    const kept = this.kept(path);
+    return kept?.status === 'running' ? { checkpoint: kept.out } : null;
+  }
+
+  record(end: StepEnd): void {
+    this.options.observer?.stepEnded?.(end);
+    this.records.add(end);
+  }
+
+  /** Everything before is acknowledged, so that something may act. False: the run is no longer ours. */
+  async settled(): Promise<boolean> {
+    try {
+      await this.records.settle();
+    } catch {
+      return false;
+    }
+    return !this.stop.stopped;
+  }
+
+  /**
+   * Records that could still be on their way, because branches or files let them, are acknowledged before the end that
+   * the last record travels with. False: the run is no longer ours.
+   */
+  async sentInOrder(): Promise<boolean> {
+    if (!this.records.branched && !this.options.folder.hasFiles()) return true;
+    try {
+      await this.records.acknowledged();
+    } catch {
+      return false;
+    }
+    return true;
+  }
+
+  /** The start is acknowledged. False: the run is no longer ours. */
+  async started(path: string, kind: StepKind | 'failure', checkpoint?: JsonObject): Promise<boolean> {
+    const { journal } = this.options;
+    if (journal.stepStarted === undefined) return true;
+    this.records.flush();
+    try {
+      await journal.stepStarted(path, kind, checkpoint);
+    } catch {
+      return false;
+    }
+    return this.settled();
+  }
+
+  /** Waits in place; nothing finished is left unsent meanwhile. False: the run was stopped. */
+  async pause(delayMs: number): Promise<boolean> {
+    this.records.flush();
+    let end = () => {};
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const timer = this.options.clock.after(delayMs, end);
+    await this.stop.during(over, end);
+    timer.cancel();
+    return !this.stop.stopped;
+  }
+
+  /** @throws StepFailure of kind limit when all outs together are too large. */
+  charge(outJson: string): void {
+    this.outBytes += Buffer.byteLength(outJson);
+    if (this.outBytes > OUT_BYTES_MAX) {
+      throw new StepFailure('limit', 'The outs of the run are larger than 16 MiB; use files');
+    }
+  }
+}

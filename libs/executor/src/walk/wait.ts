@@ -1,0 +1,84 @@
+// Waiting: up to a minute in place, longer by giving the run back until the time has come.
+import type { StepKind, WaitStep } from '@methods/method/compiled-method';
+import { evaluate } from '@methods/method/evaluate';
+import { isJsonObject, type JsonValue } from '@methods/method/json';
+import { failedCheck } from '../records/checks.ts';
+import { StepFailure } from '../step-failure.ts';
+import type { Turn } from './place.ts';
+import { substitutionOf } from './substitution.ts';
+import { type Blocked, STOPPED, type Walked } from './walk-end.ts';
+import type { Walker } from './walker.ts';
+
+const IN_PLACE_MS_MAX = 60_000;
+const WAIT_MS_MAX = 366 * 86_400_000;
+
+export async function waitUntil(walker: Walker, step: WaitStep, turn: Turn): Promise<Walked> {
+  const { place, path } = turn;
+  const begun = place.frame.recorder.begin();
+  const checks = walker.judged(step, 'require', turn);
+  const failure = failedCheck(checks);
+  if (failure !== null) return walker.failed(step, turn, failure, begun, { checks });
+  const mock = await substitutionOf(walker, step, turn, 1);
+  if (mock?.failure) return walker.failed(step, turn, mock.failure, begun, { checks });
+  if (mock !== null) return walker.finished(step, turn, mock.returned, begun, { checks });
+  walker.run.options.observer?.stepStarted?.(path, 'wait', 1);
+  const delay = { kind: step.kind, path, key: 'until', endsMs: place.frame.endsMs } as const;
+  try {
+    const blocked = await delayUntil(walker, delay, () => timeOf(walker, step, turn));
+    return blocked ?? walker.finished(step, turn, undefined, begun, { checks });
+  } catch (error) {
+    return walker.failed(step, turn, error, begun, { checks });
+  }
+}
+
+export interface Delay {
+  readonly kind: StepKind;
+  readonly path: string;
+  /** In the checkpoint: a round of a wait step can have a delay before it and its own time. */
+  readonly key: 'until' | 'delay_until';
+  /** The end of the run's own time, which waiting in place counts towards; null: no bound. */
+  readonly endsMs: number | null;
+}
+
+/**
+ * Null when the time has come. The time of a long wait is kept, so that a resume does not begin it again.
+ * @throws StepFailure of kind timeout when the run's own time is over before.
+ */
+export async function delayUntil(walker: Walker, delay: Delay, time: () => number): Promise<Blocked | null> {
+  const { run } = walker;
+  const { kind, path, key, endsMs } = delay;
+  const known = keptTime(run.begun(path)?.checkpoint ?? null, key);
+  const untilMs = known ?? time();
+  const leftMs = untilMs - walker.wallMs();
+  if (leftMs > IN_PLACE_MS_MAX) {
+    const checkpoint = { [key]: new Date(untilMs).toISOString() };
+    if (known === null && !(await run.started(path, kind, checkpoint))) return STOPPED;
+    return { kind: 'sleeping', untilMs };
+  }
+  if (leftMs <= 0) return null;
+  const runLeftMs = endsMs === null ? leftMs : endsMs - run.options.clock.monotonicMs();
+  if (!(await run.pause(Math.max(0, Math.min(leftMs, runLeftMs))))) return STOPPED;
+  if (runLeftMs < leftMs) throw new StepFailure('timeout', "No end within the run's time limit");
+  return null;
+}
+
+/** True for the checkpoint of a delay before a round: the round itself has not begun. */
+export function isDelay(checkpoint: JsonValue): boolean {
+  return keptTime(checkpoint, 'delay_until') !== null;
+}
+
+function timeOf(walker: Walker, { wait }: WaitStep, { place }: Turn): number {
+  const nowMs = walker.wallMs();
+  if (wait.kind === 'for') return nowMs + wait.ms;
+  const text = evaluate(wait.time, place.scope);
+  const untilMs = typeof text === 'string' ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(untilMs)) throw new StepFailure('expression', `${wait.time.source} is not a date and time`);
+  if (untilMs - nowMs > WAIT_MS_MAX) throw new StepFailure('limit', 'A wait takes at most 366 days');
+  return untilMs;
+}
+
+function keptTime(checkpoint: JsonValue, key: Delay['key']): number | null {
+  const text = isJsonObject(checkpoint) ? checkpoint[key] : null;
+  const timeMs = typeof text === 'string' ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(timeMs) ? null : timeMs;
+}

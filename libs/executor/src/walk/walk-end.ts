@@ -1,0 +1,50 @@
+// How the walk of a step, a list or a method ends.
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import type { RunError, RunQuestion } from '../run-outcome.ts';
+import type { StepError } from '../step-failure.ts';
+
+/** Cannot go on here and now. The steps it passed are recorded; walking again comes to the same place. */
+export type Blocked =
+  | { readonly kind: 'asking'; readonly question: RunQuestion }
+  | { readonly kind: 'sleeping'; readonly untilMs: number }
+  /** The run is no longer ours, or was ended from outside. */
+  | { readonly kind: 'stopped' };
+
+/** The step that failed itself, not the groups around it. */
+export interface Failed {
+  readonly kind: 'failed';
+  readonly path: string;
+  readonly name: string;
+  readonly error: StepError;
+}
+
+/** `value`: what later steps see; null when the step was skipped or failed with `on_error: continue`. */
+export type Walked = { readonly kind: 'done'; readonly value: JsonValue } | Failed | Blocked;
+
+export interface FailedMethod {
+  readonly kind: 'failed';
+  readonly error: RunError;
+  /** Name of the failed step; null: the method itself failed. */
+  readonly name: string | null;
+}
+
+export type MethodEnd = { readonly kind: 'done'; readonly result: JsonObject } | FailedMethod | Blocked;
+
+export const STOPPED = { kind: 'stopped' } as const;
+export const DONE_NULL = { kind: 'done', value: null } as const;
+
+/**
+ * What branches that are all at rest come to; null: all are done. A failure counts before a question: nobody is asked
+ * for what is thrown away. Of several questions the first in file order is asked.
+ */
+export function atRest(ends: readonly Walked[]): Failed | Blocked | null {
+  let sleeping: Blocked | null = null;
+  for (const kind of ['stopped', 'failed', 'asking'] as const) {
+    for (const end of ends) if (end.kind === kind) return end as Failed | Blocked;
+  }
+  for (const end of ends) {
+    if (end.kind !== 'sleeping') continue;
+    if (sleeping === null || (sleeping.kind === 'sleeping' && end.untilMs < sleeping.untilMs)) sleeping = end;
+  }
+  return sleeping;
+}

@@ -1,0 +1,202 @@
+// Walks the steps of a run: keeps those that finished before, skips those whose condition is false, and gives each
+// other to what runs its kind. Every record of a step is added here, but for those of the checks of a whole method.
+import type { CompiledStep } from '@methods/method/compiled-method';
+import { evaluate } from '@methods/method/evaluate';
+import type { JsonValue } from '@methods/method/json';
+import { failedCheck, judge } from '../records/checks.ts';
+import { failureOf } from '../records/failures.ts';
+import { type StepOut, stepOut } from '../records/step-out.ts';
+import type { Begun, RecordParts } from '../records/step-record.ts';
+import type { FinishedStep } from '../run-options.ts';
+import type { CheckRecord } from '../run-outcome.ts';
+import { StepFailure } from '../step-failure.ts';
+import { act } from './act.ts';
+import { askOrAnswer } from './ask.ts';
+import { walkCall } from './call.ts';
+import { walkGroup, walkParallel } from './groups.ts';
+import { skippedLoop, walkEach, walkRepeat } from './loops.ts';
+import type { Place, Turn } from './place.ts';
+import type { RunState } from './run-state.ts';
+import { waitUntil } from './wait.ts';
+import { DONE_NULL, STOPPED, type Walked } from './walk-end.ts';
+
+export class Walker {
+  constructor(readonly run: RunState) {}
+
+  wallMs(): number {
+    return this.run.options.clock.wallMs();
+  }
+
+  /** One after the other, until one fails or the walk cannot go on. */
+  async list(steps: readonly CompiledStep[], place: Place): Promise<Walked> {
+    for (const step of steps) {
+      const end = await this.step(step, place);
+      if (end.kind !== 'done') return end;
+    }
+    return DONE_NULL;
+  }
+
+  /** With all its rounds. Its value is in the place's scope afterwards. */
+  async step(step: CompiledStep, place: Place): Promise<Walked> {
+    const turn: Turn = { place, path: place.prefix + step.name, round: null };
+    const end = await (step.loop === null ? this.once(step, turn) : this.loop(step, turn));
+    if (end.kind === 'done') place.outs[step.name] = end.value;
+    return end;
+  }
+
+  /** One round, or the only one. `asked`: its condition holds already. */
+  async once(step: CompiledStep, turn: Turn, asked = false): Promise<Walked> {
+    const { place, path } = turn;
+    if (this.run.stop.stopped) return STOPPED;
+    place.budget.left--;
+    const kept = this.keptEnd(step, path);
+    if (kept !== null) return kept;
+    if (place.budget.left < 0) return this.failed(step, turn, tooManySteps(place));
+    try {
+      if (!asked && step.condition !== undefined && evaluate(step.condition, place.scope) !== true) {
+        return this.skipped(step, turn);
+      }
+    } catch (error) {
+      return this.failed(step, turn, error);
+    }
+    return this.perform(step, turn);
+  }
+
+  skipped(step: CompiledStep, { place, path }: Turn): Walked {
+    this.run.record(place.frame.recorder.skipped(step.kind, path));
+    return DONE_NULL;
+  }
+
+  /** The step fails for a reason of its own. */
+  failed(step: CompiledStep, turn: Turn, reason: unknown, begun?: Begun, parts: RecordParts = {}): Walked {
+    const error = turn.place.frame.recorder.errorOf(failureOf(reason, step));
+    return this.failedWith(step, turn, { kind: 'failed', path: turn.path, name: step.name, error }, begun, parts);
+  }
+
+  /** The step fails because of `failure`, its own or that of a step inside it. */
+  failedWith(
+    step: CompiledStep,
+    { place, path }: Turn,
+    failure: Walked & { kind: 'failed' },
+    begun?: Begun,
+    parts: RecordParts = {},
+  ): Walked {
+    const { recorder } = place.frame;
+    // A group that failed before is walked again, for the names inside it, and recorded once.
+    if (this.run.kept(path)?.status !== 'failed') {
+      const recorded = { kind: step.kind, path, begun: begun ?? recorder.begin() };
+      this.run.record(recorder.failed(recorded, failure.error, parts));
+    }
+    return step.onError === 'continue' ? DONE_NULL : failure;
+  }
+
+  /** What the step returned becomes its out, is checked and recorded. */
+  finished(step: CompiledStep, turn: Turn, returned: JsonValue | undefined, begun: Begun, parts: RecordParts): Walked {
+    const { place } = turn;
+    let { checks = [] } = parts;
+    try {
+      const out = stepOut(step, returned, place.frame.recorder.mask);
+      const ensured = this.judged(step, 'ensure', { ...turn, place: withOut(place, out.value) });
+      checks = [...checks, ...ensured];
+      const failure = failedCheck(ensured);
+      if (failure !== null) return this.failed(step, turn, failure, begun, { ...parts, checks });
+      this.succeeded(step, turn, out, begun, { ...parts, checks });
+      return { kind: 'done', value: out.value };
+    } catch (error) {
+      return this.failed(step, turn, error, begun, { ...parts, checks });
+    }
+  }
+
+  /** @throws StepFailure when the outs of the run become too many. */
+  succeeded(step: CompiledStep, { place, path }: Turn, out: StepOut, begun: Begun, parts: RecordParts): void {
+    this.run.charge(out.json);
+    if (this.run.kept(path)?.status === 'succeeded' && isContainer(step)) return;
+    const withheld = step.out?.hasSecret === true;
+    this.run.record(place.frame.recorder.succeeded({ kind: step.kind, path, begun }, out, withheld, parts));
+  }
+
+  /** The step's own `require` or `ensure`. */
+  judged(step: CompiledStep, phase: 'require' | 'ensure', { place, path }: Turn): readonly CheckRecord[] {
+    if (step[phase].length === 0) return [];
+    const hidden = step.out?.hasSecret === true ? ['out', 'response'] : [];
+    const checks = judge(step[phase], phase, place.scope, place.frame.recorder.mask, hidden);
+    for (const check of checks) this.run.options.observer?.checked?.(path, check);
+    return checks;
+  }
+
+  private async loop(step: CompiledStep, turn: Turn): Promise<Walked> {
+    const { loop } = step;
+    if (this.run.kept(turn.path)?.status === 'skipped') return skippedLoop(step);
+    if (loop?.kind === 'each') return walkEach(this, step, loop, turn);
+    if (loop?.kind === 'repeat') return walkRepeat(this, step, loop, turn);
+    return this.once(step, turn);
+  }
+
+  /** What a step came to in an earlier attempt; null: it is to be walked. */
+  private keptEnd(step: CompiledStep, path: string): Walked | null {
+    const kept = this.run.kept(path);
+    if (kept === undefined || kept.status === 'running') return null;
+    if (kept.status !== 'skipped' && (isContainer(step) || (kept.withheld && kept.status === 'succeeded'))) return null;
+    this.run.options.observer?.stepKept?.(path);
+    if (kept.status === 'skipped') return DONE_NULL;
+    if (kept.status === 'succeeded') return { kind: 'done', value: kept.out };
+    if (step.onError === 'continue') return DONE_NULL;
+    return { kind: 'failed', path, name: step.name, error: errorOfKept(kept) };
+  }
+
+  private async perform(step: CompiledStep, turn: Turn): Promise<Walked> {
+    switch (step.kind) {
+      case 'node':
+      case 'python':
+      case 'shell':
+      case 'http':
+        return act(this, step, turn);
+      case 'ask':
+        return askOrAnswer(this, step, turn);
+      case 'call':
+        return walkCall(this, step, turn);
+      case 'wait':
+        return waitUntil(this, step, turn);
+      case 'check':
+        return this.check(step, turn);
+      case 'steps':
+        return walkGroup(this, step, turn);
+      case 'parallel':
+        return walkParallel(this, step, turn);
+      case 'browser':
+      case 'agent':
+        return this.failed(step, turn, new StepFailure('dependency', `No ${step.kind} steps can be run here`));
+    }
+  }
+
+  private check(step: CompiledStep & { kind: 'check' }, turn: Turn): Walked {
+    const { recorder } = turn.place.frame;
+    const begun = recorder.begin();
+    const before = this.judged(step, 'require', turn);
+    const own = judge(step.checks, 'step', turn.place.scope, recorder.mask);
+    for (const check of own) this.run.options.observer?.checked?.(turn.path, check);
+    const checks = [...before, ...own];
+    const failure = failedCheck(checks);
+    if (failure !== null) return this.failed(step, turn, failure, begun, { checks });
+    return this.finished(step, turn, undefined, begun, { checks });
+  }
+}
+
+function withOut(place: Place, out: JsonValue): Place {
+  return { ...place, scope: { ...place.scope, out } };
+}
+
+function tooManySteps(place: Place): StepFailure {
+  const { stepsMax } = place.frame.method.limits;
+  return new StepFailure('limit', `The run takes more than ${stepsMax} steps (limits: max_steps)`);
+}
+
+/** Walked again after a resume: the names inside it are needed, and the steps inside it are kept. */
+function isContainer(step: CompiledStep): boolean {
+  return step.kind === 'steps' || step.kind === 'parallel';
+}
+
+/** Without its error the attempt that recorded the failure was lost before it could end the run. */
+function errorOfKept(kept: FinishedStep) {
+  return kept.error ?? { kind: 'internal' as const, message: 'The step failed in an earlier attempt' };
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createServiceKey } from '@methods/auth/service-key';
+import { readConfig } from './config.ts';
+
+const { key, authPart } = createServiceKey();
+const METHOD = 'wf_01m7y9wy1gf297de1yesqq9900';
+const least = {
+  METHODS_GRPC_URL: 'node-1:4700,node-2:4700',
+  SERVICE_API_KEY: key,
+  WORKER_METHODS: METHOD,
+  WORKER_DATA_DIR: '/var/lib/worker',
+};
+
+test('sends the auth part of its key alone, and keeps everything it does not know as a secret', () => {
+  const config = readConfig({ ...least, PATH: '/bin', API_TOKEN: 'secret value' });
+  assert.equal(config.authPart, authPart);
+  assert.deepEqual(config.addresses, ['node-1:4700', 'node-2:4700']);
+  assert.deepEqual(config.methods, [METHOD]);
+  assert.deepEqual([config.concurrency, config.drainMs, config.path], [10, 25_000, '/bin']);
+  assert.equal(config.secrets.get('API_TOKEN'), 'secret value');
+  assert.ok(!config.secrets.has('SERVICE_API_KEY'));
+});
+
+test('refuses a mistyped key without telling it', () => {
+  const mistyped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+  assert.throws(
+    () => readConfig({ ...least, SERVICE_API_KEY: mistyped }),
+    (error: Error) => /SERVICE_API_KEY/.test(error.message) && !error.message.includes(authPart),
+  );
+});
+
+test('tells all faults at once', () => {
+  assert.throws(
+    () => readConfig({ ...least, METHODS_GRPC_URL: 'no port', WORKER_CONCURRENCY: '0' }),
+    (error: Error) => /METHODS_GRPC_URL/.test(error.message) && /WORKER_CONCURRENCY/.test(error.message),
+  );
+});

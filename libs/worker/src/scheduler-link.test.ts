@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { systemClock } from '@methods/base/clock';
+import { silentLogger } from '@methods/logging/logger';
+import { until } from '@methods/test/harness/until';
+import { SchedulerLink } from './scheduler-link.ts';
+import { WorkerNode } from './worker-node.fixture.ts';
+
+let node: WorkerNode;
+beforeEach(async () => {
+  node = await WorkerNode.start();
+});
+afterEach(() => node.stop());
+
+/** A link whose waits are over when the test says so. */
+class HeldLink {
+  readonly waitsMs: number[] = [];
+  private over: (() => void)[] = [];
+  readonly link: SchedulerLink;
+
+  constructor(addresses: readonly string[]) {
+    const hello = (streamNumber: number) => ({
+      item: { case: 'hello' as const, value: { workerId: 'w', streamNumber, methods: ['wf_a'], slots: 1 } },
+    });
+    this.link = new SchedulerLink({
+      addresses,
+      authorization: 'Bearer sk_test',
+      clock: {
+        ...systemClock,
+        after: (delayMs, run) => {
+          this.waitsMs.push(delayMs);
+          this.over.push(run);
+          return { cancel: () => {} };
+        },
+      },
+      logger: silentLogger,
+      hello,
+      onItems: () => {},
+      onDown: () => {},
+    });
+  }
+
+  endPauses(): void {
+    for (const run of this.over.splice(0)) run();
+  }
+
+  /** The pauses before `count` more tries. */
+  async pauses(count: number): Promise<number[]> {
+    const from = this.waitsMs.length;
+    for (let i = from; i < from + count; i++) {
+      await until('the link waits', () => this.waitsMs.length > i);
+      this.endPauses();
+    }
+    return this.waitsMs.slice(from, from + count);
+  }
+}
+
+const NOBODY = '127.0.0.1:1';
+const CREDIT = { item: { case: 'credits' as const, value: { count: 1 } } };
+
+describe('the link to the run-scheduler', () => {
+  it('dials again after growing waits, up to 5 s', async () => {
+    const held = new HeldLink([NOBODY]);
+    held.link.start();
+    const waits = await held.pauses(9);
+    held.link.stop();
+    for (const [i, wait] of waits.entries()) {
+      const middle = Math.min(5_000, 100 * 2 ** i);
+      assert.ok(wait >= middle / 2 && wait <= middle * 1.5, `wait ${i} was ${wait} ms`);
+    }
+  });
+
+  it('goes on to the next address', async () => {
+    const held = new HeldLink([NOBODY, NOBODY, node.address]);
+    held.link.start();
+    await until('the link is welcomed', () => {
+      held.endPauses();
+      return node.streams[0]?.welcomed;
+    });
+    held.link.stop();
+  });
+
+  it('waits little again once it was welcomed', async () => {
+    const held = new HeldLink([node.address]);
+    held.link.start();
+    for (let i = 0; i < 6; i++) {
+      await until('the link is welcomed', () => node.streams.length === i + 1 && held.link.send(CREDIT));
+      node.stream.cut();
+      await held.pauses(1);
+    }
+    held.link.stop();
+    assert.ok(
+      held.waitsMs.every((wait) => wait <= 150),
+      String(held.waitsMs),
+    );
+  });
+
+  it('does not take a node that accepts streams and ends them for one that serves', async () => {
+    node.welcomes = false;
+    const held = new HeldLink([node.address]);
+    held.link.start();
+    for (let i = 0; i < 6; i++) {
+      await until('the worker says hello', () => node.streams.length === i + 1 && node.stream.hello);
+      node.stream.cut();
+      await held.pauses(1);
+    }
+    held.link.stop();
+    assert.ok((held.waitsMs[5] ?? 0) >= 1_600, `the sixth wait was ${held.waitsMs[5]} ms`);
+  });
+
+  it('sends nothing before the welcome', async () => {
+    node.welcomes = false;
+    const held = new HeldLink([node.address]);
+    held.link.start();
+    await until('the worker says hello', () => node.streams[0]?.hello);
+    assert.equal(held.link.send(CREDIT), false);
+    node.welcomeNow();
+    await until('the link sends', () => held.link.send(CREDIT));
+    await until('it has arrived', () => node.stream.free > 0);
+    held.link.stop();
+    await until('the stream has ended', () => !node.stream.open);
+    assert.equal(held.link.send(CREDIT), false);
+  });
+});

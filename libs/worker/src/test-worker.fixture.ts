@@ -1,0 +1,107 @@
+// A worker under test with a data folder of its own, a clock that can be turned, a log that can be read, and steps
+// whose requests the test answers when it likes.
+import { rm } from 'node:fs/promises';
+import { createLogger } from '@methods/logging/logger';
+import { tempFolder } from '@methods/test/harness/temp-folder';
+import { until } from '@methods/test/harness/until';
+import { TurnableClock } from './turnable-clock.fixture.ts';
+import { Worker, type WorkerOptions } from './worker.ts';
+import type { WorkerNode } from './worker-node.fixture.ts';
+
+export interface StepRequest {
+  /** Last part of the URL. */
+  readonly name: string;
+  readonly signal: AbortSignal;
+  /** What the step sends. */
+  body(): Promise<string>;
+  /** A text or bytes as they are, anything else as JSON. */
+  answer(body: string | Uint8Array | object, contentType?: string): void;
+}
+
+export class TestWorker {
+  readonly clock = new TurnableClock();
+  readonly dataDir = tempFolder('worker');
+  /** Records as they were written, one line each. */
+  readonly log: string[] = [];
+  /** Requests of http steps that wait for an answer. */
+  readonly requests: StepRequest[] = [];
+  /** Requests without an answer now, and the most there ever were. */
+  sideBySide = 0;
+  sideBySideMax = 0;
+  readonly worker: Worker;
+  private stopped: Promise<void> | null = null;
+
+  constructor(
+    private readonly node: WorkerNode,
+    options: Partial<WorkerOptions> = {},
+  ) {
+    this.worker = new Worker({
+      addresses: [node.address],
+      authPart: 'sk_test',
+      methods: ['wf_test'],
+      concurrency: 2,
+      secrets: new Map(),
+      dataDir: this.dataDir,
+      path: '/usr/local/bin:/usr/bin:/bin',
+      fetch: (input, init) => this.fetch(new Request(input, init)),
+      clock: this.clock,
+      logger: createLogger({
+        name: 'worker',
+        level: 'debug',
+        destination: { write: (line: string) => void this.log.push(line) },
+      }),
+      ...options,
+    });
+  }
+
+  /** Started, and welcomed by the node. */
+  static async start(node: WorkerNode, options: Partial<WorkerOptions> = {}): Promise<TestWorker> {
+    const worker = new TestWorker(node, options);
+    const streams = node.streams.length;
+    worker.worker.start();
+    await until('the worker is connected', () => (node.streams[streams]?.free ?? 0) > 0);
+    return worker;
+  }
+
+  stop(): Promise<void> {
+    this.stopped ??= this.worker.stop();
+    return this.stopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const stopped = this.stop();
+    // Steps that a test left open are interrupted at once.
+    this.clock.forward(3_600_000);
+    await stopped;
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** The next request of a step with that name, taken out of `requests`. */
+  async request(name: string): Promise<StepRequest> {
+    const found = await until(`step ${name} sends its request`, () => this.requests.find((it) => it.name === name));
+    this.requests.splice(this.requests.indexOf(found), 1);
+    return found;
+  }
+
+  private fetch(request: Request): Promise<Response> {
+    const { signal } = request;
+    const name = new URL(request.url).pathname.slice(1);
+    this.node.story.push(`step ${name} begins`);
+    this.sideBySideMax = Math.max(this.sideBySideMax, ++this.sideBySide);
+    return new Promise((resolve, reject) => {
+      const answer: StepRequest['answer'] = (body, contentType = 'application/json') => {
+        this.sideBySide--;
+        const asIs = typeof body === 'string' || body instanceof Uint8Array;
+        resolve(
+          new Response(asIs ? Buffer.from(body) : JSON.stringify(body), { headers: { 'content-type': contentType } }),
+        );
+      };
+      const abort = () => {
+        this.sideBySide--;
+        reject(new Error('aborted'));
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.requests.push({ name, signal, answer, body: () => request.text() });
+    });
+  }
+}

@@ -1,0 +1,224 @@
+// The run-scheduler a worker under test talks to: the real gRPC service, with the rules of grants and reports that a
+// worker relies on, and ways to withhold, refuse and cut off.
+import { createHash } from 'node:crypto';
+import { newId, newRunId, randomToken } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { silentLogger } from '@methods/logging/logger';
+import { type Hello, type WorkerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import { serveFrames } from '@methods/rpc/frame-stream';
+import { RpcServer, served } from '@methods/rpc/server';
+import { type NodeItem, NodeStream } from './node-stream.fixture.ts';
+
+type GrantValue = Extract<NodeItem['item'], { case: 'grant' }>['value'];
+export type TestGrant = Partial<Omit<GrantValue, '$typeName'>> & { readonly versionId: string };
+type Report = Extract<WorkerItem['item'], { case: 'stepRecord' | 'ask' | 'sleep' | 'finish' | 'giveBack' }>;
+
+export interface TestRun {
+  readonly runId: string;
+  readonly token: string;
+  lastSeq: number;
+  /** What the owner keeps, in order. */
+  readonly recorded: Report[];
+  ended: boolean;
+}
+
+export interface WorkerNodeOptions {
+  readonly heartbeatMs?: number;
+  readonly leaseMs?: number;
+}
+
+const CHUNK_BYTES_MAX = 64 << 10;
+
+export class WorkerNode {
+  readonly streams: NodeStream[] = [];
+  /** Every report as it came, repeats too. */
+  readonly reports: Report[] = [];
+  readonly runs = new Map<string, TestRun>();
+  /** Stored run folders by id. */
+  readonly folders = new Map<string, Buffer>();
+  /** What happened, in order, in short words. */
+  readonly story: string[] = [];
+  /** False: a hello gets no answer until `welcomeNow`. */
+  welcomes = true;
+  /** False: reports are recorded, and their acknowledgements wait for `acknowledge`. */
+  acknowledges = true;
+  /** The refusal a report gets; null: the usual rules. */
+  refusal: (report: Report) => string | null = () => null;
+  /** Asked before each call of GetVersion, PutRunFolder and GetRunFolder; throws what the call shall fail with. */
+  beforeCall: (name: 'getVersion' | 'putRunFolder' | 'getRunFolder') => Promise<void> | void = () => {};
+  private readonly sources = new Map<string, { source: Buffer; sha256: string }>();
+  private readonly waiting: NodeItem[] = [];
+  private unsent: (() => void)[] = [];
+
+  private constructor(private readonly options: WorkerNodeOptions) {}
+
+  private readonly server = new RpcServer({
+    listen: '127.0.0.1:0',
+    services: [
+      served(WorkerService, {
+        work: serveFrames<WorkerItem, NodeItem>((connection) => {
+          const stream = new NodeStream(connection);
+          this.streams.push(stream);
+          return {
+            onItems: (items) => {
+              for (const { item } of items) this.received(stream, item);
+            },
+            onClose: () => stream.ended(),
+          };
+        }),
+        getVersion: async ({ method, versionId }) => {
+          await this.beforeCall('getVersion');
+          const version = this.sources.get(versionId);
+          if (version === undefined) throw new ServiceError('not_found', 'There is no such version.');
+          return { method, versionId, ...version };
+        },
+        putLock: () => Promise.reject(new ServiceError('not_found')),
+        putRunFolder: async (requests) => {
+          const chunks: Uint8Array[] = [];
+          let stated = 0;
+          for await (const { runId, token, bytesTotal, chunk } of requests) {
+            if (chunks.length === 0) this.mayTouch(runId, token);
+            if (chunk.length > CHUNK_BYTES_MAX) throw new ServiceError('too_large', 'A chunk exceeds 64 KiB.');
+            stated = bytesTotal;
+            chunks.push(chunk);
+          }
+          await this.beforeCall('putRunFolder');
+          const archive = Buffer.concat(chunks);
+          if (archive.length !== stated) throw new ServiceError('invalid_request', 'The folder did not arrive whole.');
+          const folderId = newId('fld');
+          this.folders.set(folderId, archive);
+          this.story.push('folder stored');
+          return { folderId };
+        },
+        getRunFolder: (request) => this.folderChunks(request),
+      }),
+    ],
+    logger: silentLogger,
+    graceMs: 200,
+  });
+
+  static async start(options: WorkerNodeOptions = {}): Promise<WorkerNode> {
+    const node = new WorkerNode(options);
+    await node.server.start();
+    return node;
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.server.port}`;
+  }
+
+  /** The stream opened last. */
+  get stream(): NodeStream {
+    const stream = this.streams.at(-1);
+    if (stream === undefined) throw new Error('no worker has connected');
+    return stream;
+  }
+
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+
+  /** Its id. */
+  publish(source: string, sha256 = createHash('sha256').update(source).digest('hex')): string {
+    const versionId = newId('ver');
+    this.sources.set(versionId, { source: Buffer.from(source), sha256 });
+    return versionId;
+  }
+
+  /** Leaves as soon as the worker has given a free place for it. A known run gets a new token. */
+  grant(grant: TestGrant): TestRun {
+    const { runId = newRunId(0), token = randomToken() } = grant;
+    const run: TestRun = { runId, token, lastSeq: 0, recorded: [], ended: false };
+    this.runs.set(runId, run);
+    const value = { method: 'wf_test', attempt: 1, startedAtMs: 1_800_000_000_000, inputsJson: '{}', ...grant };
+    this.waiting.push({ item: { case: 'grant', value: { ...value, runId, token } } });
+    this.giveOut();
+    return run;
+  }
+
+  /** Sends every acknowledgement that was withheld, and those to come. */
+  acknowledge(): void {
+    this.acknowledges = true;
+    for (const send of this.unsent.splice(0)) send();
+  }
+
+  /** As when the acknowledgements were lost with their stream. */
+  forgetAcknowledgements(): void {
+    this.acknowledges = true;
+    this.unsent = [];
+  }
+
+  welcomeNow(): void {
+    this.welcomes = true;
+    const { heartbeatMs = 15_000, leaseMs = 60_000 } = this.options;
+    this.stream.welcomed = true;
+    this.stream.send({ item: { case: 'welcome', value: { heartbeatMs, leaseMs, nodeId: 'node' } } });
+  }
+
+  private received(stream: NodeStream, item: WorkerItem['item']): void {
+    switch (item.case) {
+      case 'hello':
+        return this.welcome(stream, item.value);
+      case 'credits':
+        stream.credit(item.value.count);
+        return this.giveOut();
+      case 'heartbeat':
+        stream.heartbeats.push(item.value.runs.map(({ runId }) => runId));
+        return;
+      case 'leave':
+        stream.leaving = true;
+        stream.send({ item: { case: 'left', value: {} } });
+        return;
+      case 'stepRecord':
+      case 'ask':
+      case 'finish':
+      case 'sleep':
+      case 'giveBack':
+        return this.report(stream, item);
+    }
+  }
+
+  private welcome(stream: NodeStream, hello: Hello): void {
+    stream.hello = hello;
+    if (this.welcomes) this.welcomeNow();
+  }
+
+  private giveOut(): void {
+    while (this.waiting[0] !== undefined && this.streams.at(-1)?.takePlace()) {
+      this.stream.send(this.waiting.shift() as NodeItem);
+    }
+  }
+
+  private report(stream: NodeStream, report: Report): void {
+    this.reports.push(report);
+    const { runId, token, seq } = report.value;
+    const refuse = (code: string) => stream.send({ item: { case: 'refused', value: { runId, token, seq, code } } });
+    const acknowledge = () => void stream.send({ item: { case: 'ack', value: { runId, seq } } });
+    const run = this.runs.get(runId);
+    if (run?.token !== token) return void refuse('stale_attempt');
+    const refusal = this.refusal(report);
+    if (refusal !== null) return void refuse(refusal);
+    if (seq > run.lastSeq) {
+      if (run.ended) return void refuse('stale_attempt');
+      if (seq !== run.lastSeq + 1) return;
+      run.lastSeq = seq;
+      run.recorded.push(report);
+      run.ended = report.case !== 'stepRecord';
+      this.story.push(report.case === 'stepRecord' ? `record ${report.value.step?.path}` : report.case);
+    }
+    if (this.acknowledges) acknowledge();
+    else this.unsent.push(acknowledge);
+  }
+
+  private async *folderChunks(request: { runId: string; token: string; folderId: string }) {
+    await this.beforeCall('getRunFolder');
+    this.mayTouch(request.runId, request.token);
+    const archive = this.folders.get(request.folderId);
+    if (archive === undefined) throw new ServiceError('not_found', 'There is no such run folder.');
+    for (let from = 0; from < archive.length; from += 100) yield { chunk: archive.subarray(from, from + 100) };
+  }
+
+  private mayTouch(runId: string, token: string): void {
+    if (this.runs.get(runId)?.token !== token) throw new ServiceError('stale_attempt');
+  }
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { StepStatus } from '@methods/proto/run/v1/run_pb';
+import { until } from '@methods/test/harness/until';
+import { largeQuestion, requestSteps } from './test-methods.fixture.ts';
+import { TestWorker } from './test-worker.fixture.ts';
+import { type TestRun, WorkerNode } from './worker-node.fixture.ts';
+
+let node: WorkerNode;
+beforeEach(async () => {
+  node = await WorkerNode.start();
+});
+afterEach(() => node.stop());
+
+function kinds({ recorded }: TestRun): string[] {
+  return recorded.map(({ case: kind }) => kind);
+}
+
+/** What a run failed with: code, kind and message. */
+function failure({ recorded }: TestRun): string[] {
+  const last = recorded.at(-1);
+  if (last?.case !== 'finish' || last.value.error === undefined) return [];
+  const { code, kind, message } = last.value.error;
+  return [code, kind, message];
+}
+
+describe('the reports of a run', () => {
+  it('are numbered, carry the token, and end with the result', async () => {
+    await using started = await TestWorker.start(node);
+    const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')) });
+    (await started.request('first')).answer({ n: 1 });
+    (await started.request('second')).answer({ n: 2 });
+    await until('the run has ended', () => run.ended);
+    assert.deepEqual(kinds(run), ['stepRecord', 'stepRecord', 'finish']);
+    assert.deepEqual(
+      run.recorded.map(({ value }) => [value.seq, value.token]),
+      [1, 2, 3].map((seq) => [seq, run.token]),
+    );
+    const [first, , end] = run.recorded;
+    assert.equal(first?.case === 'stepRecord' && first.value.outJson, '{"n":1}');
+    assert.equal(end?.case === 'finish' && end.value.resultJson, '{"n":2}');
+  });
+
+  it('are acknowledged before the next step begins', async () => {
+    await using started = await TestWorker.start(node);
+    node.acknowledges = false;
+    const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')) });
+    (await started.request('first')).answer({ n: 1 });
+    await until('the record is there', () => run.recorded.length === 1);
+    // Whatever the worker would have begun by now: a heartbeat goes there and back.
+    const before = node.stream.heartbeats.length;
+    started.clock.forward(15_000);
+    await until('a heartbeat came', () => node.stream.heartbeats.length > before);
+    assert.deepEqual(node.story, ['step first begins', 'record first']);
+    node.acknowledge();
+    (await started.request('second')).answer({ n: 2 });
+    await until('the run has ended', () => run.ended);
+  });
+
+  it('are repeated when no acknowledgement comes', async () => {
+    await using started = await TestWorker.start(node);
+    node.acknowledges = false;
+    const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')) });
+    (await started.request('first')).answer({ n: 1 });
+    await until('the record is there', () => run.recorded.length === 1);
+    node.forgetAcknowledgements();
+    started.clock.forward(4_000);
+    (await started.request('second')).answer({ n: 2 });
+    await until('the run has ended', () => run.ended);
+    assert.deepEqual(
+      node.reports.map(({ value }) => value.seq),
+      [1, 1, 2, 3],
+    );
+  });
+
+  it('skip what the grant says is finished', async () => {
+    await using started = await TestWorker.start(node);
+    const finishedSteps = [{ path: 'first', status: StepStatus.SUCCEEDED, outJson: '{"n":1}' }];
+    const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')), finishedSteps });
+    (await started.request('second')).answer({ n: 2 });
+    await until('the run has ended', () => run.ended);
+    assert.deepEqual(node.story, ['step second begins', 'record second', 'finish']);
+  });
+
+  it('stop with the run when its token is stale', async () => {
+    await using started = await TestWorker.start(node);
+    const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')) });
+    const request = await started.request('first');
+    node.refusal = () => 'stale_attempt';
+    request.answer({ n: 1 });
+    await until('the place is free again', () => node.stream.free === 2);
+    node.refusal = () => null;
+    started.clock.forward(15_000);
+    assert.deepEqual(await until('a heartbeat came', () => node.stream.heartbeats.at(-1)), []);
+    assert.deepEqual(node.story, ['step first begins']);
+    assert.equal(node.reports.length, 1);
+    assert.deepEqual(run.recorded, []);
+  });
+
+  it('end with a failure when one of them cannot be stored', async () => {
+    await using started = await TestWorker.start(node);
+    node.refusal = (report) => (report.case === 'stepRecord' ? 'invalid_request' : null);
+    const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')) });
+    (await started.request('first')).answer({ n: 1 });
+    await until('the run has ended', () => run.ended);
+    assert.deepEqual(failure(run), ['step_failed', 'internal', 'A report of the run could not be stored']);
+    assert.equal(run.recorded[0]?.value.seq, 1);
+    assert.deepEqual(node.story, ['step first begins', 'finish']);
+  });
+
+  it('end with a failure when one of them is larger than a message, and leave other runs alone', async () => {
+    await using started = await TestWorker.start(node);
+    const other = node.grant({ versionId: node.publish(requestSteps('other')) });
+    const request = await started.request('other');
+    const run = node.grant({ versionId: node.publish(largeQuestion) });
+    for (let i = 0; i < 5; i++) (await started.request('large')).answer({ text: 'x'.repeat(1_000_000) });
+    await until('the run has ended', () => run.ended);
+    assert.deepEqual(kinds(run), [...Array(5).fill('stepRecord'), 'finish']);
+    assert.deepEqual(failure(run).slice(0, 2), ['step_failed', 'limit']);
+    request.answer({ n: 1 });
+    await until('the other run has ended', () => other.ended);
+    assert.equal(node.streams.length, 1);
+  });
+
+  it('hold no NUL in the log, which no text of the database may', async () => {
+    await using started = await TestWorker.start(node);
+    const source = `format: method/2
+name: prints
+steps:
+  - name: prints
+    node: |
+      console.log('a\\u0000b')
+      return {}
+`;
+    const run = node.grant({ versionId: node.publish(source) });
+    await until('the run has ended', () => run.ended);
+    const [record] = run.recorded;
+    assert.equal(record?.case === 'stepRecord' && record.value.logTail, 'a\ufffdb\n');
+    assert.equal(started.log.length > 0, true);
+  });
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { until } from '@methods/test/harness/until';
+import { requestSteps } from './test-methods.fixture.ts';
+import { TestWorker } from './test-worker.fixture.ts';
+import { WorkerNode } from './worker-node.fixture.ts';
+
+const HEARTBEAT_MS = 15_000;
+
+let node: WorkerNode;
+before(async () => {
+  node = await WorkerNode.start({ heartbeatMs: HEARTBEAT_MS });
+});
+after(() => node.stop());
+
+describe('a worker', () => {
+  it('says who it is, what it runs and how many places it has', async () => {
+    await using started = await TestWorker.start(node, { concurrency: 3 });
+    const { hello, authorization, free } = node.stream;
+    assert.equal(authorization, 'Bearer sk_test');
+    assert.equal(hello?.workerId, started.worker.id);
+    assert.deepEqual(hello?.methods, ['wf_test']);
+    assert.equal(hello?.slots, 3);
+    assert.equal(free, 3);
+  });
+
+  it('never runs more side by side than it has places, and uses them all', async () => {
+    await using started = await TestWorker.start(node, { concurrency: 2 });
+    const versionId = node.publish(requestSteps('only'));
+    const runs = Array.from({ length: 9 }, () => node.grant({ versionId }));
+    for (let i = 0; i < runs.length; i++) {
+      const left = runs.length - i;
+      await until('every place is used', () => started.sideBySide === Math.min(2, left));
+      (await started.request('only')).answer({ n: i });
+    }
+    await until('all runs have ended', () => runs.every(({ ended }) => ended));
+    assert.equal(started.sideBySideMax, 2);
+  });
+
+  it('gives the place of a run that has ended before the end is acknowledged', async () => {
+    await using started = await TestWorker.start(node, { concurrency: 1 });
+    const versionId = node.publish(requestSteps('only'));
+    node.acknowledges = false;
+    node.grant({ versionId });
+    const next = node.grant({ versionId });
+    (await started.request('only')).answer({ n: 1 });
+    (await started.request('only')).answer({ n: 2 });
+    node.acknowledge();
+    await until('the next run has ended', () => next.ended);
+  });
+
+  it('names all runs it holds in one heartbeat', async () => {
+    await using started = await TestWorker.start(node);
+    const versionId = node.publish(requestSteps('only'));
+    const runs = [node.grant({ versionId }), node.grant({ versionId })];
+    await until('both steps have begun', () => started.sideBySide === 2);
+    const before = node.stream.heartbeats.length;
+    started.clock.forward(HEARTBEAT_MS);
+    const held = await until('a heartbeat came', () => node.stream.heartbeats[before]);
+    assert.deepEqual(held.sort(), runs.map(({ runId }) => runId).sort());
+    for (const request of started.requests.splice(0)) request.answer({ n: 1 });
+    await until('both have ended', () => runs.every(({ ended }) => ended));
+    await until('a heartbeat names none', () => {
+      started.clock.forward(HEARTBEAT_MS);
+      return node.stream.heartbeats.at(-1)?.length === 0;
+    });
+  });
+
+  it('ends the step of a cancelled run, names the run once more and records nothing', async () => {
+    await using started = await TestWorker.start(node, { concurrency: 1 });
+    const versionId = node.publish(requestSteps('only'));
+    const run = node.grant({ versionId });
+    const { signal } = await started.request('only');
+    const { runId, token } = run;
+    const before = node.stream.heartbeats.length;
+    node.stream.send({ item: { case: 'cancel', value: { runId, token } } });
+    await until('the step has ended', () => signal.aborted);
+    assert.deepEqual(node.stream.heartbeats.slice(before), [[runId]]);
+    // Its place is free again.
+    const next = node.grant({ versionId });
+    (await started.request('only')).answer({ n: 1 });
+    await until('the next run has ended', () => next.ended);
+    assert.deepEqual(run.recorded, []);
+  });
+
+  it('ignores a cancel that names another attempt', async () => {
+    await using started = await TestWorker.start(node);
+    const run = node.grant({ versionId: node.publish(requestSteps('only')) });
+    const request = await started.request('only');
+    node.stream.send({ item: { case: 'cancel', value: { runId: run.runId, token: 'another' } } });
+    request.answer({ n: 1 });
+    await until('the run has ended', () => run.ended);
+    assert.equal(run.recorded.at(-1)?.case, 'finish');
+  });
+
+  it('drops runs that a heartbeat finds stale', async () => {
+    await using started = await TestWorker.start(node);
+    const { runId, token } = node.grant({ versionId: node.publish(requestSteps('only')) });
+    const { signal } = await started.request('only');
+    node.stream.send({ item: { case: 'heartbeatReply', value: { stale: [{ runId, token }] } } });
+    await until('the step has ended', () => signal.aborted);
+  });
+
+  it('takes a new attempt of a run it holds in place of the old one', async () => {
+    await using started = await TestWorker.start(node);
+    const versionId = node.publish(requestSteps('only'));
+    const old = node.grant({ versionId });
+    const { signal } = await started.request('only');
+    const run = node.grant({ versionId, runId: old.runId, attempt: 2 });
+    (await started.request('only')).answer({ n: 2 });
+    await until('the new attempt has ended', () => run.ended);
+    assert.ok(signal.aborted);
+    assert.deepEqual(old.recorded, []);
+  });
+
+  it('drops its runs when it has heard nothing for a whole lease', async () => {
+    await using started = await TestWorker.start(node);
+    const run = node.grant({ versionId: node.publish(requestSteps('only')) });
+    const { signal } = await started.request('only');
+    started.clock.forward(61_000);
+    await until('the step has ended', () => signal.aborted);
+    assert.deepEqual(run.recorded, []);
+  });
+});
