@@ -10,7 +10,7 @@ import { type Frame, firstPlace } from './walk/place.ts';
 import { RunState } from './walk/run-state.ts';
 import { Walker } from './walk/walker.ts';
 
-export type { Callee, FinishedStep, RunOptions } from './run-options.ts';
+export type { FinishedStep, RunOptions } from './run-options.ts';
 
 /** Never rejects for anything a method, its steps or its servers do. */
 export async function executeRun(options: RunOptions): Promise<RunOutcome> {
@@ -33,6 +33,7 @@ async function walkToItsEnd(options: RunOptions, stop: RunStop, secrets: Declare
     method,
     versionId,
     environment: options.environment,
+    callee: options.callee,
     prefix: '',
     depth: 0,
     secrets,

@@ -6,7 +6,7 @@ import { JournalEvents } from './journal-events.ts';
 import { RunHarness } from './run-harness.ts';
 import type { StepEnd } from './run-outcome.ts';
 import { stepKey } from './step-key.ts';
-import { methodOf } from './walk/attempts.ts';
+import { methodOf } from './walk/attempts.fixture.ts';
 
 let harness: RunHarness;
 before(async () => {

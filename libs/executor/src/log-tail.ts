@@ -43,7 +43,6 @@ export class LogTail {
   private keep(text: string): void {
     if (text === '') return;
     this.onText?.(text);
-    this.onText?.(text);
     this.parts.push(text);
     this.keptBytes += Buffer.byteLength(text);
     // Cut at twice the bound, so that a long log costs one copy for each bound's worth of text.

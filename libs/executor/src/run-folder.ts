@@ -18,16 +18,24 @@ export interface FileValue extends JsonObject {
   readonly media_type: string;
 }
 
+interface MadeFile {
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly media_type: string;
+}
+
 export class RunFolder {
-  private names = new MemberNames(RUN_FOLDER_LIMITS.filesMax);
+  private names: MemberNames | null = null;
   private bytes = 0;
   private made = false;
   private changes = 0;
   private serial = 0;
   /** Files by the step's folder, with their bytes: what clearing a step gives back. */
-  private readonly files = new Map<string, Map<string, number>>();
+  private files: Map<string, Map<string, number>> | null = null;
   /** Steps side by side change the folder while it is packed for one of them: packing and changes take turns. */
-  private turn: Promise<unknown> = Promise.resolve();
+  private turn: Promise<unknown> | null = null;
+  /** Files that are not whole yet. */
+  private parts = 0;
 
   private constructor(readonly dir: string) {}
 
@@ -68,38 +76,34 @@ export class RunFolder {
    * its name could not be packed or is taken. The size was checked by the caller.
    */
   async moveIn(step: string, name: string, from: string, mediaType?: string): Promise<FileValue> {
-    const part = await this.partFor(step, name);
-    await rename(from, part).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EXDEV') throw error;
-      await copyFile(from, part, constants.COPYFILE_EXCL);
-      await unlink(from);
+    return this.making(step, name, async (part) => {
+      await rename(from, part).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EXDEV') throw error;
+        await copyFile(from, part, constants.COPYFILE_EXCL);
+        await unlink(from);
+      });
+      await chmod(part, 0o444);
+      return { ...(await digestOf(part)), media_type: mediaType ?? mediaTypeOf(extname(name)) };
     });
-    await chmod(part, 0o444);
-    const { bytes, sha256 } = await digestOf(part);
-    const path = await this.place(step, name, part, bytes);
-    return { path, bytes, sha256, media_type: mediaType ?? mediaTypeOf(extname(name)) };
   }
 
   /** Writes a stream into the folder of a step. A failed stream leaves no file. */
   async write(step: string, name: string, content: AsyncIterable<Uint8Array>, mediaType: string): Promise<FileValue> {
-    const part = await this.partFor(step, name);
-    const hash = createHash('sha256');
-    let bytes = 0;
-    const file = await open(part, 'wx', 0o444);
-    try {
-      for await (const chunk of content) {
-        hash.update(chunk);
-        bytes += chunk.length;
-        await file.writeFile(chunk);
+    return this.making(step, name, async (part) => {
+      const hash = createHash('sha256');
+      let bytes = 0;
+      const file = await open(part, 'wx', 0o444);
+      try {
+        for await (const chunk of content) {
+          hash.update(chunk);
+          bytes += chunk.length;
+          await file.writeFile(chunk);
+        }
+      } finally {
+        await file.close();
       }
-    } catch (error) {
-      await unlink(part);
-      throw error;
-    } finally {
-      await file.close();
-    }
-    const path = await this.place(step, name, part, bytes);
-    return { path, bytes, sha256: hash.digest('hex'), media_type: mediaType };
+      return { bytes, sha256: hash.digest('hex'), media_type: mediaType };
+    });
   }
 
   /** The same value with absolute paths in its files, for code that opens them. */
@@ -156,8 +160,8 @@ export class RunFolder {
     if (!this.made) return;
     const folder = folderOf(step);
     await this.inTurn(() => rm(join(this.dir, folder, 'files'), { recursive: true, force: true }));
-    const gone = this.files.get(folder);
-    if (gone === undefined) return;
+    const gone = this.files?.get(folder);
+    if (!this.files || gone === undefined) return;
     this.files.delete(folder);
     this.changes++;
     for (const bytes of gone.values()) this.bytes -= bytes;
@@ -171,34 +175,42 @@ export class RunFolder {
     return `${this.dir}.parts`;
   }
 
-  private async partFor(step: string, name: string): Promise<string> {
+  /** `make` writes the file to the path it is given; the whole file is then put in its place. */
+  private async making(step: string, name: string, make: (part: string) => Promise<MadeFile>): Promise<FileValue> {
     const folder = folderOf(step);
     const path = `${folder}/files/${name}`;
+    this.names ??= new MemberNames(RUN_FOLDER_LIMITS.filesMax);
     this.names.add('file', path);
+    this.files ??= new Map();
     const files = this.files.get(folder) ?? new Map<string, number>();
     this.files.set(folder, files.set(path, 0));
     this.made = true;
-    await mkdir(this.dir, { recursive: true, mode: 0o700 });
-    await mkdir(this.partsDir, { recursive: true, mode: 0o700 });
-    return join(this.partsDir, String(++this.serial));
-  }
-
-  private async place(step: string, name: string, part: string, bytes: number): Promise<string> {
-    const folder = folderOf(step);
-    const path = `${folder}/files/${name}`;
-    const target = join(this.dir, path);
-    await this.inTurn(async () => {
-      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await rename(part, target);
-    });
-    this.files.get(folder)?.set(path, bytes);
-    this.bytes += bytes;
-    this.changes++;
-    return path;
+    this.parts++;
+    const part = join(this.partsDir, String(++this.serial));
+    try {
+      await this.inTurn(async () => {
+        await mkdir(this.dir, { recursive: true, mode: 0o700 });
+        await mkdir(this.partsDir, { recursive: true, mode: 0o700 });
+      });
+      const { bytes, sha256, media_type } = await make(part);
+      const target = join(this.dir, path);
+      await this.inTurn(async () => {
+        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+        await rename(part, target);
+      });
+      files.set(path, bytes);
+      this.bytes += bytes;
+      this.changes++;
+      return { path, bytes, sha256, media_type };
+    } finally {
+      this.parts--;
+      if (this.parts === 0) await this.inTurn(() => rm(this.partsDir, { recursive: true, force: true }));
+      else await rm(part, { force: true });
+    }
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.turn.then(work);
+    const done = this.turn === null ? work() : this.turn.then(work);
     this.turn = done.catch(() => {});
     return done;
   }

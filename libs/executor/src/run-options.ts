@@ -28,6 +28,8 @@ export interface CalledVersion {
   readonly method: CompiledMethod;
   readonly versionId: string;
   readonly environment?: PreparedEnvironment;
+  /** Finds what this version calls; the caller's own unless given. */
+  readonly callee?: Callee;
 }
 
 export interface RunOptions {

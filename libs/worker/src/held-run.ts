@@ -121,7 +121,7 @@ export class HeldRun {
       if (grant.folderId !== '') {
         await this.patiently((signal) => folder.restore(parts.folders.get(grant, signal)));
       }
-      const saved = await SavedFolder.of(folder, grant.folderId, (files) =>
+      const saved = SavedFolder.of(folder, grant.folderId, (files) =>
         this.patiently((signal) => parts.folders.put(grant, files, signal)),
       );
       return await this.tell(await this.run(version, saved), saved, onReported);

@@ -1,6 +1,5 @@
 // The run's folder and what of it the server has: files are stored before the record that names them is sent, so that
 // an acknowledged step never needs to run again for them.
-import { readdir } from 'node:fs/promises';
 import type { RunFolder } from '@methods/executor/run-folder';
 
 export class SavedFolder {
@@ -10,16 +9,12 @@ export class SavedFolder {
     readonly folder: RunFolder,
     private readonly store: (folder: RunFolder) => Promise<string>,
     private storedId: string,
-    private storedContents: string,
+    private storedRevision: number,
   ) {}
 
   /** `folder` is as the server has it: `folderId` was unpacked into it, or it is empty and so is `folderId`. */
-  static async of(
-    folder: RunFolder,
-    folderId: string,
-    store: (folder: RunFolder) => Promise<string>,
-  ): Promise<SavedFolder> {
-    return new SavedFolder(folder, store, folderId, await contentsOf(folder));
+  static of(folder: RunFolder, folderId: string, store: (folder: RunFolder) => Promise<string>): SavedFolder {
+    return new SavedFolder(folder, store, folderId, folder.revision);
   }
 
   /** Empty: nothing was stored. */
@@ -37,16 +32,9 @@ export class SavedFolder {
   }
 
   private async saveNow(): Promise<void> {
-    const contents = await contentsOf(this.folder);
-    if (contents === this.storedContents) return;
+    const { revision } = this.folder;
+    if (revision === this.storedRevision) return;
     this.storedId = await this.store(this.folder);
-    this.storedContents = contents;
+    this.storedRevision = revision;
   }
-}
-
-/** Differs when a file was added, be it an empty one: files are never written twice. */
-async function contentsOf(folder: RunFolder): Promise<string> {
-  if (!folder.hasFiles()) return '';
-  const names = await readdir(folder.dir, { recursive: true });
-  return `${names.length} names, ${folder.bytesTotal} bytes`;
 }

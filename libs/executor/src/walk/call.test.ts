@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { JsonObject } from '@methods/method/json';
 import type { RunOutcome } from '../run-outcome.ts';
 import { StepFailure } from '../step-failure.ts';
-import { Attempts, methodOf } from './attempts.ts';
+import { Attempts, methodOf } from './attempts.fixture.ts';
 
 function errorOf(outcome: RunOutcome) {
   assert.ok(outcome.status === 'failed', JSON.stringify(outcome));

@@ -31,7 +31,7 @@ export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Prom
     if (place.frame.depth >= DEPTH_MAX) throw new StepFailure('call', `Calls nest deeper than ${DEPTH_MAX}`);
     run.options.observer?.stepStarted?.(path, 'call', 1);
     const target = pinned(step.target, run.begun(path)?.checkpoint ?? null);
-    const called = await versionOf(walker, target);
+    const called = await versionOf(walker, place.frame, target);
     if (run.stop.stopped) return STOPPED;
     if (target.kind === 'method' && target.version === 'published') {
       // From here on the run keeps to this version, whatever is published meanwhile.
@@ -51,8 +51,8 @@ export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Prom
   }
 }
 
-async function versionOf(walker: Walker, target: CallTarget): Promise<CalledVersion> {
-  const { callee } = walker.run.options;
+async function versionOf(walker: Walker, frame: Frame, target: CallTarget): Promise<CalledVersion> {
+  const { callee } = frame;
   if (callee === undefined) throw new StepFailure('call', 'Other methods cannot be called here');
   // The server may take its time to give the version: nothing finished is left unsent meanwhile.
   walker.run.records.flush();
@@ -97,7 +97,7 @@ function isNullable(properties: JsonValue | undefined, name: string): boolean {
 }
 
 function frameOf(walker: Walker, called: CalledVersion, { place, path }: Turn): Frame {
-  const { method, versionId, environment } = called;
+  const { method, versionId, environment, callee } = called;
   const { clock, secrets: environmentSecrets } = walker.run.options;
   const secrets = calledSecrets(method, environmentSecrets, place.frame.secrets);
   if ('code' in secrets) throw new StepFailure('secret', secrets.message);
@@ -108,6 +108,7 @@ function frameOf(walker: Walker, called: CalledVersion, { place, path }: Turn): 
     method,
     versionId,
     environment,
+    callee: callee ?? place.frame.callee,
     prefix: `${path}/`,
     depth: place.frame.depth + 1,
     secrets,

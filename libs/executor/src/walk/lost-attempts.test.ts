@@ -5,7 +5,7 @@ import type { JsonValue } from '@methods/method/json';
 import fc from 'fast-check';
 import type { RunOptions } from '../run-options.ts';
 import type { RunOutcome } from '../run-outcome.ts';
-import { Attempts, methodOf } from './attempts.ts';
+import { Attempts, methodOf } from './attempts.fixture.ts';
 
 let serial = 0;
 

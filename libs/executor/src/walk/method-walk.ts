@@ -42,7 +42,7 @@ async function walkToResult(walker: Walker, place: Place): Promise<MethodEnd> {
   const last = judgeAll(walker, place, 'ensure', method.ensure);
   if (last !== null) return last;
   const result = resultOf(method, place.scope, recorder.mask);
-  if ('code' in result) return { kind: 'failed', error: result, name: null };
+  if ('code' in result) return { kind: 'failed', error: result, name: 'result' };
   return { kind: 'done', result: result.value };
 }
 
@@ -67,7 +67,7 @@ function judgeAll(
     walker.run.record(end ?? recorder.failed(recorded, error ?? { kind: 'check', message: '' }, { checks }));
   }
   if (error === null) return null;
-  return { kind: 'failed', error: { code: 'check_failed', kind: error.kind, message: error.message }, name: null };
+  return { kind: 'failed', error: { code: 'check_failed', kind: error.kind, message: error.message }, name: phase };
 }
 
 function failedMethod(walker: Walker, { frame }: Place, { path, name, error }: Failed): FailedMethod {
@@ -107,5 +107,5 @@ function failureIn(checkpoint: JsonValue): FailedMethod | null {
   if (typeof code !== 'string' || typeof kind !== 'string' || typeof message !== 'string') return null;
   const where = typeof step === 'string' ? { step } : {};
   const error = { code: code as RunErrorCode, kind: kind as ErrorKind, message, ...where };
-  return { kind: 'failed', error, name: typeof name === 'string' ? name : null };
+  return { kind: 'failed', error, name: typeof name === 'string' ? name : '' };
 }

@@ -4,6 +4,7 @@ import type { Scope } from '@methods/method/evaluate';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { PreparedEnvironment } from '../prepared-environment.ts';
 import type { StepRecorder } from '../records/step-record.ts';
+import type { Callee } from '../run-options.ts';
 import type { DeclaredSecrets } from '../secrets/declared-secrets.ts';
 
 /** One method on its way: the run's own, or a called one. */
@@ -15,6 +16,8 @@ export interface Frame {
   /** Calls around it. */
   readonly depth: number;
   readonly environment: PreparedEnvironment | undefined;
+  /** Finds what the method calls. */
+  readonly callee: Callee | undefined;
   readonly secrets: DeclaredSecrets;
   readonly recorder: StepRecorder;
   /** Monotonic time at which the method's `run_timeout` is over; null: no bound. */

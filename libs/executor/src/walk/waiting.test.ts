@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { systemClock } from '@methods/base/clock';
 import { answering, TestServer } from '../kinds/http-test-server.ts';
 import type { RunOutcome } from '../run-outcome.ts';
-import { Attempts, methodOf } from './attempts.ts';
+import { Attempts, methodOf } from './attempts.fixture.ts';
 
 const server = new TestServer();
 before(() => server.start());

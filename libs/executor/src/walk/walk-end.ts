@@ -24,8 +24,8 @@ export type Walked = { readonly kind: 'done'; readonly value: JsonValue } | Fail
 export interface FailedMethod {
   readonly kind: 'failed';
   readonly error: RunError;
-  /** Name of the failed step; null: the method itself failed. */
-  readonly name: string | null;
+  /** What `failure.step` reads: the failed step's name, or the part of the method that failed (`require`, `result`). */
+  readonly name: string;
 }
 
 export type MethodEnd = { readonly kind: 'done'; readonly result: JsonObject } | FailedMethod | Blocked;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { JsonValue } from '@methods/method/json';
 import type { RunOutcome } from '../run-outcome.ts';
 import type { Substitute, Substitution } from '../substitute.ts';
-import { Attempts, methodOf } from './attempts.ts';
+import { Attempts, methodOf } from './attempts.fixture.ts';
 
 /** Stands in for every step's action: a value, or what a function of the action makes. */
 function mocks(table: Record<string, JsonValue | ((...of: Parameters<Substitute>) => Substitution)>): Substitute {

@@ -144,7 +144,7 @@ export class Walker {
     return { kind: 'failed', path, name: step.name, error: errorOfKept(kept) };
   }
 
-  private async perform(step: CompiledStep, turn: Turn): Promise<Walked> {
+  private perform(step: CompiledStep, turn: Turn): Walked | Promise<Walked> {
     switch (step.kind) {
       case 'node':
       case 'python':
