@@ -29,6 +29,7 @@ export interface RunBody {
   readonly timing: Readonly<Record<'created_at' | 'started_at' | 'waiting_since' | 'finished_at', string | null>> &
     Readonly<Record<'queued_ms' | 'running_ms' | 'waiting_ms', number>>;
   readonly cancel_requested?: boolean;
+  readonly queued_reason?: string;
   readonly steps: readonly RunStep[];
   readonly question?: RunQuestion;
   readonly result?: Readonly<Record<string, unknown>>;

@@ -29,6 +29,9 @@ export function stepsJson(run: RunView, declared: readonly DeclaredStep[], nowMs
   // What a failed run still has to do: a note for its workers.
   recorded.delete('@failure');
   const parts: string[] = [];
+  // The method's own checks stand where they were made: before the first step, and behind the last.
+  const required = recorded.get('@require');
+  if (required && recorded.delete('@require')) parts.push(recordedJson(required, run, nowMs));
   let reached = true;
   for (const { name, kind } of declared) {
     const step = recorded.get(name);

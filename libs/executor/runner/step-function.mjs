@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { hoistImports } from './hoisted-imports.mjs';
 import { asSyntaxFailure } from './step-error.mjs';
 
-const LIB_NAME = /^(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s+([A-Za-z_$][\w$]*)/gm;
+const LIB_NAME = /^(?:export\s+)?(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s+([A-Za-z_$][\w$]*)/gm;
 const LIB_EXPORT = /^export(?=\s+(?:async|function|class|const|let|var)\b)/gm;
 
 export class StepFunctions {
@@ -48,7 +48,7 @@ export class StepFunctions {
   /** The functions, classes and variables that stand at the beginning of a line are the members of `lib`. */
   #loadLib({ code, line }) {
     const plain = code.replace(LIB_EXPORT, '      ');
-    const names = new Set([...plain.matchAll(LIB_NAME)].map(([, name]) => name));
+    const names = new Set([...code.matchAll(LIB_NAME)].map(([, name]) => name));
     // `typeof`: what looked like a declaration may be a line inside a text.
     const members = [...names].map((name) => `...(typeof ${name} === 'undefined' ? {} : { ${name} })`);
     return this.#module('lib', 'lib', plain, line, [], `\nreturn { ${members.join(', ')} };`);

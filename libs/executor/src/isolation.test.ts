@@ -12,6 +12,7 @@ import { literal, node } from './hand-built-method.ts';
 import { isolationLevel } from './isolation.ts';
 import { RunFolder } from './run-folder.ts';
 import { until } from './run-harness.ts';
+import { processesOfFolder, readProcessTable } from './runners/process-table.ts';
 import type { StepContext } from './step-context.ts';
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
@@ -172,7 +173,20 @@ time.sleep(600)`;
     });
     assert.equal(late.failure?.kind, 'timeout');
     await until(() => requested.includes('/last-word'));
-    const { log } = await run('shell', 'setsid sleep 600 > /dev/null 2>&1 3>&- &\ngrep -h NSpid /proc/$!/status', {});
-    assert.match(log?.text ?? '', /NSpid/);
+    const { log } = await run('shell', 'setsid sleep 600 > /dev/null 2>&1 3>&- &\necho "$STEP_DIR"');
+    const workDir = log?.text.trim() ?? '';
+    assert.ok(workDir.startsWith(harness.dir));
+    await until(() => processesOfFolder(readProcessTable(), workDir).length === 0);
+  });
+
+  it('is given a new process after a step that left one behind', async () => {
+    const more = { versionId: 'ver_leaves' };
+    const since = 'return { since: performance.timeOrigin }';
+    const leave =
+      "import { execSync } from 'node:child_process'; execSync('setsid sleep 600 > /dev/null 2>&1 3>&- &');";
+    const first = await returned('node', since, {}, more);
+    const leaving = await harness.run(node('leaves', `${leave} ${since}`), more);
+    assert.deepEqual(leaving.returned, first);
+    assert.notDeepEqual(await returned('node', since, {}, more), first);
   });
 });

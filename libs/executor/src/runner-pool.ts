@@ -78,6 +78,7 @@ export class RunnerPool implements Stoppable {
     mkdirSync(this.options.folder, { recursive: true });
     this.folder = mkdtempSync(join(this.options.folder, 'runners-'));
     this.reaper = new RunnerReaper(this.folder, this.options.path);
+    this.level = this.options.isolation ?? isolationLevel(this.options.path);
   }
 
   /** Kills all runners; steps still running fail. */
@@ -93,8 +94,9 @@ export class RunnerPool implements Stoppable {
     if (this.folder !== null) await rm(this.folder, { recursive: true, force: true });
   }
 
+  /** How steps are kept apart; `text` is for the host to print. Once started. */
   get isolation(): Isolation {
-    this.level ??= this.options.isolation ?? isolationLevel(this.options.path);
+    if (this.level === null) throw new AssertionFailed('the runner pool is not started');
     return this.level;
   }
 

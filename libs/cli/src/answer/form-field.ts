@@ -1,0 +1,117 @@
+// One field of a question's form: what is said about it, and how a typed line becomes its value.
+import { compileCheck } from '@methods/method/check-value';
+import { isJsonList, isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '@methods/method/json';
+
+export interface FormField {
+  readonly name: string;
+  /** With `$ref` to the form's own types resolved one level. */
+  readonly schema: JsonSchema;
+  readonly required: boolean;
+  readonly check: ReturnType<typeof compileCheck>;
+}
+
+/** The fields of a form in its order. */
+export function formFields(form: JsonSchema): FormField[] {
+  const properties = isJsonObject(form.properties) ? form.properties : {};
+  const required = isJsonList(form.required) ? form.required : [];
+  const types: JsonObject = isJsonObject(form.$defs) ? form.$defs : {};
+  return Object.entries(properties).map(([name, schema]) => {
+    const declared = isJsonObject(schema) ? schema : {};
+    const check = compileCheck(form.$defs === undefined ? declared : { ...declared, $defs: types });
+    return { name, schema: resolved(declared, types), required: required.includes(name), check };
+  });
+}
+
+function resolved(schema: JsonSchema, types: JsonObject): JsonSchema {
+  const name = typeof schema.$ref === 'string' ? /^#\/\$defs\/(.+)$/.exec(schema.$ref)?.[1] : undefined;
+  const target = name === undefined ? undefined : types[name];
+  return isJsonObject(target) ? { ...target, ...schema } : schema;
+}
+
+/** The fixed values to choose from, or null. */
+function choicesOf({ schema }: FormField): readonly JsonValue[] | null {
+  return isJsonList(schema.enum) ? schema.enum : null;
+}
+
+/** True for a field that may take several lines. */
+export function isLongText({ schema }: FormField): boolean {
+  return schema['x-widget'] === 'textarea';
+}
+
+/** What may be typed at a prompt, in a few words. */
+export function promptWords(field: FormField): string {
+  const { schema, required } = field;
+  const words = choicesOf(field)
+    ?.map((choice, index) => `${index + 1} ${scalarWords(choice)}`)
+    .join(', ');
+  if (schema.default !== undefined) return `${words ?? kindWords(field)}; Enter for ${JSON.stringify(schema.default)}`;
+  return `${words ?? kindWords(field)}${required ? '' : '; Enter leaves it out'}`;
+}
+
+/** What the field takes, in a few words. */
+export function fieldWords(field: FormField): string {
+  const { schema, required } = field;
+  const words = choicesOf(field)?.map(scalarWords).join(' or ') ?? kindWords(field);
+  if (schema.default !== undefined) return `${words}; ${JSON.stringify(schema.default)} unless given`;
+  return required ? words : `${words}; optional`;
+}
+
+function kindWords({ schema }: FormField): string {
+  const kind = typesOf(schema).filter((type) => type !== 'null')[0];
+  if (kind === 'boolean') return 'yes or no';
+  if (kind === 'integer') return 'a whole number';
+  if (kind === 'number') return 'a number';
+  if (kind === 'string') return typeof schema.format === 'string' ? schema.format : 'text';
+  if (kind === 'array') return isTextList(schema) ? 'texts with commas between them' : 'a list as JSON';
+  return 'JSON';
+}
+
+/**
+ * The value a typed line stands for; undefined: the field is left out. Whether it fits is the field's check to say, so a
+ * line that cannot be read as the wanted kind is given as text.
+ */
+export function valueOfLine(field: FormField, line: string): JsonValue | undefined {
+  const { schema } = field;
+  const text = line.trim();
+  const types = typesOf(schema);
+  if (text === '') {
+    if (schema.default !== undefined || !field.required) return undefined;
+    if (types.includes('null')) return null;
+    return types.includes('array') ? [] : '';
+  }
+  const choices = choicesOf(field);
+  if (choices !== null) return chosen(choices, text);
+  if (types.includes('string')) return line;
+  if (types.includes('boolean')) {
+    if (/^(y|yes|true)$/i.test(text)) return true;
+    if (/^(n|no|false)$/i.test(text)) return false;
+  }
+  if (isTextList(schema) && !text.startsWith('[')) return text.split(',').map((item) => item.trim());
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return line;
+  }
+}
+
+/** The choice itself wins over its number: choices may be numbers. */
+function chosen(choices: readonly JsonValue[], text: string): JsonValue {
+  const named = choices.find((choice) => scalarWords(choice).toLowerCase() === text.toLowerCase());
+  if (named !== undefined) return named;
+  return (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined) ?? text;
+}
+
+function scalarWords(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function typesOf(schema: JsonSchema): readonly JsonValue[] {
+  if (typeof schema.type === 'string') return [schema.type];
+  if (isJsonList(schema.type)) return schema.type;
+  if (!isJsonList(schema.anyOf)) return [];
+  return schema.anyOf.flatMap((branch) => (isJsonObject(branch) ? typesOf(branch) : []));
+}
+
+function isTextList(schema: JsonSchema): boolean {
+  return typesOf(schema).includes('array') && isJsonObject(schema.items) && typesOf(schema.items).includes('string');
+}

@@ -1,0 +1,41 @@
+// `methods check`: the diagnostics of files, without running anything.
+import type { Command } from '../command/command.ts';
+import { EXIT } from '../command/exit-code.ts';
+import { CalledFiles } from '../method-file/called-files.ts';
+import { readCalledFile } from '../method-file/local-method.ts';
+import { diagnosticsText, readMethodFile } from '../method-file/method-file.ts';
+import { countOf } from '../terminal/words.ts';
+
+const FILES_MAX = 1000;
+
+export const checkCommand: Command = {
+  name: 'check',
+  usage: 'FILE… [--strict]',
+  summary: 'Check methods and show what is wrong, with the place',
+  options: { strict: { help: 'exit with 3 when there are warnings' } },
+  operands: { min: 1, max: FILES_MAX, word: 'FILE' },
+  examples: ['methods check refund-order.method', 'methods check --strict --json methods/*.method'],
+
+  async run(line, { cwd, output }) {
+    const files = [];
+    for (const name of line.operands) {
+      const file = await readMethodFile(name, cwd);
+      const { diagnostics } = new CalledFiles(readCalledFile).compile(file.path, file.bytes);
+      const errors = diagnostics.filter((found) => found.severity === 'error').length;
+      output.result(diagnosticsText(file, diagnostics, output));
+      output.line(`${name}: ${verdict(errors, diagnostics.length - errors)}`);
+      files.push({ file: name, ok: errors === 0, diagnostics });
+    }
+    const ok = files.every((file) => file.ok);
+    output.document({ ok, files });
+    if (!ok) return EXIT.failed;
+    const warned = files.some((file) => file.diagnostics.length > 0);
+    return warned && line.flag('strict') ? EXIT.warnings : EXIT.done;
+  },
+};
+
+function verdict(errors: number, warnings: number): string {
+  if (errors + warnings === 0) return 'ok';
+  const counts = [countOf(errors, 'error'), countOf(warnings, 'warning')];
+  return counts.filter((count) => !count.startsWith('0 ')).join(', ');
+}

@@ -1,0 +1,96 @@
+// The real command in a folder of its own, for tests.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readConfig } from './config.ts';
+
+export const METHODS = fileURLToPath(new URL('../bin/methods.mjs', import.meta.url));
+const TIME_MAX_MS = 60_000;
+
+export interface CliEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class CliFolder {
+  private constructor(readonly dir: string) {}
+
+  static async make(files: Readonly<Record<string, string>> = {}): Promise<CliFolder> {
+    const folder = new CliFolder(await realpath(await mkdtemp(join(tmpdir(), 'methods-cli-'))));
+    for (const [name, text] of Object.entries(files)) await folder.write(name, text);
+    return folder;
+  }
+
+  write(name: string, text: string): Promise<void> {
+    return writeFile(join(this.dir, name), text);
+  }
+
+  read(name: string): Promise<string> {
+    return readFile(join(this.dir, name), 'utf8');
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  /** The ids of the runs kept here. */
+  async runs(): Promise<string[]> {
+    return (await readdir(join(this.dir, '.methods', 'runs')).catch(() => [])).sort();
+  }
+
+  spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+    const PATH = readConfig().path;
+    return spawn(process.execPath, [METHODS, ...args], {
+      cwd: this.dir,
+      env: { PATH, HOME: this.dir, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+
+  /** Runs the command to its end. */
+  async methods(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CliEnd> {
+    return ended(this.spawn(args, env));
+  }
+
+  /** The one document of `--json`. */
+  async json<T>(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<CliEnd & { document: T }> {
+    const end = await this.methods([...args, '--json'], env);
+    try {
+      return { ...end, document: JSON.parse(end.stdout) as T };
+    } catch {
+      throw new Error(`no JSON document: ${end.stdout}${end.stderr}`);
+    }
+  }
+}
+
+export async function ended(child: ChildProcess): Promise<CliEnd> {
+  const said = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    said.stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said.stderr += text;
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), TIME_MAX_MS);
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  clearTimeout(timer);
+  return { code, ...said };
+}
+
+/** Resolves when the child has printed the text. */
+export function printed(child: ChildProcess, text: string): Promise<void> {
+  let seen = '';
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      seen += chunk.toString();
+      if (seen.includes(text)) resolve();
+    });
+    child.on('close', () => reject(new Error(`it ended without saying ${text}: ${seen}`)));
+  });
+}

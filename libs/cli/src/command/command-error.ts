@@ -1,0 +1,26 @@
+// How a command ends when it cannot do what was asked: a sentence, perhaps a hint, and an exit code.
+import { EXIT, type ExitCode } from './exit-code.ts';
+
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly hint: string | undefined;
+  readonly exitCode: ExitCode;
+
+  /** `code` is stable and for programs, such as `not_found`; `message` is one sentence without its full stop. */
+  constructor(
+    readonly code: string,
+    message: string,
+    detail: { readonly hint?: string | undefined; readonly exitCode?: ExitCode } = {},
+  ) {
+    super(message);
+    this.hint = detail.hint;
+    this.exitCode = detail.exitCode ?? EXIT.failed;
+  }
+}
+
+/** The command line itself is wrong. */
+export class UsageError extends CommandError {
+  constructor(message: string, hint?: string) {
+    super('usage', message, { hint, exitCode: EXIT.usage });
+  }
+}

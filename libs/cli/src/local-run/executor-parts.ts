@@ -1,0 +1,36 @@
+// What steps run with on this machine: runner processes and connections, of this process and ended with it.
+import { join } from 'node:path';
+import { systemClock } from '@methods/base/clock';
+import { RunnerPool } from '@methods/executor/runner-pool';
+import { StepFetch } from '@methods/executor/step-fetch';
+import type { Config } from '../config.ts';
+
+/** Rounds of a loop run side by side up to here; a machine is also somebody's desk. */
+const RUNNERS_MAX = 4;
+
+export interface ExecutorParts {
+  readonly runners: RunnerPool;
+  readonly fetch: typeof fetch;
+  /** Running steps are killed with their children. */
+  stop(): Promise<void>;
+}
+
+export function startExecutorParts(cwd: string, config: Config): ExecutorParts {
+  const web = new StepFetch();
+  const runners = new RunnerPool({
+    folder: join(cwd, '.methods', 'work'),
+    runnersMax: RUNNERS_MAX,
+    path: config.path,
+    clock: systemClock,
+    ...(config.lang === undefined ? {} : { lang: config.lang }),
+  });
+  runners.start();
+  return {
+    runners,
+    fetch: web.fetch,
+    stop: async () => {
+      await runners.stop();
+      await web.stop();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+// The inputs of a local run: `--inputs` with JSON, `@FILE`, or `@-` for standard input.
+import { readFile } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { compileCheck } from '@methods/method/check-value';
+import type { CompiledMethod } from '@methods/method/compiled-method';
+import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import { parse } from 'yaml';
+import { CommandError, UsageError } from '../command/command-error.ts';
+import { reasonOf } from '../method-file/method-file.ts';
+
+/** The value of an option that takes JSON or `@FILE`. @throws UsageError, CommandError `not_found`. */
+export async function readJsonOption(option: string, given: string, cwd: string): Promise<JsonValue> {
+  if (!given.startsWith('@')) return parseAs(option, given, JSON.parse);
+  const file = given.slice(1);
+  const text = await readFile(file === '-' ? '/dev/stdin' : resolve(cwd, file), 'utf8').catch(
+    (error: NodeJS.ErrnoException) => {
+      throw new CommandError('not_found', `cannot read ${file}: ${reasonOf(error)}`);
+    },
+  );
+  const isYaml = ['.yaml', '.yml'].includes(extname(file).toLowerCase());
+  return parseAs(option, text, isYaml ? (yaml) => parse(yaml, { maxAliasCount: 0 }) : JSON.parse);
+}
+
+function parseAs(option: string, text: string, read: (text: string) => unknown): JsonValue {
+  try {
+    return read(text) as JsonValue;
+  } catch (error) {
+    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
+    throw new UsageError(`${option} is not JSON: ${reason}`, `${option} '{"name": "value"}'  or  ${option} @FILE`);
+  }
+}
+
+/** The inputs with their defaults. @throws CommandError `invalid_inputs`, naming every one that does not fit. */
+export function fittingInputs(method: CompiledMethod, given: JsonValue): JsonObject {
+  const checked = compileCheck(method.inputSchema)(given);
+  if (checked.ok && isJsonObject(checked.value)) return checked.value;
+  const findings = checked.ok ? [] : checked.findings;
+  const faults = findings.map(({ path, message }) => `${path.slice(1) || 'inputs'} ${message}`);
+  const fields = isJsonObject(method.inputSchema.properties) ? Object.keys(method.inputSchema.properties) : [];
+  throw new CommandError('invalid_inputs', `the inputs do not fit: ${faults.join('; ')}`, {
+    hint: fields.length === 0 ? 'the method takes none' : `the method takes: ${fields.join(', ')}`,
+  });
+}

@@ -1,0 +1,36 @@
+// A local run as one document, the same as a worker sends of a run on a server.
+import { inspectionOf } from '@methods/executor/inspection';
+import type { JsonObject } from '@methods/method/json';
+import type { WalkedRun } from './local-walk.ts';
+
+export function localInspection(run: WalkedRun, lockSha256: string | null): JsonObject {
+  const { record } = run;
+  const question = run.status === 'waiting' ? run.question : null;
+  const askedAtMs = question === null ? 0 : Date.parse(question.asked_at);
+  return inspectionOf({
+    runId: record.run_id,
+    versionId: record.version_id,
+    sha256: record.sha256,
+    lockSha256,
+    status: record.status,
+    attempt: record.attempt,
+    startedAtMs: Date.parse(record.started_at),
+    endedAtMs: record.ended_at === null ? null : Date.parse(record.ended_at),
+    worker: { id: 'local', version: '0.1.0', platform: `${process.platform}-${process.arch}` },
+    records: run.records,
+    open: question === null ? [] : [{ path: question.step, kind: 'ask', status: 'waiting', startedAtMs: askedAtMs }],
+    question: question === null ? null : askedAgain(question, askedAtMs),
+    result: run.status === 'succeeded' ? run.result : null,
+    error: run.status === 'failed' ? run.error : null,
+  });
+}
+
+function askedAgain(question: (WalkedRun & { status: 'waiting' })['question'], askedAtMs: number) {
+  const { step, prompt, details, show, form, deadline_at, timeout } = question;
+  return {
+    ...{ step, prompt, show, form, askedAtMs },
+    ...(details === null ? {} : { details }),
+    ...(deadline_at === null ? {} : { timeoutMs: Date.parse(deadline_at) - askedAtMs }),
+    ...(timeout === null ? {} : { timeoutText: timeout }),
+  };
+}

@@ -1,0 +1,121 @@
+// The runs of one folder: `.methods/runs/<run_id>` below where the command was called.
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { newId } from '@methods/base/ids';
+import type { JsonObject } from '@methods/method/json';
+import { CommandError } from '../command/command-error.ts';
+import { type LocalMethod, localVersionId } from '../method-file/local-method.ts';
+import type { MethodFile } from '../method-file/method-file.ts';
+import { readCalledFiles, writeCalledFiles } from './called-copies.ts';
+import { type JournalEvent, readJournal } from './run-journal.ts';
+import { takeRunLock } from './run-lock.ts';
+import { type LocalRunRecord, readRunRecord, writeJson } from './run-record.ts';
+
+/** A run this process has to itself. */
+export interface OpenRun {
+  /** Absolute. */
+  readonly dir: string;
+  readonly record: LocalRunRecord;
+  readonly inputs: JsonObject;
+  /** The exact bytes of the method. */
+  readonly method: Buffer;
+  /** The exact bytes of the files it calls, by absolute path. */
+  readonly called: ReadonlyMap<string, Buffer>;
+  /** Of earlier attempts. */
+  readonly events: readonly JournalEvent[];
+  readonly release: () => Promise<void>;
+}
+
+export class LocalRuns {
+  /** Absolute. */
+  readonly dir: string;
+
+  constructor(private readonly cwd: string) {
+    this.dir = join(cwd, '.methods', 'runs');
+  }
+
+  async create(file: MethodFile, { method, called }: LocalMethod, inputs: JsonObject): Promise<OpenRun> {
+    await mkdir(this.dir, { recursive: true });
+    // Runs hold inputs and results; they do not belong in a repository.
+    await writeFile(join(this.cwd, '.methods', '.gitignore'), '*\n');
+    const sha256 = createHash('sha256').update(file.bytes).digest('hex');
+    const record: LocalRunRecord = {
+      format: 'local-run/1',
+      run_id: newId('run'),
+      method: method.name,
+      file: file.path,
+      sha256,
+      version_id: localVersionId(file.bytes),
+      status: 'running',
+      attempt: 1,
+      ran_ms: 0,
+      started_at: new Date().toISOString(),
+      ended_at: null,
+      question: null,
+      error: null,
+    };
+    const dir = join(this.dir, record.run_id);
+    await mkdir(dir, { mode: 0o700 });
+    const release = await this.lock(record.run_id);
+    await writeFile(join(dir, 'method'), file.bytes);
+    const copies = new Map([...called].map(([path, { bytes }]) => [path, bytes]));
+    await writeCalledFiles(dir, copies);
+    await writeFile(join(dir, 'inputs.json'), `${JSON.stringify(inputs, null, 2)}\n`);
+    await writeFile(join(dir, 'journal.ndjson'), '');
+    // Last: a folder without it is no run.
+    await writeJson(join(dir, 'run.json'), record);
+    return { dir, record, inputs, method: file.bytes, called: copies, events: [], release };
+  }
+
+  /** @throws CommandError `not_found`, `run_damaged`. */
+  async find(runId: string): Promise<LocalRunRecord> {
+    // Ids become folder names: anything else never reaches the disk.
+    const record = /^run_[0-9a-z]+$/.test(runId)
+      ? await readRunRecord(join(this.dir, runId, 'run.json')).catch((error) => {
+          throw damaged(runId, error);
+        })
+      : null;
+    if (record !== null) return record;
+    const elsewhere = await stat(this.dir).then(
+      () => undefined,
+      () => 'local runs stand in .methods/runs of the folder they were started in',
+    );
+    throw new CommandError('not_found', `there is no local run ${runId} here`, { hint: elsewhere });
+  }
+
+  /** Takes a run up again. @throws CommandError `not_found`, `run_busy`, `run_damaged`. */
+  async reopen(runId: string): Promise<OpenRun> {
+    await this.find(runId);
+    const dir = join(this.dir, runId);
+    const release = await this.lock(runId);
+    try {
+      // Again, under the lock: the process that held it may have gone on meanwhile.
+      const record = await this.find(runId);
+      const [method, called, inputs, events] = await Promise.all([
+        readFile(join(dir, 'method')),
+        readCalledFiles(dir),
+        readFile(join(dir, 'inputs.json'), 'utf8'),
+        readJournal(join(dir, 'journal.ndjson')),
+      ]);
+      if (createHash('sha256').update(method).digest('hex') !== record.sha256) {
+        throw new SyntaxError('its copy of the method was changed');
+      }
+      return { dir, record, inputs: JSON.parse(inputs) as JsonObject, method, called, events, release };
+    } catch (error) {
+      await release();
+      throw error instanceof CommandError ? error : damaged(runId, error);
+    }
+  }
+
+  private async lock(runId: string): Promise<() => Promise<void>> {
+    const lock = await takeRunLock(join(this.dir, runId, 'lock'));
+    if (lock.held) return lock.release;
+    throw new CommandError('run_busy', `the process ${lock.pid} works on ${runId}`);
+  }
+}
+
+function damaged(runId: string, error: unknown): CommandError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new CommandError('run_damaged', `the folder of ${runId} cannot be read: ${reason}`);
+}

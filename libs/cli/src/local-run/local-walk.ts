@@ -1,0 +1,276 @@
+// Walks a local run to where it rests: its end, a question nobody answers here, or an interrupt. Every step's end is on
+// the disk before the next step acts, so that the run can be gone on with whatever ends this process.
+import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { systemClock } from '@methods/base/clock';
+import { newId } from '@methods/base/ids';
+import { executeRun } from '@methods/executor/execute-run';
+import type { JournalEvents } from '@methods/executor/journal-events';
+import { RunFolder } from '@methods/executor/run-folder';
+import type { RunObserver } from '@methods/executor/run-observer';
+import type { Callee } from '@methods/executor/run-options';
+import type { RunError, RunOutcome, RunQuestion, StepEnd } from '@methods/executor/run-outcome';
+import { StepFailure } from '@methods/executor/step-failure';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import { CommandError } from '../command/command-error.ts';
+import type { LocalMethod } from '../method-file/local-method.ts';
+import { reasonOf } from '../method-file/method-file.ts';
+import type { ExecutorParts } from './executor-parts.ts';
+import type { PreparedMethod } from './local-dependencies.ts';
+import type { OpenRun } from './local-runs.ts';
+import { asJson, keptRecord, RunHistory } from './run-history.ts';
+import { RunJournalFile } from './run-journal.ts';
+import { type LocalQuestion, type LocalRunRecord, localQuestion, writeJson } from './run-record.ts';
+import { writeStep, writeStepFile } from './step-folder.ts';
+
+/** Where a run rests. `record` is what stands in `run.json`. */
+export type LocalRest =
+  | { readonly status: 'succeeded'; readonly result: JsonObject; readonly record: LocalRunRecord }
+  | { readonly status: 'failed'; readonly error: RunError; readonly record: LocalRunRecord }
+  | { readonly status: 'waiting'; readonly question: LocalQuestion; readonly record: LocalRunRecord }
+  | { readonly status: 'interrupted'; readonly record: LocalRunRecord };
+
+/** A rest, and the records of all steps up to there. */
+export type WalkedRun = LocalRest & { readonly records: readonly StepEnd[] };
+
+/** Looks on, and gives the terminal back when something else than steps is shown. */
+export interface WalkView extends RunObserver {
+  note(text: string): void;
+  rest(): void;
+}
+
+export interface LocalWalkParts {
+  readonly run: OpenRun;
+  readonly method: LocalMethod;
+  readonly executor: ExecutorParts;
+  readonly prepared: PreparedMethod;
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly view: WalkView;
+  /** The answer to a question, checked against its form; null: nobody answers here. */
+  readonly answer: (question: LocalQuestion) => Promise<JsonObject | null>;
+  readonly interrupted: AbortSignal;
+}
+
+export class LocalWalk {
+  private readonly history: RunHistory;
+  private record: LocalRunRecord;
+  /** Records come without waiting for each other, and stand in the order they came. */
+  private written: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly parts: LocalWalkParts,
+    private readonly journal: RunJournalFile,
+    private readonly folder: RunFolder,
+  ) {
+    const { run } = parts;
+    this.history = new RunHistory(run.events);
+    this.record = { ...run.record, attempt: attemptOf(run) };
+  }
+
+  static async toItsRest(parts: LocalWalkParts): Promise<WalkedRun> {
+    const { dir, record, events } = parts.run;
+    const file = join(dir, 'journal.ndjson');
+    const folder = await RunFolder.reopen(dirname(dir), record.run_id);
+    const journal = await RunJournalFile.open(file, record.run_id, attemptOf(parts.run), events.at(-1)?.seq ?? 0);
+    const walk = new LocalWalk(parts, journal, folder);
+    try {
+      return { ...(await walk.walk()), records: walk.history.records };
+    } catch (error) {
+      if (error instanceof Error && 'syscall' in error) {
+        throw new CommandError(
+          'not_written',
+          `the run's folder cannot be written: ${reasonOf(error as NodeJS.ErrnoException)}`,
+        );
+      }
+      throw error;
+    } finally {
+      await journal.close();
+    }
+  }
+
+  private async walk(): Promise<LocalRest> {
+    const { run } = this.parts;
+    await this.journal.append(run.events.length === 0 ? 'run.started' : 'run.resumed');
+    const { status, question } = run.record;
+    if (status === 'waiting' && question !== null) {
+      const rest = await this.ask(question);
+      if (rest !== null) return rest;
+    }
+    await this.save({ status: 'running' });
+    for (;;) {
+      const beganMs = performance.now();
+      const outcome = await this.execute();
+      this.record = { ...this.record, ran_ms: this.record.ran_ms + Math.round(performance.now() - beganMs) };
+      if (outcome.lastRecord !== undefined) this.stepEnded(outcome.lastRecord).catch(() => {});
+      await this.written;
+      const rest = await this.restOf(outcome);
+      if (rest !== null) return rest;
+    }
+  }
+
+  private execute(): Promise<RunOutcome> {
+    const { run, method, executor, prepared, secrets, view, interrupted } = this.parts;
+    const { answer, finished } = this.history;
+    return executeRun({
+      runId: run.record.run_id,
+      versionId: run.record.version_id,
+      startedAtMs: Date.parse(run.record.started_at),
+      method: method.method,
+      inputs: run.inputs,
+      finished,
+      ...(answer === null ? {} : { answer }),
+      secrets,
+      journal: {
+        stepEnded: (record) => this.stepEnded(record),
+        stepStarted: (path, kind, checkpoint) => this.stepStarted(path, kind, checkpoint),
+      },
+      runners: executor.runners,
+      fetch: executor.fetch,
+      folder: this.folder,
+      signal: interrupted,
+      clock: systemClock,
+      environment: prepared.environment,
+      callee: calleeOf(method, prepared),
+      ranMs: this.record.ran_ms,
+      observer: bothObservers(view, this.journal.told),
+    });
+  }
+
+  /** Null: the run goes on. */
+  private async restOf(outcome: RunOutcome): Promise<LocalRest | null> {
+    switch (outcome.status) {
+      case 'succeeded': {
+        const { result } = outcome;
+        await writeJson(join(this.parts.run.dir, 'result.json'), result);
+        const record = await this.end({ status: 'succeeded' }, { result });
+        return { status: 'succeeded', result, record };
+      }
+      case 'failed':
+        return this.fail(outcome.error);
+      case 'stopped':
+        return { status: 'interrupted', record: this.record };
+      case 'waiting':
+        return this.begin(outcome.question);
+      case 'sleeping':
+        await this.sleep(outcome.untilMs);
+        return null;
+    }
+  }
+
+  private async begin(question: RunQuestion): Promise<LocalRest | null> {
+    const open = localQuestion(newId('q'), question, Date.now());
+    await writeStepFile(this.parts.run.dir, question.step, 'question.json', open);
+    await this.journal.append('run.waiting', { question: open as unknown as JsonValue });
+    await this.save({ status: 'waiting', question: open });
+    return this.ask(open);
+  }
+
+  /** The answer stands in the journal before the run goes on with it. Null: it goes on. */
+  private async ask(question: LocalQuestion): Promise<LocalRest | null> {
+    const { answer, view } = this.parts;
+    view.rest();
+    const value = isOver(question) ? null : await answer(question);
+    if (isOver(question)) {
+      const message = `No answer within ${question.timeout ?? 'its time'}`;
+      return this.fail({ code: 'step_failed', kind: 'timeout', message, step: question.step });
+    }
+    if (value === null) return { status: 'waiting', question, record: this.record };
+    const given = { questionId: question.id, step: question.step, value };
+    await this.journal.append('run.resumed', { answer: given });
+    this.history.answered(given);
+    await this.save({ status: 'running', question: null });
+    return null;
+  }
+
+  private async fail(error: RunError): Promise<LocalRest> {
+    const record = await this.end({ status: 'failed', error }, { error: { ...error } });
+    return { status: 'failed', error, record };
+  }
+
+  /** A sleep that is cut short is followed by a walk that finds the run interrupted. */
+  private async sleep(untilMs: number): Promise<void> {
+    const { view, interrupted } = this.parts;
+    const until = new Date(untilMs).toISOString();
+    await this.journal.append('run.sleeping', { until });
+    view.note(`waits until ${until}`);
+    // Timers hold no more than 24 days.
+    while (Date.now() < untilMs && !interrupted.aborted) {
+      const ms = Math.min(untilMs - Date.now(), 24 * 3_600_000);
+      await setTimeout(ms, undefined, { signal: interrupted }).catch(() => {});
+    }
+  }
+
+  private stepStarted(path: string, kind: string, checkpoint: JsonObject | undefined): Promise<void> {
+    return this.inOrder(async () => {
+      await this.journal.append('step.started', { path, kind, checkpoint: checkpoint ?? null });
+      this.history.started(path, checkpoint ?? null);
+    });
+  }
+
+  private stepEnded(record: StepEnd): Promise<void> {
+    return this.inOrder(async () => {
+      await writeStep(this.parts.run.dir, record);
+      const kept = keptRecord(record);
+      const type = record.status === 'succeeded' ? 'step.finished' : (`step.${record.status}` as const);
+      await this.journal.append(type, { path: record.path, record: asJson(kept) });
+      this.history.ended(kept);
+    });
+  }
+
+  private inOrder(write: () => Promise<void>): Promise<void> {
+    this.written = this.written.then(write);
+    return this.written;
+  }
+
+  private async end(change: Partial<LocalRunRecord>, event: JsonObject): Promise<LocalRunRecord> {
+    await this.journal.append('run.finished', event);
+    return this.save({ ...change, question: null, ended_at: new Date().toISOString() });
+  }
+
+  private async save(change: Partial<LocalRunRecord>): Promise<LocalRunRecord> {
+    this.record = { ...this.record, ...change };
+    await writeJson(join(this.parts.run.dir, 'run.json'), this.record);
+    return this.record;
+  }
+}
+
+function attemptOf({ record, events }: OpenRun): number {
+  return events.length === 0 ? record.attempt : record.attempt + 1;
+}
+
+function calleeOf({ called }: LocalMethod, prepared: PreparedMethod): Callee {
+  return async (target) => {
+    const path = target.kind === 'file' ? target.path : '';
+    const found = called.get(path);
+    if (found === undefined) throw new StepFailure('call', 'A local run can call only the files it began with');
+    return { ...found, environment: prepared.called.get(path) ?? prepared.environment };
+  };
+}
+
+/** The journal has the end of a step with its record. */
+function bothObservers(view: RunObserver, told: JournalEvents): RunObserver {
+  return {
+    stepStarted: (path, kind, tryNumber) => {
+      told.stepStarted(path, kind, tryNumber);
+      view.stepStarted?.(path, kind, tryNumber);
+    },
+    stepRetrying: (path, tryNumber, delayMs, error) => {
+      told.stepRetrying(path, tryNumber, delayMs, error);
+      view.stepRetrying?.(path, tryNumber, delayMs, error);
+    },
+    stepKept: (path) => {
+      told.stepKept(path);
+      view.stepKept?.(path);
+    },
+    stepEnded: (record) => view.stepEnded?.(record),
+    logged: (path, text) => {
+      told.logged(path, text);
+      view.logged?.(path, text);
+    },
+    checked: (path, check) => told.checked(path, check),
+  };
+}
+
+function isOver(question: LocalQuestion): boolean {
+  return question.deadline_at !== null && Date.now() > Date.parse(question.deadline_at);
+}

@@ -1,0 +1,61 @@
+// `journal.ndjson`: what happened in a local run, one event a line. It is what a run goes on from: a step whose end stands
+// in it never runs again.
+import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
+import { systemClock } from '@methods/base/clock';
+import { JournalEvents } from '@methods/executor/journal-events';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+
+export interface JournalEvent {
+  readonly seq: number;
+  readonly at: string;
+  readonly run_id: string;
+  readonly attempt: number;
+  /** `run.*`, `step.*`, `check.recorded`, `log.appended`. */
+  readonly type: string;
+  /** Of events of a step. */
+  readonly path?: string;
+  readonly [name: string]: JsonValue | undefined;
+}
+
+/** The events so far. A last line without its end is of a write that a kill cut off: it is removed. */
+export async function readJournal(path: string): Promise<JournalEvent[]> {
+  const content = await readFile(path);
+  const wholeBytes = content.lastIndexOf('\n') + 1;
+  if (wholeBytes < content.length) await truncate(path, wholeBytes);
+  const lines = content.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as JournalEvent);
+}
+
+export class RunJournalFile {
+  /** What is only told, not gone on from: it is written without waiting for the disk. */
+  readonly told: JournalEvents;
+  private last: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly file: FileHandle,
+    { runId, attempt, lastSeq }: { readonly runId: string; readonly attempt: number; readonly lastSeq: number },
+  ) {
+    this.told = new JournalEvents({ runId, attempt, lastSeq, wallMs: systemClock.wallMs }, (line) => {
+      this.last = this.last.then(() => file.appendFile(`${line}\n`));
+      // A full disk is told by whatever waits for it next.
+      this.last.catch(() => {});
+    });
+  }
+
+  /** `lastSeq` is that of the last event; 0: none. */
+  static async open(path: string, runId: string, attempt: number, lastSeq: number): Promise<RunJournalFile> {
+    return new RunJournalFile(await open(path, 'a'), { runId, attempt, lastSeq });
+  }
+
+  /** Resolves when the event, and all before it, are on the disk. Events stand in the order of the calls. */
+  append(type: string, more: JsonObject = {}): Promise<void> {
+    this.told.add(type, more);
+    this.last = this.last.then(() => this.file.datasync());
+    return this.last;
+  }
+
+  async close(): Promise<void> {
+    await this.last.catch(() => {});
+    await this.file.close();
+  }
+}

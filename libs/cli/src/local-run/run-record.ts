@@ -1,0 +1,76 @@
+// `run.json`: what a local run is and how it stands. Written by rename, so that a reader never sees half of it.
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import type { RunError, RunQuestion } from '@methods/executor/run-outcome';
+import { isJsonObject, type JsonValue } from '@methods/method/json';
+
+/** `running` also where its process died or was interrupted: such a run can be gone on with. */
+export type LocalRunStatus = 'running' | 'waiting' | 'succeeded' | 'failed';
+
+export interface LocalRunRecord {
+  readonly format: 'local-run/1';
+  readonly run_id: string;
+  /** The method's name. */
+  readonly method: string;
+  /** Where the method stood when the run began; the run itself uses its own copy. */
+  readonly file: string;
+  /** Of the method's bytes, hex. */
+  readonly sha256: string;
+  readonly version_id: string;
+  readonly status: LocalRunStatus;
+  /** Processes that worked on the run. */
+  readonly attempt: number;
+  /** Time spent walking, all attempts together. */
+  readonly ran_ms: number;
+  readonly started_at: string;
+  readonly ended_at: string | null;
+  readonly question: LocalQuestion | null;
+  readonly error: RunError | null;
+}
+
+/** An open question, in the words of the API. */
+export interface LocalQuestion {
+  readonly id: string;
+  readonly step: string;
+  readonly prompt: string;
+  readonly details: string | null;
+  readonly show: RunQuestion['show'];
+  readonly form: RunQuestion['form'];
+  readonly asked_at: string;
+  readonly deadline_at: string | null;
+  /** The deadline as the method spells it. */
+  readonly timeout: string | null;
+}
+
+/** Null: there is no such file. Throws for one that is no record of a run. */
+export async function readRunRecord(path: string): Promise<LocalRunRecord | null> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (text === null) return null;
+  const record = JSON.parse(text) as JsonValue;
+  if (!isJsonObject(record) || record.format !== 'local-run/1') throw new SyntaxError('not a record of a local run');
+  return record as unknown as LocalRunRecord;
+}
+
+export async function writeJson(path: string, value: unknown): Promise<void> {
+  const besides = `${path}.${randomBytes(4).toString('hex')}`;
+  await writeFile(besides, `${JSON.stringify(value, null, 2)}\n`);
+  await rename(besides, path);
+}
+
+export function localQuestion(id: string, question: RunQuestion, askedAtMs: number): LocalQuestion {
+  const { step, prompt, details, show, form, timeoutMs, timeoutText } = question;
+  return {
+    id,
+    step,
+    prompt,
+    details: details ?? null,
+    show,
+    form,
+    asked_at: new Date(askedAtMs).toISOString(),
+    deadline_at: timeoutMs === undefined ? null : new Date(askedAtMs + timeoutMs).toISOString(),
+    timeout: timeoutText ?? null,
+  };
+}

@@ -1,0 +1,88 @@
+// The process of the `methods` command: words in, a command's work, an exit code out.
+import { hintNearest } from '@methods/method/structure/did-you-mean';
+import { CommandError, UsageError } from './command/command-error.ts';
+import { readCommandLine } from './command/command-line.ts';
+import { EXIT, type ExitCode } from './command/exit-code.ts';
+import { commandHelp, programHelp } from './command/help.ts';
+import { COMMANDS } from './commands.ts';
+import { readConfig } from './config.ts';
+import { Output } from './terminal/output.ts';
+
+/** How long a command may take to end in order after the first interrupt. */
+const STOP_MS = 15_000;
+
+const config = readConfig();
+const interrupt = new AbortController();
+
+function outputFor(json: boolean, quiet: boolean): Output {
+  const { stdin, stdout, stderr } = process;
+  return new Output({ stdin, stdout, stderr, json, quiet, color: config.color });
+}
+
+async function runCommand(words: readonly string[]): Promise<ExitCode> {
+  const [first, ...rest] = words;
+  if (first === undefined) {
+    process.stderr.write(programHelp(COMMANDS));
+    return EXIT.usage;
+  }
+  if (first === '--help' || first === '-h' || (first === 'help' && rest.length === 0)) {
+    process.stdout.write(programHelp(COMMANDS));
+    return EXIT.done;
+  }
+  const [name, args] = first === 'help' ? [rest[0] ?? '', ['--help']] : [first, rest];
+  const entry = COMMANDS.find((known) => known.name === name);
+  if (entry === undefined) {
+    const near = hintNearest(
+      name,
+      COMMANDS.map((known) => known.name),
+    );
+    throw new UsageError(`"${name}" is not a command`, near ?? 'see  methods --help');
+  }
+  const command = await entry.load();
+  const line = readCommandLine(command, args);
+  if (line.flag('help')) {
+    process.stdout.write(commandHelp(command));
+    return EXIT.done;
+  }
+  const output = outputFor(line.flag('json'), line.flag('quiet'));
+  const context = { cwd: process.cwd(), config, output, interrupted: interrupt.signal };
+  const code = await command.run(line, context);
+  return interrupt.signal.aborted ? EXIT.interrupted : code;
+}
+
+async function main(): Promise<ExitCode> {
+  const words = process.argv.slice(2);
+  try {
+    return await runCommand(words);
+  } catch (error) {
+    if (interrupt.signal.aborted) return EXIT.interrupted;
+    const output = outputFor(words.includes('--json'), false);
+    if (error instanceof CommandError) {
+      output.error(error);
+      return error.exitCode;
+    }
+    output.error({ code: 'internal', message: `this is a fault of methods: ${String(error)}`, hint: undefined });
+    if (error instanceof Error && !words.includes('--json')) process.stderr.write(`${error.stack}\n`);
+    return EXIT.failed;
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    // The second is from somebody who has waited long enough; steps die with this process.
+    if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
+    interrupt.abort();
+    setTimeout(() => process.exit(EXIT.interrupted), STOP_MS).unref();
+  });
+}
+// A reader that has gone (`methods … | head`) is no fault of ours.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed));
+}
+
+// Timers of the executor keep no process alive, and a wait or a delay between tries is nothing but a timer.
+setInterval(() => {}, 1 << 30);
+const code = await main();
+// An idle connection or a runner's pipe must not keep the command; what was written must get out first.
+await new Promise((written) => process.stdout.write('', written));
+process.exit(code);

@@ -1,0 +1,104 @@
+// Brings a local run to its rest, shows it on the way, and says at the end what came of it. `run` and `answer` share it.
+import { relative } from 'node:path';
+import type { JsonObject } from '@methods/method/json';
+import { askOnTerminal } from '../answer/ask-on-terminal.ts';
+import { fittingAnswer, type HumanAnswers } from '../answer/given-answer.ts';
+import { showForm, showQuestion } from '../answer/show-question.ts';
+import type { CommandContext } from '../command/command.ts';
+import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { startExecutorParts } from '../local-run/executor-parts.ts';
+import { prepareMethod } from '../local-run/local-dependencies.ts';
+import { localInspection } from '../local-run/local-inspection.ts';
+import type { OpenRun } from '../local-run/local-runs.ts';
+import { refuseMissingSecrets } from '../local-run/local-secrets.ts';
+import { LocalWalk, type WalkedRun } from '../local-run/local-walk.ts';
+import type { LocalQuestion } from '../local-run/run-record.ts';
+import type { LocalMethod } from '../method-file/local-method.ts';
+import type { Output } from '../terminal/output.ts';
+import { plainText } from '../terminal/plain-text.ts';
+import { StepView } from './step-view.ts';
+
+/** Takes the run over: it is released whatever happens. @throws CommandError */
+export async function goOn(
+  run: OpenRun,
+  method: LocalMethod,
+  answers: HumanAnswers,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { output, config, cwd, interrupted } = context;
+  try {
+    refuseMissingSecrets(method, config.variables);
+    const prepared = await prepareMethod(method, context);
+    const view = new StepView(output);
+    const executor = startExecutorParts(cwd, config);
+    try {
+      const answer = (question: LocalQuestion) => answerHere(question, answers, context);
+      const rest = await LocalWalk.toItsRest({
+        ...{ run, method, executor, prepared, view, answer, interrupted },
+        secrets: config.variables,
+      });
+      view.rest();
+      return showRest(rest, run, prepared.lockSha256, context);
+    } finally {
+      view.rest();
+      await executor.stop();
+    }
+  } finally {
+    await run.release();
+  }
+}
+
+async function answerHere(
+  question: LocalQuestion,
+  answers: HumanAnswers,
+  { output, interrupted }: CommandContext,
+): Promise<JsonObject | null> {
+  const given = answers.get(question.step);
+  if (given !== undefined) return fittingAnswer(question, given);
+  return output.interactive ? askOnTerminal(question, output, interrupted) : null;
+}
+
+function showRest(rest: WalkedRun, run: OpenRun, lockSha256: string | null, { output, cwd }: CommandContext): ExitCode {
+  const { run_id, status } = rest.record;
+  output.document({
+    run_id,
+    status,
+    result: rest.status === 'succeeded' ? rest.result : null,
+    error: rest.status === 'failed' ? rest.error : null,
+    question: rest.status === 'waiting' ? rest.question : null,
+    folder: run.dir,
+    inspection: localInspection(rest, lockSha256),
+  });
+  const folder = `Run folder: ${relative(cwd, run.dir)}`;
+  switch (rest.status) {
+    case 'succeeded':
+      output.line();
+      output.result(JSON.stringify(rest.result, null, 2));
+      output.line(output.paint('dim', folder));
+      return EXIT.done;
+    case 'failed': {
+      const { step, message, code } = rest.error;
+      const where = step === undefined ? 'the run failed' : `step ${step} failed`;
+      if (!output.json) output.error({ code, message: `${where}: ${plainText(message)}`, hint: undefined });
+      output.line(output.paint('dim', folder));
+      return EXIT.failed;
+    }
+    case 'waiting': {
+      if (!output.interactive) {
+        showQuestion(rest.question, output);
+        showForm(rest.question, output);
+      }
+      output.line();
+      output.result(`The run waits for an answer. Go on with:  methods answer ${run_id}`);
+      output.line(output.paint('dim', folder));
+      return EXIT.waiting;
+    }
+    case 'interrupted':
+      sayHowToGoOn(output, run_id);
+      return EXIT.interrupted;
+  }
+}
+
+function sayHowToGoOn(output: Output, runId: string): void {
+  output.note(`Interrupted. Finished steps are kept; go on with:  methods run --resume ${runId}`);
+}

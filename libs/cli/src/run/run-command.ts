@@ -1,0 +1,92 @@
+// `methods run`: runs a method on this machine, or goes on with a run that stopped.
+import { NO_ANSWERS, readHumanFile, refuseUnknownQuestions } from '../answer/given-answer.ts';
+import type { Command, CommandContext } from '../command/command.ts';
+import { CommandError, UsageError } from '../command/command-error.ts';
+import type { CommandLine } from '../command/command-line.ts';
+import { fittingInputs, readJsonOption } from '../local-run/local-inputs.ts';
+import { LocalRuns, type OpenRun } from '../local-run/local-runs.ts';
+import { refuseMissingSecrets } from '../local-run/local-secrets.ts';
+import { compileToRun, type LocalMethod, refuseWhatCannotRunHere } from '../method-file/local-method.ts';
+import { readMethodFile } from '../method-file/method-file.ts';
+import type { Output } from '../terminal/output.ts';
+import { goOn } from './go-on.ts';
+
+export const runCommand: Command = {
+  name: 'run',
+  usage: 'FILE [--inputs JSON|@FILE] [--human FILE]  |  --resume RUN_ID',
+  summary: 'Run a method on this machine, without a server',
+  details: [
+    'Secrets come from the environment. The run is kept in .methods/runs/RUN_ID. A question without an answer in',
+    '--human is asked on the terminal; without one the run waits, and the exit code is 4.',
+  ],
+  options: {
+    inputs: { value: 'JSON|@FILE', help: 'the inputs; @- reads them from standard input' },
+    human: { value: 'FILE', help: 'answers by step, as YAML or JSON: approval: { decision: approve }' },
+    resume: { value: 'RUN_ID', help: 'go on with a run that was interrupted, killed or waits' },
+  },
+  operands: { min: 0, max: 1, word: 'FILE' },
+  examples: [
+    'methods run refund-order.method --inputs \'{"order_id": "ord_1", "amount": 20}\'',
+    'methods run refund-order.method --inputs @inputs.json --human answers.yaml --json',
+  ],
+
+  async run(line, context) {
+    const resumed = line.text('resume');
+    const [file] = line.operands;
+    if ((file === undefined) === (resumed === undefined)) {
+      throw new UsageError('run needs a FILE, or --resume RUN_ID', 'usage: methods run FILE');
+    }
+    const human = line.text('human');
+    const answers = human === undefined ? NO_ANSWERS : await readHumanFile(human, context.cwd);
+    const known = ({ method }: LocalMethod) => refuseUnknownQuestions(answers, method, human ?? '');
+    const { run, method } =
+      file === undefined ? await resume(resumed ?? '', line, context) : await begin(file, line, context, known);
+    return goOn(run, method, answers, context);
+  },
+};
+
+/** Everything that can be refused is refused before there is a run. */
+async function begin(
+  name: string,
+  line: CommandLine,
+  { cwd, output, config }: CommandContext,
+  refuseAnswers: (method: LocalMethod) => void,
+) {
+  const file = await readMethodFile(name, cwd);
+  const method = compileToRun(file, cwd, output);
+  refuseWhatCannotRunHere(method);
+  const option = line.text('inputs');
+  const inputs = fittingInputs(
+    method.method,
+    option === undefined ? {} : await readJsonOption('--inputs', option, cwd),
+  );
+  refuseAnswers(method);
+  refuseMissingSecrets(method, config.variables);
+  const run = await new LocalRuns(cwd).create(file, method, inputs);
+  output.line(`${method.method.name} ${output.paint('dim', run.record.run_id)}`);
+  return { run, method };
+}
+
+async function resume(runId: string, line: CommandLine, { cwd, output }: CommandContext) {
+  if (line.text('inputs') !== undefined) throw new UsageError('a run that goes on keeps its inputs');
+  const run = await new LocalRuns(cwd).reopen(runId);
+  const { status, method: name } = run.record;
+  if (status === 'succeeded' || status === 'failed') {
+    await run.release();
+    throw new CommandError('run_finished', `${runId} has ${status} already`, { hint: `see ${run.dir}` });
+  }
+  output.line(`${name} ${output.paint('dim', `${runId}, goes on`)}`);
+  return { run, method: await recompile(run, output) };
+}
+
+/** The run's own copies compiled before; a newer `methods` may have become stricter. */
+export async function recompile(run: OpenRun, output: Output): Promise<LocalMethod> {
+  const { file, run_id } = run.record;
+  const copy = { file: `${run_id}/method`, path: file, bytes: run.method };
+  try {
+    return compileToRun(copy, '/', output, (path) => run.called.get(path) ?? null);
+  } catch (error) {
+    await run.release();
+    throw error;
+  }
+}

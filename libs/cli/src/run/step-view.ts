@@ -1,0 +1,135 @@
+// Shows the steps of a run as they go: on a terminal with a line at the foot for what runs now, elsewhere as plain lines.
+import type { CheckRecord, StepEnd } from '@methods/executor/run-outcome';
+import type { StepError } from '@methods/executor/step-failure';
+import type { StepKind } from '@methods/method/compiled-method';
+import type { WalkView } from '../local-run/local-walk.ts';
+import type { Output, Paint } from '../terminal/output.ts';
+import { plainText } from '../terminal/plain-text.ts';
+import { timeSpan } from '../terminal/words.ts';
+
+const REDRAW_MS = 120;
+const LOG_LINES_MAX = 200;
+const LINE_CHARACTERS_MAX = 4000;
+/** They only hold others, which are shown. */
+const GROUPS: readonly StepKind[] = ['steps', 'parallel', 'call'];
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const CLEAR_LINE = '\r\u001b[2K';
+
+const MARKS: Readonly<Record<StepEnd['status'], readonly [string, Paint]>> = {
+  succeeded: ['✓', 'green'],
+  failed: ['✗', 'red'],
+  skipped: ['-', 'dim'],
+};
+
+export class StepView implements WalkView {
+  /** Ended in this process: a walk that goes on after a question passes them again. */
+  private readonly seen = new Set<string>();
+  private readonly running = new Map<string, { readonly sinceMs: number; printed: boolean; rest: string }>();
+  private timer: NodeJS.Timeout | null = null;
+  private frame = 0;
+
+  constructor(private readonly output: Output) {}
+
+  stepStarted(path: string, kind: StepKind): void {
+    if (GROUPS.includes(kind)) return;
+    this.running.set(path, { sinceMs: performance.now(), printed: false, rest: '' });
+    if (!this.output.live) return;
+    this.timer ??= setInterval(() => this.redraw(), REDRAW_MS).unref();
+    this.redraw();
+  }
+
+  /** What a step prints, while it prints it. */
+  logged(path: string, text: string): void {
+    const step = this.running.get(path);
+    if (step === undefined) return;
+    // Chunks are cut anywhere: what stands after the last line end waits for the rest of its line.
+    const whole = step.rest + text;
+    const end = whole.lastIndexOf('\n') + 1;
+    step.rest = whole.slice(end).slice(-LINE_CHARACTERS_MAX);
+    step.printed = true;
+    if (end > 0) this.above(() => this.log(path, whole.slice(0, end)));
+  }
+
+  stepRetrying(path: string, tryNumber: number, delayMs: number, error: StepError): void {
+    const { output } = this;
+    const what = `    ${plainText(error.message)}; try ${tryNumber} of ${path} in ${timeSpan(delayMs)}`;
+    this.above(() => output.line(output.paint('yellow', what)));
+  }
+
+  stepKept(path: string): void {
+    if (this.seen.has(path)) return;
+    this.seen.add(path);
+    this.above(() =>
+      this.output.line(this.output.paint('dim', `${this.output.live ? '·' : 'kept     '} ${path} kept`)),
+    );
+  }
+
+  stepEnded(record: StepEnd): void {
+    this.seen.add(record.path);
+    const step = this.running.get(record.path);
+    this.running.delete(record.path);
+    this.above(() => {
+      if (step !== undefined && step.rest !== '') this.log(record.path, step.rest);
+      if (record.log !== null && step?.printed !== true) this.log(record.path, record.log.text);
+      this.end(record);
+    });
+  }
+
+  note(text: string): void {
+    this.above(() => this.output.line(text));
+  }
+
+  /** Takes the foot line away: something else is printed now, or nothing any more. */
+  rest(): void {
+    if (this.timer === null) return;
+    clearInterval(this.timer);
+    this.timer = null;
+    this.output.draw(CLEAR_LINE);
+  }
+
+  private end(record: StepEnd): void {
+    const { output } = this;
+    const [mark, paint] = MARKS[record.status];
+    const head = output.live ? output.paint(paint, mark) : output.paint(paint, record.status.padEnd(9));
+    const span = record.status === 'skipped' ? 'if was false' : timeSpan(record.finishedAtMs - record.startedAtMs);
+    output.line(`${head} ${plainText(record.path)} ${output.paint('dim', span)}`);
+    for (const check of record.checks) this.check(check);
+    if (record.error === null) return;
+    const { message, line } = record.error;
+    output.line(output.paint('red', `    ${line === undefined ? '' : `line ${line}: `}${plainText(message)}`));
+  }
+
+  private check({ name, status, message }: CheckRecord): void {
+    const paint = ({ passed: 'green', failed: 'red', warned: 'yellow' } as const)[status];
+    const said = message === null ? '' : ` (${plainText(message)})`;
+    this.output.line(`    ${this.output.paint(paint, status.padEnd(6))} ${plainText(name)}${said}`);
+  }
+
+  private log(path: string, text: string): void {
+    const lines = plainText(text).replace(/\n$/, '').split('\n');
+    const left = lines.length - LOG_LINES_MAX;
+    if (left > 0) this.output.line(this.output.paint('dim', `    │ … ${left} more lines in the step's stdout.log`));
+    // Lines of steps that run side by side would not tell whose they are.
+    const mark = this.running.size > 1 ? `${path} │` : '│';
+    for (const line of lines.slice(-LOG_LINES_MAX)) this.output.line(this.output.paint('dim', `    ${mark} ${line}`));
+  }
+
+  private above(print: () => void): void {
+    if (this.timer !== null) this.output.draw(CLEAR_LINE);
+    print();
+    if (this.timer !== null) this.redraw();
+  }
+
+  private redraw(): void {
+    const [oldest] = this.running.values();
+    if (oldest === undefined) {
+      this.output.draw(CLEAR_LINE);
+      return;
+    }
+    this.frame = (this.frame + 1) % FRAMES.length;
+    const span = timeSpan(performance.now() - oldest.sinceMs);
+    const text = `${FRAMES[this.frame]} ${[...this.running.keys()].join(', ')} ${span}`;
+    // A line that wraps could not be taken away again.
+    this.output.draw(`${CLEAR_LINE}${text.slice(0, this.output.columns - 1)}`);
+  }
+}

@@ -1,0 +1,104 @@
+// Everything a command prints goes through here: what is for people, what is the one JSON document, and errors.
+import { styleText } from 'node:util';
+import type { CommandError } from '../command/command-error.ts';
+
+export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+export interface OutputOptions {
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly stdin: NodeJS.ReadStream;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly color: boolean;
+}
+
+export class Output {
+  constructor(private readonly options: OutputOptions) {}
+
+  get json(): boolean {
+    return this.options.json;
+  }
+
+  /** Lines may be drawn over: people look at them as they come. */
+  get live(): boolean {
+    return this.options.stdout.isTTY === true && !this.options.json && !this.options.quiet && this.options.color;
+  }
+
+  /** Somebody can be asked. */
+  get interactive(): boolean {
+    const { stdin, stdout, json } = this.options;
+    return stdin.isTTY === true && stdout.isTTY === true && !json;
+  }
+
+  /** Columns of the terminal. */
+  get columns(): number {
+    return this.options.stdout.columns ?? 80;
+  }
+
+  get streams(): { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.WriteStream } {
+    return this.options;
+  }
+
+  /** What goes on, for people. */
+  line(text = ''): void {
+    if (!this.options.json && !this.options.quiet) this.write(`${text}\n`);
+  }
+
+  /** What the command was called for; also with --quiet. */
+  result(text: string): void {
+    if (!this.options.json && text !== '') this.write(text.endsWith('\n') ? text : `${text}\n`);
+  }
+
+  /** The one document of --json; nothing without it. */
+  document(value: unknown): void {
+    if (this.options.json) this.write(`${JSON.stringify(value, null, 2)}\n`);
+  }
+
+  /** Raw text for a live view. */
+  draw(text: string): void {
+    if (this.live) this.write(text);
+  }
+
+  /** Advice that spoils neither the result nor the document. */
+  note(text: string): void {
+    if (!this.options.json && !this.options.quiet) this.complain(`${text}\n`);
+  }
+
+  /** What is wrong with the given, beside the error that says so. */
+  complaint(text: string): void {
+    if (!this.options.json) this.complain(text);
+  }
+
+  error(error: Pick<CommandError, 'code' | 'message' | 'hint'>): void {
+    const { code, message, hint } = error;
+    if (this.options.json) {
+      this.complain(`${JSON.stringify({ error: code, message, hint: hint ?? null })}\n`);
+      return;
+    }
+    this.complain(`${this.paintError('red', 'error:')} ${message}\n`);
+    if (hint !== undefined) this.complain(`${this.paintError('dim', 'hint:')} ${hint}\n`);
+  }
+
+  /** Text for stdout in a colour, where there are colours. */
+  paint(how: Paint, text: string): string {
+    return this.colored ? styleText(how, text, { validateStream: false }) : text;
+  }
+
+  get colored(): boolean {
+    return this.options.color && this.options.stdout.isTTY === true;
+  }
+
+  private paintError(how: Paint, text: string): string {
+    const colored = this.options.color && this.options.stderr.isTTY === true;
+    return colored ? styleText(how, text, { validateStream: false }) : text;
+  }
+
+  private write(text: string): void {
+    this.options.stdout.write(text);
+  }
+
+  private complain(text: string): void {
+    this.options.stderr.write(text);
+  }
+}

@@ -1,0 +1,15 @@
+// Text that others wrote, made fit for a terminal: a log or a question must not move the cursor or change the title.
+import { plainLine } from '@methods/method/report/terminal-text';
+
+// Colours and titles, of which only the letters would be left over. https://ecma-international.org ECMA-48, 5.4 and 5.6.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const SEQUENCES = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
+
+/** Lines stay lines; escape sequences go; every other character that acts on a terminal is replaced. */
+export function plainText(text: string): string {
+  return text
+    .replace(SEQUENCES, '')
+    .split(/\r?\n/)
+    .map((line) => plainLine(line.replaceAll('\t', '    ')))
+    .join('\n');
+}

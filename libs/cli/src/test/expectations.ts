@@ -1,0 +1,114 @@
+// Judges a tested run by what the test expects of it.
+import type { RunOutcome, StepEnd } from '@methods/executor/run-outcome';
+import type { CompiledMethod, CompiledStep, MethodTest, TestExpectation } from '@methods/method/compiled-method';
+import { ExpressionError, evaluate, type Scope } from '@methods/method/evaluate';
+import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import { differences, shown } from './difference.ts';
+import { failedChecks, type TestedRun } from './run-test.ts';
+import { matchPath } from './step-pattern.ts';
+
+/** What is not as expected, one line each; empty: the test passed. */
+export function unmetExpectations(method: CompiledMethod, { expect }: MethodTest, run: TestedRun): string[] {
+  const { outcome, records } = run;
+  const unmet = statusFault(expect, outcome);
+  // What a run came to that ended otherwise says nothing more.
+  if (unmet !== null) return [unmet];
+  const result = outcome.status === 'succeeded' ? outcome.result : {};
+  return [
+    ...(expect.result === null ? [] : differences(expect.result, result, 'result')),
+    ...expect.skipped.flatMap((pattern) => skipFault(pattern, records)),
+    ...failedStepFault(expect, outcome),
+    ...checkFaults(expect, records),
+    ...thatFaults(expect, scopeOf(method, run, result)),
+  ];
+}
+
+function statusFault(expect: TestExpectation, outcome: RunOutcome): string | null {
+  const wanted = expect.status ?? (expect.failedStep === null ? 'succeeded' : 'failed');
+  const either = expect.status === null && expect.checksFailed.length > 0;
+  if (outcome.status === wanted || (either && outcome.status === 'failed')) return null;
+  const said = `expected the run to have ${wanted === 'waiting' ? 'stopped at a question' : wanted}`;
+  switch (outcome.status) {
+    case 'failed': {
+      const { step, message } = outcome.error;
+      return `${said}, but ${step === undefined ? 'it' : `step ${step}`} failed: ${message}`;
+    }
+    case 'waiting':
+      return `${said}, but it waits: add  answers: { ${outcome.question.step}: { … } }`;
+    case 'succeeded':
+      return `${said}, but it succeeded with ${shown(outcome.result)}`;
+    default:
+      return `${said}, but it was stopped`;
+  }
+}
+
+/** A step inside one that was skipped has no record of its own. */
+function skipFault(pattern: string, records: readonly StepEnd[]): string[] {
+  const found = records.filter(({ path }) => matchPath(pattern, path) !== null);
+  if (found.length > 0 && found.every(({ status }) => status === 'skipped')) return [];
+  const parts = pattern.split('/');
+  const above = parts.map((_, length) => parts.slice(0, length).join('/'));
+  const inSkipped = records.some(
+    ({ path, status }) => status === 'skipped' && above.some((group) => matchPath(group, path) !== null),
+  );
+  if (found.length === 0 && inSkipped) return [];
+  const what = found.length === 0 ? 'was never come to' : (found.find((it) => it.status !== 'skipped')?.status ?? '');
+  return [`expected step ${pattern} to be skipped, but it ${what}`];
+}
+
+function failedStepFault({ failedStep }: TestExpectation, outcome: RunOutcome): string[] {
+  if (failedStep === null) return [];
+  const failed = outcome.status === 'failed' ? outcome.error.step : undefined;
+  if (failed !== undefined && matchPath(failedStep, failed) !== null) return [];
+  return [`expected step ${failedStep} to fail, but ${failed === undefined ? 'none' : failed} did`];
+}
+
+function checkFaults({ checksFailed }: TestExpectation, records: readonly StepEnd[]): string[] {
+  const failed = failedChecks(records).map(({ name }) => name);
+  return checksFailed
+    .filter((name) => !failed.includes(name))
+    .map(
+      (name) => `expected the check "${name}" to fail; failed: ${failed.map((it) => `"${it}"`).join(', ') || 'none'}`,
+    );
+}
+
+function thatFaults({ that }: TestExpectation, scope: Scope): string[] {
+  return that.flatMap((check) => {
+    try {
+      if (evaluate(check.that, scope) === true) return [];
+      const values = check.that.paths.map((path) => `${path} is ${shown(valueAt(path, scope))}`);
+      return [`${check.name}: ${check.that.source} is false${values.length === 0 ? '' : `; ${values.join(', ')}`}`];
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      return [`${check.name}: ${error.message}`];
+    }
+  });
+}
+
+function scopeOf(method: CompiledMethod, { inputs, records }: TestedRun, result: JsonObject): Scope {
+  const outs = new Map(records.map((record) => [record.path, record.out]));
+  const steps = Object.fromEntries(namedSteps(method.steps).map(([name, path]) => [name, outs.get(path) ?? null]));
+  const run = { id: 'run_test', started_at: new Date(0).toISOString(), version_id: 'test' };
+  return { inputs, run, steps, result };
+}
+
+/** Names visible after the last step, with their paths: those of plain groups too, but not those inside rounds. */
+function namedSteps(steps: readonly CompiledStep[], above = ''): (readonly [string, string])[] {
+  return steps.flatMap((step) => {
+    const path = above + step.name;
+    const inner =
+      (step.kind === 'steps' || step.kind === 'parallel') && step.loop === null
+        ? namedSteps(step.steps, `${path}/`)
+        : [];
+    return [[step.name, path] as const, ...inner];
+  });
+}
+
+function valueAt(path: string, scope: Scope): JsonValue {
+  let value: JsonValue | undefined = scope as unknown as JsonObject;
+  for (const name of path.split(/[.[\]?]+/).filter((part) => part !== '')) {
+    if (value === null || typeof value !== 'object') return null;
+    value = isJsonObject(value) ? (Object.hasOwn(value, name) ? value[name] : null) : (value[Number(name)] ?? null);
+  }
+  return value ?? null;
+}

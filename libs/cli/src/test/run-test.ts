@@ -1,0 +1,84 @@
+// Runs one test of a method: a whole run with stand-ins for the world, in a folder that is thrown away.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '@methods/base/clock';
+import { executeRun } from '@methods/executor/execute-run';
+import type { PreparedEnvironment } from '@methods/executor/prepared-environment';
+import { RunFolder } from '@methods/executor/run-folder';
+import type { CheckRecord, RunOutcome, StepEnd } from '@methods/executor/run-outcome';
+import type { RunnerPool } from '@methods/executor/runner-pool';
+import { compileCheck } from '@methods/method/check-value';
+import type { CompiledMethod, MethodTest } from '@methods/method/compiled-method';
+import type { JsonObject } from '@methods/method/json';
+import { StandIns } from './stand-ins.ts';
+
+/** What a run under test left. */
+export interface TestedRun {
+  readonly outcome: RunOutcome;
+  readonly inputs: JsonObject;
+  readonly records: readonly StepEnd[];
+}
+
+export interface TestEnd {
+  /** Null: the test's own inputs do not fit, and nothing ran. */
+  readonly run: TestedRun | null;
+  /** What is wrong with the test itself. */
+  readonly faults: readonly string[];
+}
+
+/** Nobody waits for the delays between tries. */
+const hastyClock: Clock = { ...systemClock, after: (_delayMs, run) => systemClock.after(0, run) };
+
+export async function runTest(
+  { method, environment }: { readonly method: CompiledMethod; readonly environment: PreparedEnvironment },
+  test: MethodTest,
+  runners: RunnerPool,
+  signal: AbortSignal,
+): Promise<TestEnd> {
+  const checked = compileCheck(method.inputSchema)(test.inputs);
+  if (!checked.ok) {
+    return { run: null, faults: checked.findings.map(({ path, message }) => `inputs${path}: ${message}`) };
+  }
+  const inputs = checked.value as JsonObject;
+  const standIns = new StandIns(test);
+  const records: StepEnd[] = [];
+  const base = await mkdtemp(join(tmpdir(), 'methods-test-'));
+  try {
+    const outcome = await executeRun({
+      runId: 'run_test',
+      versionId: `test-${method.name}`,
+      startedAtMs: systemClock.wallMs(),
+      method,
+      inputs,
+      finished: new Map(),
+      secrets: secretsOf(method, test),
+      journal: {
+        stepEnded: async (record) => {
+          records.push(record);
+        },
+      },
+      runners,
+      fetch: () => Promise.reject(new TypeError('tests send no requests')),
+      folder: RunFolder.create(base, 'run'),
+      signal,
+      clock: hastyClock,
+      environment,
+      substitute: standIns.substitute,
+      random: () => 0.5,
+    });
+    if (outcome.lastRecord !== undefined) records.push(outcome.lastRecord);
+    return { run: { outcome, inputs, records }, faults: [...new Set(standIns.missing)] };
+  } finally {
+    await rm(base, { recursive: true, force: true });
+  }
+}
+
+/** Real ones never get into a test; those it does not name have a value that can do nothing. */
+function secretsOf(method: CompiledMethod, test: MethodTest): Map<string, string> {
+  return new Map(method.secrets.map(({ name }) => [name, test.secrets.get(name) ?? `test-value-of-${name}`]));
+}
+
+export function failedChecks(records: readonly StepEnd[]): CheckRecord[] {
+  return records.flatMap((record) => record.checks).filter((check) => check.status !== 'passed');
+}

@@ -1,0 +1,123 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { CliFolder } from '../cli.fixture.ts';
+
+const REFUND = `format: method/2
+name: refund
+inputs: { amount: number }
+secrets: [SHOP_TOKEN]
+steps:
+  - name: order
+    http: { get: "https://shop.invalid/orders/1", auth: { bearer: SHOP_TOKEN } }
+    retry: 2
+    out: { total: number }
+    ensure:
+      - The amount fits: inputs.amount <= out.total
+  - name: approval
+    if: inputs.amount > 100
+    ask: Refund \${inputs.amount}?
+    out: { decision: [approve, reject] }
+  - name: sums
+    in: { total: =steps.order.total, amount: =inputs.amount }
+    node: "return { left: total - amount }"
+    out: { left: number }
+  - name: never
+    if: inputs.amount < 0
+    node: step.log("never")
+result: { left: =steps.sums.left }
+tests:
+  - name: a small refund needs nobody
+    inputs: { amount: 20 }
+    mock: { order: { total: 50 } }
+    expect: { status: succeeded, skipped: [approval], result: { left: 30 } }
+  - name: a large one is asked for
+    inputs: { amount: 200 }
+    mock: { order: { total: 500 } }
+    answers: { approval: { decision: approve } }
+    expect:
+      result: { left: 300 }
+      that:
+        - It was approved: steps.approval != null && steps.approval.decision == "approve"
+  - name: too much fails
+    inputs: { amount: 60 }
+    mock: { order: { total: 50 } }
+    expect: { status: failed, failed_step: order, checks_failed: [The amount fits] }
+  - name: the shop is down
+    inputs: { amount: 60 }
+    mock: { order: { $error: { kind: http, status: 503 } } }
+    expect: { failed_step: order }
+`;
+const WRONG = `format: method/2
+name: wrong
+inputs: { n: number }
+steps:
+  - name: double
+    in: [inputs.n]
+    node: "return { n: n * 2 }"
+    out: { n: number }
+  - name: post
+    http: { post: "https://shop.invalid/x" }
+    out: { id: string }
+result: { n: =steps.double.n }
+tests:
+  - name: it doubles
+    inputs: { n: 2 }
+    mock: { post: { id: a } }
+    expect: { result: { n: 5 } }
+  - name: nothing is mocked
+    inputs: { n: 2 }
+`;
+
+interface Verdicts {
+  readonly ok: boolean;
+  readonly tests: readonly {
+    readonly file: string;
+    readonly name: string;
+    readonly ok: boolean;
+    readonly message: string | null;
+  }[];
+  readonly never_reached?: readonly {
+    readonly file: string;
+    readonly steps: readonly string[];
+    readonly checks: readonly unknown[];
+  }[];
+}
+
+const folder = await CliFolder.make({ 'refund.method': REFUND, 'wrong.method': WRONG });
+after(() => folder.remove());
+
+test('tests run the code with mocks and answers, without secrets of the environment', async () => {
+  const { code, document } = await folder.json<Verdicts>(['test', 'refund.method', '--coverage']);
+  deepEqual(
+    document.tests.map(({ name, message }) => [name, message]),
+    [
+      ['a small refund needs nobody', null],
+      ['a large one is asked for', null],
+      ['too much fails', null],
+      ['the shop is down', null],
+    ],
+  );
+  equal(code, 0);
+  deepEqual(document.never_reached, [{ file: 'refund.method', steps: ['never'], checks: [] }]);
+  deepEqual(await folder.runs(), []);
+});
+
+test('--only runs one test; an unknown name is wrong usage', async () => {
+  const { stdout } = await folder.methods(['test', 'refund.method', '--only', 'too much fails']);
+  equal(stdout, 'passed too much fails\n1 test passed\n');
+  const { code, stderr } = await folder.methods(['test', 'refund.method', '--only', 'too much fail']);
+  equal(code, 2);
+  match(stderr, /did you mean "too much fails"\?/);
+});
+
+test('what is not as expected is told, and so is a step that is not mocked', async () => {
+  const { code, document } = await folder.json<Verdicts>(['test', 'wrong.method']);
+  equal(code, 1);
+  deepEqual(
+    document.tests.map(({ ok, message }) => [ok, message]),
+    [
+      [false, 'result.n: expected 5, got 4'],
+      [false, 'the http step post is not mocked: add  mock: { post: { … } }'],
+    ],
+  );
+});
