@@ -7,7 +7,7 @@ import { readJsonOption } from '../local-run/local-inputs.ts';
 import { LocalRuns } from '../local-run/local-runs.ts';
 import type { LocalQuestion, LocalRunRecord } from '../local-run/run-record.ts';
 import { goOn } from '../run/go-on.ts';
-import { recompile } from '../run/run-command.ts';
+import { recompile, sayThatItGoesOn } from '../run/run-command.ts';
 import { fittingAnswer, NO_ANSWERS } from './given-answer.ts';
 import { showForm, showQuestion } from './show-question.ts';
 
@@ -46,6 +46,7 @@ export const answerCommand: Command = {
       await run.release();
       throw new CommandError('question_changed', `${runId} no longer waits for this answer`);
     }
+    sayThatItGoesOn(run, output);
     return goOn(run, await recompile(run, output), answers, context);
   },
 };

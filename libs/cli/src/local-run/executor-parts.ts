@@ -1,5 +1,4 @@
 // What steps run with on this machine: runner processes and connections, of this process and ended with it.
-import { join } from 'node:path';
 import { systemClock } from '@methods/base/clock';
 import { RunnerPool } from '@methods/executor/runner-pool';
 import { StepFetch } from '@methods/executor/step-fetch';
@@ -15,10 +14,11 @@ export interface ExecutorParts {
   stop(): Promise<void>;
 }
 
-export function startExecutorParts(cwd: string, config: Config): ExecutorParts {
+/** `folder`: where steps work; on one file system with the run folders, files move there without a copy. */
+export function startExecutorParts(folder: string, config: Config): ExecutorParts {
   const web = new StepFetch();
   const runners = new RunnerPool({
-    folder: join(cwd, '.methods', 'work'),
+    folder,
     runnersMax: RUNNERS_MAX,
     path: config.path,
     clock: systemClock,

@@ -1,5 +1,5 @@
 // Brings a local run to its rest, shows it on the way, and says at the end what came of it. `run` and `answer` share it.
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import type { JsonObject } from '@methods/method/json';
 import { askOnTerminal } from '../answer/ask-on-terminal.ts';
 import { fittingAnswer, type HumanAnswers } from '../answer/given-answer.ts';
@@ -30,7 +30,7 @@ export async function goOn(
     refuseMissingSecrets(method, config.variables);
     const prepared = await prepareMethod(method, context);
     const view = new StepView(output);
-    const executor = startExecutorParts(cwd, config);
+    const executor = startExecutorParts(join(cwd, '.methods', 'work'), config);
     try {
       const answer = (question: LocalQuestion) => answerHere(question, answers, context);
       const rest = await LocalWalk.toItsRest({

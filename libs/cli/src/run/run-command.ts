@@ -70,13 +70,17 @@ async function begin(
 async function resume(runId: string, line: CommandLine, { cwd, output }: CommandContext) {
   if (line.text('inputs') !== undefined) throw new UsageError('a run that goes on keeps its inputs');
   const run = await new LocalRuns(cwd).reopen(runId);
-  const { status, method: name } = run.record;
+  const { status } = run.record;
   if (status === 'succeeded' || status === 'failed') {
     await run.release();
     throw new CommandError('run_finished', `${runId} has ${status} already`, { hint: `see ${run.dir}` });
   }
-  output.line(`${name} ${output.paint('dim', `${runId}, goes on`)}`);
+  sayThatItGoesOn(run, output);
   return { run, method: await recompile(run, output) };
+}
+
+export function sayThatItGoesOn({ record }: OpenRun, output: Output): void {
+  output.line(`${record.method} ${output.paint('dim', `${record.run_id}, goes on`)}`);
 }
 
 /** The run's own copies compiled before; a newer `methods` may have become stricter. */

@@ -60,7 +60,9 @@ export class StepView implements WalkView {
     if (this.seen.has(path)) return;
     this.seen.add(path);
     this.above(() =>
-      this.output.line(this.output.paint('dim', `${this.output.live ? '·' : 'kept     '} ${path} kept`)),
+      this.output.line(
+        this.output.paint('dim', this.output.live ? `· ${nameOf(path)} kept` : `kept      ${nameOf(path)}`),
+      ),
     );
   }
 
@@ -92,9 +94,10 @@ export class StepView implements WalkView {
     const [mark, paint] = MARKS[record.status];
     const head = output.live ? output.paint(paint, mark) : output.paint(paint, record.status.padEnd(9));
     const span = record.status === 'skipped' ? 'if was false' : timeSpan(record.finishedAtMs - record.startedAtMs);
-    output.line(`${head} ${plainText(record.path)} ${output.paint('dim', span)}`);
+    output.line(`${head} ${nameOf(record.path)} ${output.paint('dim', span)}`);
     for (const check of record.checks) this.check(check);
-    if (record.error === null) return;
+    // A failed check stands there already.
+    if (record.error === null || record.checks.some(({ status }) => status === 'failed')) return;
     const { message, line } = record.error;
     output.line(output.paint('red', `    ${line === undefined ? '' : `line ${line}: `}${plainText(message)}`));
   }
@@ -132,4 +135,9 @@ export class StepView implements WalkView {
     // A line that wraps could not be taken away again.
     this.output.draw(`${CLEAR_LINE}${text.slice(0, this.output.columns - 1)}`);
   }
+}
+
+/** The method's own checks are records too, under names that no step can have. */
+function nameOf(path: string): string {
+  return plainText(path.replace(/@(?=require$|ensure$)/, ''));
 }

@@ -1,5 +1,6 @@
 // `methods test`: runs the tests that stand in method files.
 
+import { tmpdir } from 'node:os';
 import { PLAIN_ENVIRONMENT, type PreparedEnvironment } from '@methods/executor/prepared-environment';
 import type { CompiledMethod, MethodTest } from '@methods/method/compiled-method';
 import { hintNearest } from '@methods/method/structure/did-you-mean';
@@ -48,9 +49,9 @@ export const testCommand: Command = {
   ],
 
   async run(line, context) {
-    const { cwd, output, config, interrupted } = context;
+    const { output, config, interrupted } = context;
     const files = await readFiles(line.operands, line.text('only'), context);
-    const executor = startExecutorParts(cwd, config);
+    const executor = startExecutorParts(tmpdir(), config);
     const verdicts: TestVerdict[] = [];
     const uncovered: (NeverReached & { readonly file: string })[] = [];
     try {
