@@ -5,7 +5,7 @@
 //   yaml top          top-level keys, put into a method with one step where they bring none
 //   yaml fields       fields, put under inputs
 //   yaml inputs, json inputs   types and values of the inputs that the expressions read
-//   js expressions    an expression a line, and behind // its value as JSON, or the code that refuses it
+//   text expressions  an expression a line, and behind // its value as JSON, or the code that refuses it
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileMethod } from '@methods/method/compile';
@@ -66,7 +66,7 @@ for (const [info, wrap] of Object.entries(WHOLE)) {
 }
 
 test('no block is of a kind that nothing looks at', () => {
-  const known = [...Object.keys(WHOLE), 'yaml inputs', 'json inputs', 'js expressions'];
+  const known = [...Object.keys(WHOLE), 'yaml inputs', 'json inputs', 'text expressions'];
   assert.deepEqual(
     blocks.filter(({ info }) => !known.includes(info)).map(({ at, info }) => `${at} ${info}`),
     [],
@@ -89,7 +89,7 @@ test('every expression has the value that stands beside it', () => {
   const types = ofKind('yaml inputs')[0]?.text ?? '';
   const inputs = JSON.parse(ofKind('json inputs')[0]?.text ?? '{}') as JsonObject;
   const wrong: string[] = [];
-  for (const { text, at } of ofKind('js expressions')) {
+  for (const { text, at } of ofKind('text expressions')) {
     for (const line of text.trimEnd().split('\n')) {
       const [, expression = '', wanted = ''] = /^(.*?)\s+\/\/ (.*)$/.exec(line) ?? [];
       assert.notEqual(wanted, '', `${at}: ${line} has no value`);
@@ -103,7 +103,7 @@ test('every expression has the value that stands beside it', () => {
 });
 
 test('every method of lists and texts has an example', () => {
-  const shown = ofKind('js expressions')
+  const shown = ofKind('text expressions')
     .map(({ text }) => text)
     .join('');
   const missing = [...LIST_METHODS.keys(), ...TEXT_METHODS.keys()].filter((name) => !shown.includes(`.${name}(`));

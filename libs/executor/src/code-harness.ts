@@ -7,6 +7,7 @@ import type { CodeStep } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
 import { runCodeStep } from './code-step.ts';
 import { NO_SANDBOX } from './isolation.ts';
+import { PLAIN_ENVIRONMENT } from './prepared-environment.ts';
 import { RunFolder } from './run-folder.ts';
 import type { CheckRecord, StepLog } from './run-outcome.ts';
 import { RunStop } from './run-stop.ts';
@@ -54,6 +55,8 @@ export class CodeHarness {
       path: step.name,
       tryNumber: 1,
       lib: {},
+      environment: PLAIN_ENVIRONMENT,
+      onLog: undefined,
       scope: { inputs: {}, run: { id: runId, started_at: '', version_id: '' }, steps: {} },
       secrets,
       mask: createMask(secrets),

@@ -3,7 +3,6 @@ import type { CodeStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import type { JsonValue } from '@methods/method/json';
 import { LogTail } from './log-tail.ts';
-import { PLAIN_ENVIRONMENT } from './prepared-environment.ts';
 import { printedOut, typedOut } from './printed-out.ts';
 import { type RunnerJob, runnerKey } from './runners/runner-job.ts';
 import type { ActionEnd, StepContext } from './step-context.ts';
@@ -16,8 +15,7 @@ const NO_FILES: readonly string[] = [];
 
 /** Rejects with StepFailure or ExpressionError when the step could not begin. */
 export async function runCodeStep(step: CodeStep, context: StepContext): Promise<ActionEnd> {
-  const { runners, folder } = context;
-  const environment = context.environment ?? PLAIN_ENVIRONMENT;
+  const { runners, folder, environment } = context;
   let values: JsonValue[] = [];
   for (const value of step.inputs.values()) values.push(evaluate(value, context.scope));
   let files = NO_FILES;
@@ -38,7 +36,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     environment,
     secrets,
   };
-  let log: LogTail | null = null;
+  let tail: LogTail | null = null;
   const job: RunnerJob = {
     runnerKey: step.kind === 'shell' ? runners.freshKey() : runnerKey(parts),
     language: step.kind,
@@ -59,21 +57,22 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     timeoutMs: deadline.timeoutMs,
     timeoutText: deadline.text,
     stdoutBytesMax: step.stdout === null ? null : step.limits.outputBytesMax,
-    log: () => {
-      log ??= new LogTail(context.mask, step.limits.logBytesMax, context.onLog);
-      return log;
+    log() {
+      tail ??= new LogTail(context.mask, step.limits.logBytesMax, context.onLog);
+      return tail;
     },
-    collectFiles: (out, workDir) => takeStepFiles(step, out, workDir, folder, context.path),
+    collectFiles(out, workDir) {
+      return takeStepFiles(step, out, workDir, folder, context.path);
+    },
   };
-  const pooled = runners.run(job);
-  const reply = await context.stop.during(pooled.reply, pooled.cancel);
+  const reply = await context.stop.during(runners.run(job), () => runners.cancel(job));
   // Assigned in a callback, which the compiler does not see.
-  const written = log as LogTail | null;
-  const end = { checks: reply.checks, log: written?.end() ?? null };
-  if (reply.failure !== null) return { ...end, returned: undefined, failure: reply.failure };
+  const log = (tail as LogTail | null)?.end() ?? null;
+  const { checks, failure, stdout } = reply;
+  if (failure !== null) return { returned: undefined, failure, checks, log };
   const returned = step.kind === 'shell' ? typedOut(step, reply.out) : reply.out;
-  if (step.stdout === null || reply.stdout === null) return { ...end, returned, failure: null };
-  return { ...end, ...printedOut(step, step.stdout, returned, reply.stdout) };
+  if (step.stdout === null || stdout === null) return { returned, failure, checks, log };
+  return { ...printedOut(step, step.stdout, returned, stdout), checks, log };
 }
 
 function secretsOf(step: CodeStep, context: StepContext): Map<string, string> {

@@ -66,16 +66,17 @@ describe('a step in a sandbox', { skip }, () => {
     return end.returned as { [name: string]: JsonValue };
   }
 
+  // Where the sources lie below the home, the way to them stands in it, and nothing else.
   const seen: Record<CodeLanguage, string> = {
     node: `import fs from 'node:fs';
-      const can = (path) => { try { fs.readdirSync(path); return true } catch { return false } };
+      const can = (path) => { try { return fs.readdirSync(path).length > 1 } catch { return false } };
       fs.writeFileSync('mine', 'x');
       return { home: can(home), etc: fs.existsSync('/etc/shadow'), folder: fs.readdirSync(folder), work: fs.readdirSync('.'),
         processes: fs.readdirSync('/proc').filter((it) => /^[0-9]+$/.test(it)).length, writes: (() => { try { fs.writeFileSync('/usr/x', ''); return true } catch { return false } })() }`,
     python: `import os
 def can(path):
     try:
-        os.listdir(path); return True
+        return len(os.listdir(path)) > 1
     except OSError: return False
 open("mine", "w").close()
 return {"home": can(home), "etc": os.path.exists("/etc/shadow"), "folder": os.listdir(folder), "work": os.listdir("."),
@@ -83,7 +84,7 @@ return {"home": can(home), "etc": os.path.exists("/etc/shadow"), "folder": os.li
     shell: `touch mine
 json() { printf '['; first=; for it in "$@"; do printf '%s"%s"' "$first" "$it"; first=,; done; printf ']'; }
 printf '{"home":%s,"etc":%s,"folder":%s,"work":%s,"processes":%s,"writes":%s}' \\
-  "$(ls "$home" > /dev/null 2>&1 && echo true || echo false)" "$([[ -e /etc/shadow ]] && echo true || echo false)" \\
+  "$((( $(ls "$home" 2> /dev/null | wc -l) > 1 )) && echo true || echo false)" "$([[ -e /etc/shadow ]] && echo true || echo false)" \\
   "$(json $(ls "$folder"))" "$(json $(ls))" "$(ls -d /proc/[0-9]* | wc -l)" "$(touch /usr/x 2> /dev/null && echo true || echo false)" > seen
 step out seen < seen`,
   };

@@ -16,7 +16,7 @@ export class LogTail {
     private readonly mask: Mask,
     private readonly bytesMax: number,
     /** Sees the masked text at once, all of it. */
-    private readonly onText?: (text: string) => void,
+    private readonly onText?: ((text: string) => void) | undefined,
   ) {}
 
   push(from: LogSource, chunk: Buffer): void {

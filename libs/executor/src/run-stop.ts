@@ -3,16 +3,17 @@
 
 export class RunStop {
   private readonly cancels = new Set<() => void>();
-  private readonly listener = () => {
-    for (const cancel of this.cancels) cancel();
-  };
+  /** Asked at every turn of a walk, which the signal itself takes long to answer. */
+  stopped: boolean;
 
   constructor(private readonly signal: AbortSignal) {
-    signal.addEventListener('abort', this.listener);
+    this.stopped = signal.aborted;
+    signal.addEventListener('abort', this);
   }
 
-  get stopped(): boolean {
-    return this.signal.aborted;
+  handleEvent(): void {
+    this.stopped = true;
+    for (const cancel of this.cancels) cancel();
   }
 
   /** Waits for `work`; calls `cancel` when the run is stopped meanwhile. */
@@ -28,6 +29,6 @@ export class RunStop {
 
   /** At the run's end; the signal may live on. */
   release(): void {
-    this.signal.removeEventListener('abort', this.listener);
+    this.signal.removeEventListener('abort', this);
   }
 }

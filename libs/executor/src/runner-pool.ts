@@ -15,7 +15,7 @@ import { PythonRuntimes } from './runners/python-runtime.ts';
 import type { Runner, RunnerOptions } from './runners/runner.ts';
 import type { RunnerJob, RunnerReply } from './runners/runner-job.ts';
 import { RunnerProcess } from './runners/runner-process.ts';
-import { RunnerQueue, type WaitingStep } from './runners/runner-queue.ts';
+import { RunnerQueue } from './runners/runner-queue.ts';
 import { RunnerReaper } from './runners/runner-reaper.ts';
 import { ShellProcess } from './runners/shell-process.ts';
 import { StepFailure } from './step-failure.ts';
@@ -38,13 +38,6 @@ export interface RunnerPoolOptions {
   readonly idleMs?: number;
   /** How long a step waits for a busy runner before another is started; 40 ms unless given. */
   readonly spawnAfterMs?: number;
-}
-
-/** A step handed to the pool. `reply` never rejects. */
-export interface PooledStep {
-  readonly reply: Promise<RunnerReply>;
-  /** Ends the step and its process group; nothing happens once it has ended. */
-  cancel(): void;
 }
 
 export class RunnerPool implements Stoppable {
@@ -115,21 +108,31 @@ export class RunnerPool implements Stoppable {
     return `fresh ${++this.freshSerial}`;
   }
 
-  run(job: RunnerJob): PooledStep {
+  /** Never rejects. */
+  run(job: RunnerJob): Promise<RunnerReply> {
     const queue = this.queueOf(job.runnerKey);
-    const { promise: reply, resolve } = replyPromise();
-    const step: WaitingStep = { job, sinceMs: this.options.clock.monotonicMs(), done: resolve, cancelled: false };
-    const runner = queue.idle.pop();
-    if (this.stopped) {
-      resolve(failed('The worker stops'));
-    } else if (runner !== undefined) {
-      this.give(queue, runner, step);
-    } else {
-      queue.push(step);
-      if (queue.runners.size === 0) this.grow(queue);
-      this.watch(queue);
+    return new Promise((done) => {
+      const runner = queue.idle.pop();
+      if (this.stopped) {
+        done(failed('The worker stops'));
+      } else if (runner !== undefined) {
+        this.give(queue, runner, job, done);
+      } else {
+        queue.push({ job, sinceMs: this.options.clock.monotonicMs(), done });
+        if (queue.runners.size === 0) this.grow(queue);
+        this.watch(queue);
+      }
+    });
+  }
+
+  /** Ends the step and its process group; nothing happens once it has ended. */
+  cancel(job: RunnerJob): void {
+    const queue = this.queues.get(job.runnerKey);
+    if (queue === undefined) return;
+    for (const runner of queue.runners) {
+      if (runner.has(job)) return runner.end(new StepFailure('internal', 'The step was stopped'));
     }
-    return { reply, cancel: () => this.cancel(queue, step) };
+    queue.remove(job)?.done(failed('The step was stopped'));
   }
 
   private queueOf(key: string): RunnerQueue {
@@ -141,21 +144,11 @@ export class RunnerPool implements Stoppable {
     return queue;
   }
 
-  private give(queue: RunnerQueue, runner: Runner, step: WaitingStep): void {
-    runner.run(step.job, (reply) => {
+  private give(queue: RunnerQueue, runner: Runner, job: RunnerJob, done: (reply: RunnerReply) => void): void {
+    runner.run(job, (reply) => {
       queue.measured(reply.ms);
-      step.done(reply);
+      done(reply);
     });
-  }
-
-  private cancel(queue: RunnerQueue, step: WaitingStep): void {
-    for (const runner of queue.runners) {
-      if (!runner.has(step.job)) continue;
-      runner.end(new StepFailure('internal', 'The step was stopped'));
-      return;
-    }
-    step.cancelled = true;
-    step.done(failed('The step was stopped'));
   }
 
   private onIdle(queue: RunnerQueue, runner: Runner): void {
@@ -166,7 +159,7 @@ export class RunnerPool implements Stoppable {
     }
     const next = queue.take();
     if (next !== null) {
-      this.give(queue, runner, next);
+      this.give(queue, runner, next.job, next.done);
       return;
     }
     queue.idle.push(runner);
@@ -302,14 +295,6 @@ export class RunnerPool implements Stoppable {
       if ([...this.queues.values()].some((queue) => queue.idle.length > 0)) this.sweepLater();
     });
   }
-}
-
-function replyPromise(): { promise: Promise<RunnerReply>; resolve: (reply: RunnerReply) => void } {
-  let resolve: (reply: RunnerReply) => void = () => {};
-  const promise = new Promise<RunnerReply>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 function failed(message: string): RunnerReply {

@@ -21,10 +21,10 @@ export interface StepContext {
   readonly tryNumber: number;
   /** The method's `lib`. */
   readonly lib: CompiledMethod['lib'];
-  /** What the version's dependencies came to on this machine; absent: it has none. */
-  readonly environment?: PreparedEnvironment;
-  /** Takes what the step prints while it prints it, masked; absent: nobody looks. */
-  readonly onLog?: (text: string) => void;
+  /** What the version's dependencies came to on this machine. */
+  readonly environment: PreparedEnvironment;
+  /** Takes what the step prints while it prints it, masked; undefined: nobody looks. */
+  readonly onLog: ((text: string) => void) | undefined;
   readonly scope: Scope;
   /** Values of the method's declared secrets. */
   readonly secrets: ReadonlyMap<string, string>;

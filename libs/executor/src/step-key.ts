@@ -1,8 +1,8 @@
 // The stable key of a step: the same over tries, attempts and workers, so that the receiver of a step's effect can
 // recognize a repetition.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** First 32 hex digits of SHA-256(run id + "/" + path). */
 export function stepKey(runId: string, path: string): string {
-  return createHash('sha256').update(`${runId}/${path}`).digest('hex').slice(0, 32);
+  return hash('sha256', `${runId}/${path}`, 'hex').slice(0, 32);
 }

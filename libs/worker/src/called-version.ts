@@ -2,7 +2,8 @@
 // published now.
 import type { Callee } from '@methods/executor/run-options';
 import { StepFailure } from '@methods/executor/step-failure';
-import type { VersionCache, WorkerVersion } from './version-cache.ts';
+import type { VersionCache } from './version-cache.ts';
+import type { WorkerVersion } from './version-preparation.ts';
 
 /** `had` fetches patiently; what it throws fails the call, unless the run is no longer ours. */
 export function calleeOf(
@@ -16,6 +17,7 @@ export function calleeOf(
     const versionId = version === 'pinned' ? caller.calls[method] : version === 'published' ? null : version.id;
     if (versionId === undefined) throw new StepFailure('call', 'The call is bound to no version');
     const called = await had(() => (versionId === null ? versions.published(method) : versions.get(method, versionId)));
-    return { method: called.method, versionId: called.versionId, callee: calleeOf(called, versions, had) };
+    const { method: compiled, versionId: id, environment } = called;
+    return { method: compiled, versionId: id, environment, callee: calleeOf(called, versions, had) };
   };
 }

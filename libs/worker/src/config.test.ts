@@ -22,6 +22,20 @@ test('sends the auth part of its key alone, and keeps everything it does not kno
   assert.ok(!config.secrets.has('SERVICE_API_KEY'));
 });
 
+test('keeps environments below its data folder and runs no install scripts, unless told otherwise', () => {
+  const plain = readConfig(least);
+  assert.deepEqual([plain.cacheDir, plain.allowInstallScripts], ['/var/lib/worker/environments', false]);
+  const told = readConfig({ ...least, WORKER_CACHE_DIR: '/var/cache/worker', WORKER_ALLOW_INSTALL_SCRIPTS: 'true' });
+  assert.deepEqual([told.cacheDir, told.allowInstallScripts], ['/var/cache/worker', true]);
+  assert.ok(!told.secrets.has('WORKER_CACHE_DIR'));
+});
+
+test('runs steps in a sandbox unless it is switched off', () => {
+  assert.equal(readConfig(least).sandbox, true);
+  assert.equal(readConfig({ ...least, WORKER_SANDBOX: 'off' }).sandbox, false);
+  assert.throws(() => readConfig({ ...least, WORKER_SANDBOX: 'no' }), /WORKER_SANDBOX/);
+});
+
 test('refuses a mistyped key without telling it', () => {
   const mistyped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
   assert.throws(

@@ -1,5 +1,6 @@
 // The worker's configuration: read once at start, all faults told at once. Everything else of its environment may be
 // a secret that some method declares.
+import { join, resolve } from 'node:path';
 import { parseBearerKey } from '@methods/auth/service-key';
 import { ConfigError, readEnvironment, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
@@ -17,6 +18,12 @@ const Environment = Type.Object({
   WORKER_CONCURRENCY: Type.Integer({ default: 10, minimum: 1, maximum: 10_000 }),
   /** For the files of runs and runners. */
   WORKER_DATA_DIR: Type.String({ minLength: 1 }),
+  /** For the packages of methods; may be shared by the workers of one machine. */
+  WORKER_CACHE_DIR: Type.Optional(Type.String({ minLength: 1 })),
+  /** on: where bubblewrap works. off: steps see what the worker sees. */
+  WORKER_SANDBOX: Type.Enum(['on', 'off'], { default: 'on' }),
+  /** Packages may run code of theirs while they are installed. */
+  WORKER_ALLOW_INSTALL_SCRIPTS: Type.Boolean({ default: false }),
   /** How long steps may still run after SIGTERM. */
   WORKER_DRAIN_MS: Type.Integer({ default: 25_000, minimum: 0, maximum: 3_600_000 }),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
@@ -28,6 +35,9 @@ export interface Config {
   readonly methods: readonly string[];
   readonly concurrency: number;
   readonly dataDir: string;
+  readonly cacheDir: string;
+  readonly sandbox: boolean;
+  readonly allowInstallScripts: boolean;
   readonly drainMs: number;
   readonly logLevel: LogLevel;
   readonly path: string;
@@ -50,6 +60,9 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     methods: environment.WORKER_METHODS.split(','),
     concurrency: environment.WORKER_CONCURRENCY,
     dataDir: environment.WORKER_DATA_DIR,
+    cacheDir: resolve(environment.WORKER_CACHE_DIR ?? join(environment.WORKER_DATA_DIR, 'environments')),
+    sandbox: environment.WORKER_SANDBOX === 'on',
+    allowInstallScripts: environment.WORKER_ALLOW_INSTALL_SCRIPTS,
     drainMs: environment.WORKER_DRAIN_MS,
     logLevel: environment.LOG_LEVEL,
     path: source.PATH ?? '/usr/local/bin:/usr/bin:/bin',

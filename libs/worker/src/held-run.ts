@@ -7,6 +7,7 @@ import { executeRun, type FinishedStep } from '@methods/executor/execute-run';
 import { RunFolder } from '@methods/executor/run-folder';
 import type { RunJournal, RunOutcome } from '@methods/executor/run-outcome';
 import type { RunnerPool } from '@methods/executor/runner-pool';
+import { StepFailure } from '@methods/executor/step-failure';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import { StepStatus } from '@methods/proto/run/v1/run_pb';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
@@ -25,7 +26,8 @@ import {
   stepStartedItem,
   succeededItem,
 } from './step-message.ts';
-import type { VersionCache, WorkerVersion } from './version-cache.ts';
+import type { VersionCache } from './version-cache.ts';
+import type { WorkerVersion } from './version-preparation.ts';
 
 export interface HeldRunParts {
   readonly versions: VersionCache;
@@ -108,13 +110,19 @@ export class HeldRun {
     if (this.stop === null && error instanceof ServiceError) {
       return this.fail({ code: 'step_failed', kind: 'internal', message: error.message });
     }
+    // What the version depends on cannot be had here.
+    if (this.stop === null && error instanceof StepFailure) {
+      return this.fail({ code: 'step_failed', kind: error.kind, message: error.message });
+    }
     throw error;
   }
 
   private async walk(onReported: () => void): Promise<string> {
     const { grant, parts } = this;
     if (parts.draining()) return this.giveBack();
-    const version = await this.patiently(() => parts.versions.get(grant.method, grant.versionId));
+    const version = await this.version(() => parts.versions.get(grant.method, grant.versionId));
+    // To prepare it may have taken minutes.
+    if (parts.draining()) return this.giveBack();
     // One folder a grant: the run may be granted here again while this one still removes its files.
     const folder = RunFolder.create(parts.baseDir, `${grant.runId}-${grant.token.slice(0, 8)}`);
     try {
@@ -147,8 +155,9 @@ export class HeldRun {
       folder: saved.folder,
       signal: this.abort.signal,
       clock: parts.clock,
+      environment: version.environment,
       ranMs: grant.runningMs,
-      callee: calleeOf(version, parts.versions, (fetch) => this.patiently(fetch)),
+      callee: calleeOf(version, parts.versions, (fetch) => this.version(fetch)),
     });
   }
 
@@ -222,6 +231,19 @@ export class HeldRun {
   private async fail(error: FailureMessage): Promise<string> {
     await this.reports.report((seq) => failedItem(this.grant, seq, error));
     return 'failed';
+  }
+
+  /** A stopped run does not wait for packages to be installed; the runs that share the version do. */
+  private version(fetch: () => Promise<WorkerVersion>): Promise<WorkerVersion> {
+    return this.patiently((signal) => {
+      return new Promise((resolve, reject) => {
+        const stop = () => reject(new RunTaken('the run was stopped'));
+        signal.addEventListener('abort', stop, { once: true });
+        fetch()
+          .then(resolve, reject)
+          .finally(() => signal.removeEventListener('abort', stop));
+      });
+    });
   }
 
   /**

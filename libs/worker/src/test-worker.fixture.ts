@@ -1,6 +1,7 @@
 // A worker under test with a data folder of its own, a clock that can be turned, a log that can be read, and steps
 // whose requests the test answers when it likes.
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createLogger } from '@methods/logging/logger';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { until } from '@methods/test/harness/until';
@@ -42,6 +43,9 @@ export class TestWorker {
       concurrency: 2,
       secrets: new Map(),
       dataDir: this.dataDir,
+      cacheDir: join(this.dataDir, 'environments'),
+      sandbox: true,
+      allowInstallScripts: false,
       path: '/usr/local/bin:/usr/bin:/bin',
       fetch: (input, init) => this.fetch(new Request(input, init)),
       clock: this.clock,
@@ -58,7 +62,7 @@ export class TestWorker {
   static async start(node: WorkerNode, options: Partial<WorkerOptions> = {}): Promise<TestWorker> {
     const worker = new TestWorker(node, options);
     const streams = node.streams.length;
-    worker.worker.start();
+    await worker.worker.start();
     await until('the worker is connected', () => (node.streams[streams]?.free ?? 0) > 0);
     return worker;
   }

@@ -1,63 +1,62 @@
-// The versions this worker runs: fetched once, checked against their hash, compiled once. Bounded; the least recently
+// The versions this worker runs: fetched and prepared once, for all runs that want them. Bounded; the least recently
 // used go first.
-import { createHash } from 'node:crypto';
-import { ServiceError } from '@methods/errors/service-error';
-import { compileMethod } from '@methods/method/compile';
-import type { CompiledMethod } from '@methods/method/compiled-method';
+import type { Clock } from '@methods/base/clock';
 import type { GetVersionResponse } from '@methods/proto/worker/v1/worker_service_pb';
+import {
+  type PrepareDependencies,
+  prepareVersion,
+  type VersionServer,
+  type WorkerVersion,
+} from './version-preparation.ts';
 
 const VERSIONS_MAX = 500;
+/** Environments that nobody prepares for weeks are removed from the disk: one in use is prepared again each day. */
+const PREPARED_MS_MAX = 24 * 3_600_000;
 
-/** A version ready to run here. */
-export interface WorkerVersion {
-  readonly versionId: string;
-  readonly method: CompiledMethod;
-  /** Versions that its calls without one are bound to, by production id. */
-  readonly calls: Readonly<Record<string, string>>;
+interface KnownVersion {
+  readonly prepared: Promise<WorkerVersion>;
+  readonly sinceMs: number;
 }
 
-type FetchVersion = (method: string, versionId: string) => Promise<GetVersionResponse>;
-
 export class VersionCache {
-  private readonly versions = new Map<string, Promise<WorkerVersion>>();
+  private readonly versions = new Map<string, KnownVersion>();
 
-  constructor(private readonly fetchVersion: FetchVersion) {}
+  constructor(
+    private readonly server: VersionServer,
+    private readonly prepare: PrepareDependencies,
+    private readonly clock: Clock,
+  ) {}
 
-  /** @throws ServiceError: `unavailable` may be tried again. */
+  /** Rejects as `prepareVersion` does. */
   get(method: string, versionId: string): Promise<WorkerVersion> {
     const key = `${method}/${versionId}`;
-    const known = this.versions.get(key);
-    if (known === undefined) return this.keep(key, this.fetchVersion(method, versionId).then(prepare));
-    this.versions.delete(key);
-    this.versions.set(key, known);
-    return known;
+    return this.known(key) ?? this.keep(key, this.server.getVersion({ method, versionId }));
   }
 
-  /** The version published now, which is asked for each time. @throws ServiceError as `get` does. */
+  /** The version published now, which is asked for each time. Rejects as `prepareVersion` does. */
   async published(method: string): Promise<WorkerVersion> {
-    const version = await this.fetchVersion(method, 'published');
+    const version = await this.server.getVersion({ method, versionId: 'published' });
     const key = `${method}/${version.versionId}`;
-    return this.versions.get(key) ?? this.keep(key, Promise.resolve(version).then(prepare));
+    return this.known(key) ?? this.keep(key, Promise.resolve(version));
   }
 
-  private keep(key: string, prepared: Promise<WorkerVersion>): Promise<WorkerVersion> {
-    this.versions.set(key, prepared);
+  private known(key: string): Promise<WorkerVersion> | undefined {
+    const known = this.versions.get(key);
+    this.versions.delete(key);
+    if (known === undefined || this.clock.monotonicMs() - known.sinceMs > PREPARED_MS_MAX) return undefined;
+    this.versions.set(key, known);
+    return known.prepared;
+  }
+
+  private keep(key: string, fetched: Promise<GetVersionResponse>): Promise<WorkerVersion> {
+    const prepared = fetched.then((version) => prepareVersion(version, this.server, this.prepare));
+    const known = { prepared, sinceMs: this.clock.monotonicMs() };
+    this.versions.set(key, known);
     // A failure is not kept: the next run asks again.
     prepared.catch(() => {
-      if (this.versions.get(key) === prepared) this.versions.delete(key);
+      if (this.versions.get(key) === known) this.versions.delete(key);
     });
     if (this.versions.size > VERSIONS_MAX) this.versions.delete(this.versions.keys().next().value ?? '');
     return prepared;
   }
-}
-
-function prepare(version: GetVersionResponse): WorkerVersion {
-  const sha256 = createHash('sha256').update(version.source).digest('hex');
-  if (sha256 !== version.sha256) throw new ServiceError('internal', 'The source does not match its hash.');
-  const { method, diagnostics } = compileMethod(version.source);
-  if (method === null) {
-    const first = diagnostics.find((diagnostic) => diagnostic.severity === 'error');
-    throw new ServiceError('invalid_method', `This worker cannot run the version: ${first?.code ?? 'invalid'}.`);
-  }
-  return { versionId: version.versionId, method, calls: version.calls };
 }

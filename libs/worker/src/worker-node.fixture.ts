@@ -44,8 +44,10 @@ export class WorkerNode {
   acknowledges = true;
   /** The refusal a report gets; null: the usual rules. */
   refusal: (report: Report) => string | null = () => null;
-  /** Asked before each call of GetVersion, PutRunFolder and GetRunFolder; throws what the call shall fail with. */
-  beforeCall: (name: 'getVersion' | 'putRunFolder' | 'getRunFolder') => Promise<void> | void = () => {};
+  /** Asked before each call that is no stream; throws what the call shall fail with. */
+  beforeCall: (name: 'getVersion' | 'putLock' | 'putRunFolder' | 'getRunFolder') => Promise<void> | void = () => {};
+  /** By version; write-once for workers. */
+  readonly locks = new Map<string, Buffer>();
   private readonly sources = new Map<string, { source: Buffer; sha256: string }>();
   private readonly waiting: NodeItem[] = [];
   private unsent: (() => void)[] = [];
@@ -70,9 +72,16 @@ export class WorkerNode {
           await this.beforeCall('getVersion');
           const version = this.sources.get(versionId);
           if (version === undefined) throw new ServiceError('not_found', 'There is no such version.');
-          return { method, versionId, ...version };
+          const lock = this.locks.get(versionId);
+          return { method, versionId, ...version, ...(lock && { lock, lockSha256: sha256Of(lock) }) };
         },
-        putLock: () => Promise.reject(new ServiceError('not_found')),
+        putLock: async ({ versionId, lock }) => {
+          await this.beforeCall('putLock');
+          const first = this.locks.get(versionId);
+          if (first === undefined) this.locks.set(versionId, Buffer.from(lock));
+          this.story.push(first === undefined ? 'lock stored' : 'lock refused');
+          return { lockSha256: sha256Of(first ?? lock), stored: first === undefined };
+        },
         putRunFolder: async (requests) => {
           const chunks: Uint8Array[] = [];
           let stated = 0;
@@ -119,7 +128,7 @@ export class WorkerNode {
   }
 
   /** Its id. */
-  publish(source: string, sha256 = createHash('sha256').update(source).digest('hex')): string {
+  publish(source: string, sha256 = sha256Of(Buffer.from(source))): string {
     const versionId = newId('ver');
     this.sources.set(versionId, { source: Buffer.from(source), sha256 });
     return versionId;
@@ -221,4 +230,8 @@ export class WorkerNode {
   private mayTouch(runId: string, token: string): void {
     if (this.runs.get(runId)?.token !== token) throw new ServiceError('stale_attempt');
   }
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -93,7 +93,7 @@ describe('a worker whose stream was lost', () => {
     const elsewhere = await WorkerNode.start();
     try {
       await using started = new TestWorker(node, { addresses: [node.address, elsewhere.address] });
-      started.worker.start();
+      await started.worker.start();
       const [from, to] = await until('the worker is somewhere', () => {
         if (node.streams[0]?.welcomed) return [node, elsewhere];
         return elsewhere.streams[0]?.welcomed && [elsewhere, node];

@@ -117,7 +117,7 @@ describe('a worker that stops', () => {
     await using idle = await TestWorker.start(node);
     await idle.stop();
     await using alone = new TestWorker(node, { addresses: ['127.0.0.1:1'] });
-    alone.worker.start();
+    await alone.worker.start();
     await alone.stop();
   });
 });

@@ -3,8 +3,11 @@
 import type { Clock } from '@methods/base/clock';
 import { randomToken } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
+import { type PreparedDependencies, prepareDependencies } from '@methods/executor/dependencies/prepare-dependencies';
+import { type Isolation, isolationLevel, NO_SANDBOX } from '@methods/executor/isolation';
 import { RunnerPool } from '@methods/executor/runner-pool';
 import type { Logger } from '@methods/logging/logger';
+import type { CompiledMethod } from '@methods/method/compiled-method';
 import { type Grant, type SchedulerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { HeldRun } from './held-run.ts';
@@ -12,7 +15,9 @@ import { RunFolderTransfer } from './run-folder-transfer.ts';
 import { RunReports } from './run-reports.ts';
 import { SchedulerLink, type WorkerItem } from './scheduler-link.ts';
 import { VersionCache } from './version-cache.ts';
+import type { VersionServer } from './version-preparation.ts';
 import { WorkFolder } from './work-folder.ts';
+import { workerFeatures } from './worker-features.ts';
 
 export interface WorkerOptions {
   /** host:port of the run-scheduler's worker endpoints. */
@@ -27,6 +32,12 @@ export interface WorkerOptions {
   readonly secrets: ReadonlyMap<string, string>;
   /** For runners' exchange folders and run folders. */
   readonly dataDir: string;
+  /** For prepared environments; may be shared with other workers of this machine. */
+  readonly cacheDir: string;
+  /** Whether steps run in a sandbox, where bubblewrap works. */
+  readonly sandbox: boolean;
+  /** Packages may run code of theirs while they are installed. */
+  readonly allowInstallScripts: boolean;
   /** PATH of the steps. */
   readonly path: string;
   readonly fetch: typeof fetch;
@@ -37,7 +48,6 @@ export interface WorkerOptions {
   readonly onConnected?: () => void;
 }
 
-const FEATURES = ['ask', 'http', 'node'];
 const TICK_MS = 500;
 const DRAIN_MS = 25_000;
 const GIVE_BACK_MS = 3_000;
@@ -54,6 +64,10 @@ export class Worker implements Stoppable {
   private readonly folders: RunFolderTransfer;
   private readonly workFolder: WorkFolder;
   private readonly clients = new Map<string, Client<typeof WorkerService>>();
+  /** Aborted when nothing needs to be installed any more. */
+  private readonly installs = new AbortController();
+  private readonly isolation: Isolation;
+  private features: readonly string[] = [];
   private ticker: { cancel(): void } | null = null;
   private heartbeatMs = DEFAULT_HEARTBEAT_MS;
   private leaseMs = DEFAULT_LEASE_MS;
@@ -67,8 +81,14 @@ export class Worker implements Stoppable {
 
   constructor(private readonly options: WorkerOptions) {
     const { clock, logger, addresses, concurrency, dataDir, path } = options;
-    this.runners = new RunnerPool({ folder: dataDir, runnersMax: concurrency, path, clock });
-    this.versions = new VersionCache((method, versionId) => this.client().getVersion({ method, versionId }));
+    this.isolation = options.sandbox ? isolationLevel(path) : NO_SANDBOX;
+    const { isolation } = this;
+    this.runners = new RunnerPool({ folder: dataDir, runnersMax: concurrency, path, clock, isolation });
+    const server: VersionServer = {
+      getVersion: (request) => this.client().getVersion(request),
+      putLock: (request) => this.client().putLock(request),
+    };
+    this.versions = new VersionCache(server, (method, lock) => this.prepare(method, lock), clock);
     this.folders = new RunFolderTransfer(() => this.client());
     this.workFolder = new WorkFolder(dataDir);
     this.link = new SchedulerLink({
@@ -83,13 +103,19 @@ export class Worker implements Stoppable {
     });
   }
 
-  start(): void {
+  /** Resolves when it has begun to look for a node. */
+  async start(): Promise<void> {
+    const { clock, logger, path } = this.options;
     this.runners.start();
     this.workFolder.start();
+    logger.info({}, this.isolation.text);
     this.workFolder.removeAbandoned().catch((error: unknown) => {
-      this.options.logger.warn({ err: error }, 'folders of ended workers were not removed');
+      logger.warn({ err: error }, 'folders of ended workers were not removed');
     });
-    this.heardAtMs = this.options.clock.monotonicMs();
+    this.features = await workerFeatures(path, this.runners.pythons);
+    // Stopped meanwhile.
+    if (this.draining) return;
+    this.heardAtMs = clock.monotonicMs();
     this.link.start();
     this.tick();
   }
@@ -104,11 +130,20 @@ export class Worker implements Stoppable {
     });
     await this.empty(drainMs + GIVE_BACK_MS);
     interrupt.cancel();
+    this.installs.abort();
     this.ticker?.cancel();
     this.link.stop();
     for (const client of this.clients.values()) client.close();
     await this.runners.stop();
     await this.workFolder.stop();
+  }
+
+  private prepare(method: CompiledMethod, lock: Uint8Array | undefined): Promise<PreparedDependencies> {
+    const { cacheDir, allowInstallScripts: allowScripts, path, secrets: host, clock } = this.options;
+    const { signal } = this.installs;
+    const { pythons } = this.runners;
+    const given = lock === undefined ? {} : { lock };
+    return prepareDependencies(method, { cacheDir, allowScripts, path, host, pythons, clock, signal, ...given });
   }
 
   /** Asks for no more grants; those already sent are still taken, and given back. */
@@ -149,7 +184,7 @@ export class Worker implements Stoppable {
       streamNumber,
       methods: [...methods],
       slots: concurrency,
-      features: FEATURES,
+      features: [...this.features],
       sdk: 'methods-worker',
       held,
     };

@@ -32,7 +32,7 @@ export async function prepareMethod({ method, called }: LocalMethod, context: Co
   return { environment: own.environment, lockSha256, called: environments };
 }
 
-async function prepare(method: CompiledMethod, cacheDir: string, { config, output }: CommandContext) {
+async function prepare(method: CompiledMethod, cacheDir: string, { config, output, interrupted }: CommandContext) {
   const { npm, pip } = method.dependencies;
   const hasPackages = npm.length + pip.length > 0;
   if (hasPackages) output.line(output.paint('dim', `${method.name}: preparing its packages`));
@@ -45,6 +45,8 @@ async function prepare(method: CompiledMethod, cacheDir: string, { config, outpu
       allowScripts: false,
       path: config.path,
       host: config.variables,
+      // Package managers are process groups of their own: Ctrl-C does not reach them by itself.
+      signal: interrupted,
     });
     if (known === null && prepared.lock !== null) await keep(cacheDir, lockFile, prepared.lock);
     return prepared;

@@ -20,8 +20,13 @@ export class RecordKeeper {
     if (this.lanes > 0) this.flush();
   }
 
+  /** Every record is acknowledged, so that there is nothing to wait for. */
+  get settled(): boolean {
+    return this.held === null && this.open.size === 0 && !this.refused;
+  }
+
   /** Resolves when every record is acknowledged; rejects when the run is no longer ours. */
-  async settle(): Promise<void> {
+  settle(): Promise<void> {
     this.flush();
     return this.acknowledged();
   }

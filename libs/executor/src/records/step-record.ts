@@ -9,6 +9,12 @@ import type { StepOut } from './step-out.ts';
 
 const MESSAGE_CHARACTERS_MAX = 4000;
 const NONE: readonly never[] = [];
+const NOTHING: KeptOut = { value: null, json: '', dropped: NONE, withheld: false };
+
+/** What the record keeps of the step's out. */
+interface KeptOut extends StepOut {
+  readonly withheld: boolean;
+}
 
 /** When a step or a try began. */
 export interface Begun {
@@ -45,26 +51,20 @@ export class StepRecorder {
   }
 
   succeeded(recorded: Recorded, out: StepOut, withheld: boolean, parts: RecordParts): StepEnd {
-    return {
-      ...this.ended(recorded, parts),
-      status: 'succeeded',
-      out: withheld ? null : out.value,
-      outJson: withheld ? '' : out.json,
-      withheld,
-      dropped: out.dropped,
-    };
+    const { value, json, dropped } = withheld ? { ...out, value: null, json: '' } : out;
+    return this.ended('succeeded', recorded, parts, { value, json, dropped, withheld });
   }
 
   answered(recorded: Recorded, value: JsonValue, parts: RecordParts): StepEnd {
-    return { ...this.ended(recorded, parts), status: 'succeeded', out: value, outJson: JSON.stringify(value) };
+    return this.ended('succeeded', recorded, parts, { ...NOTHING, value, json: JSON.stringify(value) });
   }
 
   skipped(kind: StepKind, path: string): StepEnd {
-    return { ...this.ended({ kind, path, begun: this.begin() }, {}), status: 'skipped' };
+    return this.ended('skipped', { kind, path, begun: this.begin() }, {}, NOTHING);
   }
 
   failed(recorded: Recorded, error: StepError, parts: RecordParts): StepEnd {
-    return { ...this.ended(recorded, parts), status: 'failed', error };
+    return this.ended('failed', recorded, parts, NOTHING, error);
   }
 
   /** The failure as it may be told and kept. */
@@ -92,19 +92,26 @@ export class StepRecorder {
     }));
   }
 
-  private ended({ kind, path, begun }: Recorded, parts: RecordParts): Omit<StepEnd, 'status'> {
+  private ended(
+    status: StepEnd['status'],
+    { kind, path, begun }: Recorded,
+    parts: RecordParts,
+    out: KeptOut,
+    error: StepError | null = null,
+  ): StepEnd {
     return {
       path,
       kind,
+      status,
       startedAtMs: begun.wallMs,
       finishedAtMs: this.endMs(begun),
-      out: null,
-      outJson: '',
-      withheld: false,
+      out: out.value,
+      outJson: out.json,
+      withheld: out.withheld,
       checks: parts.checks ?? NONE,
       tries: parts.tries ?? NONE,
-      error: null,
-      dropped: NONE,
+      error,
+      dropped: out.dropped,
       log: parts.log ?? null,
     };
   }

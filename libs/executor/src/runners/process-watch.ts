@@ -3,15 +3,17 @@
 import type { Clock, Timer } from '@methods/base/clock';
 import { StepFailure } from '../step-failure.ts';
 import { groupMembers, ownMemoryBytes, readProcessTable } from './process-table.ts';
+import type { Runner } from './runner.ts';
 
-export interface WatchedStep {
+interface WatchedStep {
   readonly pid: number;
   readonly memoryMb: number;
-  /** Ends the step at once. */
-  readonly fail: (failure: StepFailure) => void;
+  readonly sinceMs: number;
 }
 
 const EVERY_MS = 250;
+/** A look reads the whole process table: not for steps that are over in a moment, of which there always is one. */
+const YOUNG_MS = 50;
 /** Looking takes at most this share of the worker's time. */
 const SHARE_MAX = 0.05;
 /** What a runtime needs for itself; the heaps have bounds of their own. */
@@ -19,16 +21,20 @@ const RUNTIME_MB = 128;
 const PROCESSES_MAX = 200;
 
 export class ProcessWatch {
-  private readonly steps = new Set<WatchedStep>();
+  /** By the runner that has the step. */
+  private readonly steps = new Map<Runner, WatchedStep>();
   private timer: Timer | null = null;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Costs nothing for a step that ends before the next look. Returns the end of the watch. */
-  add(step: WatchedStep): () => void {
-    this.steps.add(step);
+  /** Until `remove`. Costs nothing for a short step. */
+  add(runner: Runner, pid: number, memoryMb: number): void {
+    this.steps.set(runner, { pid, memoryMb, sinceMs: runner.sinceMs });
     this.timer ??= this.clock.after(EVERY_MS, () => this.look());
-    return () => this.steps.delete(step);
+  }
+
+  remove(runner: Runner): void {
+    this.steps.delete(runner);
   }
 
   stop(): void {
@@ -40,16 +46,17 @@ export class ProcessWatch {
     this.timer = null;
     if (this.steps.size === 0) return;
     const startedMs = this.clock.monotonicMs();
-    const table = readProcessTable();
-    for (const step of [...this.steps]) {
-      const members = groupMembers(table, step.pid);
+    const old = [...this.steps].filter(([, { sinceMs }]) => startedMs - sinceMs >= YOUNG_MS);
+    const table = old.length > 0 ? readProcessTable() : new Map();
+    for (const [runner, { pid: leader, memoryMb }] of old) {
+      const members = groupMembers(table, leader);
       if (members.length > PROCESSES_MAX) {
-        step.fail(new StepFailure('limit', `The step has more than ${PROCESSES_MAX} processes`));
+        void runner.kill(new StepFailure('limit', `The step has more than ${PROCESSES_MAX} processes`));
         continue;
       }
       let bytes = 0;
       for (const pid of members) bytes += ownMemoryBytes(pid);
-      if (bytes > (step.memoryMb + RUNTIME_MB) * 1024 * 1024) step.fail(memoryFailure(step.memoryMb));
+      if (bytes > (memoryMb + RUNTIME_MB) * 1024 * 1024) void runner.kill(memoryFailure(memoryMb));
     }
     if (this.steps.size === 0) return;
     const tookMs = this.clock.monotonicMs() - startedMs;

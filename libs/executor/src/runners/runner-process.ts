@@ -29,9 +29,9 @@ export class RunnerProcess implements Runner {
   readyMs = 0;
   private readonly folder: ExchangeFolder;
   private readonly child: ChildGroup;
-  private readonly knownSteps = new Set<string>();
+  /** Steps whose code was sent, and whether it reads its values from a file. */
+  private readonly knownSteps = new Map<string, boolean>();
   private current: RunningStep | null = null;
-  private unwatch: () => void = () => {};
   private serial = 0;
   private retired = false;
   private replaced = false;
@@ -72,8 +72,7 @@ export class RunnerProcess implements Runner {
       return;
     }
     const { pid } = this.child;
-    if (pid !== undefined)
-      this.unwatch = this.watch.add({ pid, memoryMb: job.memoryMb, fail: (it) => void this.kill(it) });
+    if (pid !== undefined) this.watch.add(this, pid, job.memoryMb);
     this.child.write(lines);
   }
 
@@ -99,13 +98,14 @@ export class RunnerProcess implements Runner {
     const values = isolation.level === 'sandbox' ? this.folder.withFiles(job.values, job.files) : job.values;
     const run: StepMessage = { t: 'step', n, step, key, try: tryNumber, values };
     // The values as a file are for code that reads it; most does not, and a file costs as much as a short step.
-    const reads = code.includes('STEP_IN') || job.lib?.code.includes('STEP_IN') === true;
+    const known = this.knownSteps.get(step);
+    const reads = known ?? (code.includes('STEP_IN') || job.lib?.code.includes('STEP_IN') === true);
     const told: StepMessage = reads ? { ...run, in: this.folder.writeValues(names, values) } : run;
-    if (this.knownSteps.has(step)) return `${JSON.stringify(told)}\n`;
+    if (known !== undefined) return `${JSON.stringify(told)}\n`;
     const messages: (LibMessage | CodeMessage | StepMessage)[] = [];
     if (this.knownSteps.size === 0 && job.lib !== null)
       messages.push({ t: 'lib', code: job.lib.code, line: job.lib.line });
-    this.knownSteps.add(step);
+    this.knownSteps.set(step, reads);
     messages.push({ t: 'code', step, code, line: codeLine, names }, told);
     return messages.map((message) => `${JSON.stringify(message)}\n`).join('');
   }
@@ -165,7 +165,7 @@ export class RunnerProcess implements Runner {
     const { current } = this;
     if (current === null) return;
     this.current = null;
-    this.unwatch();
+    this.watch.remove(this);
     current.settle(out, failure, ms);
     this.sinceMs = this.options.clock.monotonicMs();
   }

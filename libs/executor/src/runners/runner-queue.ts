@@ -6,7 +6,6 @@ export interface WaitingStep {
   readonly job: RunnerJob;
   readonly sinceMs: number;
   readonly done: (reply: RunnerReply) => void;
-  cancelled: boolean;
 }
 
 /** Steps shorter than this are faster on the runners there are than on one more: the processors are the limit. */
@@ -31,27 +30,25 @@ export class RunnerQueue {
 
   /** The step that has waited longest, or null. */
   head(): WaitingStep | null {
-    for (;;) {
-      const step = this.waiting[this.first];
-      if (step === undefined) {
-        this.waiting = [];
-        this.first = 0;
-        return null;
-      }
-      if (!step.cancelled) return step;
-      this.first++;
-    }
+    return this.waiting[this.first] ?? null;
   }
 
   take(): WaitingStep | null {
     const step = this.head();
-    if (step !== null) this.first++;
+    if (step === null) return null;
+    this.first++;
     // The taken ones are dropped in bulk, so that taking stays cheap in a long queue.
-    if (this.first > 1024) {
+    if (this.first > 1024 || this.first === this.waiting.length) {
       this.waiting = this.waiting.slice(this.first);
       this.first = 0;
     }
     return step;
+  }
+
+  /** The job's step, which leaves the queue; null: it does not wait here. */
+  remove(job: RunnerJob): WaitingStep | null {
+    const at = this.waiting.findIndex((step, i) => i >= this.first && step.job === job);
+    return at === -1 ? null : (this.waiting.splice(at, 1)[0] ?? null);
   }
 
   measured(ms: number): void {

@@ -25,8 +25,10 @@ export class RunningStep {
     onTimeout: (failure: StepFailure) => void,
   ) {
     this.startedMs = clock.monotonicMs();
-    const expired = () => onTimeout(new StepFailure('timeout', `No end within ${job.timeoutText}`));
-    this.timer = job.timeoutMs === null ? null : clock.after(job.timeoutMs, expired);
+    this.timer =
+      job.timeoutMs === null
+        ? null
+        : clock.after(job.timeoutMs, () => onTimeout(new StepFailure('timeout', `No end within ${job.timeoutText}`)));
   }
 
   take(message: LogMessage | CheckMessage): void {

@@ -25,7 +25,6 @@ export class ShellProcess implements Runner {
   private readonly folder: ExchangeFolder;
   private child: ChildGroup | null = null;
   private current: RunningStep | null = null;
-  private unwatch: () => void = () => {};
   private readonly out: Record<string, JsonValue> = {};
   private error: RunnerError | null = null;
   /** Where the shell's own trap saw a command fail. */
@@ -61,7 +60,7 @@ export class ShellProcess implements Runner {
     const { pid } = this.child;
     if (pid === undefined) return;
     this.options.onSpawned(pid);
-    this.unwatch = this.watch.add({ pid, memoryMb: job.memoryMb, fail: (it) => void this.kill(it) });
+    this.watch.add(this, pid, job.memoryMb);
   }
 
   has(job: RunnerJob): boolean {
@@ -144,7 +143,7 @@ export class ShellProcess implements Runner {
     const { current } = this;
     if (current === null) return;
     this.current = null;
-    this.unwatch();
+    this.watch.remove(this);
     current.settle(out, failure);
   }
 

@@ -4,6 +4,7 @@ import type { Scope } from '@methods/method/evaluate';
 import type { JsonValue } from '@methods/method/json';
 import { runCodeStep } from '../code-step.ts';
 import { runHttpStep } from '../kinds/http-step.ts';
+import { PLAIN_ENVIRONMENT } from '../prepared-environment.ts';
 import { failedCheck } from '../records/checks.ts';
 import { failureOf } from '../records/failures.ts';
 import { type StepOut, stepOut } from '../records/step-out.ts';
@@ -114,8 +115,8 @@ function contextOf(walker: Walker, { place, path }: Turn, tryNumber: number): St
     path,
     tryNumber,
     lib: method.lib,
-    ...(environment === undefined ? {} : { environment }),
-    ...(observer?.logged === undefined ? {} : { onLog: (text: string) => observer.logged?.(path, text) }),
+    environment: environment ?? PLAIN_ENVIRONMENT,
+    onLog: observer?.logged && ((text: string) => observer.logged?.(path, text)),
     scope: place.scope,
     secrets: secrets.values,
     mask: secrets.mask,

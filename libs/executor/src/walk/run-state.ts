@@ -39,7 +39,7 @@ export class RunState {
   /** Everything before is acknowledged, so that something may act. False: the run is no longer ours. */
   async settled(): Promise<boolean> {
     try {
-      await this.records.settle();
+      if (!this.records.settled) await this.records.settle();
     } catch {
       return false;
     }

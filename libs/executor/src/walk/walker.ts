@@ -45,7 +45,7 @@ export class Walker {
   }
 
   /** One round, or the only one. `asked`: its condition holds already. */
-  async once(step: CompiledStep, turn: Turn, asked = false): Promise<Walked> {
+  once(step: CompiledStep, turn: Turn, asked = false): Walked | Promise<Walked> {
     const { place, path } = turn;
     if (this.run.stop.stopped) return STOPPED;
     place.budget.left--;

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type Clock, systemClock } from '@methods/base/clock';
+import { PackageIndex } from './package-index.fixture.ts';
+
+/** Nobody waits for the pauses before a registry is asked again. */
+const hasty: Clock = { ...systemClock, after: (_delayMs, run) => systemClock.after(0, run) };
+const EXACT = [{ name: 'exact', version: '1.0.0' }];
+const PYEXACT = [{ name: 'py_exact', version: '1.0' }];
+
+let index: PackageIndex;
+before(async () => {
+  index = await PackageIndex.start();
+  await index.addNpm('exact', '1.0.0', { 'index.js': 'export const a = 1' });
+  await index.addWheel('py_exact', '1.0', 'a = 1');
+});
+after(() => index.stop());
+
+let caches = 0;
+function freshCache(): string {
+  return join(index.dir, `cache-${++caches}`);
+}
+
+describe('dependencies are refused', () => {
+  it('when the lock is of other packages', async () => {
+    const { lock } = await index.prepare({ npm: EXACT, pip: PYEXACT });
+    assert.ok(lock !== null);
+    const other = [{ name: 'exact', version: '1.0.1' }];
+    const more = [...EXACT, { name: 'more', version: '1.2.0' }];
+    assert.match(await index.refused({ npm: other }, { lock }), /^M704: .* exact 1\.0\.1 is locked as 1\.0\.0$/);
+    assert.match(await index.refused({ npm: more }, { lock }), /^M704: .* more 1\.2\.0 is not locked$/);
+    assert.match(await index.refused({ pip: PYEXACT }, { lock }), /^M704: .* it has exact, which the method/);
+    const pip = [{ name: 'Py.Exact[all]', version: '1.1' }];
+    assert.match(await index.refused({ npm: EXACT, pip }, { lock }), /^M704: .* 1\.1 is locked as 1\.0$/);
+    assert.match(await index.refused({ npm: EXACT }, { lock: Buffer.from('{}') }), /^M704: .* not of the format/);
+    assert.match(await index.refused({ npm: EXACT }, { lock: Buffer.from('lock') }), /^M704: .* not JSON/);
+  });
+
+  it('when the lock would take a package without comparing it', async () => {
+    const { lock } = await index.prepare({ npm: EXACT });
+    const text = Buffer.from(lock ?? []).toString();
+    const loose = Buffer.from(text.replace(/"integrity":"[^"]*"/, '"resolved":"https://example.com/exact.tgz"'));
+    assert.match(await index.refused({ npm: EXACT }, { lock: loose }), /^M704: .* node_modules\/exact has no hash/);
+  });
+
+  it('when a registry gives another file than the one that was locked', async () => {
+    const taken = [{ name: 'taken', version: '1.0.0' }];
+    const pyTaken = [{ name: 'pytaken', version: '1.0' }];
+    await index.addNpm('taken', '1.0.0', { 'index.js': '' });
+    await index.addWheel('pytaken', '1.0', '');
+    const npm = await index.prepare({ npm: taken });
+    const pip = await index.prepare({ pip: pyTaken });
+    await index.addNpm('taken', '1.0.0', { 'index.js': 'export const over = 1' });
+    await index.addWheel('pytaken', '1.0', 'over = 1');
+    await rm(join(index.dir, 'npm-cache'), { recursive: true });
+    const options = { cacheDir: freshCache() };
+    const lock = npm.lock ?? new Uint8Array();
+    assert.match(await index.refused({ npm: taken }, { ...options, lock }), /^M704: a package is not as .*EINTEGRITY/);
+    const pipLock = pip.lock ?? new Uint8Array();
+    assert.match(await index.refused({ pip: pyTaken }, { ...options, lock: pipLock }), /^M704: a package is not as/);
+  });
+
+  it('when a package or its version is not there', async () => {
+    const missing = [{ name: 'missing', version: '1.0.0' }];
+    assert.match(await index.refused({ npm: missing }), /^M703: missing@1\.0\.0 was not found/);
+    assert.match(await index.refused({ pip: missing }), /^M703: missing==1\.0\.0 was not found/);
+    assert.match(await index.refused({ npm: [{ name: 'exact', version: '9.0.0' }] }), /^M703: exact@9\.0\.0 was not/);
+    assert.match(await index.refused({ pip: [{ name: 'py_exact', version: '9.0' }] }), /^M703: py_exact==9\.0 was not/);
+  });
+
+  it('when npm is not on PATH', async () => {
+    const options = { path: '/nowhere', cacheDir: freshCache() };
+    assert.equal(await index.refused({ npm: EXACT }, options), "The command npm is not on the worker's PATH");
+  });
+
+  it('when a registry stays away, without its credentials in the message', async () => {
+    const away = (name: string) => [name, 'http://ann:hunter22@127.0.0.1:1/'] as const;
+    const host = new Map([...index.host, away('npm_config_registry'), away('PIP_INDEX_URL')]);
+    for (const dependencies of [{ npm: EXACT }, { pip: PYEXACT }]) {
+      const message = await index.refused(dependencies, { host, clock: hasty, cacheDir: freshCache() });
+      assert.match(message, /the registry could not be reached/);
+      assert.ok(!message.includes('hunter22'), message);
+    }
+  });
+
+  it('when their preparation is stopped', async () => {
+    const stop = new AbortController();
+    index.silentAbout = '/exact';
+    const refused = index.refused({ npm: EXACT }, { signal: stop.signal, cacheDir: freshCache() });
+    stop.abort();
+    assert.match(await refused, /it was stopped/);
+    index.silentAbout = '';
+  });
+});
+
+describe('a registry that was away for a moment', () => {
+  it('is asked again', async () => {
+    const { lock } = await index.prepare({ npm: EXACT, pip: PYEXACT });
+    assert.ok(lock !== null);
+    for (const dependencies of [{ npm: EXACT }, { pip: PYEXACT }]) {
+      await rm(join(index.dir, 'npm-cache'), { recursive: true, force: true });
+      index.awayFor = 3;
+      const again = await index.prepare(dependencies, { clock: hasty, cacheDir: freshCache() });
+      assert.ok(again.lock !== null);
+      assert.equal(index.awayFor, 0);
+    }
+  });
+});

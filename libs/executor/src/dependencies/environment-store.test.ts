@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { until } from '../run-harness.ts';
+import { NOTHING, PATH, PackageIndex } from './package-index.fixture.ts';
+
+const KEPT = [{ name: 'kept', version: '1.0.0' }];
+const MODULE = fileURLToPath(new URL('./prepare-dependencies.ts', import.meta.url));
+const OLD = new Date(Date.now() - 40 * 24 * 3_600_000);
+
+let index: PackageIndex;
+let lock: Uint8Array;
+before(async () => {
+  index = await PackageIndex.start();
+  await index.addNpm('kept', '1.0.0', { 'index.js': 'export const a = 1' });
+  lock = (await index.prepare({ npm: KEPT })).lock ?? new Uint8Array();
+});
+after(() => index.stop());
+
+/** Prepares in a process of its own, and prints where. */
+function elsewhere(cacheDir: string): ChildProcess {
+  const options = { cacheDir, allowScripts: false, path: PATH };
+  const code = `const { prepareDependencies } = await import(${JSON.stringify(MODULE)});
+    const lock = Buffer.from(${JSON.stringify(Buffer.from(lock).toString('base64'))}, 'base64');
+    const options = { ...${JSON.stringify(options)}, lock, host: new Map(${JSON.stringify([...index.host])}) };
+    const method = { dependencies: ${JSON.stringify({ ...NOTHING, npm: KEPT })} };
+    console.log((await prepareDependencies(method, options)).environment.nodePath)`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', code];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+async function printed(child: ChildProcess): Promise<string> {
+  const chunks: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const [code] = (await once(child, 'close')) as [number | null];
+  assert.equal(code, 0);
+  return Buffer.concat(chunks).toString().trim();
+}
+
+describe('an environment', () => {
+  it('may be prepared by several processes at once', async () => {
+    const cacheDir = join(index.dir, 'shared');
+    const [one, two] = await Promise.all([printed(elsewhere(cacheDir)), printed(elsewhere(cacheDir))]);
+    assert.equal(one, two);
+    assert.deepEqual(await readdir(join(one ?? '', 'kept')), ['index.js', 'package.json']);
+    assert.equal((await readdir(cacheDir)).length, 1);
+  });
+
+  it('is never half there: a killed build leaves a folder of its own, which goes later', async () => {
+    const cacheDir = join(index.dir, 'killed');
+    index.silentAbout = '.tgz';
+    await rm(join(index.dir, 'npm-cache'), { recursive: true });
+    const asked = index.requests.length;
+    const builder = elsewhere(cacheDir);
+    await until(() => index.requests.slice(asked).some((url) => url.endsWith('.tgz')), 30_000);
+    builder.kill('SIGKILL');
+    await once(builder, 'close');
+    const left = await readdir(cacheDir);
+    assert.match(left.join(), /^\.building-[^,]+$/);
+    index.silentAbout = '';
+    const { environment } = await index.prepare({ npm: KEPT }, { lock, cacheDir });
+    assert.deepEqual(await readdir(join(environment.nodePath ?? '', 'kept')), ['index.js', 'package.json']);
+    assert.equal((await readdir(cacheDir)).length, 2, 'the folder may be of a build that goes on');
+    await utimes(join(cacheDir, left[0] ?? ''), OLD, OLD);
+    await index.prepare({ npm: KEPT }, { lock, cacheDir, allowScripts: true });
+    assert.deepEqual(
+      (await readdir(cacheDir)).filter((name) => name.startsWith('.')),
+      [],
+    );
+  });
+
+  it('goes when nobody has prepared it for weeks', async () => {
+    const cacheDir = join(index.dir, 'weeks');
+    const [unused, used] = ['a', 'b'].map((digit) => join(cacheDir, digit.repeat(64)));
+    const foreign = join(cacheDir, 'of-somebody');
+    const { environment } = await index.prepare({ npm: KEPT }, { lock, cacheDir });
+    const [own = ''] = environment.folders;
+    for (const folder of [unused, used, foreign]) await mkdir(folder ?? '');
+    for (const folder of [unused, foreign, own]) await utimes(folder ?? '', OLD, OLD);
+    // A preparation is a use.
+    await index.prepare({ npm: KEPT }, { lock, cacheDir });
+    await index.prepare({ npm: KEPT }, { lock, cacheDir, allowScripts: true });
+    const left = (await readdir(cacheDir)).map((name) => join(cacheDir, name));
+    assert.ok(!left.includes(unused ?? ''));
+    for (const folder of [used, foreign, own]) assert.ok(left.includes(folder ?? ''), folder);
+  });
+});

@@ -1,0 +1,65 @@
+// Prepared environments on the disk, shared by all processes that use the folder. Only a whole one ever has its name;
+// what killed builds left, and what nobody has used for weeks, is removed at the next build.
+import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const BUILDING = '.building-';
+/** Longer than any build may take. */
+const ABANDONED_MS = 3 * 3_600_000;
+/** A use is a preparation; who keeps an environment in use prepares it again each day. */
+const UNUSED_MS = 30 * 24 * 3_600_000;
+
+/** Also says that it is in use. */
+export async function hasEnvironment(folder: string): Promise<boolean> {
+  const now = new Date();
+  try {
+    await utimes(folder, now, now);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** `make` gets an empty folder, which then is `folder`; where another process was first, its one stays. */
+export async function buildEnvironment(
+  cacheDir: string,
+  folder: string,
+  make: (made: string) => Promise<void>,
+): Promise<void> {
+  await inTemporaryFolder(cacheDir, async (temporary) => {
+    const made = join(temporary, 'environment');
+    await mkdir(made);
+    await make(made);
+    await rename(made, folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+  });
+}
+
+/** On the same file system as the cache, so that what is made there can be renamed into it. */
+export async function inTemporaryFolder<T>(cacheDir: string, work: (folder: string) => Promise<T>): Promise<T> {
+  await mkdir(cacheDir, { recursive: true });
+  await removeOld(cacheDir);
+  const folder = await mkdtemp(join(cacheDir, BUILDING));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function removeOld(cacheDir: string): Promise<void> {
+  for (const name of await readdir(cacheDir)) {
+    const isBuilding = name.startsWith(BUILDING);
+    if (!isBuilding && !/^[0-9a-f]{64}$/.test(name)) continue;
+    const path = join(cacheDir, name);
+    // Null: another process that builds now was faster.
+    const info = await stat(path).catch(() => null);
+    if (info === null || Date.now() - info.mtimeMs < (isBuilding ? ABANDONED_MS : UNUSED_MS)) continue;
+    // First out of its name: half an environment must not be found.
+    const old = isBuilding ? path : join(cacheDir, `${BUILDING}old-${name}`);
+    if (!isBuilding) await rename(path, old).catch(() => {});
+    await rm(old, { recursive: true, force: true });
+  }
+}

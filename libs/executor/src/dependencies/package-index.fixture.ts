@@ -1,0 +1,156 @@
+// A package registry on loopback for tests: npm packages and python wheels made on the spot.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { MethodDependencies } from '@methods/method/compiled-method';
+import { StepFailure } from '../step-failure.ts';
+import { pipName } from './dependency-lock.ts';
+import { type PreparedDependencies, prepareDependencies } from './prepare-dependencies.ts';
+import type { PrepareOptions } from './prepare-options.ts';
+
+const run = promisify(execFile);
+/** PATH of the tests. */
+export const PATH = [join(process.execPath, '..'), '/usr/local/bin', '/usr/bin', '/bin'].join(':');
+export const NOTHING: MethodDependencies = { node: null, python: null, npm: [], pip: [], commands: [] };
+const MAKE_WHEEL = `import sys, zipfile
+path, name, version, tag, code = sys.argv[1:]
+info = f"{name}-{version}.dist-info"
+with zipfile.ZipFile(path, "w") as wheel:
+    wheel.writestr(f"{name}.py", code)
+    wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
+    wheel.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: {tag}\\n")
+    wheel.writestr(f"{info}/entry_points.txt", f"[console_scripts]\\n{name}-say = {name}:say\\n")
+    wheel.writestr(f"{info}/RECORD", "")
+`;
+
+export class PackageIndex {
+  readonly requests: string[] = [];
+  /** So many requests more are answered with 503. */
+  awayFor = 0;
+  /** Requests whose URL ends so get no answer. */
+  silentAbout = '';
+  private readonly files = new Map<string, Buffer>();
+  private readonly npm = new Map<string, Record<string, unknown>>();
+  private readonly wheels = new Map<string, { file: string; sha256: string }[]>();
+
+  private constructor(
+    readonly dir: string,
+    private readonly server: Server,
+  ) {}
+
+  static async start(): Promise<PackageIndex> {
+    const dir = await mkdtemp(join(tmpdir(), 'package-index-'));
+    let index: PackageIndex | null = null;
+    const server = createServer((request, response) => {
+      const url = decodeURIComponent(request.url ?? '');
+      const body = index?.answer(url);
+      if (index !== null && index.silentAbout !== '' && url.endsWith(index.silentAbout)) return;
+      if (index !== null && index.awayFor > 0) {
+        index.awayFor--;
+        response.statusCode = 503;
+        response.end();
+        return;
+      }
+      response.statusCode = body === undefined ? 404 : 200;
+      response.setHeader(
+        'content-type',
+        typeof body === 'string' && body.startsWith('<') ? 'text/html' : 'application/json',
+      );
+      response.end(body ?? '{}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    index = new PackageIndex(dir, server);
+    return index;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  /** What npm and pip need to come here and nowhere else. */
+  get host(): Map<string, string> {
+    return new Map([
+      ['HOME', this.dir],
+      ['npm_config_registry', `${this.url}/npm/`],
+      ['npm_config_cache', join(this.dir, 'npm-cache')],
+      ['PIP_INDEX_URL', `${this.url}/simple/`],
+      ['PIP_NO_CACHE_DIR', '1'],
+      ['NOT_A_SETTING', 'of-the-worker'],
+    ]);
+  }
+
+  /** With a cache folder in this index's own unless another is given. */
+  prepare(
+    dependencies: Partial<MethodDependencies>,
+    options: Partial<PrepareOptions> = {},
+  ): Promise<PreparedDependencies> {
+    const defaults = { cacheDir: join(this.dir, 'cache'), allowScripts: false, path: PATH, host: this.host };
+    return prepareDependencies({ dependencies: { ...NOTHING, ...dependencies } }, { ...defaults, ...options });
+  }
+
+  /** The message of the refusal. Rejects where there is none. */
+  async refused(dependencies: Partial<MethodDependencies>, options: Partial<PrepareOptions> = {}): Promise<string> {
+    const error = await this.prepare(dependencies, options).then(
+      () => new Error('it was not refused'),
+      (refusal: unknown) => refusal,
+    );
+    if (error instanceof StepFailure && error.kind === 'dependency') return error.message;
+    throw error;
+  }
+
+  /** `files`: besides package.json. Publishing a version again replaces its bytes. */
+  async addNpm(name: string, version: string, files: Record<string, string>, more: object = {}): Promise<void> {
+    const folder = await mkdtemp(join(this.dir, 'npm-'));
+    await mkdir(join(folder, 'package'));
+    const manifest = { name, version, type: 'module', main: 'index.js', ...more };
+    for (const [file, text] of Object.entries({ 'package.json': JSON.stringify(manifest), ...files })) {
+      await writeFile(join(folder, 'package', file), text);
+    }
+    const archive = `${name}-${version}.tgz`;
+    await run('tar', ['-czf', join(folder, archive), '-C', folder, 'package']);
+    const bytes = await readFile(join(folder, archive));
+    this.files.set(`/files/${archive}`, bytes);
+    const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+    const hasInstallScript = 'scripts' in more;
+    this.npm.set(name, {
+      ...this.npm.get(name),
+      [version]: { ...manifest, hasInstallScript, dist: { tarball: `${this.url}/files/${archive}`, integrity } },
+    });
+  }
+
+  async addWheel(name: string, version: string, code: string, tag = 'py3-none-any'): Promise<void> {
+    const file = `${name}-${version}-${tag}.whl`;
+    await run('python3', ['-c', MAKE_WHEEL, join(this.dir, file), name, version, tag, code]);
+    const bytes = await readFile(join(this.dir, file));
+    this.files.set(`/files/${file}`, bytes);
+    const project = pipName(name);
+    const others = this.wheels.get(project)?.filter((it) => it.file !== file) ?? [];
+    this.wheels.set(project, [...others, { file, sha256: createHash('sha256').update(bytes).digest('hex') }]);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  private answer(url: string): string | Buffer | undefined {
+    this.requests.push(url);
+    const file = this.files.get(url);
+    if (file !== undefined) return file;
+    const [, npm] = /^\/npm\/(.+)$/.exec(url) ?? [];
+    const versions = npm === undefined ? undefined : this.npm.get(npm);
+    if (versions !== undefined) {
+      const latest = Object.keys(versions).at(-1);
+      return JSON.stringify({ name: npm, 'dist-tags': { latest }, versions });
+    }
+    const [, pip] = /^\/simple\/([^/]+)\/$/.exec(url) ?? [];
+    const wheels = pip === undefined ? undefined : this.wheels.get(pip);
+    return wheels?.map((it) => `<a href="/files/${it.file}#sha256=${it.sha256}">${it.file}</a>`).join('\n');
+  }
+}

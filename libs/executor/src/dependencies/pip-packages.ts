@@ -1,0 +1,96 @@
+// pip packages of a method: a virtual environment in which only files with locked hashes are installed.
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ExactPackage } from '@methods/method/compiled-method';
+import type { PythonRuntime } from '../runners/python-runtime.ts';
+import { StepFailure } from '../step-failure.ts';
+import { type LockedPackage, pipName } from './dependency-lock.ts';
+import { callManager } from './package-manager.ts';
+import type { PrepareOptions } from './prepare-options.ts';
+import { makeVenv, settleVenv } from './python-venv.ts';
+
+// Tries again are ours, and a registry that is away must be told from a package that is not there: that
+// it says in its log alone.
+const FLAGS = ['--quiet', '--disable-pip-version-check', '--no-input', '--progress-bar', 'off', '--retries', '1'];
+const HASHES_FILE = fileURLToPath(new URL('./pip-hashes.py', import.meta.url));
+/** What a virtual environment begins with, and steps have no use for. */
+const TOOLS = ['pip', 'setuptools'];
+
+/** The packages and all they need, in the versions that pip chooses now, each with the hashes of all its files. */
+export async function lockPip(
+  packages: readonly ExactPackage[],
+  folder: string,
+  options: PrepareOptions,
+  python: PythonRuntime,
+): Promise<LockedPackage[]> {
+  const command = await makeVenv(join(folder, 'python'), options, python);
+  const log = join(folder, 'pip.log');
+  const context = { command, cwd: folder, what: 'pip could not find the packages', log };
+  const wanted = packages.map(({ name, version }) => `${name}==${version}`);
+  const choose = ['-m', 'pip', 'install', '--dry-run', '--ignore-installed', ...binariesOnly(options)];
+  // In a file: on stdout it would stand among what pip says of its downloads.
+  const report = join(folder, 'report.json');
+  await callManager({ ...context, args: [...choose, ...FLAGS, '--log', log, '--report', report, ...wanted] }, options);
+  const chosen = chosenIn(await readFile(report, 'utf8'));
+  const asked = chosen.map(({ name, version }) => `${name}==${version}`);
+  const others = await callManager({ ...context, args: ['-I', HASHES_FILE, ...asked] }, options)
+    .then((text) => JSON.parse(text) as Record<string, readonly string[]>)
+    // A pip that is built otherwise: the files of this platform are locked, which serves workers like this one.
+    .catch((): Record<string, readonly string[]> => ({}));
+  // In the method's spelling, where it names the version: 0.30 and 0.30.0 are the same to pip.
+  const spelled = new Map(packages.map(({ name, version }) => [pipName(name), version]));
+  const locked = chosen.map(({ name, version, hashes }) => {
+    const all = new Set([...hashes, ...(others[`${name}==${version}`] ?? [])]);
+    return { name, version: spelled.get(pipName(name)) ?? version, hashes: [...all].sort() };
+  });
+  return locked.sort((a, b) => (pipName(a.name) < pipName(b.name) ? -1 : 1));
+}
+
+/** `final`: where the folder will be found later. */
+export async function installPip(
+  lock: readonly LockedPackage[],
+  folder: string,
+  final: string,
+  options: PrepareOptions,
+  python: PythonRuntime,
+): Promise<void> {
+  const command = await makeVenv(folder, options, python);
+  const log = join(folder, 'pip.log');
+  const context = { command, cwd: folder, what: 'pip could not install the packages', log };
+  const requirements = join(folder, 'requirements.txt');
+  const lines = lock.map(({ name, version, hashes }) => {
+    return `${name}==${version} ${hashes.map((it) => `--hash=${it}`).join(' ')}`;
+  });
+  await writeFile(requirements, `${lines.join('\n')}\n`);
+  const install = ['-m', 'pip', 'install', '--require-hashes', '--no-compile', ...binariesOnly(options)];
+  await callManager({ ...context, args: [...install, ...FLAGS, '--log', log, '--requirement', requirements] }, options);
+  const unlocked = TOOLS.filter((tool) => !lock.some(({ name }) => pipName(name) === tool));
+  const remove = ['-m', 'pip', 'uninstall', '--yes', '--disable-pip-version-check', '--quiet', ...unlocked];
+  if (unlocked.length > 0) await callManager({ ...context, args: remove }, options);
+  await rm(log, { force: true });
+  await settleVenv(folder, final, options);
+}
+
+/** A source package runs code of its own while it is installed. */
+function binariesOnly({ allowScripts }: PrepareOptions): string[] {
+  return allowScripts ? [] : ['--only-binary', ':all:'];
+}
+
+function chosenIn(report: string): LockedPackage[] {
+  const { install } = JSON.parse(report) as {
+    install: readonly {
+      readonly metadata: { readonly name: string; readonly version: string };
+      readonly download_info: {
+        readonly archive_info?: { readonly hash?: string; readonly hashes?: { readonly sha256?: string } };
+      };
+    }[];
+  };
+  return install.map(({ metadata: { name, version }, download_info: { archive_info: archive } }) => {
+    const sha256 = archive?.hashes?.sha256 ?? archive?.hash?.replace(/^sha256=/, '');
+    if (sha256 === undefined || !/^[0-9a-f]{64}$/.test(sha256)) {
+      throw new StepFailure('dependency', `The package index tells no hash of ${name} ${version}`);
+    }
+    return { name, version, hashes: [`sha256:${sha256}`] };
+  });
+}

@@ -1,0 +1,106 @@
+// Makes what a method's `dependencies` name ready on this machine: once for each lock, platform and set of runtimes.
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { CompiledMethod, MethodDependencies } from '@methods/method/compiled-method';
+import { PLAIN_ENVIRONMENT, type PreparedEnvironment } from '../prepared-environment.ts';
+import { type PythonRuntime, PythonRuntimes } from '../runners/python-runtime.ts';
+import { type DependencyLock, lockBytes, readLock } from './dependency-lock.ts';
+import { buildEnvironment, hasEnvironment, inTemporaryFolder } from './environment-store.ts';
+import { findCommand } from './find-command.ts';
+import { installNpm, lockNpm } from './npm-packages.ts';
+import { installPip, lockPip } from './pip-packages.ts';
+import type { PrepareOptions } from './prepare-options.ts';
+import { checkVersion } from './runtime-version.ts';
+
+export interface PreparedDependencies {
+  readonly environment: PreparedEnvironment;
+  /** To be stored with the version, once; the given one where one was given; null: nothing to lock. */
+  readonly lock: Uint8Array | null;
+}
+
+const ownPythons = new PythonRuntimes();
+/** Builds of this process by folder, so that runs that begin together build once. */
+const building = new Map<string, Promise<void>>();
+
+/**
+ * Rejects with a StepFailure of kind dependency: a command, runtime or package is not there, or a package is not as
+ * locked. Touches no disk where the method names no packages.
+ */
+export async function prepareDependencies(
+  method: Pick<CompiledMethod, 'dependencies'>,
+  options: PrepareOptions,
+): Promise<PreparedDependencies> {
+  const { dependencies } = method;
+  const { lock: given } = options;
+  const python = await checkRuntimes(dependencies, options);
+  if (dependencies.npm.length === 0 && dependencies.pip.length === 0) {
+    return { environment: PLAIN_ENVIRONMENT, lock: given ?? null };
+  }
+  const lock = given === undefined ? await makeLock(dependencies, options, python) : readLock(given, dependencies);
+  const bytes = lockBytes(lock);
+  const folder = join(options.cacheDir, environmentKey(bytes, python, options.allowScripts));
+  if (!(await hasEnvironment(folder))) await built(folder, lock, options, python);
+  return { environment: environmentIn(folder, lock), lock: given ?? bytes };
+}
+
+/** The interpreter, where the method uses one. */
+async function checkRuntimes(
+  { commands, node, python: lowest, pip }: MethodDependencies,
+  { path, pythons = ownPythons }: PrepareOptions,
+): Promise<PythonRuntime | null> {
+  for (const command of commands) findCommand(path, command);
+  if (node !== null) checkVersion('Node.js', process.versions.node, node);
+  if (lowest === null && pip.length === 0) return null;
+  const python = await pythons.get(PLAIN_ENVIRONMENT.pythonCommand, path);
+  if (lowest !== null) checkVersion('Python', python.version, lowest);
+  return python;
+}
+
+function makeLock(
+  { npm, pip }: MethodDependencies,
+  options: PrepareOptions,
+  python: PythonRuntime | null,
+): Promise<DependencyLock> {
+  return inTemporaryFolder(options.cacheDir, async (folder) => ({
+    npm: npm.length === 0 ? null : await lockNpm(npm, folder, options),
+    pip: python === null || pip.length === 0 ? null : await lockPip(pip, folder, options, python),
+  }));
+}
+
+function built(
+  folder: string,
+  lock: DependencyLock,
+  options: PrepareOptions,
+  python: PythonRuntime | null,
+): Promise<void> {
+  const known = building.get(folder);
+  if (known !== undefined) return known;
+  const build = buildEnvironment(options.cacheDir, folder, async (made) => {
+    if (lock.npm !== null) await installNpm(lock.npm, join(made, 'node'), options);
+    if (lock.pip !== null && python !== null) {
+      await installPip(lock.pip, join(made, 'python'), join(folder, 'python'), options, python);
+    }
+  }).finally(() => building.delete(folder));
+  building.set(folder, build);
+  return build;
+}
+
+function environmentIn(folder: string, lock: DependencyLock): PreparedEnvironment {
+  const nodePath = lock.npm === null ? null : join(folder, 'node', 'node_modules');
+  const paths: string[] = [];
+  if (nodePath !== null) paths.push(join(nodePath, '.bin'));
+  if (lock.pip !== null) paths.push(join(folder, 'python', 'bin'));
+  return {
+    nodePath,
+    pythonCommand: lock.pip === null ? PLAIN_ENVIRONMENT.pythonCommand : join(folder, 'python', 'bin', 'python'),
+    path: paths.join(':'),
+    folders: [folder],
+  };
+}
+
+/** SHA-256 over the lock, the platform and the runtimes: what an installed package may depend on. */
+function environmentKey(lock: Uint8Array, python: PythonRuntime | null, allowScripts: boolean): string {
+  const { platform, arch, versions } = process;
+  const runtimes = [platform, arch, versions.node, python?.version ?? null, python?.executable ?? null, allowScripts];
+  return createHash('sha256').update(lock).update(JSON.stringify(runtimes)).digest('hex');
+}

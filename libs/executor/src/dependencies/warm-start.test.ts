@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { NOTHING, PATH, PackageIndex } from './package-index.fixture.ts';
+
+const FIRST_STEP_MS_MAX = 1_000;
+const src = (file: string) => JSON.stringify(fileURLToPath(new URL(file, import.meta.url)));
+
+let index: PackageIndex;
+before(async () => {
+  index = await PackageIndex.start();
+  await index.addNpm('warm', '1.0.0', { 'index.js': 'export const a = 1' });
+  await index.addWheel('pywarm', '1.0', 'a = 1');
+});
+after(() => index.stop());
+
+/** Time in a new process from the grant to the end of a first step, with what was prepared before. */
+async function firstStepMs(kind: 'node' | 'python', code: string): Promise<number> {
+  const dependencies = {
+    ...NOTHING,
+    npm: kind === 'node' ? [{ name: 'warm', version: '1.0.0' }] : [],
+    pip: kind === 'python' ? [{ name: 'pywarm', version: '1.0' }] : [],
+  };
+  const { lock } = await index.prepare(dependencies);
+  const script = `
+    const { prepareDependencies } = await import(${src('./prepare-dependencies.ts')});
+    const { CodeHarness } = await import(${src('../code-harness.ts')});
+    const { node } = await import(${src('../hand-built-method.ts')});
+    const harness = await CodeHarness.start();
+    const beganMs = performance.now();
+    const lock = Buffer.from(${JSON.stringify(Buffer.from(lock ?? []).toString('base64'))}, 'base64');
+    const options = { cacheDir: ${JSON.stringify(`${index.dir}/cache`)}, path: ${JSON.stringify(PATH)}, lock,
+      allowScripts: false, host: new Map(), pythons: harness.runners.pythons };
+    const { environment } = await prepareDependencies({ dependencies: ${JSON.stringify(dependencies)} }, options);
+    const end = await harness.run(node('only', ${JSON.stringify(code)}, { kind: '${kind}' }), { environment });
+    const endMs = performance.now();
+    await harness.stop();
+    console.log(JSON.stringify({ returned: end.returned, ms: endMs - beganMs }));`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', script];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const { returned, ms } = JSON.parse(stdout) as { returned: unknown; ms: number };
+  assert.equal(returned, 1);
+  return ms;
+}
+
+it('a version that was prepared before starts its first step at once in a new process', async (test) => {
+  const nodeMs = await firstStepMs('node', "import { a } from 'warm';\nreturn a");
+  const pythonMs = await firstStepMs('python', 'import pywarm\nreturn pywarm.a');
+  test.diagnostic(`first step: node ${Math.round(nodeMs)} ms, python ${Math.round(pythonMs)} ms`);
+  assert.ok(nodeMs < FIRST_STEP_MS_MAX, `node ${nodeMs} ms`);
+  assert.ok(pythonMs < FIRST_STEP_MS_MAX, `python ${pythonMs} ms`);
+});

@@ -1,0 +1,71 @@
+// Makes a version ready to run here: its source checked and compiled, its dependencies installed as its lock says. A
+// version without a lock gets the one made here, unless another worker was first.
+import { createHash } from 'node:crypto';
+import { ServiceError } from '@methods/errors/service-error';
+import type { PreparedDependencies } from '@methods/executor/dependencies/prepare-dependencies';
+import type { PreparedEnvironment } from '@methods/executor/prepared-environment';
+import { compileMethod } from '@methods/method/compile';
+import type { CompiledMethod } from '@methods/method/compiled-method';
+import type { GetVersionResponse, PutLockResponse } from '@methods/proto/worker/v1/worker_service_pb';
+
+/** A version ready to run here. */
+export interface WorkerVersion {
+  readonly versionId: string;
+  readonly method: CompiledMethod;
+  /** Versions that its calls without one are bound to, by production id. */
+  readonly calls: Readonly<Record<string, string>>;
+  readonly environment: PreparedEnvironment;
+}
+
+export interface VersionServer {
+  getVersion(request: { method: string; versionId: string }): Promise<GetVersionResponse>;
+  /** Write-once: `stored` is false where another lock was first. */
+  putLock(request: { method: string; versionId: string; lock: Uint8Array }): Promise<PutLockResponse>;
+}
+
+export type PrepareDependencies = (
+  method: CompiledMethod,
+  lock: Uint8Array | undefined,
+) => Promise<PreparedDependencies>;
+
+/**
+ * @throws ServiceError: `unavailable` may be tried again. @throws StepFailure of kind dependency: the version cannot run
+ * on this worker, or not now.
+ */
+export async function prepareVersion(
+  version: GetVersionResponse,
+  server: VersionServer,
+  prepare: PrepareDependencies,
+): Promise<WorkerVersion> {
+  const { method: methodId, versionId, calls } = version;
+  const method = compiled(version);
+  const given = lockOf(version);
+  const { lock, environment } = await prepare(method, given);
+  if (given !== undefined || lock === null) return { versionId, method, calls, environment };
+  const { stored, lockSha256 } = await server.putLock({ method: methodId, versionId, lock });
+  if (stored || lockSha256 === sha256Of(lock)) return { versionId, method, calls, environment };
+  const first = lockOf(await server.getVersion({ method: methodId, versionId }));
+  if (first === undefined) throw new ServiceError('internal', 'The lock of the version is not to be had.');
+  return { versionId, method, calls, environment: (await prepare(method, first)).environment };
+}
+
+function compiled(version: GetVersionResponse): CompiledMethod {
+  if (sha256Of(version.source) !== version.sha256) {
+    throw new ServiceError('internal', 'The source does not match its hash.');
+  }
+  const { method, diagnostics } = compileMethod(version.source);
+  if (method !== null) return method;
+  const first = diagnostics.find((diagnostic) => diagnostic.severity === 'error');
+  throw new ServiceError('invalid_method', `This worker cannot run the version: ${first?.code ?? 'invalid'}.`);
+}
+
+/** Undefined: none was made yet. */
+function lockOf({ lock, lockSha256 }: GetVersionResponse): Uint8Array | undefined {
+  if (lock.length === 0) return undefined;
+  if (sha256Of(lock) !== lockSha256) throw new ServiceError('internal', 'The lock does not match its hash.');
+  return lock;
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
