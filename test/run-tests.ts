@@ -1,6 +1,7 @@
 // `npm test`, after the checks: all tests of the repository, or those whose path contains one of the arguments. They
-// share one Postgres, started here; each makes databases of its own on it. Tests of the whole system come last, one
-// file at a time. Nothing is left running, whatever ends this.
+// share one Postgres, started here; each makes databases of its own on it. Tests of whole systems come after the others,
+// and those of faults last, one file at a time. Nothing is left running, whatever ends this.
+import { availableParallelism } from 'node:os';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { root } from './checks/command.ts';
 import { startTestPostgres } from './harness/postgres.ts';
@@ -8,10 +9,12 @@ import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
 import { findTestFiles } from './runner/test-files.ts';
 import { TestSummary } from './runner/test-summary.ts';
 
-const { beside, wholeSystem } = findTestFiles(root, process.argv.slice(2));
+const { beside, wholeSystem, faults } = findTestFiles(root, process.argv.slice(2));
 const runs = [
-  { files: beside, concurrency: 2, timeoutMs: 300_000 },
-  { files: wholeSystem, concurrency: 1, timeoutMs: 900_000 },
+  // Many of them wait more than they work.
+  { files: beside, concurrency: availableParallelism() + 1, timeoutMs: 300_000 },
+  { files: wholeSystem, concurrency: 2, timeoutMs: 900_000 },
+  { files: faults, concurrency: 1, timeoutMs: 900_000 },
 ].filter((run) => run.files.length > 0);
 
 let running: NodeTests | null = null;

@@ -15,6 +15,7 @@ describe('which tests there are', () => {
       'libs/a/node_modules/x/y.test.ts',
       'services/s/src/c.test.ts',
       'test/e2e/story.test.ts',
+      'test/cluster/killed.test.ts',
       'elsewhere/d.test.ts',
     ];
     for (const file of files) {
@@ -24,10 +25,11 @@ describe('which tests there are', () => {
   });
   after(() => rmSync(root, { recursive: true }));
 
-  test('all test files of our own places, those of the whole system apart', () => {
+  test('all test files of our own places, those of whole systems and of faults apart', () => {
     assert.deepEqual(findTestFiles(root, []), {
       beside: ['libs/a/src/b.test.ts', 'services/s/src/c.test.ts'],
       wholeSystem: ['test/e2e/story.test.ts'],
+      faults: ['test/cluster/killed.test.ts'],
     });
   });
 
@@ -35,6 +37,7 @@ describe('which tests there are', () => {
     assert.deepEqual(findTestFiles(root, ['libs/', 'story']), {
       beside: ['libs/a/src/b.test.ts'],
       wholeSystem: ['test/e2e/story.test.ts'],
+      faults: [],
     });
   });
 });

@@ -3,12 +3,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PLACES = ['libs', 'services', 'gateway', 'deploy', 'test'];
-/** Tests that start whole systems: these want the machine for themselves. */
-const WHOLE_SYSTEM = ['test/cluster/', 'test/e2e/'];
+/** Tests that start a whole system each. */
+const WHOLE_SYSTEM = 'test/e2e/';
+/** Tests that measure how a system gets over a fault: these want the machine for themselves. */
+const FAULTS = 'test/cluster/';
 
 export interface TestFiles {
   readonly beside: readonly string[];
   readonly wholeSystem: readonly string[];
+  readonly faults: readonly string[];
 }
 
 /** Paths from `root`, in order; with `filters`, only those that contain one of them. */
@@ -20,6 +23,11 @@ export function findTestFiles(root: string, filters: readonly string[]): TestFil
     .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules/'))
     .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
     .sort();
-  const isWholeSystem = (file: string) => WHOLE_SYSTEM.some((folder) => file.startsWith(folder));
-  return { beside: files.filter((file) => !isWholeSystem(file)), wholeSystem: files.filter(isWholeSystem) };
+  const found = { beside: [] as string[], wholeSystem: [] as string[], faults: [] as string[] };
+  for (const file of files) {
+    if (file.startsWith(WHOLE_SYSTEM)) found.wholeSystem.push(file);
+    else if (file.startsWith(FAULTS)) found.faults.push(file);
+    else found.beside.push(file);
+  }
+  return found;
 }

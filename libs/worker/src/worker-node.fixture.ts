@@ -48,7 +48,9 @@ export class WorkerNode {
   beforeCall: (name: 'getVersion' | 'putLock' | 'putRunFolder' | 'getRunFolder') => Promise<void> | void = () => {};
   /** By version; write-once for workers. */
   readonly locks = new Map<string, Buffer>();
-  private readonly sources = new Map<string, { source: Buffer; sha256: string }>();
+  /** The published version by method. */
+  readonly published = new Map<string, string>();
+  private readonly sources = new Map<string, { source: Buffer; sha256: string; calls: Record<string, string> }>();
   private readonly waiting: NodeItem[] = [];
   private unsent: (() => void)[] = [];
 
@@ -70,10 +72,11 @@ export class WorkerNode {
         }),
         getVersion: async ({ method, versionId }) => {
           await this.beforeCall('getVersion');
-          const version = this.sources.get(versionId);
+          const id = versionId === 'published' ? (this.published.get(method) ?? '') : versionId;
+          const version = this.sources.get(id);
           if (version === undefined) throw new ServiceError('not_found', 'There is no such version.');
-          const lock = this.locks.get(versionId);
-          return { method, versionId, ...version, ...(lock && { lock, lockSha256: sha256Of(lock) }) };
+          const lock = this.locks.get(id);
+          return { method, versionId: id, ...version, ...(lock && { lock, lockSha256: sha256Of(lock) }) };
         },
         putLock: async ({ versionId, lock }) => {
           await this.beforeCall('putLock');
@@ -128,9 +131,13 @@ export class WorkerNode {
   }
 
   /** Its id. */
-  publish(source: string, sha256 = sha256Of(Buffer.from(source))): string {
+  /** `calls`: what its calls without a version are bound to. */
+  publish(
+    source: string,
+    { sha256 = sha256Of(Buffer.from(source)), calls = {} }: { sha256?: string; calls?: Record<string, string> } = {},
+  ): string {
     const versionId = newId('ver');
-    this.sources.set(versionId, { source: Buffer.from(source), sha256 });
+    this.sources.set(versionId, { source: Buffer.from(source), sha256, calls });
     return versionId;
   }
 

@@ -44,7 +44,7 @@ describe('a grant that cannot be run', () => {
 
   it('fails when the source is not the one its hash names', async () => {
     await using started = await TestWorker.start(node);
-    const versionId = node.publish(requestSteps('only'), 'a'.repeat(64));
+    const versionId = node.publish(requestSteps('only'), { sha256: 'a'.repeat(64) });
     const { code, message } = await failure(node.grant({ versionId }));
     assert.deepEqual([code, message], ['step_failed', 'The source does not match its hash.']);
     assert.equal(started.sideBySideMax, 0);
