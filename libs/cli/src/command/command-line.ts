@@ -2,8 +2,8 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { AssertionFailed } from '@methods/base/assert';
 import { hintNearest } from '@methods/method/structure/did-you-mean';
-import type { Command, OptionWords } from './command.ts';
 import { UsageError } from './command-error.ts';
+import type { CommandWords, OptionWords } from './command-words.ts';
 
 /** Every command has them. */
 export const COMMON_OPTIONS: Readonly<Record<string, OptionWords>> = {
@@ -14,7 +14,7 @@ export const COMMON_OPTIONS: Readonly<Record<string, OptionWords>> = {
 
 export class CommandLine {
   constructor(
-    private readonly command: Command,
+    private readonly command: CommandWords,
     private readonly values: Readonly<Record<string, string | boolean | undefined>>,
     readonly operands: readonly string[],
   ) {}
@@ -39,7 +39,7 @@ export class CommandLine {
 }
 
 /** @throws UsageError. With `--help` nothing else needs to be right. */
-export function readCommandLine(command: Command, words: readonly string[]): CommandLine {
+export function readCommandLine(command: CommandWords, words: readonly string[]): CommandLine {
   const known = { ...COMMON_OPTIONS, ...command.options };
   const options: NonNullable<ParseArgsConfig['options']> = {};
   for (const [name, { value, short }] of Object.entries(known)) {

@@ -1,9 +1,8 @@
 // Judges the bytes of a method's source before they are saved. What is accepted is kept as it came, byte for byte.
 import { createHash } from 'node:crypto';
 import { type Finding, ServiceError } from '@methods/errors/service-error';
-import { compileMethod } from '@methods/method/compile';
+import { type Callee, compileMethod } from '@methods/method/compile';
 import type { Diagnostic } from '@methods/method/diagnostic';
-import type { CalledVersions } from './called-methods.ts';
 import { displayNameFrom } from './display-name.ts';
 import type { SchemaVersion } from './method.ts';
 
@@ -20,6 +19,14 @@ export interface MethodSource {
   /** Versions that its calls are bound to, by production id. */
   readonly calls: Readonly<Record<string, string>>;
   readonly warnings: readonly Finding[];
+}
+
+/** What the methods are that a source calls. */
+export interface CalledVersions {
+  /** By the target as the source writes it. */
+  readonly callees: ReadonlyMap<string, Callee | 'missing' | 'cycle' | 'too_deep'>;
+  /** Production id to the version published now, for calls that name none. */
+  readonly pins: Readonly<Record<string, string>>;
 }
 
 /**

@@ -2,10 +2,10 @@
 import type { Finding } from '@methods/errors/service-error';
 import type { CreateMethodRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
-import { CalledMethods } from '../method/called-methods.ts';
 import { givenDisplayName } from '../method/display-name.ts';
 import { readMethodSource } from '../method/method-source.ts';
 import { type CreatedMethod, MethodStore } from '../store/method-store.ts';
+import { CalledMethods } from './called-methods.ts';
 import { callerName } from './caller-name.ts';
 import { methodMessage, versionMessage } from './registry-message.ts';
 import { digestOf, orgIdOf } from './request-ids.ts';

@@ -1,10 +1,10 @@
 // SaveVersion: a new version upon the current one.
 import type { SaveVersionRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
-import { CalledMethods } from '../method/called-methods.ts';
 import { readMethodSource } from '../method/method-source.ts';
 import { VersionStore } from '../store/version-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
+import { CalledMethods } from './called-methods.ts';
 import { callerName } from './caller-name.ts';
 import { versionMessage } from './registry-message.ts';
 import { methodIdOf, orgIdOf } from './request-ids.ts';

@@ -5,14 +5,8 @@ import { callTargets, targetText } from '@methods/method/call-targets';
 import { type Callee, compileMethod } from '@methods/method/compile';
 import type { CallTarget, CompiledMethod } from '@methods/method/compiled-method';
 import { inject, injectable } from 'tsyringe';
+import type { CalledVersions } from '../method/method-source.ts';
 import { type VersionChoice, VersionStore } from '../store/version-store.ts';
-
-export interface CalledVersions {
-  /** By the target as the source writes it. */
-  readonly callees: ReadonlyMap<string, Callee | 'missing' | 'cycle' | 'too_deep'>;
-  /** Production id to the version published now, for calls that name none. */
-  readonly pins: Readonly<Record<string, string>>;
-}
 
 type Target = Extract<CallTarget, { kind: 'method' }>;
 

@@ -1,0 +1,15 @@
+// The words a command takes: its name, its options and its operands.
+
+export interface OptionWords {
+  /** Word for the value in the help, such as `FILE`; absent: the option is a switch. */
+  readonly value?: string;
+  readonly short?: string;
+  readonly help: string;
+}
+
+export interface CommandWords {
+  readonly name: string;
+  readonly options: Readonly<Record<string, OptionWords>>;
+  /** Fewest and most arguments that are no options. */
+  readonly operands: { readonly min: number; readonly max: number; readonly word: string };
+}
