@@ -79,7 +79,7 @@ export function readCommandLine(command: CommandWords, words: readonly string[])
   return line;
 }
 
-function usageOf(command: Command): string {
+function usageOf(command: CommandWords): string {
   return `usage: methods ${command.name} ${command.usage}`;
 }
 

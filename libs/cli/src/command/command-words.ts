@@ -9,6 +9,8 @@ export interface OptionWords {
 
 export interface CommandWords {
   readonly name: string;
+  /** Arguments as the help shows them, such as `FILE… [--strict]`. */
+  readonly usage: string;
   readonly options: Readonly<Record<string, OptionWords>>;
   /** Fewest and most arguments that are no options. */
   readonly operands: { readonly min: number; readonly max: number; readonly word: string };

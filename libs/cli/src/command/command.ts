@@ -6,8 +6,6 @@ import type { CommandWords } from './command-words.ts';
 import type { ExitCode } from './exit-code.ts';
 
 export interface Command extends CommandWords {
-  /** Arguments as the help shows them, such as `FILE… [--strict]`. */
-  readonly usage: string;
   /** One sentence without its full stop. */
   readonly summary: string;
   /** More lines for its own help. */

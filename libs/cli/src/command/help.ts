@@ -1,6 +1,7 @@
 // The texts of `--help`.
-import type { Command, OptionWords } from './command.ts';
+import type { Command } from './command.ts';
 import { COMMON_OPTIONS } from './command-line.ts';
+import type { OptionWords } from './command-words.ts';
 
 /** The program's own help. */
 export function programHelp(commands: readonly { readonly name: string; readonly summary: string }[]): string {

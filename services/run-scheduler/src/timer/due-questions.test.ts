@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { systemClock } from '@methods/base/clock';
-import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { answer, ask, claim } from '../run/run.fixture.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import { decide, newFacts, startOf, TestStore } from '../store/run-store.fixture.ts';
-import { DueQuestions } from './due-questions.ts';
+import { timerOf } from './due-questions.fixture.ts';
+import type { DueQuestions } from './due-questions.ts';
 
 describe('questions nobody answers', () => {
   let db: TestStore;
@@ -22,22 +21,9 @@ describe('questions nobody answers', () => {
   beforeEach(async () => {
     await db.sql`delete from scheduler.deadlines`;
     node = await TestActors.on(db);
-    due = newDueQuestions();
-    node.actors.listen({ committed: (old, run) => due.committed(old, run) });
+    due = timerOf(node);
   });
   afterEach(() => due.stop());
-
-  function newDueQuestions(): DueQuestions {
-    return new DueQuestions({
-      store: node.store,
-      actors: node.actors,
-      databaseClock: node.databaseClock,
-      clock: systemClock,
-      ownedShards: () => [...node.epochs.keys()],
-      owns: (shard) => node.epochs.has(shard),
-      logger: silentLogger,
-    });
-  }
 
   async function waiting(timeoutMs: number | null, more: Partial<RunFacts> = {}): Promise<Run> {
     const run = await node.running(more);
@@ -93,7 +79,7 @@ describe('questions nobody answers', () => {
   test('deadlines that stood in the database before the node took the shard are kept', async () => {
     const run = await waiting(50);
     due.stop();
-    due = newDueQuestions();
+    due = timerOf(node);
     due.start();
     await until('it has failed', async () => (await statusOf(run)) === 'failed');
   });

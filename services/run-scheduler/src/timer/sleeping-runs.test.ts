@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { systemClock } from '@methods/base/clock';
-import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { cancel, claim, sleep } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
-import { DueQuestions } from './due-questions.ts';
+import { timerOf } from './due-questions.fixture.ts';
+import type { DueQuestions } from './due-questions.ts';
 
 describe('sleeping runs', () => {
   let db: TestStore;
@@ -22,22 +21,9 @@ describe('sleeping runs', () => {
   beforeEach(async () => {
     await db.sql`delete from scheduler.deadlines`;
     node = await TestActors.on(db);
-    due = newTimer();
-    node.actors.listen({ committed: (old, run) => due.committed(old, run) });
+    due = timerOf(node);
   });
   afterEach(() => due.stop());
-
-  function newTimer(): DueQuestions {
-    return new DueQuestions({
-      store: node.store,
-      actors: node.actors,
-      databaseClock: node.databaseClock,
-      clock: systemClock,
-      ownedShards: () => [...node.epochs.keys()],
-      owns: (shard) => node.epochs.has(shard),
-      logger: silentLogger,
-    });
-  }
 
   async function asleep(waitMs: number): Promise<Run> {
     const run = await node.running();
@@ -67,7 +53,7 @@ describe('sleeping runs', () => {
   test('are woken by a node that took their shard', async () => {
     const run = await asleep(50);
     due.stop();
-    due = newTimer();
+    due = timerOf(node);
     due.start();
     await until('it is queued', () => queued(run));
   });
