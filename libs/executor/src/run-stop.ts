@@ -3,16 +3,20 @@
 
 export class RunStop {
   private readonly cancels = new Set<() => void>();
-  /** Asked at every turn of a walk, which the signal itself takes long to answer. */
-  stopped: boolean;
+  /** Kept here: it is asked at every turn of a walk, and the signal takes long to answer. */
+  private aborted: boolean;
 
   constructor(private readonly signal: AbortSignal) {
-    this.stopped = signal.aborted;
+    this.aborted = signal.aborted;
     signal.addEventListener('abort', this);
   }
 
+  get stopped(): boolean {
+    return this.aborted;
+  }
+
   handleEvent(): void {
-    this.stopped = true;
+    this.aborted = true;
     for (const cancel of this.cancels) cancel();
   }
 

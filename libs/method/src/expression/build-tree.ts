@@ -21,12 +21,18 @@ export class TreeBuilder {
           return refuse(place, 'this number is too large');
         if (typeof node.value === 'string' && !isStorable(node.value))
           return refuse(place, 'this text cannot be stored');
-        return { ...place, kind: 'literal', value: node.value as string | number | boolean | null };
+        return {
+          start: place.start,
+          end: place.end,
+          kind: 'literal',
+          value: node.value as string | number | boolean | null,
+        };
       case 'TemplateLiteral': {
         const texts = node.quasis.map((part) => part.value.cooked ?? '');
         if (!texts.every(isStorable)) return refuse(place, 'this text cannot be stored');
         return {
-          ...place,
+          start: place.start,
+          end: place.end,
           kind: 'template',
           texts,
           values: node.expressions.map((child) => this.build(child, level + 1)),
@@ -34,15 +40,16 @@ export class TreeBuilder {
       }
       case 'Identifier':
         if (node.name === 'undefined') return refuse(place, 'absent is null here', 'write null');
-        return { ...place, kind: 'name', name: node.name };
+        return { start: place.start, end: place.end, kind: 'name', name: node.name };
       case 'ChainExpression':
-        return { ...place, kind: 'chain', value: this.build(node.expression, level + 1) };
+        return { start: place.start, end: place.end, kind: 'chain', value: this.build(node.expression, level + 1) };
       case 'MemberExpression': {
         const object = this.build(node.object, level + 1);
         if (!node.computed) {
           if (node.property.type !== 'Identifier') return refuse(place, 'private names are not part of expressions');
           return {
-            ...place,
+            start: place.start,
+            end: place.end,
             kind: 'member',
             object,
             name: node.property.name,
@@ -53,7 +60,8 @@ export class TreeBuilder {
         const index = this.build(node.property, level + 1);
         if (index.kind === 'literal' && typeof index.value === 'string') {
           return {
-            ...place,
+            start: place.start,
+            end: place.end,
             kind: 'member',
             object,
             name: index.value,
@@ -61,7 +69,7 @@ export class TreeBuilder {
             nameStart: index.start,
           };
         }
-        return { ...place, kind: 'index', object, index, optional: node.optional };
+        return { start: place.start, end: place.end, kind: 'index', object, index, optional: node.optional };
       }
       case 'CallExpression': {
         const args = node.arguments.map((argument) => {
@@ -70,7 +78,14 @@ export class TreeBuilder {
         });
         const callee = node.callee;
         if (callee.type === 'Identifier' && !node.optional)
-          return { ...place, kind: 'call', name: callee.name, nameStart: callee.start - 1, args };
+          return {
+            start: place.start,
+            end: place.end,
+            kind: 'call',
+            name: callee.name,
+            nameStart: callee.start - 1,
+            args,
+          };
         if (
           callee.type !== 'MemberExpression' ||
           callee.computed ||
@@ -81,7 +96,8 @@ export class TreeBuilder {
         }
         const nameStart = callee.property.start - 1;
         return {
-          ...place,
+          start: place.start,
+          end: place.end,
           kind: 'method',
           object: this.build(callee.object, level + 1),
           name: callee.property.name,
@@ -92,7 +108,8 @@ export class TreeBuilder {
       }
       case 'ConditionalExpression':
         return {
-          ...place,
+          start: place.start,
+          end: place.end,
           kind: 'conditional',
           test: this.build(node.test, level + 1),
           yes: this.build(node.consequent, level + 1),
@@ -104,10 +121,16 @@ export class TreeBuilder {
           (inner) => inner.type === 'LogicalExpression' && inner.operator === node.operator,
         );
         const kind = node.operator === '&&' ? 'and' : node.operator === '||' ? 'or' : 'fallback';
-        return { ...place, kind, operands: operands.map((child) => this.build(child, level + 1)) };
+        return {
+          start: place.start,
+          end: place.end,
+          kind,
+          operands: operands.map((child) => this.build(child, level + 1)),
+        };
       }
       case 'UnaryExpression':
-        if (node.operator === '!') return { ...place, kind: 'not', value: this.build(node.argument, level + 1) };
+        if (node.operator === '!')
+          return { start: place.start, end: place.end, kind: 'not', value: this.build(node.argument, level + 1) };
         if (node.operator === '-') return this.#negate(place, this.build(node.argument, level + 1));
         return refuse(
           place,
@@ -122,10 +145,15 @@ export class TreeBuilder {
           if (element.type === 'SpreadElement') return { spread: true, value: this.build(element.argument, level + 1) };
           return { spread: false, value: this.build(element, level + 1) };
         });
-        return { ...place, kind: 'list', items };
+        return { start: place.start, end: place.end, kind: 'list', items };
       }
       case 'ObjectExpression':
-        return { ...place, kind: 'object', fields: node.properties.map((property) => this.#field(property, level)) };
+        return {
+          start: place.start,
+          end: place.end,
+          kind: 'object',
+          fields: node.properties.map((property) => this.#field(property, level)),
+        };
       case 'ArrowFunctionExpression': {
         if (node.body.type === 'BlockStatement' || node.async)
           return refuse(place, 'a function here is one expression, such as x => x.id');
@@ -134,7 +162,7 @@ export class TreeBuilder {
         );
         if (params.length > 2 || params.length === 0)
           return refuse(place, 'a function takes the item and, if wanted, its index');
-        return { ...place, kind: 'arrow', params, body: this.build(node.body, level + 1) };
+        return { start: place.start, end: place.end, kind: 'arrow', params, body: this.build(node.body, level + 1) };
       }
       case 'AssignmentExpression':
         return refuse(place, 'expressions cannot assign', 'write == to compare');
@@ -151,7 +179,8 @@ export class TreeBuilder {
     const { operator } = node;
     if (operator === '==' || operator === '!=') {
       return {
-        ...place,
+        start: place.start,
+        end: place.end,
         kind: 'equality',
         negated: operator === '!=',
         left: this.build(node.left, level + 1),
@@ -168,7 +197,8 @@ export class TreeBuilder {
     }
     if (operator === '<' || operator === '<=' || operator === '>' || operator === '>=') {
       return {
-        ...place,
+        start: place.start,
+        end: place.end,
         kind: 'comparison',
         operator: operator satisfies ComparisonOperator,
         left: this.build(node.left, level + 1),
@@ -184,7 +214,7 @@ export class TreeBuilder {
       rest.unshift({ operator: first.operator, value: this.build(first.right, level + 1) });
       first = first.left;
     }
-    return { ...place, kind: 'arithmetic', first: this.build(first, level + 1), rest };
+    return { start: place.start, end: place.end, kind: 'arithmetic', first: this.build(first, level + 1), rest };
   }
 
   #row(node: AnyNode, same: (node: AnyNode) => boolean): AnyNode[] {
@@ -199,8 +229,8 @@ export class TreeBuilder {
 
   #negate(place: { start: number; end: number }, value: Expr): Expr {
     if (value.kind === 'literal' && typeof value.value === 'number')
-      return { ...place, kind: 'literal', value: -value.value };
-    return { ...place, kind: 'negate', value };
+      return { start: place.start, end: place.end, kind: 'literal', value: -value.value };
+    return { start: place.start, end: place.end, kind: 'negate', value };
   }
 
   #field(property: Property | SpreadElement, level: number): { name: string; value: Expr } {

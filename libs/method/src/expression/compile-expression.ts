@@ -100,7 +100,8 @@ class ExpressionCompiler implements Compiler {
   operand(expr: Expr, env: Env): Compiled {
     const compiled = this.compile(expr, env);
     this.refuseSecret(expr, compiled.type);
-    return { ...compiled, type: this.present(expr, compiled) };
+    this.present(expr, compiled);
+    return compiled;
   }
 
   condition(expr: Expr, env: Env): Compiled {
