@@ -11,22 +11,20 @@ const EXACT = [{ name: 'exact', version: '1.0.0' }];
 const PYEXACT = [{ name: 'py_exact', version: '1.0' }];
 
 let index: PackageIndex;
+/** Of both packages. */
+let lock: Uint8Array;
 before(async () => {
   index = await PackageIndex.start();
   await index.addNpm('exact', '1.0.0', { 'index.js': 'export const a = 1' });
   await index.addWheel('py_exact', '1.0', 'a = 1');
+  const prepared = await index.prepare({ npm: EXACT, pip: PYEXACT });
+  assert.ok(prepared.lock !== null);
+  lock = prepared.lock;
 });
 after(() => index.stop());
 
-let caches = 0;
-function freshCache(): string {
-  return join(index.dir, `cache-${++caches}`);
-}
-
 describe('dependencies are refused', () => {
   it('when the lock is of other packages', async () => {
-    const { lock } = await index.prepare({ npm: EXACT, pip: PYEXACT });
-    assert.ok(lock !== null);
     const other = [{ name: 'exact', version: '1.0.1' }];
     const more = [...EXACT, { name: 'more', version: '1.2.0' }];
     assert.match(await index.refused({ npm: other }, { lock }), /^M704: .* exact 1\.0\.1 is locked as 1\.0\.0$/);
@@ -39,8 +37,7 @@ describe('dependencies are refused', () => {
   });
 
   it('when the lock would take a package without comparing it', async () => {
-    const { lock } = await index.prepare({ npm: EXACT });
-    const text = Buffer.from(lock ?? []).toString();
+    const text = Buffer.from(lock).toString();
     const loose = Buffer.from(text.replace(/"integrity":"[^"]*"/, '"resolved":"https://example.com/exact.tgz"'));
     assert.match(await index.refused({ npm: EXACT }, { lock: loose }), /^M704: .* node_modules\/exact has no hash/);
   });
@@ -55,11 +52,11 @@ describe('dependencies are refused', () => {
     await index.addNpm('taken', '1.0.0', { 'index.js': 'export const over = 1' });
     await index.addWheel('pytaken', '1.0', 'over = 1');
     await rm(join(index.dir, 'npm-cache'), { recursive: true });
-    const options = { cacheDir: freshCache() };
-    const lock = npm.lock ?? new Uint8Array();
-    assert.match(await index.refused({ npm: taken }, { ...options, lock }), /^M704: a package is not as .*EINTEGRITY/);
+    for (const { environment } of [npm, pip]) await rm(environment.folders[0] ?? '', { recursive: true });
+    const npmLock = npm.lock ?? new Uint8Array();
+    assert.match(await index.refused({ npm: taken }, { lock: npmLock }), /^M704: a package is not as .*EINTEGRITY/);
     const pipLock = pip.lock ?? new Uint8Array();
-    assert.match(await index.refused({ pip: pyTaken }, { ...options, lock: pipLock }), /^M704: a package is not as/);
+    assert.match(await index.refused({ pip: pyTaken }, { lock: pipLock }), /^M704: a package is not as/);
   });
 
   it('when a package or its version is not there', async () => {
@@ -71,15 +68,17 @@ describe('dependencies are refused', () => {
   });
 
   it('when npm is not on PATH', async () => {
-    const options = { path: '/nowhere', cacheDir: freshCache() };
-    assert.equal(await index.refused({ npm: EXACT }, options), "The command npm is not on the worker's PATH");
+    assert.equal(
+      await index.refused({ npm: EXACT }, { path: '/nowhere' }),
+      "The command npm is not on the worker's PATH",
+    );
   });
 
   it('when a registry stays away, without its credentials in the message', async () => {
     const away = (name: string) => [name, 'http://ann:hunter22@127.0.0.1:1/'] as const;
     const host = new Map([...index.host, away('npm_config_registry'), away('PIP_INDEX_URL')]);
     for (const dependencies of [{ npm: EXACT }, { pip: PYEXACT }]) {
-      const message = await index.refused(dependencies, { host, clock: hasty, cacheDir: freshCache() });
+      const message = await index.refused(dependencies, { host, clock: hasty });
       assert.match(message, /the registry could not be reached/);
       assert.ok(!message.includes('hunter22'), message);
     }
@@ -88,7 +87,7 @@ describe('dependencies are refused', () => {
   it('when their preparation is stopped', async () => {
     const stop = new AbortController();
     index.silentAbout = '/exact';
-    const refused = index.refused({ npm: EXACT }, { signal: stop.signal, cacheDir: freshCache() });
+    const refused = index.refused({ npm: EXACT }, { signal: stop.signal });
     stop.abort();
     assert.match(await refused, /it was stopped/);
     index.silentAbout = '';
@@ -97,12 +96,10 @@ describe('dependencies are refused', () => {
 
 describe('a registry that was away for a moment', () => {
   it('is asked again', async () => {
-    const { lock } = await index.prepare({ npm: EXACT, pip: PYEXACT });
-    assert.ok(lock !== null);
     for (const dependencies of [{ npm: EXACT }, { pip: PYEXACT }]) {
       await rm(join(index.dir, 'npm-cache'), { recursive: true, force: true });
       index.awayFor = 3;
-      const again = await index.prepare(dependencies, { clock: hasty, cacheDir: freshCache() });
+      const again = await index.prepare(dependencies, { clock: hasty });
       assert.ok(again.lock !== null);
       assert.equal(index.awayFor, 0);
     }

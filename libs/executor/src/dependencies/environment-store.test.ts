@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { until } from '../run-harness.ts';
+import { ensureEnvironment } from './environment-store.ts';
 import { NOTHING, PATH, PackageIndex } from './package-index.fixture.ts';
 
 const KEPT = [{ name: 'kept', version: '1.0.0' }];
@@ -48,6 +49,29 @@ describe('an environment', () => {
     assert.equal(one, two);
     assert.deepEqual(await readdir(join(one ?? '', 'kept')), ['index.js', 'package.json']);
     assert.equal((await readdir(cacheDir)).length, 1);
+  });
+
+  it('is built once for those who wait together, also when the one who began it is stopped', async () => {
+    const cacheDir = join(index.dir, 'together');
+    const folder = join(cacheDir, 'c'.repeat(64));
+    const stop = new AbortController();
+    let builds = 0;
+    const make = async (made: string) => {
+      builds++;
+      await mkdir(join(made, 'whole'));
+    };
+    let others: Promise<void>[] = [];
+    const stopped = ensureEnvironment({ cacheDir, signal: stop.signal }, folder, async () => {
+      others = [1, 2].map(() => ensureEnvironment({ cacheDir }, folder, make));
+      // They have asked for the folder by then, and wait.
+      await readdir(cacheDir);
+      stop.abort();
+      throw new Error('it was stopped');
+    });
+    await assert.rejects(stopped, /it was stopped/);
+    await Promise.all(others);
+    assert.equal(builds, 1);
+    assert.deepEqual(await readdir(folder), ['whole']);
   });
 
   it('is never half there: a killed build leaves a folder of its own, which goes later', async () => {

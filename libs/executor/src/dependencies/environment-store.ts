@@ -2,12 +2,36 @@
 // what killed builds left, and what nobody has used for weeks, is removed at the next build.
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PrepareOptions } from './prepare-options.ts';
 
 const BUILDING = '.building-';
 /** Longer than any build may take. */
 const ABANDONED_MS = 3 * 3_600_000;
 /** A use is a preparation; who keeps an environment in use prepares it again each day. */
 const UNUSED_MS = 30 * 24 * 3_600_000;
+
+/** Builds of this process by folder, so that runs that begin together build once. */
+const building = new Map<string, { readonly build: Promise<void>; readonly signal: AbortSignal | undefined }>();
+
+/** `make` gets an empty folder, which then is `folder`; it is not called where the environment is there. */
+export async function ensureEnvironment(
+  { cacheDir, signal }: Pick<PrepareOptions, 'cacheDir' | 'signal'>,
+  folder: string,
+  make: (made: string) => Promise<void>,
+): Promise<void> {
+  while (!(await hasEnvironment(folder))) {
+    const known = building.get(folder);
+    if (known === undefined) {
+      const build = buildEnvironment(cacheDir, folder, make).finally(() => building.delete(folder));
+      building.set(folder, { build, signal });
+      return build;
+    }
+    await known.build.catch((error: unknown) => {
+      // Who began it was stopped; that is not the end of those who wait with it.
+      if (known.signal?.aborted !== true || signal?.aborted === true) throw error;
+    });
+  }
+}
 
 /** Also says that it is in use. */
 export async function hasEnvironment(folder: string): Promise<boolean> {
@@ -21,8 +45,8 @@ export async function hasEnvironment(folder: string): Promise<boolean> {
   }
 }
 
-/** `make` gets an empty folder, which then is `folder`; where another process was first, its one stays. */
-export async function buildEnvironment(
+/** Where another process was first, its one stays. */
+async function buildEnvironment(
   cacheDir: string,
   folder: string,
   make: (made: string) => Promise<void>,

@@ -18,10 +18,11 @@ const run = promisify(execFile);
 export const PATH = [join(process.execPath, '..'), '/usr/local/bin', '/usr/bin', '/bin'].join(':');
 export const NOTHING: MethodDependencies = { node: null, python: null, npm: [], pip: [], commands: [] };
 const MAKE_WHEEL = `import sys, zipfile
-path, name, version, tag, code = sys.argv[1:]
+path, name, version, tag, code, start = sys.argv[1:]
 info = f"{name}-{version}.dist-info"
 with zipfile.ZipFile(path, "w") as wheel:
     wheel.writestr(f"{name}.py", code)
+    if start: wheel.writestr(f"{name}.pth", start)
     wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
     wheel.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: {tag}\\n")
     wheel.writestr(f"{info}/entry_points.txt", f"[console_scripts]\\n{name}-say = {name}:say\\n")
@@ -125,9 +126,10 @@ export class PackageIndex {
     });
   }
 
-  async addWheel(name: string, version: string, code: string, tag = 'py3-none-any'): Promise<void> {
+  /** `start`: a line that Python runs whenever it starts. */
+  async addWheel(name: string, version: string, code: string, tag = 'py3-none-any', start = ''): Promise<void> {
     const file = `${name}-${version}-${tag}.whl`;
-    await run('python3', ['-c', MAKE_WHEEL, join(this.dir, file), name, version, tag, code]);
+    await run('python3', ['-c', MAKE_WHEEL, join(this.dir, file), name, version, tag, code, start], { env: { PATH } });
     const bytes = await readFile(join(this.dir, file));
     this.files.set(`/files/${file}`, bytes);
     const project = pipName(name);

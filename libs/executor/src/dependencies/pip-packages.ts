@@ -7,6 +7,7 @@ import type { PythonRuntime } from '../runners/python-runtime.ts';
 import { StepFailure } from '../step-failure.ts';
 import { type LockedPackage, pipName } from './dependency-lock.ts';
 import { callManager } from './package-manager.ts';
+import { sharedPip } from './pip-tools.ts';
 import type { PrepareOptions } from './prepare-options.ts';
 import { makeVenv, settleVenv } from './python-venv.ts';
 
@@ -14,7 +15,7 @@ import { makeVenv, settleVenv } from './python-venv.ts';
 // it says in its log alone.
 const FLAGS = ['--quiet', '--disable-pip-version-check', '--no-input', '--progress-bar', 'off', '--retries', '1'];
 const HASHES_FILE = fileURLToPath(new URL('./pip-hashes.py', import.meta.url));
-/** What a virtual environment begins with, and steps have no use for. */
+/** What a virtual environment with a pip of its own begins with, and steps have no use for. */
 const TOOLS = ['pip', 'setuptools'];
 
 /** The packages and all they need, in the versions that pip chooses now, each with the hashes of all its files. */
@@ -24,7 +25,7 @@ export async function lockPip(
   options: PrepareOptions,
   python: PythonRuntime,
 ): Promise<LockedPackage[]> {
-  const command = await makeVenv(join(folder, 'python'), options, python);
+  const command = (await sharedPip(options, python)) ?? (await makeVenv(join(folder, 'python'), options, python));
   const log = join(folder, 'pip.log');
   const context = { command, cwd: folder, what: 'pip could not find the packages', log };
   const wanted = packages.map(({ name, version }) => `${name}==${version}`);
@@ -55,7 +56,9 @@ export async function installPip(
   options: PrepareOptions,
   python: PythonRuntime,
 ): Promise<void> {
-  const command = await makeVenv(folder, options, python);
+  const shared = await sharedPip(options, python);
+  const own = await makeVenv(folder, options, python, shared === null ? [] : ['--without-pip']);
+  const command = shared ?? own;
   const log = join(folder, 'pip.log');
   const context = { command, cwd: folder, what: 'pip could not install the packages', log };
   const requirements = join(folder, 'requirements.txt');
@@ -63,9 +66,10 @@ export async function installPip(
     return `${name}==${version} ${hashes.map((it) => `--hash=${it}`).join(' ')}`;
   });
   await writeFile(requirements, `${lines.join('\n')}\n`);
-  const install = ['-m', 'pip', 'install', '--require-hashes', '--no-compile', ...binariesOnly(options)];
+  const into = shared === null ? [] : ['--python', own];
+  const install = ['-m', 'pip', ...into, 'install', '--require-hashes', '--no-compile', ...binariesOnly(options)];
   await callManager({ ...context, args: [...install, ...FLAGS, '--log', log, '--requirement', requirements] }, options);
-  const unlocked = TOOLS.filter((tool) => !lock.some(({ name }) => pipName(name) === tool));
+  const unlocked = shared === null ? TOOLS.filter((tool) => !lock.some(({ name }) => pipName(name) === tool)) : [];
   const remove = ['-m', 'pip', 'uninstall', '--yes', '--disable-pip-version-check', '--quiet', ...unlocked];
   if (unlocked.length > 0) await callManager({ ...context, args: remove }, options);
   await rm(log, { force: true });

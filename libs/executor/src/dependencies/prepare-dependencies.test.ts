@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -9,8 +10,11 @@ import { node } from '../hand-built-method.ts';
 import { isolationLevel } from '../isolation.ts';
 import { PLAIN_ENVIRONMENT } from '../prepared-environment.ts';
 import { PackageIndex } from './package-index.fixture.ts';
+import type { PreparedDependencies } from './prepare-dependencies.ts';
 
 let index: PackageIndex;
+/** With packages of both kinds. */
+let both: PreparedDependencies;
 before(async () => {
   index = await PackageIndex.start();
   await index.addNpm(
@@ -29,6 +33,7 @@ before(async () => {
   const large = `# ${'x'.repeat(100_000)}\n`;
   await index.addWheel('pysays', '0.9', `def say(text="hi"):\n    print(text)\n    return text * 2\n${large}`);
   await index.addWheel('pysays', '0.9', 'else = 1', 'py3-none-win_arm64');
+  both = await index.prepare({ npm: SAYS, pip: PYSAYS });
 });
 after(() => index.stop());
 
@@ -45,11 +50,8 @@ describe('dependencies', () => {
   });
 
   it('give the same lock each time', async () => {
-    const locks: string[] = [];
-    for (const cacheDir of ['lock-1', 'lock-2'].map((name) => join(index.dir, name))) {
-      const { lock } = await index.prepare({ npm: SAYS, pip: PYSAYS }, { cacheDir });
-      locks.push(Buffer.from(lock ?? []).toString());
-    }
+    const again = await index.prepare({ npm: SAYS, pip: PYSAYS });
+    const locks = [both, again].map(({ lock }) => Buffer.from(lock ?? []).toString());
     assert.equal(locks[0], locks[1]);
     assert.equal(JSON.parse(locks[0] ?? '').format, 'lock/1');
   });
@@ -102,13 +104,35 @@ describe('dependencies', () => {
     const file = (folder: string | null) => join(folder ?? '', 'scripted/installed');
     const without = await index.prepare({ npm: scripted });
     await assert.rejects(stat(file(without.environment.nodePath)), { code: 'ENOENT' });
-    const allowed = await index.prepare({ npm: scripted }, { allowScripts: true });
+    const lock = without.lock ?? new Uint8Array();
+    const allowed = await index.prepare({ npm: scripted }, { lock, allowScripts: true });
     assert.equal((await stat(file(allowed.environment.nodePath))).size, 1);
+  });
+
+  it('share a pip that is in no environment, and that packages which may run code never reach', async () => {
+    const start = 'import sys, pathlib; pathlib.Path(sys.prefix, "started").touch()';
+    await index.addWheel('pystarts', '1.0', '', undefined, start);
+    const pystarts = [{ name: 'pystarts', version: '1.0' }];
+    const { environment, lock } = await index.prepare({ pip: pystarts });
+    const [folder = ''] = environment.folders;
+    await assert.rejects(stat(join(folder, 'python/started')), { code: 'ENOENT' }, 'it ran at its installation');
+    const withPip = async (cacheDir: string) => {
+      const names = await readdir(cacheDir);
+      return names.filter((name) => existsSync(join(cacheDir, name, 'python/bin/pip')));
+    };
+    assert.equal((await withPip(join(index.dir, 'cache'))).length, 1);
+    const options = { lock: lock ?? new Uint8Array(), cacheDir: join(index.dir, 'allowed'), allowScripts: true };
+    const allowed = (await index.prepare({ pip: pystarts }, options)).environment;
+    assert.deepEqual(await withPip(options.cacheDir), []);
+    for (const { pythonCommand } of [environment, allowed]) {
+      const code = 'import pystarts, importlib.util as u; print([u.find_spec(n) for n in ("pip", "setuptools")])';
+      assert.equal((await promisify(execFile)(pythonCommand, ['-c', code])).stdout, '[None, None]\n');
+    }
   });
 
   const isolation = isolationLevel('/usr/local/bin:/usr/bin:/bin');
   it('are what code steps import and call, in a sandbox too', async (test) => {
-    const { environment, lock } = await index.prepare({ npm: SAYS, pip: PYSAYS });
+    const { environment, lock } = both;
     assert.equal(
       Buffer.from(lock ?? [])
         .toString()

@@ -5,7 +5,7 @@ import type { CompiledMethod, MethodDependencies } from '@methods/method/compile
 import { PLAIN_ENVIRONMENT, type PreparedEnvironment } from '../prepared-environment.ts';
 import { type PythonRuntime, PythonRuntimes } from '../runners/python-runtime.ts';
 import { type DependencyLock, lockBytes, readLock } from './dependency-lock.ts';
-import { buildEnvironment, hasEnvironment, inTemporaryFolder } from './environment-store.ts';
+import { ensureEnvironment, inTemporaryFolder } from './environment-store.ts';
 import { findCommand } from './find-command.ts';
 import { installNpm, lockNpm } from './npm-packages.ts';
 import { installPip, lockPip } from './pip-packages.ts';
@@ -19,8 +19,6 @@ export interface PreparedDependencies {
 }
 
 const ownPythons = new PythonRuntimes();
-/** Builds of this process by folder, so that runs that begin together build once. */
-const building = new Map<string, Promise<void>>();
 
 /**
  * Rejects with a StepFailure of kind dependency: a command, runtime or package is not there, or a package is not as
@@ -39,7 +37,12 @@ export async function prepareDependencies(
   const lock = given === undefined ? await makeLock(dependencies, options, python) : readLock(given, dependencies);
   const bytes = lockBytes(lock);
   const folder = join(options.cacheDir, environmentKey(bytes, python, options.allowScripts));
-  if (!(await hasEnvironment(folder))) await built(folder, lock, options, python);
+  await ensureEnvironment(options, folder, async (made) => {
+    if (lock.npm !== null) await installNpm(lock.npm, join(made, 'node'), options);
+    if (lock.pip !== null && python !== null) {
+      await installPip(lock.pip, join(made, 'python'), join(folder, 'python'), options, python);
+    }
+  });
   return { environment: environmentIn(folder, lock), lock: given ?? bytes };
 }
 
@@ -65,24 +68,6 @@ function makeLock(
     npm: npm.length === 0 ? null : await lockNpm(npm, folder, options),
     pip: python === null || pip.length === 0 ? null : await lockPip(pip, folder, options, python),
   }));
-}
-
-function built(
-  folder: string,
-  lock: DependencyLock,
-  options: PrepareOptions,
-  python: PythonRuntime | null,
-): Promise<void> {
-  const known = building.get(folder);
-  if (known !== undefined) return known;
-  const build = buildEnvironment(options.cacheDir, folder, async (made) => {
-    if (lock.npm !== null) await installNpm(lock.npm, join(made, 'node'), options);
-    if (lock.pip !== null && python !== null) {
-      await installPip(lock.pip, join(made, 'python'), join(folder, 'python'), options, python);
-    }
-  }).finally(() => building.delete(folder));
-  building.set(folder, build);
-  return build;
 }
 
 function environmentIn(folder: string, lock: DependencyLock): PreparedEnvironment {

@@ -8,17 +8,23 @@ import type { PrepareOptions } from './prepare-options.ts';
 const SCRIPT_BYTES_MAX = 1024 * 1024;
 
 /** Its interpreter. */
-export async function makeVenv(folder: string, options: PrepareOptions, python: PythonRuntime): Promise<string> {
+export async function makeVenv(
+  folder: string,
+  options: PrepareOptions,
+  python: PythonRuntime,
+  flags: readonly string[] = [],
+): Promise<string> {
   await mkdir(folder);
   const what = 'A virtual environment could not be made';
-  await callManager({ command: python.executable, args: ['-m', 'venv', folder], cwd: folder, what }, options);
+  await callManager({ command: python.executable, args: ['-m', 'venv', ...flags, folder], cwd: folder, what }, options);
   return join(folder, 'bin', 'python');
 }
 
 /** Makes a finished environment ready to be moved to `final`. */
 export async function settleVenv(folder: string, final: string, options: PrepareOptions): Promise<void> {
-  // Steps do not write compiled modules; a package without them would be compiled at each start.
-  const compile = ['-m', 'compileall', '-q', '-s', folder, '-p', final, join(folder, 'lib')];
+  // Steps do not write compiled modules; a package without them would be compiled at each start. -S: the `.pth`
+  // files of packages are code that Python runs as it starts.
+  const compile = ['-I', '-S', '-m', 'compileall', '-q', '-s', folder, '-p', final, join(folder, 'lib')];
   const command = join(folder, 'bin', 'python');
   // Modules that do not compile (templates, another Python's syntax) are told as a failure of the whole.
   await callManager({ command, args: compile, cwd: folder, what: 'compileall' }, options).catch(() => {});
