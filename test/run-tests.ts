@@ -1,6 +1,6 @@
 // `npm test`, after the checks: all tests of the repository, or those whose path contains one of the arguments. They
-// share one Postgres, started here; each makes databases of its own on it. Tests of whole systems come after the others,
-// and those of faults last, one file at a time. Nothing is left running, whatever ends this.
+// share one Postgres, started here; each makes databases of its own on it. Tests of whole systems come first, and
+// those of faults last, one file at a time. Nothing is left running, whatever ends this.
 import { availableParallelism } from 'node:os';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { root } from './checks/command.ts';
@@ -11,9 +11,8 @@ import { TestSummary } from './runner/test-summary.ts';
 
 const { beside, wholeSystem, faults } = findTestFiles(root, process.argv.slice(2));
 const runs = [
-  // Many of them wait more than they work.
-  { files: beside, concurrency: availableParallelism() + 1, timeoutMs: 300_000 },
-  { files: wholeSystem, concurrency: 2, timeoutMs: 900_000 },
+  // The longest first. Many of them wait more than they work.
+  { files: [...wholeSystem, ...beside], concurrency: availableParallelism() + 1, timeoutMs: 900_000 },
   { files: faults, concurrency: 1, timeoutMs: 900_000 },
 ].filter((run) => run.files.length > 0);
 
