@@ -132,7 +132,7 @@ export class CommandMailbox {
         failed = !(await this.makeConsumers(connection));
       } catch (error) {
         failed = true;
-        if (!connection.isClosed()) {
+        if (!connection.isClosed() && !connection.isDraining()) {
           this.link.logger.warn({ reason: briefError(error) }, 'consumers of shards cannot be made; trying on');
         }
         if (NOT_FOUND.includes(jetStreamErrorCode(error) ?? 0)) this.link.restore();
