@@ -56,7 +56,9 @@ export class CodeHarness {
       tryNumber: 1,
       lib: {},
       environment: PLAIN_ENVIRONMENT,
+      onInput: undefined,
       onLog: undefined,
+      onEvent: undefined,
       scope: { inputs: {}, run: { id: runId, started_at: '', version_id: '' }, steps: {} },
       secrets,
       mask: createMask(secrets),
@@ -76,6 +78,13 @@ export class CodeHarness {
     }
   }
 }
+
+/**
+ * For `sh`, in a step's working folder: leaves a process in a group of its own. It ends once that process is there for
+ * good: while it still becomes another program, its environment cannot be read, and nobody could tell whose it is.
+ */
+export const LEAVES_GROUP =
+  "mkfifo up never; setsid sh -c 'echo > up; read line < never' > /dev/null 2>&1 3>&- & read line < up";
 
 export function isAlive(pid: number): boolean {
   try {

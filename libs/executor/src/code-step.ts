@@ -1,7 +1,7 @@
 // Runs a code step (node, python or shell): values in, a runner that runs the code, and what came back.
 import type { CodeStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
-import type { JsonValue } from '@methods/method/json';
+import { type JsonValue, objectOf } from '@methods/method/json';
 import { LogTail } from './log-tail.ts';
 import { printedOut, typedOut } from './printed-out.ts';
 import { type RunnerJob, runnerKey } from './runners/runner-job.ts';
@@ -18,6 +18,8 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
   const { runners, folder, environment } = context;
   let values: JsonValue[] = [];
   for (const value of step.inputs.values()) values.push(evaluate(value, context.scope));
+  const names = [...step.inputs.keys()];
+  context.onInput?.(objectOf(names.map((name, i) => [name, values[i] ?? null] as const)));
   let files = NO_FILES;
   if (folder.hasFiles()) {
     values = await Promise.all(values.map((it) => folder.withAbsolutePaths(it)));
@@ -49,7 +51,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     step: step.name,
     code: step.code,
     codeLine: step.codeLine,
-    names: [...step.inputs.keys()],
+    names,
     key: stepKey(context.runId, context.path),
     tryNumber: context.tryNumber,
     values,
@@ -61,6 +63,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
       tail ??= new LogTail(context.mask, step.limits.logBytesMax, context.onLog);
       return tail;
     },
+    told: context.onEvent,
     collectFiles(out, workDir) {
       return takeStepFiles(step, out, workDir, folder, context.path);
     },

@@ -5,6 +5,7 @@ import type { RunOptions } from './run-options.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import { RunStop } from './run-stop.ts';
 import { type DeclaredSecrets, declaredSecrets } from './secrets/declared-secrets.ts';
+import { runMask } from './secrets/run-mask.ts';
 import { walkMethod } from './walk/method-walk.ts';
 import { type Frame, firstPlace } from './walk/place.ts';
 import { RunState } from './walk/run-state.ts';
@@ -37,7 +38,7 @@ async function walkToItsEnd(options: RunOptions, stop: RunStop, secrets: Declare
     prefix: '',
     depth: 0,
     secrets,
-    recorder: new StepRecorder(clock, secrets.mask),
+    recorder: new StepRecorder(clock, runMask(secrets.mask)),
     endsMs: runTimeoutMs === null ? null : clock.monotonicMs() + runTimeoutMs - ranMs,
   };
   const end = await walkMethod(new Walker(run), firstPlace(frame, runId, startedAtMs, inputs));

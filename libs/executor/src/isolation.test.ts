@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { CodeLanguage } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
-import { CodeHarness } from './code-harness.ts';
+import { CodeHarness, LEAVES_GROUP } from './code-harness.ts';
 import { literal, node } from './hand-built-method.ts';
 import { isolationLevel } from './isolation.ts';
 import { RunFolder } from './run-folder.ts';
@@ -183,8 +183,7 @@ time.sleep(600)`;
   it('is given a new process after a step that left one behind', async () => {
     const more = { versionId: 'ver_leaves' };
     const since = 'return { since: performance.timeOrigin }';
-    const leave =
-      "import { execSync } from 'node:child_process'; execSync('setsid sleep 600 > /dev/null 2>&1 3>&- &');";
+    const leave = `import { execSync } from 'node:child_process'; execSync(${JSON.stringify(LEAVES_GROUP)});`;
     const first = await returned('node', since, {}, more);
     const leaving = await harness.run(node('leaves', `${leave} ${since}`), more);
     assert.deepEqual(leaving.returned, first);

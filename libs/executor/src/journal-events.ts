@@ -5,11 +5,15 @@ import type { RunObserver } from './run-observer.ts';
 import type { CheckRecord, StepEnd } from './run-outcome.ts';
 import type { StepError } from './step-failure.ts';
 
+/** Of one try of a step; all of it would make a journal that nothing can read again. */
+const LOGGED_CHARACTERS_MAX = 64 * 1024;
 const STEP_EVENTS = { succeeded: 'step.finished', failed: 'step.failed', skipped: 'step.skipped' } as const;
 
 /** `write` takes a whole line without its end. Events are `{ seq, at, run_id, attempt, type, path?, … }`, `seq` after `lastSeq`, 0 unless given. */
 export class JournalEvents implements RunObserver {
   private seq: number;
+  /** Characters by step. */
+  private readonly loggedBy = new Map<string, number>();
 
   constructor(
     private readonly run: {
@@ -31,6 +35,7 @@ export class JournalEvents implements RunObserver {
   }
 
   stepStarted(path: string, kind: StepKind, tryNumber: number): void {
+    this.loggedBy.delete(path);
     this.add('step.started', { path, kind, try: tryNumber });
   }
 
@@ -46,8 +51,13 @@ export class JournalEvents implements RunObserver {
     this.add('step.kept', { path });
   }
 
+  /** The beginning of a long log; its end stands in the step's record. */
   logged(path: string, text: string): void {
-    this.add('log.appended', { path, text });
+    const before = this.loggedBy.get(path) ?? 0;
+    if (before >= LOGGED_CHARACTERS_MAX) return;
+    const kept = text.slice(0, LOGGED_CHARACTERS_MAX - before);
+    this.loggedBy.set(path, before + text.length);
+    this.add('log.appended', { path, text: kept, ...(kept === text ? {} : { cut: true }) });
   }
 
   checked(path: string, { name, phase, status, level = levelOf(status) }: CheckRecord): void {

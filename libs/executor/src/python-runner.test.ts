@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { JsonValue } from '@methods/method/json';
-import { CodeHarness, isAlive } from './code-harness.ts';
+import { CodeHarness, isAlive, LEAVES_GROUP } from './code-harness.ts';
 import { literal, node } from './hand-built-method.ts';
 import { RunFolder } from './run-folder.ts';
 import { until } from './run-harness.ts';
@@ -229,8 +229,7 @@ return {"folder": os.listdir("."), "cwd": os.getcwd() == step.dir, "env": [os.en
   for (const [what, code] of Object.entries({
     'a thread': 'import threading, time\nthreading.Thread(target=lambda: time.sleep(600), daemon=True).start()',
     'a child process': 'import subprocess\nsubprocess.Popen(["sleep", "600"])',
-    'a process that left its group':
-      'import subprocess\nsubprocess.run(["sh", "-c", "setsid sleep 600 >/dev/null 2>&1 3>&- &"])',
+    'a process that left its group': `import subprocess\nsubprocess.run(["sh", "-c", ${JSON.stringify(LEAVES_GROUP)}])`,
     'a changed built-in': 'import builtins\nglobals()["__builtins__"]["len"] = None',
     'a changed module': 'import json\njson.dumps = None',
     'a module changed by setattr': 'import json as j\nsetattr(j, "dumps", None)',

@@ -1,6 +1,9 @@
 // Looks on while a run walks, for live views. It changes nothing; what it is told is masked.
 import type { StepKind } from '@methods/method/compiled-method';
+import type { JsonObject } from '@methods/method/json';
+import type { LogSource } from './log-tail.ts';
 import type { CheckRecord, StepEnd } from './run-outcome.ts';
+import type { StepEvent } from './step-event.ts';
 import type { StepError } from './step-failure.ts';
 
 /** Called in the walk's own turn: methods must be quick and must not throw. */
@@ -13,7 +16,11 @@ export interface RunObserver {
   stepEnded?(record: StepEnd): void;
   /** Finished in an earlier attempt. */
   stepKept?(path: string): void;
-  /** What the step prints, while it runs; chunks, not lines. */
-  logged?(path: string, text: string): void;
+  /** What a code step or a called method is given, by name; before it runs. */
+  stepGiven?(path: string, values: JsonObject): void;
+  /** What the step prints or logs, while it runs; chunks, not lines. */
+  logged?(path: string, text: string, from: LogSource): void;
+  /** What the step's code tells of itself, while it runs; its checks come again with `checked` once the try has ended. */
+  told?(path: string, event: StepEvent): void;
   checked?(path: string, check: CheckRecord): void;
 }

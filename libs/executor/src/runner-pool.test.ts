@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { JsonValue } from '@methods/method/json';
+import { LEAVES_GROUP } from './code-harness.ts';
 import { literal, method, node, out, path } from './hand-built-method.ts';
 import { RunHarness, until } from './run-harness.ts';
 
@@ -96,8 +97,7 @@ describe('the runner pool', () => {
     'a timer': 'setInterval(() => {}, 1000)',
     'an open server': "(await import('node:http')).createServer().listen(0)",
     'a child process': "(await import('node:child_process')).spawn('sleep', ['600'])",
-    'a process that left its group':
-      "(await import('node:child_process')).execSync('setsid sleep 600 > /dev/null 2>&1 3>&- &')",
+    'a process that left its group': `(await import('node:child_process')).execSync(${JSON.stringify(LEAVES_GROUP)})`,
     'a global name': 'globalThis.left = 1',
     'a changed built-in': 'Array.prototype.map = () => []',
     'a listener of the process': "process.on('exit', () => {})",

@@ -10,13 +10,13 @@ import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import { type Isolation, isolationLevel } from './isolation.ts';
 import { EscapedProcesses } from './runners/escaped-processes.ts';
+import { GroupReaper } from './runners/group-reaper.ts';
 import { ProcessWatch } from './runners/process-watch.ts';
 import { PythonRuntimes } from './runners/python-runtime.ts';
 import type { Runner, RunnerOptions } from './runners/runner.ts';
 import type { RunnerJob, RunnerReply } from './runners/runner-job.ts';
 import { RunnerProcess } from './runners/runner-process.ts';
 import { RunnerQueue } from './runners/runner-queue.ts';
-import { RunnerReaper } from './runners/runner-reaper.ts';
 import { ShellProcess } from './runners/shell-process.ts';
 import { StepFailure } from './step-failure.ts';
 
@@ -53,7 +53,7 @@ export class RunnerPool implements Stoppable {
   private readonly escaped: EscapedProcesses;
   private level: Isolation | null = null;
   private folder: string | null = null;
-  private reaper: RunnerReaper | null = null;
+  private reaper: GroupReaper | null = null;
   private runnerSerial = 0;
   private freshSerial = 0;
   private runnerCount = 0;
@@ -70,7 +70,7 @@ export class RunnerPool implements Stoppable {
   start(): void {
     mkdirSync(this.options.folder, { recursive: true });
     this.folder = mkdtempSync(join(this.options.folder, 'runners-'));
-    this.reaper = new RunnerReaper(this.folder, this.options.path);
+    this.reaper = new GroupReaper(this.options.path, this.folder);
     this.level = this.options.isolation ?? isolationLevel(this.options.path);
   }
 

@@ -3,12 +3,14 @@ import type { Clock } from '@methods/base/clock';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
 import type { JsonObject, JsonValue } from '@methods/method/json';
+import type { LogSource } from './log-tail.ts';
 import type { PreparedEnvironment } from './prepared-environment.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { CheckRecord, StepLog } from './run-outcome.ts';
 import type { RunStop } from './run-stop.ts';
 import type { RunnerPool } from './runner-pool.ts';
 import type { Mask } from './secrets/mask.ts';
+import type { StepEvent } from './step-event.ts';
 import type { StepFailure } from './step-failure.ts';
 
 export interface StepContext {
@@ -23,8 +25,10 @@ export interface StepContext {
   readonly lib: CompiledMethod['lib'];
   /** What the version's dependencies came to on this machine. */
   readonly environment: PreparedEnvironment;
-  /** Takes what the step prints while it prints it, masked; undefined: nobody looks. */
-  readonly onLog: ((text: string) => void) | undefined;
+  /** Take what the step is given, prints and tells while it runs, all masked; undefined: nobody looks. */
+  readonly onInput: ((values: JsonObject) => void) | undefined;
+  readonly onLog: ((text: string, from: LogSource) => void) | undefined;
+  readonly onEvent: ((event: StepEvent) => void) | undefined;
   readonly scope: Scope;
   /** Values of the method's declared secrets. */
   readonly secrets: ReadonlyMap<string, string>;

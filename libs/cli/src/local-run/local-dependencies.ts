@@ -28,8 +28,7 @@ export async function prepareMethod({ method, called }: LocalMethod, context: Co
   for (const [path, inner] of called) {
     environments.set(path, (await prepare(inner.method, cacheDir, context)).environment);
   }
-  const lockSha256 = own.lock === null ? null : createHash('sha256').update(own.lock).digest('hex');
-  return { environment: own.environment, lockSha256, called: environments };
+  return { environment: own.environment, lockSha256: own.lockSha256, called: environments };
 }
 
 async function prepare(method: CompiledMethod, cacheDir: string, { config, output, interrupted }: CommandContext) {
@@ -38,22 +37,32 @@ async function prepare(method: CompiledMethod, cacheDir: string, { config, outpu
   if (hasPackages) output.line(output.paint('dim', `${method.name}: preparing its packages`));
   const lockFile = join(cacheDir, 'locks', sha256Of(JSON.stringify([npm, pip])));
   const known = hasPackages ? await readFile(lockFile).catch(() => null) : null;
-  try {
-    const prepared = await prepareDependencies(method, {
+  const prepareWith = (lock: Uint8Array | null) =>
+    prepareDependencies(method, {
       cacheDir: join(cacheDir, 'environments'),
-      ...(known === null ? {} : { lock: known }),
+      ...(lock === null ? {} : { lock }),
       allowScripts: false,
       path: config.path,
       host: config.variables,
       // Package managers are process groups of their own: Ctrl-C does not reach them by itself.
       signal: interrupted,
     });
-    if (known === null && prepared.lock !== null) await keep(cacheDir, lockFile, prepared.lock);
+  try {
+    const kept = known === null ? null : await prepareWith(known).catch(unlessOutdated);
+    if (kept !== null) return kept;
+    const prepared = await prepareWith(null);
+    if (prepared.lock !== null) await keep(cacheDir, lockFile, prepared.lock);
     return prepared;
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error;
     throw new CommandError('dependency', `${method.name} cannot run here: ${error.message}`);
   }
+}
+
+/** A lock that this machine made is only a cache: one that does not fit any more (a newer Python) is made anew. */
+function unlessOutdated(error: unknown): null {
+  if (error instanceof StepFailure && error.message.startsWith('M704:')) return null;
+  throw error;
 }
 
 async function keep(cacheDir: string, file: string, lock: Uint8Array): Promise<void> {

@@ -21,7 +21,7 @@ import type { OpenRun } from './local-runs.ts';
 import { asJson, keptRecord, RunHistory } from './run-history.ts';
 import { RunJournalFile } from './run-journal.ts';
 import { type LocalQuestion, type LocalRunRecord, localQuestion, writeJson } from './run-record.ts';
-import { writeStep, writeStepFile } from './step-folder.ts';
+import { StepFolders, writeStepFile } from './step-folder.ts';
 
 /** Where a run rests. `record` is what stands in `run.json`. */
 export type LocalRest =
@@ -54,6 +54,7 @@ export interface LocalWalkParts {
 export class LocalWalk {
   private readonly history: RunHistory;
   private record: LocalRunRecord;
+  private readonly steps: StepFolders;
   /** Records come without waiting for each other, and stand in the order they came. */
   private written: Promise<void> = Promise.resolve();
 
@@ -65,6 +66,10 @@ export class LocalWalk {
     const { run } = parts;
     this.history = new RunHistory(run.events);
     this.record = { ...run.record, attempt: attemptOf(run) };
+    this.steps = new StepFolders(run.dir, (write) => {
+      // A full disk is told by the next end of a step.
+      this.inOrder(write).catch(() => {});
+    });
   }
 
   static async toItsRest(parts: LocalWalkParts): Promise<WalkedRun> {
@@ -132,7 +137,7 @@ export class LocalWalk {
       environment: prepared.environment,
       callee: calleeOf(method, prepared),
       ranMs: this.record.ran_ms,
-      observer: bothObservers(view, this.journal.told),
+      observer: allObservers(view, this.journal.told, this.steps),
     });
   }
 
@@ -209,7 +214,7 @@ export class LocalWalk {
 
   private stepEnded(record: StepEnd): Promise<void> {
     return this.inOrder(async () => {
-      await writeStep(this.parts.run.dir, record);
+      await this.steps.ended(record);
       const kept = keptRecord(record);
       const type = record.status === 'succeeded' ? 'step.finished' : (`step.${record.status}` as const);
       await this.journal.append(type, { path: record.path, record: asJson(kept) });
@@ -247,27 +252,34 @@ function calleeOf({ called }: LocalMethod, prepared: PreparedMethod): Callee {
   };
 }
 
-/** The journal has the end of a step with its record. */
-function bothObservers(view: RunObserver, told: JournalEvents): RunObserver {
+/** The journal and the step's folder have the end of a step with its record. */
+function allObservers(view: RunObserver, journal: JournalEvents, steps: StepFolders): RunObserver {
   return {
     stepStarted: (path, kind, tryNumber) => {
-      told.stepStarted(path, kind, tryNumber);
+      steps.stepStarted(path);
+      journal.stepStarted(path, kind, tryNumber);
       view.stepStarted?.(path, kind, tryNumber);
     },
+    stepGiven: (path, values) => steps.stepGiven(path, values),
     stepRetrying: (path, tryNumber, delayMs, error) => {
-      told.stepRetrying(path, tryNumber, delayMs, error);
+      journal.stepRetrying(path, tryNumber, delayMs, error);
       view.stepRetrying?.(path, tryNumber, delayMs, error);
     },
     stepKept: (path) => {
-      told.stepKept(path);
+      journal.stepKept(path);
       view.stepKept?.(path);
     },
     stepEnded: (record) => view.stepEnded?.(record),
-    logged: (path, text) => {
-      told.logged(path, text);
-      view.logged?.(path, text);
+    logged: (path, text, from) => {
+      steps.logged(path, text, from);
+      journal.logged(path, text);
+      view.logged?.(path, text, from);
     },
-    checked: (path, check) => told.checked(path, check),
+    told: (path, event) => {
+      steps.told(path, event);
+      view.told?.(path, event);
+    },
+    checked: (path, check) => journal.checked(path, check),
   };
 }
 

@@ -1,19 +1,104 @@
-// What a person finds of a step in the run's folder, beside the files the step gave.
-import { mkdir, writeFile } from 'node:fs/promises';
+// What a person finds of a step in the run's folder, beside the files the step gave: what it was given, what it came to,
+// and of its last try what it printed and told. All of it comes masked.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type LogSource, TextTail } from '@methods/executor/log-tail';
+import type { RunObserver } from '@methods/executor/run-observer';
 import type { StepEnd } from '@methods/executor/run-outcome';
+import type { StepEvent } from '@methods/executor/step-event';
+import { type JsonObject, objectOf } from '@methods/method/json';
 import { writeJson } from './run-record.ts';
 
-export async function writeStep(runDir: string, record: StepEnd): Promise<void> {
-  const { path, status, log, error, withheld, out } = record;
-  if (status === 'skipped') return;
-  if (log !== null) await writeFile(join(await made(runDir, path), 'stdout.log'), log.text);
-  if (error !== null) await writeStepFile(runDir, path, 'error.json', error);
-  else if (!withheld) await writeStepFile(runDir, path, 'out.json', out);
+/** Of each file, the end. */
+const LOG_BYTES_MAX = 1024 * 1024;
+const IN_BYTES_MAX = 1024 * 1024;
+
+/** The end of what a running step said, by the file it goes to. */
+type Said = Readonly<Record<'stdout.log' | 'stderr.log' | 'events.ndjson', TextTail>>;
+
+export class StepFolders implements RunObserver {
+  private readonly running = new Map<string, Said>();
+
+  /** `inOrder`: writes come one after the other, and none is lost. */
+  constructor(
+    private readonly runDir: string,
+    private readonly inOrder: (write: () => Promise<void>) => void,
+  ) {}
+
+  stepStarted(path: string): void {
+    this.running.delete(path);
+  }
+
+  /** On the disk before the step's end is, also where the step is killed. */
+  stepGiven(path: string, values: JsonObject): void {
+    this.inOrder(() => writeStepFile(this.runDir, path, 'in.json', bounded(values)));
+  }
+
+  logged(path: string, text: string, from: LogSource): void {
+    if (from === 'stdout' || from === 'stderr') this.saidBy(path)[`${from}.log`].push(text);
+  }
+
+  told(path: string, event: StepEvent): void {
+    this.saidBy(path)['events.ndjson'].push(`${JSON.stringify({ time: new Date().toISOString(), ...event })}\n`);
+  }
+
+  /** Once for each step; its folder is whole then. */
+  async ended(record: StepEnd): Promise<void> {
+    const { path, status, log, error, withheld, out } = record;
+    if (status === 'skipped') return;
+    const said = this.running.get(path);
+    this.running.delete(path);
+    if (said !== undefined) await this.writeSaid(path, said);
+    // A step that gives a secret says nothing before its end: its log is masked only then.
+    else if (log !== null) await writeFile(join(await made(this.runDir, path), 'stdout.log'), log.text);
+    if (error !== null) await writeStepFile(this.runDir, path, 'error.json', error);
+    else if (!withheld) await writeStepFile(this.runDir, path, 'out.json', out);
+  }
+
+  private saidBy(path: string): Said {
+    let said = this.running.get(path);
+    if (said === undefined) {
+      said = {
+        'stdout.log': new TextTail(LOG_BYTES_MAX),
+        'stderr.log': new TextTail(LOG_BYTES_MAX),
+        'events.ndjson': new TextTail(LOG_BYTES_MAX),
+      };
+      this.running.set(path, said);
+    }
+    return said;
+  }
+
+  private async writeSaid(path: string, said: Said): Promise<void> {
+    const dir = await made(this.runDir, path);
+    for (const [name, tail] of Object.entries(said)) {
+      const { text, cut } = tail.end();
+      // Half a line is no event.
+      const whole = cut && name === 'events.ndjson' ? text.slice(text.indexOf('\n') + 1) : text;
+      // What an earlier attempt left is not what this one said.
+      if (whole === '') await rm(join(dir, name), { force: true });
+      else await writeFile(join(dir, name), whole);
+    }
+  }
 }
 
 export async function writeStepFile(runDir: string, path: string, name: string, value: unknown): Promise<void> {
   await writeJson(join(await made(runDir, path), name), value);
+}
+
+/** Large values are told by their size: the outs they came from stand in files of their own. */
+function bounded(values: JsonObject): JsonObject {
+  if (bytesOf(values) <= IN_BYTES_MAX) return values;
+  const each = Math.floor(IN_BYTES_MAX / Object.keys(values).length);
+  return objectOf(
+    Object.entries(values).map(([name, value]) => {
+      const bytes = bytesOf(value);
+      return [name, bytes <= each ? value : `(left out: ${bytes} bytes)`] as const;
+    }),
+  );
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /** `loop[2]/inner` stands in `steps/loop.2/inner`. */

@@ -7,7 +7,7 @@ import { showForm, showQuestion } from '../answer/show-question.ts';
 import type { CommandContext } from '../command/command.ts';
 import { EXIT, type ExitCode } from '../command/exit-code.ts';
 import { startExecutorParts } from '../local-run/executor-parts.ts';
-import { prepareMethod } from '../local-run/local-dependencies.ts';
+import { type PreparedMethod, prepareMethod } from '../local-run/local-dependencies.ts';
 import { localInspection } from '../local-run/local-inspection.ts';
 import type { OpenRun } from '../local-run/local-runs.ts';
 import { refuseMissingSecrets } from '../local-run/local-secrets.ts';
@@ -18,17 +18,18 @@ import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { StepView } from './step-view.ts';
 
-/** Takes the run over: it is released whatever happens. @throws CommandError */
+/** Takes the run over: it is released whatever happens. `ready`: prepared before there was a run. @throws CommandError */
 export async function goOn(
   run: OpenRun,
   method: LocalMethod,
   answers: HumanAnswers,
   context: CommandContext,
+  ready: PreparedMethod | null = null,
 ): Promise<ExitCode> {
   const { output, config, cwd, interrupted } = context;
   try {
     refuseMissingSecrets(method, config.variables);
-    const prepared = await prepareMethod(method, context);
+    const prepared = ready ?? (await prepareMethod(method, context));
     const view = new StepView(output);
     const executor = startExecutorParts(join(cwd, '.methods', 'work'), config);
     try {

@@ -23,6 +23,17 @@ async function folderWith(files: Readonly<Record<string, string>>): Promise<CliF
   return folder;
 }
 
+interface TestEvent {
+  readonly [field: string]: unknown;
+}
+
+function eventsIn(lines: string): TestEvent[] {
+  return lines
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as TestEvent);
+}
+
 const PAY = `format: method/2
 name: pay
 inputs: { amount: number 0.01.., who: string = Ann }
@@ -60,7 +71,13 @@ test('a run prints its steps, its result and its folder, and keeps everything th
   deepEqual(JSON.parse(await folder.read(`${run}/inputs.json`)), { amount: 20, who: 'Ann' });
   deepEqual(JSON.parse(await folder.read(`${run}/result.json`)), { total: 22, decision: null });
   deepEqual(JSON.parse(await folder.read(`${run}/steps/fee/out.json`)), { fee: 2 });
-  equal(await folder.read(`${run}/steps/fee/stdout.log`), 'a fee of a tenth\n');
+  deepEqual(JSON.parse(await folder.read(`${run}/steps/fee/in.json`)), { amount: 20 });
+  deepEqual(
+    eventsIn(await folder.read(`${run}/steps/fee/events.ndjson`)).map(
+      ({ t, message, name }) => message ?? `${t} ${name}`,
+    ),
+    ['a fee of a tenth', 'check the fee is small'],
+  );
   const record = JSON.parse(await folder.read(`${run}/run.json`)) as { run_id: string; status: string };
   deepEqual([record.run_id, record.status], [runId, 'succeeded']);
 });
@@ -94,6 +111,17 @@ test('inputs that do not fit are all named, and there is no run', async () => {
   equal(code, 1);
   match(stderr, /^error: the inputs do not fit: .*amount is required/);
   match(stderr, /did you mean "amount"/);
+  deepEqual(await folder.runs(), []);
+});
+
+test('dependencies that are not to be had are told before there is a run', async () => {
+  const folder = await folderWith({
+    'needs.method':
+      'format: method/2\nname: needs\ndependencies: { commands: [no-such-command] }\nsteps:\n  - { name: a, wait: 1ms }\n',
+  });
+  const { code, stderr } = await folder.methods(['run', 'needs.method']);
+  equal(code, 1);
+  match(stderr, /^error: needs cannot run here: The command no-such-command is not on/);
   deepEqual(await folder.runs(), []);
 });
 

@@ -3,6 +3,7 @@ import { NO_ANSWERS, readHumanFile, refuseUnknownQuestions } from '../answer/giv
 import type { Command, CommandContext } from '../command/command.ts';
 import { CommandError, UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
+import { prepareMethod } from '../local-run/local-dependencies.ts';
 import { fittingInputs, readJsonOption } from '../local-run/local-inputs.ts';
 import { LocalRuns, type OpenRun } from '../local-run/local-runs.ts';
 import { refuseMissingSecrets } from '../local-run/local-secrets.ts';
@@ -39,9 +40,9 @@ export const runCommand: Command = {
     const human = line.text('human');
     const answers = human === undefined ? NO_ANSWERS : await readHumanFile(human, context.cwd);
     const known = ({ method }: LocalMethod) => refuseUnknownQuestions(answers, method, human ?? '');
-    const { run, method } =
+    const { run, method, prepared } =
       file === undefined ? await resume(resumed ?? '', line, context) : await begin(file, line, context, known);
-    return goOn(run, method, answers, context);
+    return goOn(run, method, answers, context, prepared);
   },
 };
 
@@ -49,9 +50,10 @@ export const runCommand: Command = {
 async function begin(
   name: string,
   line: CommandLine,
-  { cwd, output, config }: CommandContext,
+  context: CommandContext,
   refuseAnswers: (method: LocalMethod) => void,
 ) {
+  const { cwd, output, config } = context;
   const file = await readMethodFile(name, cwd);
   const method = compileToRun(file, cwd, output);
   refuseWhatCannotRunHere(method);
@@ -62,9 +64,10 @@ async function begin(
   );
   refuseAnswers(method);
   refuseMissingSecrets(method, config.variables);
+  const prepared = await prepareMethod(method, context);
   const run = await new LocalRuns(cwd).create(file, method, inputs);
   output.line(`${method.method.name} ${output.paint('dim', run.record.run_id)}`);
-  return { run, method };
+  return { run, method, prepared };
 }
 
 async function resume(runId: string, line: CommandLine, { cwd, output }: CommandContext) {
@@ -76,7 +79,7 @@ async function resume(runId: string, line: CommandLine, { cwd, output }: Command
     throw new CommandError('run_finished', `${runId} has ${status} already`, { hint: `see ${run.dir}` });
   }
   sayThatItGoesOn(run, output);
-  return { run, method: await recompile(run, output) };
+  return { run, method: await recompile(run, output), prepared: null };
 }
 
 export function sayThatItGoesOn({ record }: OpenRun, output: Output): void {

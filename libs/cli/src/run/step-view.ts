@@ -1,10 +1,12 @@
 // Shows the steps of a run as they go: on a terminal with a line at the foot for what runs now, elsewhere as plain lines.
+import type { LogSource } from '@methods/executor/log-tail';
 import type { CheckRecord, StepEnd } from '@methods/executor/run-outcome';
+import { progressText, type StepEvent } from '@methods/executor/step-event';
 import type { StepError } from '@methods/executor/step-failure';
 import type { StepKind } from '@methods/method/compiled-method';
 import type { WalkView } from '../local-run/local-walk.ts';
 import type { Output, Paint } from '../terminal/output.ts';
-import { plainText } from '../terminal/plain-text.ts';
+import { cutToWidth, plainText } from '../terminal/plain-text.ts';
 import { timeSpan } from '../terminal/words.ts';
 
 const REDRAW_MS = 120;
@@ -21,10 +23,19 @@ const MARKS: Readonly<Record<StepEnd['status'], readonly [string, Paint]>> = {
   skipped: ['-', 'dim'],
 };
 
+interface RunningStep {
+  readonly sinceMs: number;
+  printed: boolean;
+  /** By source: what stands after its last line end. */
+  readonly rest: Map<LogSource, string>;
+  /** As the step told it last, fit for a terminal. */
+  progress: string;
+}
+
 export class StepView implements WalkView {
   /** Ended in this process: a walk that goes on after a question passes them again. */
   private readonly seen = new Set<string>();
-  private readonly running = new Map<string, { readonly sinceMs: number; printed: boolean; rest: string }>();
+  private readonly running = new Map<string, RunningStep>();
   private timer: NodeJS.Timeout | null = null;
   private frame = 0;
 
@@ -32,22 +43,31 @@ export class StepView implements WalkView {
 
   stepStarted(path: string, kind: StepKind): void {
     if (GROUPS.includes(kind)) return;
-    this.running.set(path, { sinceMs: performance.now(), printed: false, rest: '' });
+    this.running.set(path, { sinceMs: performance.now(), printed: false, rest: new Map(), progress: '' });
     if (!this.output.live) return;
     this.timer ??= setInterval(() => this.redraw(), REDRAW_MS).unref();
     this.redraw();
   }
 
   /** What a step prints, while it prints it. */
-  logged(path: string, text: string): void {
+  logged(path: string, text: string, from: LogSource): void {
     const step = this.running.get(path);
     if (step === undefined) return;
-    // Chunks are cut anywhere: what stands after the last line end waits for the rest of its line.
-    const whole = step.rest + text;
-    const end = whole.lastIndexOf('\n') + 1;
-    step.rest = whole.slice(end).slice(-LINE_CHARACTERS_MAX);
     step.printed = true;
+    // The line at the foot shows it.
+    if (from === 'progress' && this.output.live) return;
+    // Chunks are cut anywhere: what stands after the last line end waits for the rest of its line.
+    const whole = (step.rest.get(from) ?? '') + text;
+    const end = whole.lastIndexOf('\n') + 1;
+    step.rest.set(from, whole.slice(end).slice(-LINE_CHARACTERS_MAX));
     if (end > 0) this.above(() => this.log(path, whole.slice(0, end)));
+  }
+
+  told(path: string, event: StepEvent): void {
+    const step = this.running.get(path);
+    if (step === undefined || event.t !== 'progress') return;
+    // The next redraw shows it: a step may tell thousands in a second.
+    step.progress = plainText(progressText(event)).replaceAll('\n', ' ');
   }
 
   stepRetrying(path: string, tryNumber: number, delayMs: number, error: StepError): void {
@@ -71,7 +91,7 @@ export class StepView implements WalkView {
     const step = this.running.get(record.path);
     this.running.delete(record.path);
     this.above(() => {
-      if (step !== undefined && step.rest !== '') this.log(record.path, step.rest);
+      for (const rest of step?.rest.values() ?? []) if (rest !== '') this.log(record.path, rest);
       if (record.log !== null && step?.printed !== true) this.log(record.path, record.log.text);
       this.end(record);
     });
@@ -111,7 +131,7 @@ export class StepView implements WalkView {
   private log(path: string, text: string): void {
     const lines = plainText(text).replace(/\n$/, '').split('\n');
     const left = lines.length - LOG_LINES_MAX;
-    if (left > 0) this.output.line(this.output.paint('dim', `    │ … ${left} more lines in the step's stdout.log`));
+    if (left > 0) this.output.line(this.output.paint('dim', `    │ … ${left} more lines in the step's folder`));
     // Lines of steps that run side by side would not tell whose they are.
     const mark = this.running.size > 1 ? `${path} │` : '│';
     for (const line of lines.slice(-LOG_LINES_MAX)) this.output.line(this.output.paint('dim', `    ${mark} ${line}`));
@@ -131,9 +151,10 @@ export class StepView implements WalkView {
     }
     this.frame = (this.frame + 1) % FRAMES.length;
     const span = timeSpan(performance.now() - oldest.sinceMs);
-    const text = `${FRAMES[this.frame]} ${[...this.running.keys()].join(', ')} ${span}`;
+    const steps = Array.from(this.running, ([path, { progress }]) => (progress === '' ? path : `${path} ${progress}`));
+    const text = `${FRAMES[this.frame]} ${span} ${steps.join(', ')}`;
     // A line that wraps could not be taken away again.
-    this.output.draw(`${CLEAR_LINE}${text.slice(0, this.output.columns - 1)}`);
+    this.output.draw(`${CLEAR_LINE}${cutToWidth(text, this.output.columns - 1)}`);
   }
 }
 

@@ -1,9 +1,21 @@
 // Text that others wrote, made fit for a terminal: a log or a question must not move the cursor or change the title.
-import { plainLine } from '@methods/method/report/terminal-text';
+import { cellsOf, plainLine } from '@methods/method/report/terminal-text';
 
 // Colours and titles, of which only the letters would be left over. https://ecma-international.org ECMA-48, 5.4 and 5.6.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
 const SEQUENCES = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
+
+/** As much of a line as fits. */
+export function cutToWidth(line: string, columns: number): string {
+  let left = columns;
+  let fitting = '';
+  for (const { text, width } of cellsOf(line)) {
+    left -= width;
+    if (left < 0) break;
+    fitting += text;
+  }
+  return fitting;
+}
 
 /** Lines stay lines; escape sequences go; every other character that acts on a terminal is replaced. */
 export function plainText(text: string): string {

@@ -87,20 +87,32 @@ function thatFaults({ that }: TestExpectation, scope: Scope): string[] {
 
 function scopeOf(method: CompiledMethod, { inputs, records }: TestedRun, result: JsonObject): Scope {
   const outs = new Map(records.map((record) => [record.path, record.out]));
-  const steps = Object.fromEntries(namedSteps(method.steps).map(([name, path]) => [name, outs.get(path) ?? null]));
+  const steps = Object.fromEntries(
+    namedSteps(method.steps).map(([name, path, step]) => {
+      return [name, outs.get(path) ?? (step.loop?.kind === 'each' ? emptyRounds(path, records) : null)];
+    }),
+  );
   const run = { id: 'run_test', started_at: new Date(0).toISOString(), version_id: 'test' };
   return { inputs, run, steps, result };
 }
 
+/** An `each` that was skipped as a whole: to what reads it, a null for each item. */
+function emptyRounds(path: string, records: readonly StepEnd[]): JsonValue {
+  const rounds = records.filter(
+    (record) => record.path.startsWith(path) && /^\[\d+\]$/.test(record.path.slice(path.length)),
+  );
+  return rounds.map(() => null);
+}
+
 /** Names visible after the last step, with their paths: those of plain groups too, but not those inside rounds. */
-function namedSteps(steps: readonly CompiledStep[], above = ''): (readonly [string, string])[] {
+function namedSteps(steps: readonly CompiledStep[], above = ''): (readonly [string, string, CompiledStep])[] {
   return steps.flatMap((step) => {
     const path = above + step.name;
     const inner =
       (step.kind === 'steps' || step.kind === 'parallel') && step.loop === null
         ? namedSteps(step.steps, `${path}/`)
         : [];
-    return [[step.name, path] as const, ...inner];
+    return [[step.name, path, step] as const, ...inner];
   });
 }
 

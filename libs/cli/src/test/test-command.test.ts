@@ -121,3 +121,34 @@ test('what is not as expected is told, and so is a step that is not mocked', asy
     ],
   );
 });
+
+test('a step of which every round was skipped is skipped, and a list of nulls', async () => {
+  const own = await CliFolder.make({
+    'tell.method': `format: method/2
+name: tell
+inputs: { list: list<integer> }
+steps:
+  - name: tell
+    each: inputs.list
+    if: item > 5
+    in: { n: =item }
+    node: "return { n }"
+    out: { n: integer }
+result: { told: =steps.tell.filter(t => t != null).length }
+tests:
+  - name: nobody is told
+    inputs: { list: [1, 2] }
+    expect:
+      skipped: [tell]
+      result: { told: 0 }
+      that:
+        - Both are null: steps.tell.length == 2
+`,
+  });
+  try {
+    const { code, stdout } = await own.methods(['test', 'tell.method']);
+    equal(code, 0, stdout);
+  } finally {
+    await own.remove();
+  }
+});

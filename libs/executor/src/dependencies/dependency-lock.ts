@@ -10,6 +10,16 @@ export interface DependencyLock {
   /** npm's own lock file, without the addresses packages came from. */
   readonly npm: JsonObject | null;
   readonly pip: readonly LockedPackage[] | null;
+  /** Where pip chose its packages; null: it chose none, or the lock does not say. */
+  readonly pipPlatform: LockPlatform | null;
+}
+
+/** pip chooses for the machine it runs on: others may need packages more, or have none that fit. */
+export interface LockPlatform {
+  /** Such as `3.11`. */
+  readonly python: string;
+  /** Such as `linux-x64`. */
+  readonly system: string;
 }
 
 export interface LockedPackage extends ExactPackage {
@@ -22,9 +32,10 @@ const FORMAT = 'lock/1';
 const LOCK_BYTES_MAX = 1024 * 1024;
 
 /** The same bytes for the same lock. Throws StepFailure of kind dependency when it is larger than 1 MiB. */
-export function lockBytes({ npm, pip }: DependencyLock): Uint8Array {
+export function lockBytes({ npm, pip, pipPlatform }: DependencyLock): Uint8Array {
   const listed = pip?.map(({ name, version, hashes }) => ({ name, version, hashes })) ?? null;
-  const bytes = Buffer.from(`${canonicalJson({ format: FORMAT, npm, pip: listed })}\n`);
+  const made = pipPlatform === null ? {} : { pip_platform: { python: pipPlatform.python, system: pipPlatform.system } };
+  const bytes = Buffer.from(`${canonicalJson({ format: FORMAT, npm, pip: listed, ...made })}\n`);
   if (bytes.length <= LOCK_BYTES_MAX) return bytes;
   throw new StepFailure('dependency', `The lock of the dependencies has ${bytes.length} bytes; it may have 1 MiB`);
 }
@@ -37,7 +48,8 @@ export function readLock(bytes: Uint8Array, dependencies: MethodDependencies): D
   if (lock.format !== FORMAT || !(npm === null || isJsonObject(npm)) || !(pip === null || isLockedList(pip))) {
     throw mismatch('it is not of the format lock/1');
   }
-  const locked = { npm: npm as JsonObject | null, pip: pip as readonly LockedPackage[] | null };
+  const pipPlatform = platformIn(ownField(lock, 'pip_platform'));
+  const locked = { npm: npm as JsonObject | null, pip: pip as readonly LockedPackage[] | null, pipPlatform };
   const direct = locked.npm === null ? [] : directPackages(locked.npm);
   matchPackages(dependencies.npm, new Map(direct.map(({ name, version }) => [name, version])), (name) => name);
   matchPackages(dependencies.pip, new Map(locked.pip?.map(({ name, version }) => [pipName(name), version])), pipName);
@@ -54,6 +66,14 @@ export function pipName(name: string): string {
     .replace(/\[.*/, '')
     .toLowerCase()
     .replace(/[-_.]+/g, '-');
+}
+
+function platformIn(value: JsonValue | undefined): LockPlatform | null {
+  if (!isJsonObject(value)) return null;
+  const { python, system } = value;
+  const isWord = (word: JsonValue | undefined): word is string =>
+    typeof word === 'string' && /^[\w.-]{1,40}$/.test(word);
+  return isWord(python) && isWord(system) ? { python, system } : null;
 }
 
 function matchPackages(

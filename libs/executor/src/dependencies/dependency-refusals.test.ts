@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
+import type { PythonRuntimes } from '../runners/python-runtime.ts';
 import { PackageIndex } from './package-index.fixture.ts';
 
 /** Nobody waits for the pauses before a registry is asked again. */
@@ -65,6 +66,34 @@ describe('dependencies are refused', () => {
     assert.match(await index.refused({ pip: missing }), /^M703: missing==1\.0\.0 was not found/);
     assert.match(await index.refused({ npm: [{ name: 'exact', version: '9.0.0' }] }), /^M703: exact@9\.0\.0 was not/);
     assert.match(await index.refused({ pip: [{ name: 'py_exact', version: '9.0' }] }), /^M703: py_exact==9\.0 was not/);
+  });
+
+  it('when the lock was made for another platform, in words of that', async () => {
+    const own = Buffer.from(lock).toString();
+    assert.match(own, /"pip_platform":\{"python":"3\.\d+","system":"\w+-\w+"\}/);
+    const foreign = own
+      .replace(/sha256:[0-9a-f]{64}/, `sha256:${'0'.repeat(64)}`)
+      .replace(/"pip_platform":\{[^}]*\}/, '"pip_platform":{"python":"3.9","system":"darwin-arm64"}');
+    const both = { npm: EXACT, pip: PYEXACT };
+    assert.match(
+      await index.refused(both, { lock: Buffer.from(foreign) }),
+      /^M704: the version's lock was made with Python 3\.9 on darwin-arm64 and its packages do not fit Python 3\.\d+ on /,
+    );
+    const fitting = own.replace('"system":"', '"system":"other-');
+    assert.ok((await index.prepare(both, { lock: Buffer.from(fitting) })).lockSha256, 'what fits is not refused');
+  });
+
+  it('when the pip of Python is too old to lock them, though not to install them', async () => {
+    const executable = join(index.dir, 'old-python');
+    const script = '#!/bin/sh\ncase "$*" in *ensurepip.version*) echo 20.3.4 ;; *) exec python3 "$@" ;; esac\n';
+    await writeFile(executable, script, { mode: 0o755 });
+    const pythons = { get: async () => ({ executable, folders: [], version: '3.9.2' }) } as unknown as PythonRuntimes;
+    const options = { pythons, cacheDir: join(index.dir, 'old') };
+    assert.match(
+      await index.refused({ pip: PYEXACT }, options),
+      /^pip 20\.3\.4 of Python 3\.9\.2 cannot lock packages: pip 22\.2 or later is needed/,
+    );
+    assert.ok((await index.prepare({ npm: EXACT, pip: PYEXACT }, { ...options, lock })).environment.nodePath);
   });
 
   it('when npm is not on PATH', async () => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { isAlive } from '../code-harness.ts';
 import { until } from '../run-harness.ts';
 import { ensureEnvironment } from './environment-store.ts';
 import { NOTHING, PATH, PackageIndex } from './package-index.fixture.ts';
@@ -32,6 +34,18 @@ function elsewhere(cacheDir: string): ChildProcess {
     console.log((await prepareDependencies(method, options)).environment.nodePath)`;
   const args = ['--import', 'tsx', '--input-type=module', '-e', code];
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** Those that work in the folder or below it. */
+function processesIn(folder: string): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.filter((pid) => {
+    try {
+      return readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
+    } catch {
+      return false;
+    }
+  });
 }
 
 async function printed(child: ChildProcess): Promise<string> {
@@ -74,15 +88,18 @@ describe('an environment', () => {
     assert.deepEqual(await readdir(folder), ['whole']);
   });
 
-  it('is never half there: a killed build leaves a folder of its own, which goes later', async () => {
+  it('is never half there: a killed build ends with its npm and leaves a folder of its own, which goes later', async () => {
     const cacheDir = join(index.dir, 'killed');
     index.silentAbout = '.tgz';
     await rm(join(index.dir, 'npm-cache'), { recursive: true });
     const asked = index.requests.length;
     const builder = elsewhere(cacheDir);
     await until(() => index.requests.slice(asked).some((url) => url.endsWith('.tgz')), 30_000);
+    const managers = processesIn(cacheDir);
+    assert.notDeepEqual(managers, []);
     builder.kill('SIGKILL');
     await once(builder, 'close');
+    await until(() => !managers.some(isAlive));
     const left = await readdir(cacheDir);
     assert.match(left.join(), /^\.building-[^,]+$/);
     index.silentAbout = '';

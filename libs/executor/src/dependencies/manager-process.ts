@@ -1,5 +1,7 @@
-// One run of a package manager: a process group that ends with its deadline or its signal, and leaves nothing behind.
+// One run of a package manager: a process group that ends with its deadline, its signal or this process, and leaves
+// nothing behind.
 import { spawn } from 'node:child_process';
+import { GroupReaper } from '../runners/group-reaper.ts';
 
 export interface ManagerEnd {
   /** Null: it was ended, or could not be started. */
@@ -22,7 +24,10 @@ const STDERR_BYTES_KEPT = 64 * 1024;
 /** Never rejects. Output beyond 16 MiB ends the process. */
 export function runManager({ command, args, cwd, env }: ManagerCommand, signal: AbortSignal): Promise<ManagerEnd> {
   return new Promise((resolve) => {
+    // First, so that there is no moment in which a killed worker would leave the group to itself.
+    const reaper = new GroupReaper(env.PATH ?? '');
     const child = spawn(command, [...args], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    if (child.pid !== undefined) reaper.started(child.pid);
     const kill = () => {
       // Its own group: scripts of packages end too.
       if (child.pid === undefined) return;
@@ -47,6 +52,8 @@ export function runManager({ command, args, cwd, env }: ManagerCommand, signal: 
     child.once('exit', kill);
     const end = (code: number | null) => {
       signal.removeEventListener('abort', kill);
+      if (child.pid !== undefined) reaper.ended(child.pid);
+      void reaper.stop();
       resolve({ code, stdout: Buffer.concat(stdout).toString(), stderr: stderr.toString() });
     };
     child.once('error', () => end(null));

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import type { ExactPackage } from '@methods/method/compiled-method';
 import type { PythonRuntime } from '../runners/python-runtime.ts';
 import { StepFailure } from '../step-failure.ts';
-import { type LockedPackage, pipName } from './dependency-lock.ts';
+import { type DependencyLock, type LockedPackage, type LockPlatform, pipName } from './dependency-lock.ts';
 import { callManager } from './package-manager.ts';
-import { sharedPip } from './pip-tools.ts';
+import { checkLocksHere, sharedPip } from './pip-tools.ts';
 import type { PrepareOptions } from './prepare-options.ts';
 import { makeVenv, settleVenv } from './python-venv.ts';
 
@@ -24,8 +24,10 @@ export async function lockPip(
   folder: string,
   options: PrepareOptions,
   python: PythonRuntime,
-): Promise<LockedPackage[]> {
-  const command = (await sharedPip(options, python)) ?? (await makeVenv(join(folder, 'python'), options, python));
+): Promise<Pick<DependencyLock, 'pip' | 'pipPlatform'>> {
+  const shared = await sharedPip(options, python);
+  if (shared === null) await checkLocksHere(options, python);
+  const command = shared ?? (await makeVenv(join(folder, 'python'), options, python));
   const log = join(folder, 'pip.log');
   const context = { command, cwd: folder, what: 'pip could not find the packages', log };
   const wanted = packages.map(({ name, version }) => `${name}==${version}`);
@@ -45,12 +47,13 @@ export async function lockPip(
     const all = new Set([...hashes, ...(others[`${name}==${version}`] ?? [])]);
     return { name, version: spelled.get(pipName(name)) ?? version, hashes: [...all].sort() };
   });
-  return locked.sort((a, b) => (pipName(a.name) < pipName(b.name) ? -1 : 1));
+  locked.sort((a, b) => (pipName(a.name) < pipName(b.name) ? -1 : 1));
+  return { pip: locked, pipPlatform: platformOf(python) };
 }
 
 /** `final`: where the folder will be found later. */
 export async function installPip(
-  lock: readonly LockedPackage[],
+  { pip, pipPlatform }: Pick<DependencyLock, 'pip' | 'pipPlatform'>,
   folder: string,
   final: string,
   options: PrepareOptions,
@@ -62,18 +65,38 @@ export async function installPip(
   const log = join(folder, 'pip.log');
   const context = { command, cwd: folder, what: 'pip could not install the packages', log };
   const requirements = join(folder, 'requirements.txt');
+  const lock = pip ?? [];
   const lines = lock.map(({ name, version, hashes }) => {
     return `${name}==${version} ${hashes.map((it) => `--hash=${it}`).join(' ')}`;
   });
   await writeFile(requirements, `${lines.join('\n')}\n`);
   const into = shared === null ? [] : ['--python', own];
   const install = ['-m', 'pip', ...into, 'install', '--require-hashes', '--no-compile', ...binariesOnly(options)];
-  await callManager({ ...context, args: [...install, ...FLAGS, '--log', log, '--requirement', requirements] }, options);
+  const args = [...install, ...FLAGS, '--log', log, '--requirement', requirements];
+  await callManager({ ...context, args }, options).catch((fault: unknown) => {
+    throw ofAnotherPlatform(fault, pipPlatform, platformOf(python));
+  });
   const unlocked = shared === null ? TOOLS.filter((tool) => !lock.some(({ name }) => pipName(name) === tool)) : [];
   const remove = ['-m', 'pip', 'uninstall', '--yes', '--disable-pip-version-check', '--quiet', ...unlocked];
   if (unlocked.length > 0) await callManager({ ...context, args: remove }, options);
   await rm(log, { force: true });
   await settleVenv(folder, final, options);
+}
+
+function platformOf({ version }: PythonRuntime): LockPlatform {
+  const python = version.split('.').slice(0, 2).join('.');
+  return { python, system: `${process.platform}-${process.arch}` };
+}
+
+/** pip speaks of hashes and of packages that are not there, where the lock is only of another machine. */
+function ofAnotherPlatform(fault: unknown, made: LockPlatform | null, here: LockPlatform): unknown {
+  if (!(fault instanceof StepFailure) || !/^M70[34]:/.test(fault.message) || made === null) return fault;
+  if (made.python === here.python && made.system === here.system) return fault;
+  const [there, own] = [made, here].map(({ python, system }) => `Python ${python} on ${system}`);
+  return new StepFailure(
+    'dependency',
+    `M704: the version's lock was made with ${there} and its packages do not fit ${own} here; run it on a worker with ${there}, or save a new version and let a worker like this one prepare it first (${fault.message})`,
+  );
 }
 
 /** A source package runs code of its own while it is installed. */

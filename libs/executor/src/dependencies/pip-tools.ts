@@ -3,13 +3,16 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { PythonRuntime } from '../runners/python-runtime.ts';
+import { StepFailure } from '../step-failure.ts';
 import { ensureEnvironment, hasEnvironment } from './environment-store.ts';
 import { callManager } from './package-manager.ts';
 import type { PrepareOptions } from './prepare-options.ts';
 import { makeVenv } from './python-venv.ts';
 
 /** The first pip that installs into another environment. */
-const PIP_LOWEST = [22, 3] as const;
+const INSTALLS_ELSEWHERE = [22, 3] as const;
+/** The first pip that tells what it would install (`--report`). */
+const LOCKS = [22, 2] as const;
 const VERSION = 'import ensurepip; print(ensurepip.version())';
 
 /**
@@ -20,16 +23,31 @@ export async function sharedPip(options: PrepareOptions, python: PythonRuntime):
   if (options.allowScripts) return null;
   const key = ['pip', process.platform, process.arch, python.version, python.executable];
   const folder = join(options.cacheDir, createHash('sha256').update(JSON.stringify(key)).digest('hex'));
-  if (!(await hasEnvironment(folder)) && !(await installsElsewhere(options, python))) return null;
+  if (!(await hasEnvironment(folder))) {
+    if (!isAtLeast(await pipVersion(options, python), INSTALLS_ELSEWHERE)) return null;
+  }
   await ensureEnvironment(options, folder, async (made) => {
     await makeVenv(join(made, 'python'), options, python);
   });
   return join(folder, 'python', 'bin', 'python');
 }
 
-async function installsElsewhere(options: PrepareOptions, { executable: command }: PythonRuntime): Promise<boolean> {
+/** Throws StepFailure of kind dependency where the pip that Python brings is too old to make a lock. */
+export async function checkLocksHere(options: PrepareOptions, python: PythonRuntime): Promise<void> {
+  const version = await pipVersion(options, python);
+  if (isAtLeast(version, LOCKS)) return;
+  throw new StepFailure(
+    'dependency',
+    `pip ${version} of Python ${python.version} cannot lock packages: pip ${LOCKS.join('.')} or later is needed, which Python 3.11 and later bring; with a lock that was made elsewhere the version runs here too`,
+  );
+}
+
+async function pipVersion(options: PrepareOptions, { executable: command }: PythonRuntime): Promise<string> {
   const what = 'A virtual environment could not be made';
-  const version = await callManager({ command, args: ['-I', '-c', VERSION], cwd: options.cacheDir, what }, options);
+  return (await callManager({ command, args: ['-I', '-c', VERSION], cwd: options.cacheDir, what }, options)).trim();
+}
+
+function isAtLeast(version: string, [lowestMajor, lowestMinor]: readonly [number, number]): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > PIP_LOWEST[0] || (major === PIP_LOWEST[0] && minor >= PIP_LOWEST[1]);
+  return major > lowestMajor || (major === lowestMajor && minor >= lowestMinor);
 }

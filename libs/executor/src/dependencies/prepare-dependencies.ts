@@ -16,6 +16,8 @@ export interface PreparedDependencies {
   readonly environment: PreparedEnvironment;
   /** To be stored with the version, once; the given one where one was given; null: nothing to lock. */
   readonly lock: Uint8Array | null;
+  /** Of the lock's bytes, hex, as a run's record names it. */
+  readonly lockSha256: string | null;
 }
 
 const ownPythons = new PythonRuntimes();
@@ -32,7 +34,7 @@ export async function prepareDependencies(
   const { lock: given } = options;
   const python = await checkRuntimes(dependencies, options);
   if (dependencies.npm.length === 0 && dependencies.pip.length === 0) {
-    return { environment: PLAIN_ENVIRONMENT, lock: given ?? null };
+    return { environment: PLAIN_ENVIRONMENT, ...named(given ?? null) };
   }
   const lock = given === undefined ? await makeLock(dependencies, options, python) : readLock(given, dependencies);
   const bytes = lockBytes(lock);
@@ -40,10 +42,14 @@ export async function prepareDependencies(
   await ensureEnvironment(options, folder, async (made) => {
     if (lock.npm !== null) await installNpm(lock.npm, join(made, 'node'), options);
     if (lock.pip !== null && python !== null) {
-      await installPip(lock.pip, join(made, 'python'), join(folder, 'python'), options, python);
+      await installPip(lock, join(made, 'python'), join(folder, 'python'), options, python);
     }
   });
-  return { environment: environmentIn(folder, lock), lock: given ?? bytes };
+  return { environment: environmentIn(folder, lock), ...named(given ?? bytes) };
+}
+
+function named(lock: Uint8Array | null): Pick<PreparedDependencies, 'lock' | 'lockSha256'> {
+  return { lock, lockSha256: lock === null ? null : createHash('sha256').update(lock).digest('hex') };
 }
 
 /** The interpreter, where the method uses one. */
@@ -66,7 +72,9 @@ function makeLock(
 ): Promise<DependencyLock> {
   return inTemporaryFolder(options.cacheDir, async (folder) => ({
     npm: npm.length === 0 ? null : await lockNpm(npm, folder, options),
-    pip: python === null || pip.length === 0 ? null : await lockPip(pip, folder, options, python),
+    ...(python === null || pip.length === 0
+      ? { pip: null, pipPlatform: null }
+      : await lockPip(pip, folder, options, python)),
   }));
 }
 

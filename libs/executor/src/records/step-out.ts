@@ -3,6 +3,8 @@ import { projectOut } from '@methods/method/check-value';
 import type { CompiledStep } from '@methods/method/compiled-method';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { Mask } from '../secrets/mask.ts';
+import type { RunMask } from '../secrets/run-mask.ts';
+import { secretFields } from '../secrets/secret-fields.ts';
 import { StepFailure } from '../step-failure.ts';
 
 export interface StepOut {
@@ -16,8 +18,8 @@ export interface StepOut {
 const NO_FIELDS: JsonObject = {};
 const DROPPED_MAX = 20;
 
-/** `returned`: undefined when the action returned nothing. Throws StepFailure of kind out, limit or secret. */
-export function stepOut(step: CompiledStep, returned: JsonValue | undefined, mask: Mask): StepOut {
+/** `returned`: undefined when the action returned nothing. What it gives as a secret is masked from then on. Throws StepFailure of kind out, limit or secret. */
+export function stepOut(step: CompiledStep, returned: JsonValue | undefined, mask: RunMask): StepOut {
   const { out } = step;
   if (out === null) return { value: NO_FIELDS, json: '{}', dropped: [] };
   const projected = projectOut(out.schema, returned === undefined || returned === null ? NO_FIELDS : returned);
@@ -28,7 +30,11 @@ export function stepOut(step: CompiledStep, returned: JsonValue | undefined, mas
     const hint = dropped.length > 0 ? ` (returned, but not declared: ${dropped.join(', ')})` : '';
     throw new StepFailure('out', `out does not match: ${finding?.path || '/'} ${finding?.message ?? ''}${hint}`);
   }
-  return { ...boundedOut(step, checked.value, mask), dropped };
+  const bounded = boundedOut(step, checked.value, mask);
+  if (out.hasSecret) {
+    for (const [place, value] of secretFields(out.schema, bounded.value)) mask.learn(`${step.name}.${place}`, value);
+  }
+  return { ...bounded, dropped };
 }
 
 /** A value within the step's limit and without a secret. Throws StepFailure of kind limit or secret. */

@@ -3,7 +3,7 @@ import type { Clock } from '@methods/base/clock';
 import type { StepKind } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
 import type { CheckRecord, StepEnd, StepLog, StepTry } from '../run-outcome.ts';
-import type { Mask } from '../secrets/mask.ts';
+import type { RunMask } from '../secrets/run-mask.ts';
 import type { StepError, StepFailure } from '../step-failure.ts';
 import type { StepOut } from './step-out.ts';
 
@@ -38,7 +38,7 @@ export interface RecordParts {
 export class StepRecorder {
   constructor(
     private readonly clock: Clock,
-    readonly mask: Mask,
+    readonly mask: RunMask,
   ) {}
 
   begin(): Begun {
@@ -90,6 +90,11 @@ export class StepRecorder {
       message: check.message === null ? null : mask.text(check.message),
       actual: mask.json(check.actual),
     }));
+  }
+
+  /** The log of a step that gave a secret of its own, which nobody knew while it was printed. */
+  maskedLog(log: StepLog | null): StepLog | null {
+    return log === null ? null : { ...log, text: this.mask.text(log.text) };
   }
 
   private ended(

@@ -5,6 +5,7 @@ import type { JsonValue } from '@methods/method/json';
 import type { LogTail } from '../log-tail.ts';
 import type { PreparedEnvironment } from '../prepared-environment.ts';
 import type { CheckRecord } from '../run-outcome.ts';
+import type { StepEvent } from '../step-event.ts';
 import type { StepFailure } from '../step-failure.ts';
 import type { PythonRuntime } from './python-runtime.ts';
 
@@ -40,6 +41,8 @@ export interface RunnerJob {
   /** Keep what the code prints, up to so many bytes; null: it is only a log. */
   readonly stdoutBytesMax: number | null;
   readonly log: () => LogTail;
+  /** Takes what the code tells while it runs; undefined: nobody looks. */
+  readonly told: ((event: StepEvent) => void) | undefined;
   /** Takes the files that `out` names out of the working folder, and gives the out with their values in place. */
   readonly collectFiles: (out: JsonValue, workDir: string) => Promise<JsonValue>;
 }

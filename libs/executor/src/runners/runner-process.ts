@@ -124,7 +124,7 @@ export class RunnerProcess implements Runner {
     const message = readRunnerMessage(line, current.n);
     if (message === null) return;
     if (message.t === 'end') this.onEnd(current, message);
-    else if (message.t === 'log' || message.t === 'check') current.take(message);
+    else if (message.t === 'log' || message.t === 'progress' || message.t === 'check') current.take(message);
   }
 
   private onEnd(current: RunningStep, message: EndMessage): void {

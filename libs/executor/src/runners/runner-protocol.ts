@@ -1,6 +1,7 @@
 // The messages between a worker and its runners: JSON lines over file descriptor 3. A runner is in the hands of the
 // author's code, so nothing of what it says is trusted to have a form.
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
+import type { StepEvent } from '../step-event.ts';
 import type { ErrorKind } from '../step-failure.ts';
 
 /** Worker to runner: a step's code, once before its first use. */
@@ -33,8 +34,7 @@ export interface StepMessage {
 }
 
 export type RunnerMessage =
-  | LogMessage
-  | CheckMessage
+  | StepEvent
   | EndMessage
   /** Of a shell: a part of the out. */
   | { readonly t: 'out'; readonly value: JsonObject }
@@ -42,20 +42,6 @@ export type RunnerMessage =
   | { readonly t: 'line'; readonly line: number }
   /** Of a shell: `step fail`. */
   | { readonly t: 'error'; readonly error: RunnerError };
-
-export interface LogMessage {
-  readonly t: 'log';
-  readonly text: string;
-}
-
-export interface CheckMessage {
-  readonly t: 'check';
-  readonly name: string;
-  readonly ok: boolean;
-  readonly level: 'error' | 'warn';
-  readonly message: string | null;
-  readonly actual: JsonValue;
-}
 
 export interface EndMessage {
   readonly t: 'end';
@@ -106,9 +92,9 @@ export function readRunnerMessage(line: string, n: number | undefined): RunnerMe
         actual: ownField(message, 'actual') ?? null,
       };
     case 'log':
-      return { t: 'log', text: logLine(textIn(message, 'message') ?? '', ownField(message, 'data')) };
+      return { t: 'log', message: textIn(message, 'message') ?? '', data: ownField(message, 'data') };
     case 'progress':
-      return { t: 'log', text: progressLine(message.at, textIn(message, 'message')) };
+      return { t: 'progress', at: shareIn(message), message: textIn(message, 'message') };
     case 'out': {
       const value = ownField(message, 'value');
       return value !== undefined && isJsonObject(value) ? { t: 'out', value } : null;
@@ -148,13 +134,9 @@ function errorOf(error: JsonObject): RunnerError {
   };
 }
 
-function logLine(message: string, data: JsonValue | undefined): string {
-  return data === undefined ? `${message}\n` : `${message} ${JSON.stringify(data)}\n`;
-}
-
-function progressLine(at: JsonValue | undefined, message: string | null): string {
-  const share = typeof at === 'number' ? `${Math.round(at * 100)} %` : '';
-  return `progress ${share}${message === null ? '' : ` ${message}`}\n`;
+/** What lies outside of 0 to 1 is taken to its end. */
+function shareIn({ at }: JsonObject): number | null {
+  return typeof at === 'number' ? Math.min(1, Math.max(0, at)) : null;
 }
 
 function textIn(message: JsonObject, name: string): string | null {

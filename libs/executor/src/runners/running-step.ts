@@ -2,9 +2,9 @@
 import type { Clock, Timer } from '@methods/base/clock';
 import type { JsonValue } from '@methods/method/json';
 import type { CheckRecord } from '../run-outcome.ts';
+import { logLine, type StepEvent } from '../step-event.ts';
 import { StepFailure } from '../step-failure.ts';
 import type { RunnerJob, RunnerReply } from './runner-job.ts';
-import type { CheckMessage, LogMessage } from './runner-protocol.ts';
 
 const CHECKS_MAX = 1000;
 
@@ -31,14 +31,15 @@ export class RunningStep {
         : clock.after(job.timeoutMs, () => onTimeout(new StepFailure('timeout', `No end within ${job.timeoutText}`)));
   }
 
-  take(message: LogMessage | CheckMessage): void {
-    if (message.t === 'log') {
-      this.job.log().push('log', Buffer.from(message.text));
+  take(event: StepEvent): void {
+    if (event.t !== 'check') {
+      this.job.log().push(event.t, Buffer.from(logLine(event)));
     } else if (this.checks.length < CHECKS_MAX) {
-      const status = message.ok ? 'passed' : message.level === 'warn' ? 'warned' : 'failed';
-      const { name, message: text, actual } = message;
-      this.checks.push({ name, phase: 'code', status, message: text, actual });
+      const status = event.ok ? 'passed' : event.level === 'warn' ? 'warned' : 'failed';
+      const { name, message, actual } = event;
+      this.checks.push({ name, phase: 'code', status, message, actual });
     }
+    this.job.told?.(event);
   }
 
   print(source: 'stdout' | 'stderr', chunk: Buffer): void {

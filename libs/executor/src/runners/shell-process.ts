@@ -101,7 +101,7 @@ export class ShellProcess implements Runner {
     const { current } = this;
     const message = current === null ? null : readRunnerMessage(line, undefined);
     if (current === null || message === null) return;
-    if (message.t === 'log' || message.t === 'check') current.take(message);
+    if (message.t === 'log' || message.t === 'progress' || message.t === 'check') current.take(message);
     else if (message.t === 'out') Object.assign(this.out, message.value);
     else if (message.t === 'line') this.line = message.line;
     else if (message.t === 'error') this.error = message.error;

@@ -16,6 +16,10 @@ describe('a mask', () => {
     'in JSON within JSON': JSON.stringify(JSON.stringify({ secret })),
     'in a URL': `https://h/?t=${encodeURIComponent(secret)}`,
     'in a URL with lower-case digits': encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase()),
+    'in a URL as python quotes it': 'p%40ss%20w/%22rd%5C%2B%C3%BC%269f27c0d4',
+    'in a form as python makes it': 'p%40ss+w/%22rd%5C%2B%C3%BC%269f27c0d4',
+    'in JSON of ASCII alone': '"p@ss w/\\"rd\\\\+\\u00fc&9f27c0d4"',
+    'in JSON with escaped slashes': '"p@ss w\\/\\"rd\\\\+\\u00fc&9f27c0d4"',
     'in a form': new URLSearchParams({ secret }).toString(),
     'in HTML': secret.replaceAll('&', '&amp;').replaceAll('"', '&quot;'),
     'in hex': Buffer.from(secret).toString('hex'),
@@ -35,6 +39,12 @@ describe('a mask', () => {
       assert.equal(mask.finds(mask.text(text)), null);
     });
   }
+
+  it('finds the marks that some encoders leave as they are and others do not', () => {
+    const marked = createMask(new Map([['TOKEN', "it's(one)*of!many"]]));
+    assert.equal(marked.text('it%27s%28one%29%2Aof%21many'), '***TOKEN***');
+    assert.equal(marked.text("it's(one)*of!many"), '***TOKEN***');
+  });
 
   it('leaves other text alone', () => {
     assert.equal(mask.text('p@ss w/ TOKEN'), 'p@ss w/ TOKEN');
@@ -104,6 +114,16 @@ describe('a mask', () => {
 });
 
 describe('a log tail', () => {
+  it('gives whole lines at once, so that sources side by side stay apart', () => {
+    const given: string[] = [];
+    const mask = createMask(new Map([['TOKEN', 'a-secret-of-many-characters']]));
+    const tail = new LogTail(mask, 1000, (text, from) => given.push(`${from} ${text}`));
+    tail.push('stdout', Buffer.from('one\na-secret-of'));
+    tail.push('stderr', Buffer.from('two\n'));
+    tail.push('stdout', Buffer.from('-many-characters\n'));
+    assert.deepEqual(given, ['stdout one\n', 'stderr two\n', 'stdout ***TOKEN***\n']);
+  });
+
   it('masks a secret that is cut by a chunk, also inside a character, and by the bound itself', () => {
     const mask = createMask(new Map([['TOKEN', 'geheimnis-äöü-1234']]));
     const text = Buffer.from(`${'x'.repeat(100)}geheimnis-äöü-1234${'y'.repeat(10)}`);

@@ -40,6 +40,7 @@ export function createMask(secrets: ReadonlyMap<string, string>): Mask {
   const spellings = [...names.keys()].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(spellings.map(escapePattern).join('|'), 'g');
   const longest = spellings[0]?.length ?? 0;
+  const isOfOneLine = spellings.every((spelling) => !spelling.includes('\n'));
 
   const text = (input: string) => input.replace(pattern, (found) => `***${names.get(found)}***`);
   return {
@@ -50,7 +51,7 @@ export function createMask(secrets: ReadonlyMap<string, string>): Mask {
       const found = pattern.exec(input);
       return found === null ? null : (names.get(found[0]) ?? null);
     },
-    stream: () => new OverlappingMask(pattern, names, longest),
+    stream: () => new OverlappingMask(pattern, names, longest, isOfOneLine),
   };
 }
 
@@ -61,12 +62,16 @@ class OverlappingMask implements MaskStream {
     private readonly pattern: RegExp,
     private readonly names: ReadonlyMap<string, string>,
     private readonly longest: number,
+    /** No spelling goes on after the end of a line. */
+    private readonly isOfOneLine: boolean,
   ) {}
 
   push(chunk: string): string {
     this.held += chunk;
     // A match that begins before this place is whole, as no spelling is longer; after it, it may still grow.
-    const safe = this.held.length - this.longest + 1;
+    const whole = this.held.length - this.longest + 1;
+    // Whole lines at once, so that those of several sources do not end up in each other.
+    const safe = this.isOfOneLine ? Math.max(whole, this.held.lastIndexOf('\n') + 1) : whole;
     return safe > 0 ? this.release(safe) : '';
   }
 

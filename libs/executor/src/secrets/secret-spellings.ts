@@ -18,10 +18,22 @@ function* encodingsOf(part: string): Generator<string> {
   const escaped = JSON.stringify(part).slice(1, -1);
   yield escaped;
   yield JSON.stringify(escaped).slice(1, -1);
+  // Python and PHP leave nothing but ASCII; PHP escapes slashes too.
+  const ascii = escaped.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  yield ascii;
+  yield escaped.replaceAll('/', '\\/');
+  yield ascii.replaceAll('/', '\\/');
   const url = encodeURIComponent(part);
-  yield url;
-  yield url.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase());
-  yield url.replaceAll('%20', '+');
+  const strict = url.replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+  for (const encoded of [url, strict]) {
+    // Python leaves slashes as they are.
+    for (const whole of [encoded, encoded.replaceAll('%2F', '/')]) {
+      yield whole;
+      yield whole.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase());
+      yield whole.replaceAll('%20', '+');
+    }
+  }
+  yield encodeURI(part);
   yield new URLSearchParams({ a: part }).toString().slice(2);
   yield part.replace(/[&<>"']/g, (character) => HTML_ENTITIES[character] ?? character);
   const bytes = Buffer.from(part);

@@ -1,7 +1,7 @@
 // Runs a step that acts on the world: `require`, then tries until one succeeds or none is left, each with `ensure`.
 import type { CodeStep, HttpStep } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
-import type { JsonValue } from '@methods/method/json';
+import type { JsonObject, JsonValue } from '@methods/method/json';
 import { runCodeStep } from '../code-step.ts';
 import { runHttpStep } from '../kinds/http-step.ts';
 import { PLAIN_ENVIRONMENT } from '../prepared-environment.ts';
@@ -10,6 +10,7 @@ import { failureOf } from '../records/failures.ts';
 import { type StepOut, stepOut } from '../records/step-out.ts';
 import type { CheckRecord, StepLog, StepTry } from '../run-outcome.ts';
 import type { ActionEnd, StepContext } from '../step-context.ts';
+import { maskedEvent } from '../step-event.ts';
 import type { StepFailure } from '../step-failure.ts';
 import { resumption } from './interruption.ts';
 import type { Turn } from './place.ts';
@@ -77,16 +78,27 @@ async function tryOnce(walker: Walker, step: ActingStep, turn: Turn, tryNumber: 
   let end: ActionEnd;
   try {
     const mock = await substitutionOf(walker, step, turn, tryNumber);
-    end = mock ?? (await actionOf(step, contextOf(walker, turn, tryNumber)));
+    end = mock ?? (await actionOf(step, contextOf(walker, step, turn, tryNumber)));
   } catch (error) {
     return { failure: failureOf(error, step), out: null, checks: [], log: null };
   }
   let checks = recorder.masked(end.checks);
-  for (const check of checks) observer?.checked?.(path, check);
+  let { log } = end;
+  const tell = () => {
+    for (const check of checks) observer?.checked?.(path, check);
+  };
+  const givesSecret = step.out?.hasSecret === true;
+  if (!givesSecret) tell();
   const failure = failedCheck(checks) ?? end.failure;
   if (failure !== null) return { failure: failureOf(failure, step), out: null, checks, log: end.log };
   try {
     const out = stepOut(step, end.returned, recorder.mask);
+    // What it has said of its own secret could not be masked before.
+    if (givesSecret) {
+      log = recorder.maskedLog(log);
+      checks = recorder.masked(checks);
+      tell();
+    }
     if (step.ensure.length > 0) {
       const ensured = walker.judged(step, 'ensure', {
         ...turn,
@@ -94,11 +106,11 @@ async function tryOnce(walker: Walker, step: ActingStep, turn: Turn, tryNumber: 
       });
       checks = [...checks, ...ensured];
       const failed = failedCheck(ensured);
-      if (failed !== null) return { failure: failureOf(failed, step), out: null, checks, log: end.log };
+      if (failed !== null) return { failure: failureOf(failed, step), out: null, checks, log };
     }
-    return { failure: null, out, checks, log: end.log };
+    return { failure: null, out, checks, log };
   } catch (error) {
-    return { failure: failureOf(error, step), out: null, checks, log: end.log };
+    return { failure: failureOf(error, step), out: null, checks, log };
   }
 }
 
@@ -106,9 +118,12 @@ function actionOf(step: ActingStep, context: StepContext): Promise<ActionEnd> {
   return step.kind === 'http' ? runHttpStep(step, context) : runCodeStep(step, context);
 }
 
-function contextOf(walker: Walker, { place, path }: Turn, tryNumber: number): StepContext {
+function contextOf(walker: Walker, step: ActingStep, { place, path }: Turn, tryNumber: number): StepContext {
   const { runId, runners, fetch, folder, clock, observer } = walker.run.options;
-  const { method, versionId, secrets, endsMs, environment } = place.frame;
+  const { method, versionId, secrets, endsMs, environment, recorder } = place.frame;
+  const { mask } = recorder;
+  // What becomes secret only with the step's out cannot be masked before.
+  const seen = step.out?.hasSecret === true ? undefined : observer;
   return {
     runId,
     versionId,
@@ -116,10 +131,12 @@ function contextOf(walker: Walker, { place, path }: Turn, tryNumber: number): St
     tryNumber,
     lib: method.lib,
     environment: environment ?? PLAIN_ENVIRONMENT,
-    onLog: observer?.logged && ((text: string) => observer.logged?.(path, text)),
+    onInput: observer?.stepGiven && ((values) => observer.stepGiven?.(path, mask.json(values) as JsonObject)),
+    onLog: seen?.logged && ((text, from) => seen.logged?.(path, text, from)),
+    onEvent: seen?.told && ((event) => seen.told?.(path, maskedEvent(event, mask))),
     scope: place.scope,
     secrets: secrets.values,
-    mask: secrets.mask,
+    mask,
     runners,
     fetch,
     folder,

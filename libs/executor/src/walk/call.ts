@@ -38,6 +38,7 @@ export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Prom
       if (!(await run.started(path, 'call', { version_id: called.versionId }))) return STOPPED;
     }
     const given = objectOf([...step.inputs].map(([name, value]) => [name, evaluate(value, place.scope)] as const));
+    run.options.observer?.stepGiven?.(path, recorder.mask.json(given) as JsonObject);
     const inputs = checkedInputs(called.method, given);
     const frame = frameOf(walker, called, turn);
     const { runId, startedAtMs } = run.options;
@@ -112,7 +113,7 @@ function frameOf(walker: Walker, called: CalledVersion, { place, path }: Turn): 
     prefix: `${path}/`,
     depth: place.frame.depth + 1,
     secrets,
-    recorder: new StepRecorder(clock, secrets.mask),
+    recorder: new StepRecorder(clock, place.frame.recorder.mask.over(secrets.mask)),
     endsMs: Number.isFinite(endsMs) ? endsMs : null,
   };
 }

@@ -93,6 +93,18 @@ result: { list: =steps.copy }`,
     assert.deepEqual(resultOf(await run.run()), { list: [{ n: 10 }, null, null, { n: 13 }, { n: 14 }] });
   });
 
+  it('is skipped as a whole where every round was, and is still a list of nulls to what reads it', async () => {
+    const run = new Attempts(method('if: contact > 99'), { inputs: { list: [1, 2] }, substitute: copying });
+    assert.deepEqual(resultOf(await run.run()), { list: [null, null] });
+    assert.deepEqual([run.record('copy').status, run.record('copy').out], ['skipped', null]);
+    const { length } = run.records;
+    assert.deepEqual(resultOf(await run.run()), { list: [null, null] });
+    assert.equal(run.records.length, length, 'it is recorded once');
+    const empty = new Attempts(method('if: contact > 99'), { inputs: { list: [] }, substitute: copying });
+    assert.deepEqual(resultOf(await empty.run()), { list: [] });
+    assert.equal(empty.record('copy').status, 'succeeded', 'nothing was skipped');
+  });
+
   it('fails before its first round when its rounds are more than the steps left', async () => {
     const run = new Attempts(
       methodOf(

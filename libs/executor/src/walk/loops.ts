@@ -6,7 +6,7 @@ import type { Begun } from '../records/step-record.ts';
 import { StepFailure } from '../step-failure.ts';
 import type { Turn } from './place.ts';
 import { delayUntil, isDelay } from './wait.ts';
-import { atRest, DONE_NULL, type Walked } from './walk-end.ts';
+import { atRest, type Walked } from './walk-end.ts';
 import type { Walker } from './walker.ts';
 
 export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoop, turn: Turn): Promise<Walked> {
@@ -20,10 +20,12 @@ export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoo
     }
   } catch (error) {
     const end = isSurelyFalse(step, turn) ? walker.skipped(step, turn) : walker.failed(step, turn, error, begun);
-    return end.kind === 'done' ? skippedLoop(step) : end;
+    // Its value is a list in any case.
+    return end.kind === 'done' ? { ...end, value: [] } : end;
   }
   const outs: JsonValue[] = new Array(items.length).fill(null);
   const ends: Walked[] = [];
+  let skipped = 0;
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < items.length) {
@@ -32,6 +34,7 @@ export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoo
       const end = await walker.once(step, { place: { ...place, scope }, path: `${path}[${round}]`, round });
       if (end.kind === 'done') {
         outs[round] = end.value;
+        if (end.skipped === true) skipped++;
         continue;
       }
       ends[round] = end;
@@ -49,7 +52,10 @@ export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoo
     await lane();
   }
   const rest = atRest(ends.filter((end) => end !== undefined));
-  return rest === null ? loopEnded(walker, step, turn, begun, outs) : interrupted(walker, step, turn, begun, rest);
+  if (rest !== null) return interrupted(walker, step, turn, begun, rest);
+  // The step is skipped as a whole, though what reads it sees a list with a null for each item as ever.
+  if (skipped > 0 && skipped === items.length) return { ...walker.skipped(step, turn), value: outs };
+  return loopEnded(walker, step, turn, begun, outs);
 }
 
 export async function walkRepeat(walker: Walker, step: CompiledStep, loop: RepeatLoop, turn: Turn): Promise<Walked> {
@@ -80,11 +86,6 @@ export async function walkRepeat(walker: Walker, step: CompiledStep, loop: Repea
     return walker.failed(step, turn, error, begun);
   }
   return loopEnded(walker, step, turn, begun, outs);
-}
-
-/** The value of a loop that was skipped as a whole: `each` is a list in any case. */
-export function skippedLoop(step: CompiledStep): Walked {
-  return step.loop?.kind === 'each' ? { kind: 'done', value: [] } : DONE_NULL;
 }
 
 /** The delay before the round was over in an earlier attempt. */

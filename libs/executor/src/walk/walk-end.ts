@@ -19,7 +19,7 @@ export interface Failed {
 }
 
 /** `value`: what later steps see; null when the step was skipped or failed with `on_error: continue`. */
-export type Walked = { readonly kind: 'done'; readonly value: JsonValue } | Failed | Blocked;
+export type Walked = { readonly kind: 'done'; readonly value: JsonValue; readonly skipped?: true } | Failed | Blocked;
 
 export interface FailedMethod {
   readonly kind: 'failed';
@@ -32,6 +32,7 @@ export type MethodEnd = { readonly kind: 'done'; readonly result: JsonObject } |
 
 export const STOPPED = { kind: 'stopped' } as const;
 export const DONE_NULL = { kind: 'done', value: null } as const;
+export const SKIPPED = { ...DONE_NULL, skipped: true } as const;
 
 /**
  * What branches that are all at rest come to; null: all are done. A failure counts before a question: nobody is asked

@@ -14,11 +14,11 @@ import { act } from './act.ts';
 import { askOrAnswer } from './ask.ts';
 import { walkCall } from './call.ts';
 import { walkGroup, walkParallel } from './groups.ts';
-import { skippedLoop, walkEach, walkRepeat } from './loops.ts';
+import { walkEach, walkRepeat } from './loops.ts';
 import type { Place, Turn } from './place.ts';
 import type { RunState } from './run-state.ts';
 import { waitUntil } from './wait.ts';
-import { DONE_NULL, STOPPED, type Walked } from './walk-end.ts';
+import { DONE_NULL, SKIPPED, STOPPED, type Walked } from './walk-end.ts';
 
 export class Walker {
   constructor(readonly run: RunState) {}
@@ -62,9 +62,10 @@ export class Walker {
     return this.perform(step, turn);
   }
 
-  skipped(step: CompiledStep, { place, path }: Turn): Walked {
-    this.run.record(place.frame.recorder.skipped(step.kind, path));
-    return DONE_NULL;
+  skipped(step: CompiledStep, { place, path }: Turn): typeof SKIPPED {
+    // A loop that was skipped before is walked again, for the rounds it counts.
+    if (this.run.kept(path)?.status !== 'skipped') this.run.record(place.frame.recorder.skipped(step.kind, path));
+    return SKIPPED;
   }
 
   /** The step fails for a reason of its own. */
@@ -126,8 +127,8 @@ export class Walker {
 
   private async loop(step: CompiledStep, turn: Turn): Promise<Walked> {
     const { loop } = step;
-    if (this.run.kept(turn.path)?.status === 'skipped') return skippedLoop(step);
     if (loop?.kind === 'each') return walkEach(this, step, loop, turn);
+    if (this.run.kept(turn.path)?.status === 'skipped') return SKIPPED;
     if (loop?.kind === 'repeat') return walkRepeat(this, step, loop, turn);
     return this.once(step, turn);
   }
@@ -138,7 +139,7 @@ export class Walker {
     if (kept === undefined || kept.status === 'running') return null;
     if (kept.status !== 'skipped' && (isContainer(step) || (kept.withheld && kept.status === 'succeeded'))) return null;
     this.run.options.observer?.stepKept?.(path);
-    if (kept.status === 'skipped') return DONE_NULL;
+    if (kept.status === 'skipped') return SKIPPED;
     if (kept.status === 'succeeded') return { kind: 'done', value: kept.out };
     if (step.onError === 'continue') return DONE_NULL;
     return { kind: 'failed', path, name: step.name, error: errorOfKept(kept) };

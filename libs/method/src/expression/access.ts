@@ -1,5 +1,6 @@
 // Owns reading fields and items: `a.b`, `a?.b`, `a[i]`, `.length`. Own fields only; absent is null.
-import { isJsonList, isJsonObject, type JsonValue, ownField } from '../json.ts';
+import type { Evaluator } from '../compiled-value.ts';
+import { isJsonList, isJsonObject, ownField } from '../json.ts';
 import { hintNearest } from '../structure/did-you-mean.ts';
 import {
   ANY,
@@ -23,8 +24,9 @@ import { ExpressionError, expectNumber, expectText, kindOf } from './runtime.ts'
 
 /** The object of an access, null taken away where `?.` allows it. */
 export interface Receiver extends Compiled {
-  /** Reads the object; null only when the chain has stopped. Throws when it is null elsewhere. */
-  readonly read: Compiled['run'];
+  readonly stops: boolean;
+  /** The author's text of the object, for errors of a run. */
+  readonly place: string;
 }
 
 /** Compiles what stands left of `.`, `?.` or `[`. */
@@ -34,32 +36,29 @@ export function compileReceiver(compiler: Compiler, object: Expr, optional: bool
   const mayStop = optional && (isNullable(compiled.type) || isUnknown(compiled.type));
   const stops = mayStop || compiled.stops === true;
   const type = optional ? withoutNull(compiled.type) : compiler.present(object, compiled);
-  const place = compiler.textOf(object);
-  const { run } = compiled;
-  const read = (frame: Parameters<typeof run>[0]): JsonValue => {
-    const value = run(frame);
-    if (value === null && !stops) throw new ExpressionError(`${place} is null`);
-    return value;
-  };
-  return { type, run, read, stops };
+  return { type, run: compiled.run, stops, place: compiler.textOf(object) };
+}
+
+/** What an access gives when its object is null: null when the chain has stopped, else an error. */
+export function accessOfNull(receiver: Receiver): null {
+  if (receiver.stops) return null;
+  throw new ExpressionError(`${receiver.place} is null`);
 }
 
 export function compileMember(compiler: Compiler, expr: ExprOf<'member'>, env: Env): Compiled {
   const receiver = compileReceiver(compiler, expr.object, expr.optional, env);
-  const { name } = expr;
   const types = membersOf(receiver.type).map((member) => fieldType(compiler, expr, member, env));
-  const place = compiler.textOf(expr.object);
-  const { read } = receiver;
-  return {
-    type: unionOf(types),
-    stops: receiver.stops === true,
-    run: (frame) => {
-      const value = read(frame);
-      if (isJsonObject(value)) return ownField(value, name) ?? null;
-      if (value === null) return null;
-      if (name === 'length' && (typeof value === 'string' || isJsonList(value))) return value.length;
-      throw new ExpressionError(`${place} is ${kindOf(value)} and has no fields`);
-    },
+  return { type: unionOf(types), stops: receiver.stops, run: fieldOf(receiver, expr.name) };
+}
+
+function fieldOf(receiver: Receiver, name: string): Evaluator {
+  const { run, place } = receiver;
+  return (frame) => {
+    const value = run(frame);
+    if (isJsonObject(value)) return ownField(value, name) ?? null;
+    if (value === null) return accessOfNull(receiver);
+    if (name === 'length' && (typeof value === 'string' || isJsonList(value))) return value.length;
+    throw new ExpressionError(`${place} is ${kindOf(value)} and has no fields`);
   };
 }
 
@@ -144,14 +143,13 @@ export function compileIndex(compiler: Compiler, expr: ExprOf<'index'>, env: Env
     if (member.kind === 'file') return orNull(unionOf([STRING, INTEGER]));
     throw new ExpressionProblem('M406', `${owner} is ${shortType(member)} and cannot be indexed`, expr);
   });
-  const { read } = receiver;
   const indexPlace = compiler.textOf(expr.index);
   return {
     type: unionOf(types),
-    stops: receiver.stops === true,
+    stops: receiver.stops,
     run: (frame) => {
-      const value = read(frame);
-      if (value === null) return null;
+      const value = receiver.run(frame);
+      if (value === null) return accessOfNull(receiver);
       const key = index.run(frame);
       if (isJsonList(value)) return value[expectNumber(key, indexPlace)] ?? null;
       if (isJsonObject(value)) return ownField(value, expectText(key, indexPlace)) ?? null;

@@ -91,7 +91,7 @@ class ExpressionCompiler implements Compiler {
   compile(expr: Expr, env: Env): Compiled {
     this.size++;
     const compiled = this.#node(expr, env);
-    const path = pathOf(expr);
+    const path = env.facts.size === 0 ? undefined : pathOf(expr);
     return path !== undefined && env.facts.has(presence(path))
       ? { ...compiled, type: withoutNull(compiled.type) }
       : compiled;
@@ -269,7 +269,7 @@ class ExpressionCompiler implements Compiler {
   /** Keeps the longest paths only: `steps.a.b` rather than `steps`, `steps.a` and `steps.a.b`. */
   #recordPath(expr: Expr, env: Env): void {
     const path = pathOf(expr);
-    if (path === undefined || env.locals.has(path.split('.', 1)[0] ?? '')) return;
+    if (path === undefined || (env.locals.size > 0 && env.locals.has(path.split('.', 1)[0] ?? ''))) return;
     for (const known of this.paths) if (known.startsWith(`${path}.`)) return;
     if (this.paths.size < 100) this.paths.add(path);
   }

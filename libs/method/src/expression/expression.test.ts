@@ -205,6 +205,8 @@ for (const [expression, code] of REFUSED) {
 const FAILS: readonly (readonly [expression: string, message: RegExp])[] = [
   ['inputs.whole / (inputs.whole - 7)', /divides by zero/],
   ['inputs.anything.nope.x', /inputs\.anything\.nope is null/],
+  ['inputs.anything.nope[0]', /inputs\.anything\.nope is null/],
+  ['inputs.anything.nope.trim()', /inputs\.anything\.nope is null/],
   ['inputs.anything.text + 1', /is text|not text/],
   ['inputs.anything.text * 2', /is text, not a number/],
   ['inputs.anything ? 1 : 2', /not true or false/],

@@ -3,7 +3,7 @@
 import { isJsonList, type JsonValue } from '../json.ts';
 import { hintNearest } from '../structure/did-you-mean.ts';
 import { isText, isUnknown, membersOf, shortType, unionOf } from '../types/type.ts';
-import { compileReceiver, elementType } from './access.ts';
+import { accessOfNull, compileReceiver, elementType } from './access.ts';
 import type { Compiled, Compiler, Env } from './compiler-context.ts';
 import { ExpressionProblem, type ExprOf } from './expression-tree.ts';
 import { LIST_METHODS } from './list-methods.ts';
@@ -51,17 +51,16 @@ export function compileMethod(compiler: Compiler, expr: ExprOf<'method'>, env: E
     );
   const onList = listMethod?.(call);
   const onTexts = textMethod?.(call);
-  const place = compiler.textOf(expr.object);
   const types = [onList?.type, onTexts?.type].filter((type) => type !== undefined);
   return {
     type: unionOf(types),
-    stops: receiver.stops === true,
+    stops: receiver.stops,
     run: (frame): JsonValue => {
-      const value = receiver.read(frame);
-      if (value === null) return null;
+      const value = receiver.run(frame);
+      if (value === null) return accessOfNull(receiver);
       if (onList && isJsonList(value)) return onList.run(frame, value);
       if (onTexts && typeof value === 'string') return onTexts.run(frame, value);
-      throw new ExpressionError(`${place} is ${kindOf(value)} and has no method ${expr.name}`);
+      throw new ExpressionError(`${receiver.place} is ${kindOf(value)} and has no method ${expr.name}`);
     },
   };
 }

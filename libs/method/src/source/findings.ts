@@ -4,18 +4,22 @@ import type { Range, SourceText } from './source-text.ts';
 
 /** What a finding may carry besides its code, message and place. */
 export interface FindingOptions {
-  readonly hint?: string | undefined;
+  /** As a function when it is a guess among many words: only the first ones are asked. */
+  readonly hint?: string | undefined | (() => string | undefined);
   readonly severity?: Severity;
 }
 
 // Far above the 100 given out, so that the sorted first ones are the right ones; bounded for hostile sources.
 const COLLECTED_MAX = 2_000;
 const ENOUGH = 200;
+// A guess compares with up to 500 words; who misspells more words than this has the right ones in view by then.
+const GUESSES_MAX = 40;
 
 export class Findings {
   readonly source: SourceText;
   readonly #errors: Diagnostic[] = [];
   readonly #warnings: Diagnostic[] = [];
+  #guesses = 0;
 
   constructor(source: SourceText) {
     this.source = source;
@@ -38,6 +42,7 @@ export class Findings {
     const severity = options.severity ?? 'error';
     const list = severity === 'error' ? this.#errors : this.#warnings;
     if (list.length >= COLLECTED_MAX) return;
+    const hint = typeof options.hint === 'function' ? this.#guess(options.hint) : options.hint;
     const start = this.source.positionOf(range[0]);
     const end = this.source.positionOf(Math.max(range[0], range[1]));
     list.push({
@@ -49,8 +54,12 @@ export class Findings {
       column: start.column,
       end_line: end.line,
       end_column: end.column,
-      ...(options.hint === undefined ? {} : { hint: options.hint }),
+      ...(hint === undefined ? {} : { hint }),
     });
+  }
+
+  #guess(hint: () => string | undefined): string | undefined {
+    return this.#guesses++ < GUESSES_MAX ? hint() : undefined;
   }
 
   warn(code: string, message: string, path: string, range: Range, hint?: string): void {

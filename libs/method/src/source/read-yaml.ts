@@ -38,8 +38,10 @@ export function readYaml(findings: Findings): SourceMap | null {
     });
     return null;
   }
-  const root = new TreeReader(findings).read(first.contents, '', 0);
-  return root?.kind === 'map' ? root : null;
+  const reader = new TreeReader(findings);
+  const root = reader.read(first.contents, '', 0);
+  // Of a value that could not be read all else would be a guess, and its findings would stand before the real one.
+  return root?.kind === 'map' && !reader.lost ? root : null;
 }
 
 const YAML_OPTIONS = {
@@ -65,7 +67,7 @@ function tokensOf(text: string, findings: Findings): Token[] | null {
     if (!afterScalarMark) {
       if (lexeme === '[' || lexeme === '{') flowLevels++;
       else if (lexeme === ']' || lexeme === '}') flowLevels--;
-      else if (lexeme.includes('\n')) indicatorsInLine = 0;
+      else if (indicatorsInLine > 0 && lexeme.includes('\n')) indicatorsInLine = 0;
       else if (flowLevels <= 0 && (lexeme === '-' || lexeme === '?' || lexeme === ':')) indicatorsInLine++;
     }
     if (flowLevels > LEVELS_MAX || indicatorsInLine > LEVELS_MAX) {
@@ -77,7 +79,7 @@ function tokensOf(text: string, findings: Findings): Token[] | null {
       return null;
     }
     afterScalarMark = lexeme === '\u001f';
-    if (!LEXER_MARKS.has(lexeme)) offset += lexeme.length;
+    if (lexeme.length > 1 || !LEXER_MARKS.has(lexeme)) offset += lexeme.length;
     for (const token of parser.next(lexeme)) tokens.push(token);
   }
   for (const token of parser.end()) tokens.push(token);
@@ -86,6 +88,8 @@ function tokensOf(text: string, findings: Findings): Token[] | null {
 
 /** Turns the composed document into a source tree and reports what YAML allows and a method does not. */
 class TreeReader {
+  /** Something of the source is not in the tree. */
+  lost = false;
   readonly #findings: Findings;
 
   constructor(findings: Findings) {
@@ -103,12 +107,14 @@ class TreeReader {
       this.#findings.add('M007', 'YAML anchors and aliases are not allowed', path, range, {
         hint: 'repeat the value, or name a type under types:',
       });
+      this.lost = true;
       return null;
     }
     if (node.tag && !isPlainTag(node)) {
       this.#findings.add('M005', '`!` at the start of a value is a YAML tag', path, range, {
         hint: hintForTag(this.#findings.source, range[0]),
       });
+      this.lost = true;
       return null;
     }
     if (isScalar(node)) return this.#scalar(node, path, range);
@@ -128,15 +134,17 @@ class TreeReader {
       const keyRange: Range = key?.range ? [key.range[0], key.range[1]] : range;
       if (!isScalar(key) || key.value === null || key.tag || key.anchor) {
         this.#findings.add('M001', 'a key must be a plain word', path, keyRange);
+        this.lost = true;
         continue;
       }
       const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
       if (name === '<<') {
         this.#findings.add('M007', 'YAML merge keys are not allowed', path, keyRange, { hint: 'repeat the fields' });
+        this.lost = true;
         continue;
       }
       const at = path ? `${path}.${name}` : name;
-      if (!isStorable(name))
+      if (key.type === 'QUOTE_DOUBLE' && !isStorable(name))
         this.#findings.add('M002', 'a key holds a character that cannot be stored', path, keyRange);
       if (entries.has(name)) {
         this.#findings.add('M003', `"${short(name)}" is already used in this mapping`, at, keyRange, {
@@ -157,17 +165,21 @@ class TreeReader {
       this.#findings.add('M304', 'this number is too large', path, range, {
         hint: 'put it in quotes to keep it as text',
       });
+      this.lost = true;
       return null;
     }
     if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
       this.#findings.add('M304', 'this whole number cannot be kept exactly', path, range, {
         hint: 'put it in quotes to keep it as text',
       });
+      this.lost = true;
       return null;
     }
     if (value !== null && !['string', 'number', 'boolean'].includes(typeof value)) return emptyScalar(range);
-    if (typeof value === 'string' && !isStorable(value)) {
+    // The source as a whole is well-formed text; only an escape can write what is not.
+    if (typeof value === 'string' && node.type === 'QUOTE_DOUBLE' && !isStorable(value)) {
       this.#findings.add('M002', 'the text holds a character that cannot be stored', path, range);
+      this.lost = true;
       return null;
     }
     const plain = value as null | boolean | number | string;

@@ -43,9 +43,12 @@ export type Decoded =
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
+// Kept apart: a pattern with a Unicode property costs more to make than to run.
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 /** False when a surrogate stands alone: such text has no UTF-8 form. */
 function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
+  return !LONE_SURROGATE.test(text);
 }
 
 /** False for NUL and lone surrogates: escapes can write them, but databases refuse them. */

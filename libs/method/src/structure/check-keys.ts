@@ -13,7 +13,7 @@ export function checkKeys(findings: Findings, map: SourceMap, table: KeyTable, p
       findings.add('M113', `"${key}" is not available yet`, at, keyRange, { hint: 'remove it' });
     else
       findings.add('M101', `unknown key "${key.slice(0, 40)}" in ${table.what}`, at, keyRange, {
-        hint: hintFor(key, table),
+        hint: () => hintFor(key, table),
       });
   }
 }

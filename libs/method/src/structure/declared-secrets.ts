@@ -64,7 +64,7 @@ export class DeclaredSecrets {
       return true;
     }
     this.#findings.add('M602', `secret "${name.slice(0, 40)}" is not declared`, path, range, {
-      hint: hintNearest(name, this.#declared.keys()) ?? 'add it under secrets: at the top',
+      hint: () => hintNearest(name, this.#declared.keys()) ?? 'add it under secrets: at the top',
     });
     return false;
   }

@@ -37,15 +37,20 @@ export function hintNearest(word: string, candidates: Iterable<string>, listTitl
 
 /** The distance; any number above `most` where it is larger than that. */
 function editDistance(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most) return most + 1;
   const width = b.length + 1;
   let before = new Uint8Array(width);
   let above = Uint8Array.from({ length: width }, (_, column) => column);
   let current = new Uint8Array(width);
   let leastAbove = 0;
   for (let row = 1; row <= a.length; row++) {
-    current[0] = row;
-    let least = row;
-    for (let column = 1; column < width; column++) {
+    // Cells further off the diagonal than `most` cannot be part of a short enough way.
+    const first = Math.max(1, row - most);
+    const last = Math.min(b.length, row + most);
+    current[first - 1] = first === 1 ? row : most + 1;
+    if (last < b.length) current[last + 1] = most + 1;
+    let least = first === 1 ? row : most + 1;
+    for (let column = first; column <= last; column++) {
       const same = a.charCodeAt(row - 1) === b.charCodeAt(column - 1) ? 0 : 1;
       let cost = Math.min((above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (above[column - 1] ?? 0) + same);
       const swapped =

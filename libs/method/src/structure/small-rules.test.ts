@@ -33,6 +33,9 @@ test('the nearest word is within a third of the length, swaps count once', () =>
   assert.equal(nearest('ordr', ['order', 'approval']), 'order');
   assert.equal(nearest('zzz', ['order', 'approval']), undefined);
   assert.equal(nearest('x'.repeat(1_000), ['order']), undefined);
+  assert.equal(nearest('approvla', ['aproval', 'approval']), 'approval');
+  assert.equal(nearest('customer_number', ['customer_name', 'custmer_numbr', 'number']), 'custmer_numbr');
+  assert.equal(nearest('abcdef', ['fedcba', 'abc', 'abcdefghij']), undefined);
 });
 
 test('a text splits into its characters and insertions', () => {

@@ -58,6 +58,40 @@ export interface StepContext extends MethodContext {
   readonly outType: ObjectType | null;
 }
 
+type OwnContext = Omit<StepContext, Exclude<keyof MethodContext, 'facts' | 'atOnce'>>;
+
+/** One step within `method`. Each field by its name: spread and then added to, so many would make a slow object. */
+export function stepContext(method: MethodContext, own: OwnContext): StepContext {
+  return {
+    findings: method.findings,
+    types: method.types,
+    schemas: method.schemas,
+    values: method.values,
+    secrets: method.secrets,
+    limits: method.limits,
+    lib: method.lib,
+    callees: method.callees,
+    legacyKeys: method.legacyKeys,
+    names: method.names,
+    outTypes: method.outTypes,
+    later: method.later,
+    hidden: method.hidden,
+    roots: method.roots,
+    finished: method.finished,
+    readStep: method.readStep,
+    steps: method.steps,
+    level: method.level,
+    facts: own.facts,
+    atOnce: own.atOnce,
+    step: own.step,
+    path: own.path,
+    name: own.name,
+    ownLimits: own.ownLimits,
+    out: own.out,
+    outType: own.outType,
+  };
+}
+
 /** The place of values inside a step, or between steps. */
 export function placeOf(
   context: MethodContext,

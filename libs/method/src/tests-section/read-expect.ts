@@ -63,7 +63,7 @@ function readResultPart(context: TestContext, entry: SourceEntry | undefined, at
   for (const { key, keyRange } of entriesOrReport(context, entry, at, 'for example  result: { id: 5 }')) {
     if (names.has(key)) continue;
     context.method.findings.add('M901', `the result has no "${key.slice(0, 40)}"`, `${at}.${key}`, keyRange, {
-      hint: hintNearest(key, names.keys(), 'names of the result'),
+      hint: () => hintNearest(key, names.keys(), 'names of the result'),
     });
   }
   return entry.value.kind === 'map' ? jsonOf(entry.value) : null;
@@ -104,7 +104,7 @@ function readChecksFailed(context: TestContext, entry: SourceEntry | undefined, 
     if (name !== '' && (context.checkNames === null || context.checkNames.has(name))) names.push(name);
     else
       context.method.findings.add('M901', `no check "${name.slice(0, 60)}"`, `${at}[${index}]`, item.range, {
-        hint: hintNearest(name, context.checkNames ?? []),
+        hint: () => hintNearest(name, context.checkNames ?? []),
       });
   }
   return names;

@@ -112,7 +112,7 @@ function readInputs(
     if (known.has(given.key)) entries.set(given.key, given);
     else
       findings.add('M901', `no input "${given.key.slice(0, 40)}"`, `${path}.${given.key}`, given.keyRange, {
-        hint: hintNearest(given.key, known.keys(), 'inputs'),
+        hint: () => hintNearest(given.key, known.keys(), 'inputs'),
       });
   }
   const range = entry?.keyRange ?? ([test.range[0], test.range[0]] as const);
@@ -133,7 +133,7 @@ function readSecrets(context: TestContext, entry: SourceEntry | undefined, path:
     const at = `${path}.${key}`;
     if (!secrets.has(key))
       findings.add('M901', `no secret "${key.slice(0, 40)}"`, at, keyRange, {
-        hint: hintNearest(key, secrets.names, 'secrets'),
+        hint: () => hintNearest(key, secrets.names, 'secrets'),
       });
     else if (value.kind !== 'scalar' || value.text === '')
       findings.add('M104', 'a secret is text', at, value.range, { hint: 'make one up: tests never need a real one' });

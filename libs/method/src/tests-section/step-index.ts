@@ -26,7 +26,7 @@ export interface NamedStep {
 const STEPS_MAX = 200;
 const LEVELS_MAX = 8;
 // A guess compares with every name; who misspells more names than this has the right ones in view by then.
-const GUESSES_MAX = 50;
+const GUESSES_MAX = 20;
 const PATH = /^[a-z][a-z0-9_]{0,63}(?:\[\d{1,5}\])?(?:\/[a-z][a-z0-9_]{0,63}(?:\[\d{1,5}\])?){0,10}$/;
 
 export class StepIndex {

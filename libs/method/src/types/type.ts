@@ -87,6 +87,8 @@ function resolve(type: Type): Resolved {
 
 /** The alternatives of a type, names resolved and unions flattened; a choice with null counts null apart. */
 export function membersOf(type: Type): readonly Member[] {
+  const only = resolve(type);
+  if (only.kind !== 'union' && only.kind !== 'choice') return [only];
   const members = new Set<Member>();
   collectMembers(type, members, new Set());
   return [...members];
@@ -108,6 +110,8 @@ function collectMembers(type: Type, members: Set<Member>, visited: Set<Type>): v
 
 /** True when null is among the values. `any` is not counted: what it holds is only known at run time. */
 export function isNullable(type: Type): boolean {
+  const { kind } = resolve(type);
+  if (kind !== 'union' && kind !== 'choice') return kind === 'null';
   return membersOf(type).some((member) => member.kind === 'null');
 }
 

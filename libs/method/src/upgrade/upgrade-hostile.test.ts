@@ -52,7 +52,7 @@ for (const [what, source] of Object.entries(HOSTILE)) {
     upgradeSource(source);
     const { user, system } = process.cpuUsage(before);
     // On an idle machine each takes below 200 ms of CPU; the rest is room for one busy with other tests.
-    assert.ok((user + system) / 1_000 < 1_000, `took ${(user + system) / 1_000} ms of CPU`);
+    assert.ok((user + system) / 1_000 < 600, `took ${(user + system) / 1_000} ms of CPU`);
   });
 }
 

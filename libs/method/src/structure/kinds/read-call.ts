@@ -81,7 +81,7 @@ function checkInputs(
     if (field) checkInput(context, at, name, field, value);
     else
       findings.add('M516', `the called method has no input "${name}"`, at, value.keyRange, {
-        hint: hintNearest(name, fields.keys(), 'its inputs') ?? 'it has no inputs: remove in',
+        hint: () => hintNearest(name, fields.keys(), 'its inputs') ?? 'it has no inputs: remove in',
       });
   }
   const inEntry = step.entries.get('in');

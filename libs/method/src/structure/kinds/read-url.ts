@@ -35,7 +35,11 @@ function staticUrl(parts: readonly unknown[]): URL | undefined {
   for (const standIn of ['x', '1']) {
     const text = parts.map((part) => (typeof part === 'string' ? part : standIn)).join('');
     if (/\s/.test(text.trim())) return undefined;
-    if (URL.canParse(text)) return new URL(text);
+    try {
+      return new URL(text);
+    } catch {
+      // Not with this stand-in.
+    }
   }
   return undefined;
 }

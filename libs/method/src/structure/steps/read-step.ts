@@ -13,7 +13,7 @@ import { readKindFields } from '../kinds/read-kind-fields.ts';
 import { STEP_NAME } from '../names.ts';
 import { type GivenLimits, readStepLimits, resolveStepLimits } from '../read-limits.ts';
 import { readWords } from '../read-words.ts';
-import { type MethodContext, placeOf, type StepContext } from '../step-context.ts';
+import { type MethodContext, placeOf, type StepContext, stepContext } from '../step-context.ts';
 import { outFields } from './out-fields.ts';
 import { readChecks } from './read-checks.ts';
 import { type GivenLoop, readLoop, readUntil } from './read-loop.ts';
@@ -37,8 +37,7 @@ export function readStep(outer: MethodContext, given: SourceMap, path: string): 
   // `each` asks its `if` in every round, about the item; `repeat` asks once, before there is a `last`.
   const condition = readCondition(loop?.kind === 'each' ? rounds : outer, step.entries.get('if'), path);
   const onError = readOnError(findings, step.entries.get('on_error'), path);
-  const context: StepContext = {
-    ...rounds,
+  const context = stepContext(rounds, {
     facts: new Set([...rounds.facts, ...factsInRounds(condition, loop)]),
     atOnce: outer.atOnce || (loop?.kind === 'each' && loop.atOnce > 1),
     step,
@@ -47,7 +46,7 @@ export function readStep(outer: MethodContext, given: SourceMap, path: string): 
     ownLimits: readOwnLimits(outer, step, kind, path),
     out: outType === null ? null : outFields(outer.schemas, outType),
     outType,
-  };
+  });
   const base = readBase(context, kind);
   const read = kind && readKindFields(context, kind.key, kind.entry);
   const value = read?.value ?? outType ?? NO_FIELDS;

@@ -1,5 +1,6 @@
-// Makes sure that runners die with their worker. A runner leaves by itself when the pipe closes, but not from inside
-// an endless loop; a small shell that outlives a killed worker ends what is left and removes the runners' folder.
+// Makes sure that process groups die with the process that started them: runners (which leave by themselves when their
+// pipe closes, but not from inside an endless loop) and package managers. A small shell that outlives a killed worker
+// ends what is left, and removes the folder that served it.
 import { type ChildProcess, spawn } from 'node:child_process';
 
 // Lines "+ GROUP" and "- GROUP"; at the end of input every group still listed is killed.
@@ -11,14 +12,14 @@ while read -r op group; do
   groups=$rest
 done
 for g in $groups; do kill -KILL "-$g"; done
-rm -rf "$1"`;
+[ -z "$1" ] || rm -rf "$1"`;
 
-export class RunnerReaper {
+export class GroupReaper {
   private readonly shell: ChildProcess;
   private readonly gone: Promise<void>;
 
-  /** `folder` is removed when the worker is gone. */
-  constructor(folder: string, path: string) {
+  /** `path`: PATH, where the shell is found. `folder` is removed when this process is gone, or with `stop`. */
+  constructor(path: string, folder = '') {
     // Detached: an interrupt from the terminal goes to the worker's group and must not end the reaper first.
     this.shell = spawn('sh', ['-c', SCRIPT, 'reaper', folder], {
       detached: true,
@@ -42,7 +43,7 @@ export class RunnerReaper {
     this.shell.stdin?.write(`- ${group}\n`);
   }
 
-  /** Resolves when the folder is removed. */
+  /** Resolves when what is left has been ended and the folder removed. */
   stop(): Promise<void> {
     this.shell.ref();
     this.shell.stdin?.end();

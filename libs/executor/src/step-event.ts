@@ -1,0 +1,52 @@
+// What a step's code tells while it runs, besides what it prints, and how its log spells that.
+import type { JsonValue } from '@methods/method/json';
+import type { Mask } from './secrets/mask.ts';
+
+export interface LogEvent {
+  readonly t: 'log';
+  readonly message: string;
+  /** Undefined: nothing beside the message. */
+  readonly data: JsonValue | undefined;
+}
+
+export interface ProgressEvent {
+  readonly t: 'progress';
+  /** 0 to 1; null: the code gave no number. */
+  readonly at: number | null;
+  readonly message: string | null;
+}
+
+export interface CheckEvent {
+  readonly t: 'check';
+  readonly name: string;
+  readonly ok: boolean;
+  readonly level: 'error' | 'warn';
+  readonly message: string | null;
+  readonly actual: JsonValue;
+}
+
+export type StepEvent = LogEvent | ProgressEvent | CheckEvent;
+
+export function maskedEvent(event: StepEvent, mask: Mask): StepEvent {
+  const said = event.message === null ? {} : { message: mask.text(event.message) };
+  switch (event.t) {
+    case 'log':
+      return { ...event, ...said, data: event.data === undefined ? undefined : mask.json(event.data) };
+    case 'progress':
+      return { ...event, ...said };
+    case 'check':
+      return { ...event, ...said, name: mask.text(event.name), actual: mask.json(event.actual) };
+  }
+}
+
+/** Its line in the log, with its end. */
+export function logLine(event: LogEvent | ProgressEvent): string {
+  if (event.t === 'progress') return `progress ${progressText(event)}\n`;
+  return event.data === undefined ? `${event.message}\n` : `${event.message} ${JSON.stringify(event.data)}\n`;
+}
+
+/** Such as `50 % half`. */
+export function progressText({ at, message }: Pick<ProgressEvent, 'at' | 'message'>): string {
+  const share = at === null ? '' : `${Math.round(at * 100)} %`;
+  return `${share}${message === null ? '' : ` ${message}`}`;
+}
