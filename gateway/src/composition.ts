@@ -5,9 +5,16 @@ import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
 import type { FastifyInstance } from 'fastify';
 import { container, type InjectionToken } from 'tsyringe';
+import { KeyUses } from './callers/key-uses.ts';
+import { peopleOf } from './callers/people.ts';
+import { AuditLog } from './clients/audit-log.ts';
 import { MethodRegistry } from './clients/method-registry.ts';
-import { followRegistryChanges } from './clients/registry-changes.ts';
+import { OrganizationSettings } from './clients/organization-settings.ts';
+import { RegistryCalls } from './clients/registry-calls.ts';
+import { followRegistryChanges, type RegistryChangeListener } from './clients/registry-changes.ts';
 import { RunScheduler } from './clients/run-scheduler.ts';
+import { SourceInterfaces } from './clients/source-interfaces.ts';
+import { UploadTokens } from './clients/upload-tokens.ts';
 import type { Config } from './config.ts';
 import { buildServer, type ServerParts } from './server.ts';
 
@@ -39,19 +46,35 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   });
   const scheduler = parts.resolve(RunScheduler);
   const registry = parts.resolve(MethodRegistry);
-  const before: Stoppable[] = [scheduler, registry];
-  if (config.natsUrl !== null) before.push(registryBus(config.natsUrl.reveal(), registry, logger));
+  const clock = parts.resolve(ClockToken);
+  const people = peopleOf(config, clock);
+  const registryCalls = new RegistryCalls(config.methodRegistryAddress);
+  const uploadTokens = new UploadTokens(config.methodRegistryAddress);
+  const keyUses = new KeyUses({ clock, logger, note: (uses) => registry.noteKeyUses(uses) });
+  const settings = new OrganizationSettings(registryCalls, clock);
+  const audit = new AuditLog({
+    clock,
+    logger: logger.child({ part: 'audit-log' }),
+    send: (lines) => registryCalls.recordAudit(lines),
+  });
+  const before: Stoppable[] = [scheduler, registry, people.accounts, registryCalls, uploadTokens, keyUses, audit];
+  if (config.natsUrl !== null)
+    before.push(registryBus(config.natsUrl.reveal(), [registry, people.accounts, settings], logger));
 
   let stopping = false;
   const http = httpServer(config, {
     scheduler,
     registry,
-    clock: parts.resolve(ClockToken),
+    registryCalls,
+    settings,
+    audit,
+    sourceInterfaces: new SourceInterfaces(clock),
+    ...people,
+    uploadTokens,
+    keyUses,
+    ...config,
+    clock,
     logger,
-    webhooks: config.webhooks,
-    publicUrl: config.publicUrl,
-    rateLimitPerKey: config.rateLimitPerKey,
-    trustProxy: config.trustProxy,
     stopping: () => stopping,
   });
   return {
@@ -68,9 +91,9 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   };
 }
 
-function registryBus(url: string, registry: MethodRegistry, logger: Logger): Bus {
+function registryBus(url: string, listeners: RegistryChangeListener[], logger: Logger): Bus {
   const bus = new Bus({ url, name: 'gateway', logger: logger.child({ part: 'bus' }) });
-  followRegistryChanges(bus, registry);
+  followRegistryChanges(bus, ...listeners);
   return bus;
 }
 
@@ -80,6 +103,7 @@ function httpServer(config: Config, parts: ServerParts): Stoppable & { readonly 
     async start() {
       server = await buildServer(parts);
       await server.listen(config.listen);
+      parts.logger.debug({ routes: server.routeTable() }, 'routes');
     },
     async stop() {
       await server?.close();

@@ -13,6 +13,8 @@ test('what is not set has its default', () => {
     listen: { host: '127.0.0.1', port: 0 },
     publicUrl: null,
     grpcPublicUrl: null,
+    mcpUrl: null,
+    issuer: null,
     methodRegistryAddress: 'registry:7001',
     runSchedulerAddresses: ['one:7002', 'two:7002'],
     natsUrl: null,
@@ -38,6 +40,59 @@ test('every variable is read', () => {
   assert.deepEqual(config.webhooks, { allowPrivate: true, ports: [8443, 9443] });
   assert.equal(config.natsUrl?.reveal(), 'nats://nats:4222');
   assert.equal(config.trustProxy, '10.0.0.0/8');
+});
+
+const PEOPLE = {
+  ...REQUIRED,
+  PUBLIC_URL: 'https://methods.example',
+  OIDC_ISSUER: 'https://id.example/',
+  OIDC_CLIENT_ID: 'web',
+};
+
+test('an issuer brings people, with names of claims and an audience of their own', () => {
+  const { issuer } = readConfig(PEOPLE);
+  assert.deepEqual(issuer, {
+    url: 'https://id.example/',
+    clientId: 'web',
+    clientSecret: null,
+    cliClientId: null,
+    orgClaim: 'org_id',
+    orgNameClaim: 'org_name',
+    roleClaim: null,
+    machineAudience: 'https://methods.example/api',
+  });
+  const named = readConfig({
+    ...PEOPLE,
+    OIDC_CLIENT_SECRET: 'canary',
+    OIDC_ORG_CLAIM: 'https://example.com/org',
+    OIDC_ROLE_CLAIM: 'role',
+    OIDC_CLI_CLIENT_ID: 'cli',
+    MACHINE_AUDIENCE: 'urn:methods',
+  }).issuer;
+  assert.deepEqual(
+    [named?.orgClaim, named?.roleClaim, named?.cliClientId, named?.machineAudience],
+    ['https://example.com/org', 'role', 'cli', 'urn:methods'],
+  );
+  assert.ok(!JSON.stringify(named).includes('canary'));
+});
+
+test('credentials never travel in the clear, and no audience is a client', () => {
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ OIDC_CLIENT_ID: '' }, /OIDC_CLIENT_ID/],
+    [{ PUBLIC_URL: '' }, /PUBLIC_URL/],
+    [{ OIDC_ISSUER: 'http://id.example' }, /OIDC_ISSUER/],
+    [{ PUBLIC_URL: 'http://methods.example' }, /PUBLIC_URL/],
+    [{ OIDC_ISSUER: 'http://localhost.example' }, /OIDC_ISSUER/],
+    [{ MACHINE_AUDIENCE: 'web' }, /MACHINE_AUDIENCE/],
+    [{ MACHINE_AUDIENCE: 'cli', OIDC_CLI_CLIENT_ID: 'cli' }, /MACHINE_AUDIENCE/],
+    [{ MACHINE_AUDIENCE: 'https://methods.example/mcp', MCP_URL: 'https://methods.example/mcp' }, /MACHINE_AUDIENCE/],
+  ];
+  for (const [change, name] of cases) {
+    assert.throws(() => readConfig({ ...PEOPLE, ...change }), name, JSON.stringify(change));
+  }
+  for (const loopback of ['http://localhost:1', 'http://127.0.0.1:1', 'http://[::1]:1', 'http://id.localhost']) {
+    readConfig({ ...PEOPLE, OIDC_ISSUER: loopback, PUBLIC_URL: loopback });
+  }
 });
 
 test('all faults are told at once', () => {

@@ -1,18 +1,35 @@
 // The gateway's configuration: read once at start, all faults told at once.
-import { readEnvironment, type Secret, SecretText } from '@methods/config/environment';
+import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { isSafeTransport } from './callers/safe-transport.ts';
 
 const ADDRESS = '\\S+:[0-9]{1,5}';
+const WEB_ADDRESS = '^https?://[^\\s?#]*[^/\\s?#]$';
 
 const Environment = Type.Object({
   /** host:port of the HTTP server; port 0 takes a free one. */
   LISTEN: Type.String({ pattern: `^${ADDRESS}$` }),
   /** Where callers reach this server, without a slash at the end; shown in the API's description. */
-  PUBLIC_URL: Type.Optional(Type.String({ pattern: '^https?://[^\\s]*[^/\\s]$' })),
+  PUBLIC_URL: Type.Optional(Type.String({ pattern: WEB_ADDRESS })),
   /** Where workers reach the run-schedulers. */
   GRPC_PUBLIC_URL: Type.Optional(Type.String({ minLength: 1 })),
+  /** Where MCP clients connect; also the audience of their tokens. */
+  MCP_URL: Type.Optional(Type.String({ pattern: WEB_ADDRESS })),
+  /** Audience of the tokens of programs on people's computers. Default: `<PUBLIC_URL>/api`. */
+  MACHINE_AUDIENCE: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),
+  /** The identity provider, exactly as its tokens name it. Without it there are service keys and no people. */
+  OIDC_ISSUER: Type.Optional(Type.String({ pattern: '^https?://[^\\s?#]+$' })),
+  /** This server's own client at the issuer, for sign-in with a browser. */
+  OIDC_CLIENT_ID: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  OIDC_CLIENT_SECRET: Type.Optional(SecretText({ minLength: 1 })),
+  /** The client the command line signs in with. */
+  OIDC_CLI_CLIENT_ID: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  /** Claims that name a person's organization, what it is called, and the person's role. */
+  OIDC_ORG_CLAIM: Type.String({ minLength: 1, default: 'org_id' }),
+  OIDC_ORG_NAME_CLAIM: Type.String({ minLength: 1, default: 'org_name' }),
+  OIDC_ROLE_CLAIM: Type.Optional(Type.String({ minLength: 1 })),
   /** host:port. */
   METHOD_REGISTRY_URL: Type.String({ pattern: `^${ADDRESS}$` }),
   /** host:port of every run-scheduler node, separated by commas. */
@@ -30,10 +47,26 @@ const Environment = Type.Object({
   TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
 });
 
+/** Where people come from. */
+export interface IssuerConfig {
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret | null;
+  readonly cliClientId: string | null;
+  readonly orgClaim: string;
+  readonly orgNameClaim: string;
+  /** Null: roles are given here alone. */
+  readonly roleClaim: string | null;
+  readonly machineAudience: string;
+}
+
 export interface Config {
   readonly listen: { readonly host: string; readonly port: number };
   readonly publicUrl: string | null;
   readonly grpcPublicUrl: string | null;
+  readonly mcpUrl: string | null;
+  /** Null: only service keys are taken. */
+  readonly issuer: IssuerConfig | null;
   readonly methodRegistryAddress: string;
   readonly runSchedulerAddresses: readonly string[];
   readonly natsUrl: Secret | null;
@@ -51,6 +84,8 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     listen: hostAndPort(environment.LISTEN),
     publicUrl: environment.PUBLIC_URL ?? null,
     grpcPublicUrl: environment.GRPC_PUBLIC_URL ?? null,
+    mcpUrl: environment.MCP_URL ?? null,
+    issuer: issuerConfig(environment),
     methodRegistryAddress: environment.METHOD_REGISTRY_URL,
     runSchedulerAddresses: [...new Set(environment.RUN_SCHEDULER_URLS.split(','))],
     natsUrl: environment.NATS_URL ?? null,
@@ -62,6 +97,37 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     logLevel: environment.LOG_LEVEL,
     trustProxy: environment.TRUST_PROXY ?? null,
   });
+}
+
+function issuerConfig(environment: Static<typeof Environment>): IssuerConfig | null {
+  const { OIDC_ISSUER: url, OIDC_CLIENT_ID: clientId, PUBLIC_URL: publicUrl } = environment;
+  if (url === undefined) return null;
+  const faults = [
+    ...(clientId === undefined ? ['OIDC_CLIENT_ID: is not set, but OIDC_ISSUER is'] : []),
+    ...(publicUrl === undefined ? ['PUBLIC_URL: is not set, but OIDC_ISSUER is'] : []),
+    // A cookie or a token on plain http is anybody's on the way.
+    ...[['OIDC_ISSUER', url] as const, ['PUBLIC_URL', publicUrl ?? url] as const]
+      .filter(([, address]) => !isSafeTransport(address))
+      .map(([name]) => `${name}: has to be https outside this machine`),
+  ];
+  const machineAudience = environment.MACHINE_AUDIENCE ?? `${publicUrl}/api`;
+  // An ID token's audience is the client: were it also ours, a sign-in elsewhere would open the API.
+  const clients = [clientId, environment.OIDC_CLI_CLIENT_ID];
+  if (clients.includes(machineAudience)) faults.push('MACHINE_AUDIENCE: is a client id');
+  if (environment.MCP_URL !== undefined && environment.MCP_URL === machineAudience) {
+    faults.push('MACHINE_AUDIENCE: is the MCP_URL');
+  }
+  if (faults.length > 0 || clientId === undefined) throw new ConfigError(faults);
+  return {
+    url,
+    clientId,
+    clientSecret: environment.OIDC_CLIENT_SECRET ?? null,
+    cliClientId: environment.OIDC_CLI_CLIENT_ID ?? null,
+    orgClaim: environment.OIDC_ORG_CLAIM,
+    orgNameClaim: environment.OIDC_ORG_NAME_CLAIM,
+    roleClaim: environment.OIDC_ROLE_CLAIM ?? null,
+    machineAudience,
+  };
 }
 
 function hostAndPort(address: string): { host: string; port: number } {

@@ -79,10 +79,11 @@ test('everything that is no route is a documented 404', async () => {
   await using gateway = await gatewayFixture();
   const elsewhere = [
     ['GET', '/'],
-    ['GET', '/v1/runs'],
+    ['GET', '/v1/nothing'],
     ['DELETE', `/v1/runs/${newRunId(3)}`],
     ['POST', '/v1/runs/'],
-    ['GET', '/api/methods'],
+    ['GET', '/api/nothing'],
+    ['GET', '/api/cli/nothing'],
     ['GET', '/V1/RUNS'],
     ['GET', `/v1/runs/${'x'.repeat(3_000)}`],
     ['PUT', '/openapi.json'],
@@ -175,18 +176,29 @@ test('the API describes itself, and its page loads nothing from elsewhere', asyn
   await using gateway = await gatewayFixture();
   const { status, body } = await gateway.ask('GET', '/openapi.json', undefined, { authorization: '' });
   assert.equal(status, 200);
-  assert.deepEqual(Object.keys(body.paths).sort(), [
-    '/v1/runs',
-    '/v1/runs/{id}',
-    '/v1/runs/{id}/answer',
-    '/v1/runs/{id}/cancel',
-  ]);
+  const described = (method: string, url: string) =>
+    body.paths[url.replaceAll(/:([a-z0-9_]+)/g, '{$1}')]?.[method.toLowerCase()];
+  for (const { method, url } of gateway.app.routeTable().filter(({ surface }) => surface !== 'public')) {
+    const operation = described(method, url);
+    assert.ok(operation?.summary, `${method} ${url} is not described`);
+    assert.ok(operation.security?.length > 0, `${method} ${url} does not say what it takes`);
+  }
+  const ids = Object.values<Record<string, { operationId?: string }>>(body.paths).flatMap((path) =>
+    Object.values(path).map(({ operationId }) => operationId),
+  );
+  assert.deepEqual(
+    ids.filter((id, at) => id === undefined || ids.indexOf(id) !== at),
+    [],
+    'each operation has a name of its own',
+  );
   const start = body.paths['/v1/runs'].post;
   assert.equal(start.requestBody.content['application/json'].schema.additionalProperties, false);
   assert.ok(start.parameters.some(({ name }: { name: string }) => name === 'wait_ms'));
   const page = await fetch(`http://127.0.0.1:${gateway.port}/reference`);
   const html = await page.text();
   assert.equal(page.status, 200);
+  assert.match(page.headers.get('content-security-policy') ?? '', /connect-src 'self';.*/);
+  assert.match(html, /"proxyUrl": ""/);
   const sources = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source ?? '');
   assert.ok(sources.length > 0);
   assert.deepEqual(

@@ -2,21 +2,33 @@
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { addCaller } from './plugins/caller.ts';
+import { type CallerSources, callerFinder } from './callers/find-caller.ts';
+import { addCallerFields } from './plugins/caller.ts';
+import { addRouteTable } from './plugins/caller-access.ts';
+import { addCallerScope } from './plugins/caller-scope.ts';
 import { addDrain } from './plugins/drain.ts';
 import { addErrorReply, replyToClientError, replyToFrameworkError } from './plugins/error-reply.ts';
 import { addJsonBody, BODY_BYTES_MAX } from './plugins/json-body.ts';
 import { addOpenApi } from './plugins/openapi.ts';
-import { addRateLimit } from './plugins/rate-limit.ts';
+import { rateLimit } from './plugins/rate-limit.ts';
 import { addRequestGate } from './plugins/request-gate.ts';
 import { requestId } from './plugins/request-id.ts';
 import { addRequestLog } from './plugins/request-log.ts';
+import { addAccountRoutes } from './routes/account/account-routes.ts';
+import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
+import { addCliRoutes } from './routes/cli/cli-routes.ts';
 import { addEditorSchema } from './routes/editor-schema.ts';
 import { addHealth } from './routes/health.ts';
+import type { MethodRouteParts } from './routes/methods/method-parts.ts';
+import { addMethodRoutes } from './routes/methods/method-routes.ts';
 import type { RunRouteParts } from './routes/runs/run-reply.ts';
 import { addRunRoutes } from './routes/runs/run-routes.ts';
+import { PEOPLE, PROGRAMS } from './routes/runs/run-surface.ts';
+import { addUploadContent } from './routes/uploads/content.ts';
+import { addUploadLinks } from './routes/uploads/links.ts';
+import { addWellKnown, type WellKnownParts } from './routes/well-known.ts';
 
-export interface ServerParts extends RunRouteParts {
+export interface ServerParts extends RunRouteParts, MethodRouteParts, CallerParts, AuthParts, WellKnownParts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly publicUrl: string | null;
@@ -27,6 +39,8 @@ export interface ServerParts extends RunRouteParts {
   /** True once the process is stopping. */
   readonly stopping: () => boolean;
 }
+
+type CallerParts = Omit<CallerSources, 'registry' | 'accounts'>;
 
 // How long a request may take to arrive; how long its answer takes is the routes' business.
 const HEADERS_MS = 10_000;
@@ -51,7 +65,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     clientErrorHandler: replyToClientError,
     frameworkErrors: replyToFrameworkError,
   });
-  app.decorateRequest('caller', null);
+  addCallerFields(app);
+  addRouteTable(app);
   addDrain(app);
   addErrorReply(app, parts.logger);
   addRequestGate(app);
@@ -64,10 +79,29 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await addOpenApi(app, parts.publicUrl);
   addHealth(app, parts);
   addEditorSchema(app);
-  await app.register(async (scope) => {
-    addCaller(scope, (authPart) => parts.registry.callerOf(authPart));
-    addRateLimit(scope, parts.rateLimitPerKey, parts.clock);
-    addRunRoutes(scope, parts);
+  addWellKnown(app, parts);
+  await addAuthRoutes(app, parts);
+
+  const callers = {
+    findCaller: callerFinder(parts),
+    limit: rateLimit(parts.rateLimitPerKey, parts.clock),
+    mcpUrl: parts.mcpUrl,
+  };
+  // Each route says in its `config.access` which role it needs. One line an area.
+  await addCallerScope(app, 'service', callers, (scope) => {
+    addRunRoutes(scope, parts, PROGRAMS);
+  });
+  await addCallerScope(app, 'cli', callers, (scope) => {
+    addCliRoutes(scope, parts);
+  });
+  await addCallerScope(app, 'api', callers, (scope) => {
+    addMethodRoutes(scope, parts);
+    addRunRoutes(scope, parts, PEOPLE);
+    addAccountRoutes(scope, parts);
+    addUploadLinks(scope, parts);
+  });
+  await addCallerScope(app, 'upload', callers, (scope) => {
+    addUploadContent(scope, parts);
   });
   return app;
 }

@@ -57,6 +57,12 @@ export class Reply {
     return JSON.parse(this.text) as RunBody;
   }
 
+  /** Of a reply that succeeded, as what it is said to be. */
+  read<Body>(): Body {
+    if (this.status >= 300) throw new Error(`${this.status}: ${this.text}`);
+    return JSON.parse(this.text) as Body;
+  }
+
   /** Of a reply that refuses. */
   get refusal(): RefusalBody {
     if (this.status < 400) throw new Error(`${this.status}: ${this.text}`);

@@ -12,7 +12,10 @@ import { type StackFolder, StackProcess, stackFolder } from './stack-process.ts'
 import { processesOf } from './stack-processes.ts';
 
 const SERVE = ['--json', '--port', '0'];
-const PARTS = ['postgres', 'nats', 'method-registry', 'notifier-1', 'run-scheduler-1', 'gateway-1', 'worker-1'];
+const PARTS = [
+  ...['postgres', 'nats', 'identity-provider', 'method-registry', 'notifier-1'],
+  ...['run-scheduler-1', 'gateway-1', 'worker-1'],
+];
 
 describe('a local stack', () => {
   const [first, second]: [StackFolder, StackFolder] = [stackFolder('local-a'), stackFolder('local-b')];
@@ -111,6 +114,7 @@ describe('a local stack', () => {
       stoppedAt('run-scheduler-1', 'stopping'),
       stoppedAt('notifier-1', 'stopping'),
       stoppedAt('method-registry', 'stopping'),
+      stoppedAt('identity-provider', 'stopping'),
       stoppedAt('nats', 'Server Exiting'),
       stoppedAt('postgres', 'database system is shut down'),
     ];

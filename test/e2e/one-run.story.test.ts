@@ -2,6 +2,7 @@
 // signed webhook. Told once on a single node of each service, once across two gateways and three run-schedulers.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { TEST_DOER } from '../harness/test-doer.ts';
 import { until } from '../harness/until.ts';
 import type { ApiClient, RunBody, RunQuestion } from './api-client.ts';
 import { secondKey } from './other-callers.ts';
@@ -164,7 +165,7 @@ for (const { name, args } of shapes) {
       const { orgId, key, keyId } = await secondKey(stack);
       const callers = stack.gateways.map((url) => first.as(key).at(url));
       for (const caller of callers) assert.equal((await caller.get(run.run_id)).status, 200);
-      await stack.registry.revokeServiceKey({ orgId, keyId });
+      await stack.registry.revokeServiceKey({ orgId, keyId, doer: TEST_DOER });
       const revokedMs = performance.now();
       for (const caller of callers) {
         await until('the key is refused', async () => (await caller.get(run.run_id)).status === 401);

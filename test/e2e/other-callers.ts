@@ -1,5 +1,7 @@
 // Callers besides the stack's own key: a second key of its organization, and another organization with a key.
+
 import { createServiceKey } from '@methods/auth/service-key';
+import { TEST_DOER } from '../harness/test-doer.ts';
 import type { Stack } from './stack.ts';
 
 export interface KeyOwner {
@@ -21,6 +23,6 @@ export async function otherOrganization(stack: Stack): Promise<KeyOwner> {
 
 async function newKey({ registry }: Stack, orgId: string): Promise<KeyOwner> {
   const { key, authSha256 } = createServiceKey();
-  const made = await registry.createServiceKey({ orgId, name: 'test', authSha256 });
+  const made = await registry.createServiceKey({ doer: TEST_DOER, orgId, name: 'test', authSha256 });
   return { orgId, key, keyId: made.key?.keyId ?? '', webhookSecret: made.webhookSecret };
 }

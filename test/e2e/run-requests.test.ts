@@ -7,6 +7,7 @@ import { cancels } from './requests/cancels.ts';
 import { description } from './requests/description.ts';
 import { framing } from './requests/framing.ts';
 import { idempotency } from './requests/idempotency.ts';
+import { lists } from './requests/lists.ts';
 import { refusedStarts } from './requests/refused-starts.ts';
 import { sizes } from './requests/sizes.ts';
 import { type Stack, startStack } from './stack.ts';
@@ -28,6 +29,7 @@ describe('requests', () => {
   callers(stack);
   answers(stack);
   cancels(stack);
+  lists(stack);
   sizes(stack);
   description(stack);
 });

@@ -1,6 +1,8 @@
 // Methods that a test saves while the stack runs, through the registry itself. No worker holds them: their runs stay
 // queued.
+
 import { randomBytes } from 'node:crypto';
+import { TEST_DOER } from '../harness/test-doer.ts';
 import type { Stack } from './stack.ts';
 
 export class SavedMethod {
@@ -14,6 +16,7 @@ export class SavedMethod {
 
   static async create(stack: Stack, source: string, orgId = stack.ready.org_id): Promise<SavedMethod> {
     const { method } = await stack.registry.createMethod({
+      doer: TEST_DOER,
       orgId,
       idempotencyHash: randomBytes(32),
       source: Buffer.from(source),
@@ -28,13 +31,13 @@ export class SavedMethod {
 
   async save(source: string): Promise<void> {
     const { orgId, methodId, versionId: baseVersion } = this;
-    const request = { orgId, methodId, baseVersion, source: Buffer.from(source) };
+    const request = { doer: TEST_DOER, orgId, methodId, baseVersion, source: Buffer.from(source) };
     this.versionId = (await this.stack.registry.saveVersion(request)).version?.versionId ?? '';
   }
 
   async publish(): Promise<void> {
     const { orgId, methodId, versionId } = this;
-    await this.stack.registry.publishVersion({ orgId, methodId, versionId });
+    await this.stack.registry.publishVersion({ doer: TEST_DOER, orgId, methodId, versionId });
   }
 }
 

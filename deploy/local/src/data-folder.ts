@@ -84,6 +84,15 @@ function takeLock(path: string): void {
   throw new StackError('folder_in_use', `The data folder ${path} is in use by another running stack.`);
 }
 
+/** A stack of this data folder is running, or starting, or stopping. */
+export function isStackRunning(path: string): boolean {
+  try {
+    return isStack(Number(readFileSync(join(path, LOCK), 'utf8')));
+  } catch {
+    return false;
+  }
+}
+
 /** The holder still runs, and is not a later process with its number. */
 function isStack(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;

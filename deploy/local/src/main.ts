@@ -60,12 +60,13 @@ function untilStopped(): Promise<'stop'> {
 }
 
 function sayWhereItIs(
-  ready: { base_url: string; api_key: string; data_dir: string; methods: object },
+  ready: { base_url: string; issuer: string; api_key: string; data_dir: string; methods: object },
   say: (line: string) => void,
 ): void {
   const [method = 'wf_...'] = Object.values(ready.methods) as string[];
   say('');
   say(`The service runs at ${ready.base_url}  (API reference: ${ready.base_url}/reference)`);
+  say(`People sign in at ${ready.issuer}, with any e-mail address.`);
   say('Webhooks may use http and private addresses here, and keys have no rate limit.');
   say('Try:');
   say(`  export SERVICE_API_KEY=${ready.api_key}`);

@@ -26,6 +26,11 @@ export async function gatewayPort(asked: number | null): Promise<PortChoice> {
   }
 }
 
+/** `kept` where it is free, else another; no later call of this process gives it out again. */
+export function keptPort(kept: number | null): Promise<number> {
+  return getPort({ host: '127.0.0.1', ...(kept === null ? {} : { port: kept }) });
+}
+
 export function freePort(): Promise<number> {
   return getPort({ host: '127.0.0.1' });
 }

@@ -9,6 +9,7 @@ import type { DataFolder } from './data-folder.ts';
 import { StackError } from './embedded/stack-error.ts';
 
 const READY_MS = 60_000;
+const LOCAL_STACK = { kind: 'system', id: 'local-stack', ip: '', requestId: '' };
 
 export class Publisher {
   private readonly registry: Client<typeof MethodRegistryService>;
@@ -21,13 +22,16 @@ export class Publisher {
     this.registry.close();
   }
 
-  /** The organization of this stack; waits for the registry. `goOn` throws when it is not to wait any longer. */
-  async organization(goOn: () => void): Promise<string> {
+  /**
+   * The organization of this stack, which is also that of people who sign in to "Local"; waits for the registry.
+   * `goOn` throws when it is not to wait any longer.
+   */
+  async organization(issuer: string, goOn: () => void): Promise<string> {
     const deadline = performance.now() + READY_MS;
     for (;;) {
       goOn();
       try {
-        const request = { issuer: 'local-stack', externalId: 'local', name: 'Local' };
+        const request = { issuer, externalId: 'local', name: 'Local' };
         return (await this.registry.ensureOrganization(request, { timeoutMs: 2_000 })).orgId;
       } catch (error) {
         if (!(error instanceof ServiceError) || error.code !== 'unavailable' || performance.now() > deadline)
@@ -45,6 +49,7 @@ export class Publisher {
       orgId,
       name: 'local-stack',
       authSha256: secrets.authSha256,
+      doer: LOCAL_STACK,
     });
     secrets.webhookSecret = webhookSecret;
     folder.saveSecrets();
@@ -61,7 +66,7 @@ export class Publisher {
   }
 
   private async publishFile(orgId: string, name: string, source: Buffer, file: string): Promise<string> {
-    const by = { createdBy: 'local-stack' };
+    const by = { doer: LOCAL_STACK };
     try {
       const idempotencyHash = createHash('sha256').update(`local-stack/${name}`).digest();
       const { method } = await this.registry.createMethod({ orgId, idempotencyHash, source, ...by });
@@ -79,7 +84,7 @@ export class Publisher {
         });
         versionId = saved.version?.versionId ?? '';
       }
-      await this.registry.publishVersion({ orgId, methodId, versionId, publishedBy: 'local-stack' });
+      await this.registry.publishVersion({ orgId, methodId, versionId, ...by });
       return `wf_${methodId}`;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'invalid_method') throw error;

@@ -1,12 +1,12 @@
 // Where running stacks are found by other programs of the same user: one file each, readable by that user alone.
 import { createHash } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /** Replaces an earlier line of the same stack in one go: whoever reads meanwhile gets one of the two, whole. */
 export function writeReadyLine(line: { readonly data_dir: string }): string {
-  const folder = join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'methods', 'stacks');
+  const folder = readyFolder();
   const name = createHash('sha256').update(line.data_dir).digest('hex').slice(0, 16);
   const file = join(folder, `${name}.json`);
   try {
@@ -22,4 +22,27 @@ export function writeReadyLine(line: { readonly data_dir: string }): string {
 
 export function removeReadyLine(file: string): void {
   rmSync(file, { force: true });
+}
+
+/** Of stacks that wrote a line and did not remove it: some may have been killed since. */
+export function dataFoldersOfStacks(): string[] {
+  const folder = readyFolder();
+  let names: string[];
+  try {
+    names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  } catch {
+    return [];
+  }
+  return names.flatMap((name) => {
+    try {
+      return [String(JSON.parse(readFileSync(join(folder, name), 'utf8')).data_dir)];
+    } catch {
+      // Removed or replaced meanwhile.
+      return [];
+    }
+  });
+}
+
+function readyFolder(): string {
+  return join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'methods', 'stacks');
 }

@@ -12,6 +12,7 @@ import { freePort, gatewayPort } from './ports.ts';
 import { methodFiles, Publisher } from './publish.ts';
 import { removeReadyLine, writeReadyLine } from './ready-file.ts';
 import { ServiceProcess } from './service-process.ts';
+import { SignIn } from './sign-in.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../examples/', import.meta.url));
 const READY_MS = 60_000;
@@ -19,7 +20,9 @@ const READY_MS = 60_000;
 export interface ReadyLine {
   readonly ready: true;
   readonly base_url: string;
+  readonly mcp_url: string;
   readonly grpc_url: string;
+  readonly issuer: string;
   readonly postgres_url: string;
   readonly nats_url: string;
   readonly org_id: string;
@@ -70,10 +73,16 @@ export class LocalStack {
     folder.saveSecrets();
     const choice = await gatewayPort(options.port);
     if (choice.instead !== null) say(`Port ${choice.instead} is taken, using ${choice.port}.`);
+    const baseUrl = `http://127.0.0.1:${choice.port}`;
+    const signIn = await SignIn.of(folder.partFolder('identity-provider'), baseUrl, say);
     const [postgresUrl, natsUrl] = [await this.postgres(folder), await this.nats(folder)];
+    await signIn.takeOrganizationsAlong(postgresUrl);
 
     const registry = `127.0.0.1:${await freePort()}`;
     const common = { POSTGRES_URL: postgresUrl, NATS_URL: natsUrl, LOG_LEVEL: process.env.LOG_LEVEL ?? 'info' };
+    const provider = signIn.providerEnvironment();
+    if (provider !== null)
+      await this.service('identity-provider', 'deploy/local/src/identity/main.ts', { ...common, ...provider });
     await this.service('method-registry', 'services/method-registry/src/main.ts', {
       ...common,
       LISTEN: registry,
@@ -106,7 +115,7 @@ export class LocalStack {
       gateways.push(url);
       await this.service(`gateway-${n}`, 'gateway/src/main.ts', {
         LISTEN: `127.0.0.1:${port}`,
-        PUBLIC_URL: url,
+        ...signIn.gatewayEnvironment(),
         GRPC_PUBLIC_URL: grpcUrl,
         METHOD_REGISTRY_URL: registry,
         RUN_SCHEDULER_URLS: schedulers.map((node) => node.internal).join(','),
@@ -119,13 +128,15 @@ export class LocalStack {
 
     const publisher = new Publisher(registry);
     try {
-      const orgId = await publisher.organization(() => this.goOn());
+      const orgId = await publisher.organization(signIn.issuer, () => this.goOn());
       const webhookSecret = await publisher.serviceKey(orgId, folder);
       const methods = await publisher.publishFolder(orgId, methodsFolder);
       for (let n = 1; n <= options.workers; n++) await this.worker(`worker-${n}`, grpcUrl, methods, folder);
-      await this.untilReady(gateways);
+      await this.untilReady(gateways, provider === null ? null : signIn.issuer);
       return this.readyLine({
-        baseUrl: gateways[0] ?? '',
+        baseUrl,
+        mcpUrl: signIn.mcpUrl,
+        issuer: signIn.issuer,
         grpcUrl,
         postgresUrl,
         natsUrl,
@@ -140,6 +151,8 @@ export class LocalStack {
 
   private readyLine(facts: {
     baseUrl: string;
+    mcpUrl: string;
+    issuer: string;
     grpcUrl: string;
     postgresUrl: string;
     natsUrl: string;
@@ -150,7 +163,9 @@ export class LocalStack {
     const line: ReadyLine = {
       ready: true,
       base_url: facts.baseUrl,
+      mcp_url: facts.mcpUrl,
       grpc_url: facts.grpcUrl,
+      issuer: facts.issuer,
       postgres_url: facts.postgresUrl,
       nats_url: facts.natsUrl,
       org_id: facts.orgId,
@@ -245,11 +260,13 @@ export class LocalStack {
     });
   }
 
-  /** Gateways answer, workers are connected. */
-  private async untilReady(gateways: readonly string[]): Promise<void> {
+  /** Gateways answer, people can sign in, workers are connected. */
+  private async untilReady(gateways: readonly string[], issuer: string | null): Promise<void> {
     const deadline = performance.now() + READY_MS;
     const waiting = new Map<string, () => Promise<boolean>>();
     for (const url of gateways) waiting.set(`the gateway at ${url}`, () => answers(`${url}/readyz`));
+    if (issuer !== null)
+      waiting.set('the identity provider', () => answers(`${issuer}/.well-known/openid-configuration`));
     for (const service of this.services.filter(({ name }) => name.startsWith('worker'))) {
       waiting.set(service.name, async () => service.logTail().includes('{"ready":true}'));
     }

@@ -61,6 +61,12 @@ export class AgedCache<Value> {
     this.entries.delete(key);
   }
 
+  /** Like `drop`, for values that events name otherwise than by their key. Looks at every value: for rare events. */
+  dropWhere(changed: (value: Value) => boolean): void {
+    this.changes++;
+    for (const [key, entry] of this.entries) if (changed(entry.value)) this.drop(key);
+  }
+
   /** The value may have changed: it is asked for before its next use, and used as it is while its source is away. */
   expire(key: string): void {
     this.changes++;

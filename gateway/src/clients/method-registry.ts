@@ -10,6 +10,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
+import type { KeyUse } from '../callers/key-uses.ts';
 import { AgedCache } from './aged-cache.ts';
 import { type MethodVersion, methodVersion } from './method-version.ts';
 
@@ -77,7 +78,7 @@ export class MethodRegistry implements Stoppable {
   onChanged(change: RegistryChanged): void {
     if (change.kind === 'key') {
       this.callers.drop(change.authSha256);
-    } else {
+    } else if (change.kind === 'method') {
       this.published.expire(`${change.orgId}/${change.id}`);
     }
   }
@@ -86,6 +87,11 @@ export class MethodRegistry implements Stoppable {
   onEventsMissed(): void {
     this.callers.expireAll();
     this.published.expireAll();
+  }
+
+  /** Tells when keys were last used; a repeat is harmless. */
+  async noteKeyUses(uses: readonly KeyUse[]): Promise<void> {
+    await this.client.noteKeyUse({ uses: [...uses] }, { timeoutMs: CALL_MS });
   }
 
   /** Whether the registry answers at all. */

@@ -1,4 +1,4 @@
-// Hears over the bus what has changed in the registry and tells the cache. Without a bus the caches' age does it alone.
+// Hears over the bus what has changed in the registry and tells the caches. Without a bus the caches' age does it alone.
 import type { Bus } from '@methods/bus/connection';
 import { registryChanges } from '@methods/bus/subjects';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
@@ -15,10 +15,15 @@ const decode = decoder(RegistryChangedSchema);
 /** Before the bus starts. Events sent while it was away are lost, so each connect counts as events missed. */
 export function followRegistryChanges(
   bus: Pick<Bus, 'subscribe' | 'onConnected'>,
-  listener: RegistryChangeListener,
+  ...listeners: RegistryChangeListener[]
 ): void {
   bus.subscribe(registryChanges, (messages) => {
-    for (const { data } of messages) listener.onChanged(decode(Buffer.from(data)));
+    for (const { data } of messages) {
+      const change = decode(Buffer.from(data));
+      for (const listener of listeners) listener.onChanged(change);
+    }
   });
-  bus.onConnected(() => listener.onEventsMissed());
+  bus.onConnected(() => {
+    for (const listener of listeners) listener.onEventsMissed();
+  });
 }

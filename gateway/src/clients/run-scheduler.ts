@@ -6,8 +6,10 @@ import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import {
+  type ListRuns,
   type LookupRun,
   type NodeItem,
+  type RunPage,
   type RunReply,
   RunSchedulerService,
   type StartRun,
@@ -135,7 +137,7 @@ export class RunScheduler implements Stoppable {
     if (finished) return finished;
     const options = { requestId, repeatable: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
     const value = { $typeName: 'methods.scheduler.v1.GetRun' as const, orgId, runId };
-    return runOf((await this.call({ case: 'get', value }, options)).reply);
+    return runOf(replied(await this.call({ case: 'get', value }, options)));
   }
 
   /** The run as it finishes or begins to wait, or as it is when the time is up. */
@@ -165,12 +167,19 @@ export class RunScheduler implements Stoppable {
       questionId: stamped,
       answerJson,
     };
-    return runOf((await this.call({ case: 'answer', value }, { requestId, repeatable: stamped !== '' })).reply);
+    return runOf(replied(await this.call({ case: 'answer', value }, { requestId, repeatable: stamped !== '' })));
   }
 
   async cancelRun({ orgId, runId, requestId }: RunAddress): Promise<RunView> {
     const value = { $typeName: 'methods.scheduler.v1.CancelRun' as const, orgId, runId };
-    return runOf((await this.call({ case: 'cancel', value }, { requestId, repeatable: true })).reply);
+    return runOf(replied(await this.call({ case: 'cancel', value }, { requestId, repeatable: true })));
+  }
+
+  /** Newest first; the runs without steps and content. @throws invalid_request for a cursor of another list */
+  async listRuns(list: ListRuns, requestId: string): Promise<RunPage> {
+    const { item } = await this.call({ case: 'list', value: list }, { requestId, repeatable: true });
+    if (item.case !== 'page') throw otherReply();
+    return item.value;
   }
 
   private call(item: CallItem, options: CallOptions): Promise<CallReply> {
@@ -178,11 +187,12 @@ export class RunScheduler implements Stoppable {
   }
 
   private async started(
-    { reply, node }: CallReply,
+    call: CallReply,
     { orgId, requestId }: { orgId: string; requestId: string },
     wait: WaitRequest | null,
     caller: WaitingCaller,
   ): Promise<StartedRun> {
+    const reply = replied(call);
     const run = runOf(reply);
     const { replayed } = reply;
     this.pushed.belongs(run.runId, orgId);
@@ -190,7 +200,7 @@ export class RunScheduler implements Stoppable {
     const waited = this.waiters.hold(run.runId, orgId, requestId);
     try {
       // A fresh run is pushed by the node that took it; an older one has to be watched.
-      waited.source ??= node;
+      waited.source ??= call.node;
       this.waiters.see(waited, run);
       const pushed = this.pushed.latest(run.runId);
       if (pushed) this.waiters.see(waited, pushed);
@@ -220,8 +230,9 @@ export class RunScheduler implements Stoppable {
   private async watch(waited: WaitedRun): Promise<RunView> {
     const { orgId, runId, requestId } = waited;
     const value = { $typeName: 'methods.scheduler.v1.WatchRun' as const, orgId, runId };
-    const { reply, node } = await this.call({ case: 'watch', value }, { requestId, repeatable: true });
-    const run = runOf(reply);
+    const reply = await this.call({ case: 'watch', value }, { requestId, repeatable: true });
+    const { node } = reply;
+    const run = runOf(replied(reply));
     waited.source = node;
     waited.watchedOn.add(node);
     this.pushed.belongs(runId, orgId);
@@ -248,6 +259,15 @@ export class RunScheduler implements Stoppable {
     this.pushed.put(item.item.value);
     this.waiters.offer(item.item.value);
   }
+}
+
+function replied({ item }: CallReply): RunReply {
+  if (item.case !== 'run') throw otherReply();
+  return item.value;
+}
+
+function otherReply(): ServiceError {
+  return new ServiceError('internal', undefined, { cause: new Error('a reply of another kind than asked for') });
 }
 
 function runOf(reply: RunReply): RunView {

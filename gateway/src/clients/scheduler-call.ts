@@ -1,6 +1,6 @@
 // One question to the run-scheduler: what is asked, until when, and whether asking twice is harmless.
 import type { ServiceError } from '@methods/errors/service-error';
-import type { RunReply } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { NodeItem } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { NodeCall, SchedulerNode } from './scheduler-node.ts';
 
 export interface SchedulerCall extends NodeCall {
@@ -13,8 +13,10 @@ export interface SchedulerCall extends NodeCall {
   readonly reject: (error: ServiceError) => void;
 }
 
+export type ReplyItem = Extract<NodeItem['item'], { readonly case: 'run' | 'page' }>;
+
 export interface CallReply {
-  readonly reply: RunReply;
+  readonly item: ReplyItem;
   /** The node that replied: pushes about a run started or watched by this call come from there. */
   readonly node: SchedulerNode;
 }

@@ -64,9 +64,9 @@ export class SchedulerCalls {
     const call = this.calls.get(callId);
     // Settled by another node, or by its deadline.
     if (!call) return;
-    if (item.case === 'run') {
+    if (item.case === 'run' || item.case === 'page') {
       this.settle(call);
-      call.resolve({ reply: item.value, node });
+      call.resolve({ item, node });
     } else if (item.case === 'error') {
       this.refused(call, node, fromErrorDetail(item.value));
     }

@@ -1,34 +1,58 @@
-// Tells who asks: the service key of the Authorization header. Without one, or with one that is malformed, unknown or
-// revoked, the answer is the same 401.
+// Tells who asks, on every route of a guarded scope. Without a credential, or with one that is malformed, unknown,
+// expired, revoked or of a kind the surface does not take, the answer is the same 401.
 import type { Caller } from '@methods/auth/caller';
-import { parseBearerKey } from '@methods/auth/service-key';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { CallerRefused, type RefusalReason } from '../callers/caller-refused.ts';
+import type { GuardedSurface } from '../callers/surface.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Null only before authentication and on routes without it. */
     caller: Caller | null;
+    /** Why the caller was refused, for the log. */
+    refusal: RefusalReason | null;
   }
 }
 
-export type FindCaller = (authPart: string) => Caller | null | Promise<Caller | null>;
+/**
+ * Who makes a request to a surface. A promise only when somebody else has to be asked.
+ * @throws CallerRefused; ServiceError unavailable when it cannot be known now
+ */
+export type FindCaller = (request: FastifyRequest, surface: GuardedSurface) => Caller | Promise<Caller>;
 
-/** A bit more than a whole key: nothing longer is looked at. */
-const HEADER_LENGTH_MAX = 200;
-const BEARER = /^bearer +(\S+) *$/i;
+/** Before any scope with callers. */
+export function addCallerFields(app: FastifyInstance): void {
+  app.decorateRequest('caller', null);
+  app.decorateRequest('refusal', null);
+}
 
-/** Every route of `scope` needs a caller. */
-export function addCaller(scope: FastifyInstance, findCaller: FindCaller): void {
-  scope.addHook('onRequest', (request, _reply, done) => {
-    const accept = (caller: Caller | null) => {
+/** Every route of `scope` needs a caller. `challenge`: what a 401 tells in WWW-Authenticate. */
+export function addCaller(
+  scope: FastifyInstance,
+  surface: GuardedSurface,
+  findCaller: FindCaller,
+  challenge: string,
+): void {
+  scope.addHook('onRequest', (request, reply, done) => {
+    const accept = (caller: Caller) => {
       request.caller = caller;
-      done(caller === null ? new ServiceError('unauthorized') : undefined);
+      done();
     };
-    const authPart = authPartOf(request);
-    if (authPart === null) return accept(null);
-    const caller = findCaller(authPart);
-    if (caller instanceof Promise) caller.then(accept, done);
+    const refuse = (error: unknown) => {
+      if (error instanceof CallerRefused) {
+        request.refusal = error.reason;
+        if (error.code === 'unauthorized') reply.header('www-authenticate', challenge);
+      }
+      done(error as Error);
+    };
+    let caller: Caller | Promise<Caller>;
+    try {
+      caller = findCaller(request, surface);
+    } catch (error) {
+      return refuse(error);
+    }
+    if (caller instanceof Promise) caller.then(accept, refuse);
     else accept(caller);
   });
 }
@@ -37,11 +61,4 @@ export function addCaller(scope: FastifyInstance, findCaller: FindCaller): void 
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new ServiceError('unauthorized');
   return request.caller;
-}
-
-function authPartOf({ headers }: FastifyRequest): string | null {
-  const header = headers.authorization;
-  if (header === undefined || header.length > HEADER_LENGTH_MAX) return null;
-  const token = BEARER.exec(header)?.[1];
-  return token === undefined ? null : (parseBearerKey(token)?.authPart ?? null);
 }

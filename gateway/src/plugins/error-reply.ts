@@ -9,6 +9,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { BODY_BYTES_MAX } from './json-body.ts';
 import { newRequestId } from './request-id.ts';
 import { schemaFinding } from './schema-fault.ts';
+import { hasSlowBody } from './slow-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +23,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export function addErrorReply(app: FastifyInstance, logger: Logger): void {
   app.decorateRequest('errorCode', null);
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const known = serviceErrorOf(error);
+    const known = serviceErrorOf(error, request.routeOptions.bodyLimit);
     if (known.code === 'internal') {
       logger.error({ request_id: request.id, error: known.cause ?? error }, 'a request failed');
     }
@@ -34,6 +35,8 @@ export function addErrorReply(app: FastifyInstance, logger: Logger): void {
 function sendError(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   request.errorCode = error.code;
   const { status, headers, body } = errorBody(error, request.id);
+  // Where a surface has set its own challenge, that one is told.
+  if (reply.hasHeader('www-authenticate')) delete headers['www-authenticate'];
   return reply.code(status).headers(headers).header('content-type', JSON_TYPE).send(JSON.stringify(body));
 }
 
@@ -44,6 +47,7 @@ export function replyToFrameworkError(error: FastifyError, request: FastifyReque
 
 /** For bytes that are no HTTP request, or one that takes too long to arrive: there is no request object yet. */
 export function replyToClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && hasSlowBody(socket)) return;
   // Nobody reads an answer any more, or one is already on its way. Node's own handler looks at the same field.
   const { _httpMessage: response } = socket as { _httpMessage?: { headersSent: boolean } };
   if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent) {
@@ -70,7 +74,8 @@ function clientErrorMessage(code: string | undefined): string {
   return code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too large.' : 'The request is not valid HTTP.';
 }
 
-function serviceErrorOf(error: FastifyError): ServiceError {
+/** What a reply tells of any error. `bodyBytesMax`: of the route it comes from. */
+export function serviceErrorOf(error: FastifyError, bodyBytesMax = BODY_BYTES_MAX): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error.validation?.[0]) {
     const finding = schemaFinding(error.validation[0], error.validationContext ?? 'body');
@@ -78,7 +83,7 @@ function serviceErrorOf(error: FastifyError): ServiceError {
   }
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge('', 'body_bytes', `A request body has at most ${BODY_BYTES_MAX} bytes.`);
+      return tooLarge('', 'body_bytes', `A request body has at most ${bodyBytesMax} bytes.`);
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ServiceError('not_found');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':

@@ -7,20 +7,28 @@ import { JSON_TYPE } from './error-reply.ts';
 /** Before any route that is to be described. */
 export async function addOpenApi(app: FastifyInstance, publicUrl: string | null): Promise<void> {
   await app.register(swagger, {
+    exposeHeadRoutes: true,
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'Methods',
         version: '1',
-        description: 'Start runs of saved methods, read them, answer their questions and cancel them.',
+        description: 'Save and publish methods; start their runs, read them, answer their questions and cancel them.',
       },
       ...(publicUrl === null ? {} : { servers: [{ url: publicUrl }] }),
       components: {
         securitySchemes: {
           serviceKey: { type: 'http', scheme: 'bearer', description: 'A service key, sk_…' },
+          accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A person’s access token' },
+          session: { type: 'apiKey', in: 'cookie', name: 'workflow_session', description: 'Signed in with a browser' },
+          uploadToken: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'Authorization',
+            description: 'WorkflowUpload and the token of the upload’s link',
+          },
         },
       },
-      security: [{ serviceKey: [] }],
     },
   });
   let text: string | null = null;
@@ -31,6 +39,39 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string | null)
   });
   await app.register(reference, {
     routePrefix: '/reference',
-    configuration: { url: '/openapi.json', withDefaultFonts: false, telemetry: false, pageTitle: 'Methods API' },
+    configuration: {
+      url: '/openapi.json',
+      withDefaultFonts: false,
+      telemetry: false,
+      pageTitle: 'Methods API',
+      // Calls go from the page to this server. Left out, some of them would pass through the maker's proxy, keys and all.
+      proxyUrl: '',
+      hideClientButton: true,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    },
+    hooks: {
+      onRequest: (_request, reply, done) => {
+        reply.header('content-security-policy', pagePolicy(publicUrl));
+        done();
+      },
+    },
   });
+}
+
+// The page runs scripts and sends keys: both stay with this server, whatever a later version of the page would like.
+function pagePolicy(publicUrl: string | null): string {
+  const origin = publicUrl === null ? '' : ` ${new URL(publicUrl).origin}`;
+  return [
+    "default-src 'self'",
+    "script-src 'self' 'unsafe-inline'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    `connect-src 'self'${origin}`,
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }

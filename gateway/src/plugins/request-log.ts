@@ -1,12 +1,13 @@
 // One record a request, written when the response has left: who, what, how it ended and how long it took. No content,
 // no path (it may hold anything), only the route.
+import type { Caller } from '@methods/auth/caller';
 import { isId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { FastifyInstance } from 'fastify';
 
 export function addRequestLog(app: FastifyInstance, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const { caller, errorCode, params } = request;
+    const { caller, errorCode, refusal, params } = request;
     const runId = (params as { id?: unknown } | undefined)?.id;
     logger.info(
       {
@@ -15,7 +16,8 @@ export function addRequestLog(app: FastifyInstance, logger: Logger): void {
         route: request.routeOptions.url ?? 'none',
         status: reply.statusCode,
         ...(errorCode === null ? {} : { code: errorCode }),
-        ...(caller === null ? {} : { org_id: caller.orgId, key_id: caller.keyId }),
+        ...(refusal === null ? {} : { refusal }),
+        ...(caller === null ? {} : nameOf(caller)),
         ...(typeof runId === 'string' && isId('run', runId) ? { run_id: runId } : {}),
         peer: request.ip,
         total_ms: Math.round(reply.elapsedTime * 10) / 10,
@@ -24,4 +26,15 @@ export function addRequestLog(app: FastifyInstance, logger: Logger): void {
     );
     done();
   });
+}
+
+function nameOf(caller: Caller): Record<string, string> {
+  switch (caller.kind) {
+    case 'service_key':
+      return { org_id: caller.orgId, key_id: caller.keyId };
+    case 'user':
+      return { org_id: caller.orgId, user_id: caller.userId, credential: caller.credential };
+    case 'upload':
+      return { org_id: caller.orgId, upload_id: caller.uploadId };
+  }
 }

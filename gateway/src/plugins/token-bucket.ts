@@ -31,6 +31,11 @@ export class TokenBuckets {
 
   constructor(private readonly options: TokenBucketsOptions) {}
 
+  /** Tokens of a full bucket. */
+  get burst(): number {
+    return this.options.burst;
+  }
+
   take(key: string): BucketState {
     const { clock, perSecond, burst } = this.options;
     const nowMs = clock.monotonicMs();

@@ -4,8 +4,16 @@ import { newId } from '@methods/base/ids';
 import { createLogger } from '@methods/logging/logger';
 import { until as conditionHolds } from '@methods/test/harness/until';
 import type { FastifyInstance } from 'fastify';
+import { KeyUses } from '../callers/key-uses.ts';
+import { peopleOf } from '../callers/people.ts';
+import type { Accounts } from '../clients/accounts.ts';
+import { AuditLog } from '../clients/audit-log.ts';
 import { MethodRegistry } from '../clients/method-registry.ts';
+import { OrganizationSettings } from '../clients/organization-settings.ts';
+import { RegistryCalls } from '../clients/registry-calls.ts';
 import { RunScheduler } from '../clients/run-scheduler.ts';
+import { SourceInterfaces } from '../clients/source-interfaces.ts';
+import { UploadTokens } from '../clients/upload-tokens.ts';
 import { buildServer, type ServerParts } from '../server.ts';
 import { RegistryPeer } from './registry-peer.ts';
 import { RunBook } from './run-book.ts';
@@ -37,6 +45,8 @@ export interface GatewayFixture extends AsyncDisposable {
   readonly registry: RegistryPeer;
   readonly scheduler: RunScheduler;
   readonly registryClient: MethodRegistry;
+  readonly accounts: Accounts;
+  readonly keyUses: KeyUses;
   readonly orgId: string;
   readonly apiKey: ReturnType<RegistryPeer['key']>;
   readonly methodId: string;
@@ -75,17 +85,30 @@ export async function gatewayFixture({
     clock: systemClock,
   });
   const fixture = { stopping: false };
+  const settings = { issuer: null, publicUrl: null, mcpUrl: null, grpcPublicUrl: null, ...options };
+  const people = peopleOf({ ...settings, methodRegistryAddress: registry.address }, systemClock);
+  const registryCalls = new RegistryCalls(registry.address);
+  const uploadTokens = new UploadTokens(registry.address);
+  const keyUses = new KeyUses({ clock: systemClock, logger, note: (uses) => registryClient.noteKeyUses(uses) });
+  const organizationSettings = new OrganizationSettings(registryCalls, systemClock);
+  const audit = new AuditLog({ clock: systemClock, logger, send: (lines) => registryCalls.recordAudit(lines) });
   const app = await buildServer({
     scheduler,
     registry: registryClient,
+    registryCalls,
+    settings: organizationSettings,
+    audit,
+    sourceInterfaces: new SourceInterfaces(systemClock),
+    ...people,
+    uploadTokens,
+    keyUses,
     clock: systemClock,
     logger,
     webhooks: { allowPrivate: false, ports: [] },
-    publicUrl: null,
     rateLimitPerKey: 0,
     trustProxy: null,
     stopping: () => fixture.stopping,
-    ...options,
+    ...settings,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const address = app.server.address();
@@ -101,6 +124,8 @@ export async function gatewayFixture({
     registry,
     scheduler,
     registryClient,
+    accounts: people.accounts,
+    keyUses,
     orgId,
     apiKey,
     methodId,
@@ -124,7 +149,11 @@ export async function gatewayFixture({
       scheduler.endWaits();
       await app.close();
       scheduler.stop();
+      await audit.stop();
       registryClient.stop();
+      people.accounts.stop();
+      registryCalls.stop();
+      uploadTokens.stop();
       await Promise.all([registry.stop(), ...nodes.map((node) => node.stop())]);
     },
   }) satisfies GatewayFixture;

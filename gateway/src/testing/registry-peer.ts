@@ -3,8 +3,13 @@ import { createServiceKey } from '@methods/auth/service-key';
 import { newId, newMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
+import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
-import { RpcServer, type ServedService, served } from '@methods/rpc/server';
+import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
+import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
+import { RpcServer } from '@methods/rpc/server';
+import { AccountBook } from './account-book.ts';
+import { PeerService } from './peer-service.ts';
 
 interface SavedMethod {
   readonly orgId: string;
@@ -17,9 +22,19 @@ export class RegistryPeer {
   /** Requests by name. */
   readonly asked: string[] = [];
   away = false;
+  /** What each service answers; a test adds the calls it needs with `answer`. */
+  readonly methodService = new PeerService(MethodRegistryService, (name) => this.ask(name));
+  readonly accountService = new PeerService(AccountService, (name) => this.ask(name));
+  readonly accounts = new AccountBook(this.accountService);
+  readonly uploadService = new PeerService(UploadService, (name) => this.ask(name));
+  readonly runRecordService = new PeerService(RunRecordService, (name) => this.ask(name));
   private readonly keys = new Map<string, { orgId: string; keyId: string; revokedAtMs: number }>();
   private readonly methods = new Map<string, SavedMethod>();
   private server: RpcServer | null = null;
+
+  constructor() {
+    this.answerMethods();
+  }
 
   get address(): string {
     return `127.0.0.1:${this.server?.port ?? 0}`;
@@ -28,7 +43,12 @@ export class RegistryPeer {
   async start(): Promise<void> {
     this.server = new RpcServer({
       listen: '127.0.0.1:0',
-      services: [this.service()],
+      services: [
+        this.methodService.served,
+        this.accountService.served,
+        this.uploadService.served,
+        this.runRecordService.served,
+      ],
       logger: silentLogger,
       graceMs: 0,
     });
@@ -39,11 +59,12 @@ export class RegistryPeer {
     await this.server?.stop();
   }
 
-  key(orgId: string): { key: string; authPart: string; sha256: string } {
+  key(orgId: string): { key: string; authPart: string; sha256: string; keyId: string } {
     const { key, authPart, authSha256 } = createServiceKey();
     const sha256 = authSha256.toString('hex');
-    this.keys.set(sha256, { orgId, keyId: newId('key'), revokedAtMs: 0 });
-    return { key, authPart, sha256 };
+    const keyId = newId('key');
+    this.keys.set(sha256, { orgId, keyId, revokedAtMs: 0 });
+    return { key, authPart, sha256, keyId };
   }
 
   revoke(sha256: string): void {
@@ -71,33 +92,18 @@ export class RegistryPeer {
     return this.asked.filter((asked) => asked === name).length;
   }
 
-  private service(): ServedService {
-    const unused = () => {
-      throw new ServiceError('internal');
-    };
-    return served(MethodRegistryService, {
-      ensureOrganization: unused,
-      createServiceKey: unused,
-      listServiceKeys: unused,
-      revokeServiceKey: unused,
-      getWebhookSecret: unused,
-      createMethod: unused,
-      saveVersion: unused,
-      publishVersion: unused,
-      putLock: unused,
+  private answerMethods(): void {
+    this.methodService.answer({
       resolveServiceKey: ({ authSha256 }) => {
-        this.ask('resolveServiceKey');
         const key = this.keys.get(Buffer.from(authSha256).toString('hex'));
         if (!key || key.revokedAtMs > 0) throw new ServiceError('unauthorized');
         return { key };
       },
       getMethod: ({ orgId, methodId }) => {
-        this.ask('getMethod');
         const { publishedVersion } = this.find(orgId, methodId);
         return { method: { methodId, orgId, publishedVersion } };
       },
       getVersion: ({ orgId, methodId, version }) => {
-        this.ask('getVersion');
         const saved = this.find(orgId, methodId).versions.get(version);
         if (!saved) throw new ServiceError('not_found');
         const { schemaVersion, source } = saved;

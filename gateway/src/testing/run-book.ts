@@ -2,7 +2,7 @@
 import { newId, newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { Answerer, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
-import type { AnswerRun, LookupRun, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { AnswerRun, ListRuns, LookupRun, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 
 interface Booked {
   readonly orgId: string;
@@ -12,6 +12,7 @@ interface Booked {
 export class RunBook {
   readonly runs = new Map<string, Booked>();
   readonly starts: StartRun[] = [];
+  readonly lists: ListRuns[] = [];
   private readonly keys = new Map<string, { digest: string; runId: string }>();
 
   start(start: StartRun): { run: RunView; replayed: boolean } {
@@ -35,6 +36,13 @@ export class RunBook {
     const booked = this.runs.get(runId);
     if (!booked || booked.orgId !== orgId) throw new ServiceError('not_found');
     return booked.view;
+  }
+
+  /** All runs on one page; what selects among them is the scheduler's own business. */
+  list(list: ListRuns): { runs: RunView[]; nextCursor: string } {
+    this.lists.push(list);
+    const runs = [...this.runs.values()].filter(({ orgId }) => orgId === list.orgId);
+    return { runs: runs.map(({ view }) => ({ ...view, steps: [] })), nextCursor: list.cursor === '' ? 'more' : '' };
   }
 
   answer({ orgId, runId, questionId }: AnswerRun): RunView {

@@ -92,6 +92,10 @@ export class SchedulerPeer {
     if (this.frozen) return;
     const { callId } = item;
     try {
+      if (item.item.case === 'list') {
+        connection.send({ callId, item: { case: 'page', value: this.book.list(item.item.value) } });
+        return;
+      }
       const reply = this.reply(item.item);
       if (reply === null) return;
       if (item.item.case === 'start' && this.losesStartReplies) return;

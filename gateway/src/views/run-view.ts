@@ -13,8 +13,20 @@ const STATUS_NAMES: Record<RunStatus, string> = {
   [RunStatus.CANCELLED]: 'cancelled',
 };
 
+// The first name stands for a number we do not know and is no status of its own.
+const STATUS_NUMBERS = new Map(
+  Object.entries(STATUS_NAMES)
+    .slice(1)
+    .map(([number, name]) => [name, Number(number) as RunStatus]),
+);
+
 export function runStatusName(status: RunStatus): string {
   return STATUS_NAMES[status] ?? 'queued';
+}
+
+/** 0 for what is no status. */
+export function runStatusNumber(name: string): RunStatus {
+  return STATUS_NUMBERS.get(name) ?? RunStatus.UNSPECIFIED;
 }
 
 export function isFinished(run: RunView): boolean {
@@ -32,11 +44,22 @@ export function startedRunJson(run: RunView, status: string): string {
  */
 export function runViewJson(run: RunView, declared: readonly DeclaredStep[], nowMs: number): string {
   return (
+    `${headJson(run, nowMs)},"steps":${stepsJson(run, declared, nowMs)}` +
+    `${questionJson(run)}${resultJson(run)}${errorJson(run, true)}}`
+  );
+}
+
+/** A run in a list: without steps, question, result and the error's message. */
+export function runSummaryJson(run: RunView, nowMs: number): string {
+  return `${headJson(run, nowMs)}${errorJson(run, false)}}`;
+}
+
+function headJson(run: RunView, nowMs: number): string {
+  return (
     `{"run_id":"${run.runId}","method":"${run.method}","version_id":"${run.versionId}","status":"${runStatusName(run.status)}",` +
     `"attempts":${run.attempts},"max_attempts":${run.maxAttempts},"run_data":"account",` +
     `"answer_by":"${run.answerBy === Answerer.APPLICATION ? 'application' : 'team'}","metadata":${JSON.stringify(run.metadata)},` +
-    `"timing":${timingJson(run, nowMs)}${run.cancelRequested ? ',"cancel_requested":true' : ''}${queuedReasonJson(run)},` +
-    `"steps":${stepsJson(run, declared, nowMs)}${questionJson(run)}${resultJson(run)}${errorJson(run)}}`
+    `"timing":${timingJson(run, nowMs)}${run.cancelRequested ? ',"cancel_requested":true' : ''}${queuedReasonJson(run)}`
   );
 }
 
@@ -77,13 +100,13 @@ function resultJson(run: RunView): string {
   return run.status === RunStatus.SUCCEEDED && run.resultJson !== '' ? `,"result":${run.resultJson}` : '';
 }
 
-function errorJson(run: RunView): string {
+function errorJson(run: RunView, withMessage: boolean): string {
   const error = run.error;
   if (run.status !== RunStatus.FAILED || !error) return '';
   return `,"error":${JSON.stringify({
     code: error.code,
     ...(error.kind === '' ? {} : { kind: error.kind }),
-    message: error.message,
+    ...(withMessage ? { message: error.message } : {}),
     ...(error.step === '' ? {} : { step: error.step }),
   })}`;
 }

@@ -1,10 +1,66 @@
 // Who makes a request, once authenticated. (An `Actor` is something else: the owner of a run.)
 
-export type Caller = ServiceKeyCaller;
+export type Caller = ServiceKeyCaller | UserCaller | UploadCaller;
 
 /** A customer's back end or worker. It acts in its key's organization and in no other. */
 export interface ServiceKeyCaller {
   readonly kind: 'service_key';
   readonly orgId: string;
   readonly keyId: string;
+}
+
+/** A person, by an access token or by the dashboard's cookie. */
+export interface UserCaller {
+  readonly kind: 'user';
+  readonly orgId: string;
+  /** usr_... */
+  readonly userId: string;
+  readonly role: Role;
+  /** What they showed: a token for programs on their computer, one for MCP clients, or the cookie. */
+  readonly credential: 'machine_token' | 'mcp_token' | 'session';
+}
+
+/** The holder of an upload link: may send that recording and nothing else. */
+export interface UploadCaller {
+  readonly kind: 'upload';
+  readonly orgId: string;
+  /** upl_... */
+  readonly uploadId: string;
+}
+
+/** What a user may do: each role may do all that the ones before it may. */
+export type Role = 'viewer' | 'member' | 'admin';
+
+const ORDER: readonly Role[] = ['viewer', 'member', 'admin'];
+
+export function isRole(text: string): text is Role {
+  return (ORDER as readonly string[]).includes(text);
+}
+
+export function mayActAs(role: Role, needed: Role): boolean {
+  return ORDER.indexOf(role) >= ORDER.indexOf(needed);
+}
+
+/** key_, usr_ or upl_: one name for whoever asks. */
+export function callerId(caller: Caller): string {
+  switch (caller.kind) {
+    case 'service_key':
+      return caller.keyId;
+    case 'user':
+      return caller.userId;
+    case 'upload':
+      return caller.uploadId;
+  }
+}
+
+/** Whether somebody may use what needs this role. A service key acts as a member; an upload's token has no role. */
+export function mayUse(caller: Caller, needed: Role): boolean {
+  switch (caller.kind) {
+    case 'service_key':
+      return mayActAs('member', needed);
+    case 'user':
+      return mayActAs(caller.role, needed);
+    case 'upload':
+      return false;
+  }
 }

@@ -5,7 +5,7 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const BODY = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
-export type IdPrefix = 'ver' | 'run' | 'upl' | 'key' | 'dlv' | 'q' | 'org' | 'fld';
+export type IdPrefix = 'ver' | 'run' | 'upl' | 'key' | 'dlv' | 'q' | 'org' | 'fld' | 'usr' | 'aud' | 'bld';
 
 /** `<prefix>_` and 26 characters; `shard` only for runs. */
 export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
@@ -19,6 +19,11 @@ export function newMethodId(nowMs: number = Date.now()): string {
 
 export function newRunId(shard: number, nowMs: number = Date.now()): string {
   return `run_${shardPart(shard)}${timePart(nowMs)}${randomPart(14)}`;
+}
+
+/** Ids of the shard's runs made before `atMs` sort below it, all others of the shard above. Not an id itself. */
+export function runIdBound(shard: number, atMs: number): string {
+  return `run_${shardPart(shard)}${timePart(Math.max(0, atMs))}`;
 }
 
 export function isId(prefix: IdPrefix, text: string): boolean {

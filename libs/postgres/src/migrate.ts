@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import Postgrator from 'postgrator';
 import { openPool } from './pool.ts';
+import { ensureReaderRole, readerRole } from './reader-role.ts';
 import { safeDbError } from './safe-db-error.ts';
 
 export interface MigrateOptions {
-  /** Also holds the table `schema_version`. */
+  /** Also holds the table `schema_version`. Its reader role (`<schema>_reader`) is there before the first file. */
   readonly schema: string;
   /** Folder URL of `0001.do.<name>.sql` files; applied ones must never change. */
   readonly folder: URL;
@@ -38,6 +39,7 @@ export async function migrate(url: string, options: MigrateOptions): Promise<str
   try {
     return await sql.begin(async (transaction) => {
       await transaction`select pg_advisory_xact_lock(${lockKey(schema)})`;
+      await ensureReaderRole(transaction, readerRole(schema));
       const execute = async (statements: string) => ({ rows: [...(await transaction.unsafe(statements).simple())] });
       const postgrator = new Postgrator({
         driver: 'pg',

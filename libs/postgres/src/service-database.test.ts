@@ -1,4 +1,5 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
 import { testPostgres } from '@methods/test/harness/postgres';
@@ -27,17 +28,21 @@ test('stopping ends the wait for a server', async () => {
   await Promise.all([rejects(start), missing.stop()]);
 });
 
-test('replicas that start together bring the schema up once', async () => {
+test('replicas that start together bring the schema up once', async (t) => {
   const fresh = await (await testPostgres()).freshDatabase();
   const replicas = Array.from({ length: 4 }, () => database(fresh.url));
+  t.after(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await fresh.drop();
+  });
   await Promise.all(replicas.map((replica) => replica.start()));
   const { sql } = replicas[0] as ServiceDatabase;
   const rows = await sql<{ version: number }[]>`
     select version::int from registry.schema_version where version > 0 order by version`;
   deepEqual(
     rows.map(({ version }) => version),
-    [1],
+    readdirSync(MIGRATIONS)
+      .map((file) => Number.parseInt(file, 10))
+      .sort((x, y) => x - y),
   );
-  await Promise.all(replicas.map((replica) => replica.stop()));
-  await fresh.drop();
 });

@@ -83,7 +83,7 @@ export class ServiceDatabase implements Stoppable {
             `Postgres could not be reached within ${seconds} s (${safeDbError(error).code}): check POSTGRES_URL.`,
           );
         }
-        this.options.logger.warn({ err: safeDbError(error) }, 'waiting for Postgres');
+        this.options.logger.warn({ error }, 'waiting for Postgres');
         await wait(waitMs, undefined, { signal: this.stopping.signal });
       }
     }

@@ -43,7 +43,7 @@ class ServedEnds {
   }
 }
 
-function dial(address: string, options: Partial<DialOptions<SchedulerItem, never>> = {}) {
+function dial(address: string, options: Partial<DialOptions<SchedulerItem>> = {}) {
   const end = new End<SchedulerItem>();
   const connection: Up = dialFrames(WorkerService.method.work, address, { ...end.handlers, ...options });
   return Object.assign(end, { connection });
@@ -148,6 +148,21 @@ describe('a stream of frames', () => {
 });
 
 describe('the end of a stream', () => {
+  test(
+    'comes with an item that no message can carry to who dialled it, who can ask for nothing else',
+    LIMIT,
+    async () => {
+      const served = new ServedEnds();
+      await using running = await startWorkerServer(served);
+      // @ts-expect-error: only who serves a stream is handed such items back.
+      const options: Partial<DialOptions<SchedulerItem>> = { onUnsendable: () => {} };
+      const client = dial(running.address, options);
+      client.connection.send({ item: { case: 'giveBack', value: { reason: 'x'.repeat(5_000_000) } } });
+      await until('the client was told', () => client.closes.length === 1);
+      deepEqual(client.closes[0]?.code, 'too_large');
+    },
+  );
+
   test('a refusal by the server arrives as its ServiceError', LIMIT, async () => {
     await using running = await startWorkerServer({
       work: serveFrames(async () => {

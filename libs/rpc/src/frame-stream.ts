@@ -29,7 +29,7 @@ interface Frame<Item> {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-export interface DialOptions<In, Out> extends FrameHandlers<In, Out> {
+export interface DialOptions<In> extends Omit<FrameHandlers<In>, 'onUnsendable'> {
   /** The other side has accepted the stream. */
   onOpen?(): void;
   /** Told of what the handlers throw. An exception of `onItems` is also the cause of the `internal` of `onClose`. */
@@ -44,14 +44,15 @@ export interface DialOptions<In, Out> extends FrameHandlers<In, Out> {
 }
 
 /**
- * Opens a stream of frames to `host:port`, on a connection of its own that closes with it. Items may be sent at once.
+ * Opens a stream of frames to `host:port`, on a connection of its own that closes with it. Items may be sent at once;
+ * one beyond the 4 MiB of a message closes the stream with `too_large`.
  * It is tried once: `onClose` with `unavailable` says that there is no connection or no longer one; the caller dials
  * again when it likes.
  */
 export function dialFrames<Up extends DescMessage, Down extends DescMessage>(
   method: DescMethodBiDiStreaming<Up, Down>,
   address: string,
-  options: DialOptions<ReceivedItem<Down>, SentItem<Up>>,
+  options: DialOptions<ReceivedItem<Down>>,
 ): FrameConnection<SentItem<Up>> {
   const client = new GrpcClient(address, options.credentials ?? grpcCredentials.createInsecure(), CLIENT_OPTIONS);
   const metadata = callMetadata(options.metadata);

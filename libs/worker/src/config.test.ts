@@ -30,6 +30,12 @@ test('keeps environments below its data folder and runs no install scripts, unle
   assert.ok(!told.secrets.has('WORKER_CACHE_DIR'));
 });
 
+test('names at most as many methods as a node takes', () => {
+  const methods = (count: number) => ({ ...least, WORKER_METHODS: Array(count).fill(METHOD).join(',') });
+  assert.equal(readConfig(methods(1_000)).methods.length, 1_000);
+  assert.throws(() => readConfig(methods(1_001)), /WORKER_METHODS/);
+});
+
 test('runs steps in a sandbox unless it is switched off', () => {
   assert.equal(readConfig(least).sandbox, true);
   assert.equal(readConfig({ ...least, WORKER_SANDBOX: 'off' }).sandbox, false);

@@ -12,8 +12,8 @@ const Environment = Type.Object({
   /** host:port of the run-scheduler's worker endpoints, with commas between them. */
   METHODS_GRPC_URL: Type.String({ pattern: ADDRESSES }),
   SERVICE_API_KEY: SecretText(),
-  /** Production ids (wf_...) with commas between them. */
-  WORKER_METHODS: Type.String({ pattern: '^wf_[0-9a-z]{26}(,wf_[0-9a-z]{26})*$' }),
+  /** Production ids (wf_...) with commas between them, as many as a node takes of one worker. */
+  WORKER_METHODS: Type.String({ pattern: '^wf_[0-9a-z]{26}(,wf_[0-9a-z]{26}){0,999}$' }),
   /** Runs executed side by side. */
   WORKER_CONCURRENCY: Type.Integer({ default: 10, minimum: 1, maximum: 10_000 }),
   /** For the files of runs and runners. */

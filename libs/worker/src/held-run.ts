@@ -3,15 +3,15 @@
 import { unreachable } from '@methods/base/assert';
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
-import { executeRun, type FinishedStep } from '@methods/executor/execute-run';
+import { executeRun } from '@methods/executor/execute-run';
 import { RunFolder } from '@methods/executor/run-folder';
 import type { RunJournal, RunOutcome } from '@methods/executor/run-outcome';
 import type { RunnerPool } from '@methods/executor/runner-pool';
 import { StepFailure } from '@methods/executor/step-failure';
-import type { JsonObject, JsonValue } from '@methods/method/json';
-import { StepStatus } from '@methods/proto/run/v1/run_pb';
+import type { JsonObject } from '@methods/method/json';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
 import { calleeOf } from './called-version.ts';
+import { answerOf, finishedSteps } from './grant-history.ts';
 import type { RunFolderTransfer } from './run-folder-transfer.ts';
 import { ReportTooLarge, type RunReports, RunTaken } from './run-reports.ts';
 import { SavedFolder } from './saved-folder.ts';
@@ -112,7 +112,7 @@ export class HeldRun {
     }
     // What the version depends on cannot be had here.
     if (this.stop === null && error instanceof StepFailure) {
-      return this.fail({ code: 'step_failed', kind: error.kind, message: error.message });
+      return this.fail({ code: 'dependencies_failed', kind: error.kind, message: error.message });
     }
     throw error;
   }
@@ -264,28 +264,4 @@ export class HeldRun {
       }
     }
   }
-}
-
-function finishedSteps(grant: Grant): Map<string, FinishedStep> {
-  const finished = new Map<string, FinishedStep>();
-  for (const { path, status, outJson, outWithheld } of grant.finishedSteps) {
-    const name = stepStatus(status);
-    if (name === null) continue;
-    const out = outJson === '' ? null : (JSON.parse(outJson) as JsonValue);
-    finished.set(path, { status: name, out, withheld: outWithheld });
-  }
-  return finished;
-}
-
-function stepStatus(status: StepStatus): FinishedStep['status'] | null {
-  if (status === StepStatus.SUCCEEDED) return 'succeeded';
-  if (status === StepStatus.SKIPPED) return 'skipped';
-  if (status === StepStatus.RUNNING || status === StepStatus.WAITING) return 'running';
-  return status === StepStatus.FAILED ? 'failed' : null;
-}
-
-function answerOf(grant: Grant) {
-  if (grant.answer === undefined) return {};
-  const { questionId, step, answerJson } = grant.answer;
-  return { answer: { questionId, step, value: JSON.parse(answerJson) as JsonObject } };
 }

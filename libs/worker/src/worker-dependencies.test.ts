@@ -146,9 +146,9 @@ describe('a worker prepares dependencies', () => {
 
 describe('a run fails before its first step', () => {
   const failures = [
-    ['commands: [no-such-command]', /^step_failed dependency The command no-such-command is not on/],
-    ['node: 99', /^step_failed dependency The method needs Node\.js 99 or later/],
-    ['npm: [missing@1.0.0]', /^step_failed dependency M703: missing@1\.0\.0 was not found/],
+    ['commands: [no-such-command]', /^dependencies_failed dependency The command no-such-command is not on/],
+    ['node: 99', /^dependencies_failed dependency The method needs Node\.js 99 or later/],
+    ['npm: [missing@1.0.0]', /^dependencies_failed dependency M703: missing@1\.0\.0 was not found/],
   ] as const;
   for (const [dependencies, message] of failures) {
     it(`with ${dependencies}`, async () => {
@@ -163,7 +163,10 @@ describe('a run fails before its first step', () => {
     await using _ = await startWorker();
     const versionId = node.publish(saying('other'));
     node.locks.set(versionId, Buffer.from('{"format":"lock/1","npm":null,"pip":null}'));
-    assert.match(await endOf(node.grant({ versionId })), /^step_failed dependency M704: .* says 1\.0\.0 is not locked/);
+    assert.match(
+      await endOf(node.grant({ versionId })),
+      /^dependencies_failed dependency M704: .* says 1\.0\.0 is not locked/,
+    );
   });
 });
 

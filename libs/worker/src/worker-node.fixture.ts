@@ -130,8 +130,7 @@ export class WorkerNode {
     return this.server.stop();
   }
 
-  /** Its id. */
-  /** `calls`: what its calls without a version are bound to. */
+  /** Gives the version's id. `calls`: what its calls without a version are bound to. */
   publish(
     source: string,
     { sha256 = sha256Of(Buffer.from(source)), calls = {} }: { sha256?: string; calls?: Record<string, string> } = {},
@@ -209,7 +208,7 @@ export class WorkerNode {
     this.reports.push(report);
     const { runId, token, seq } = report.value;
     const refuse = (code: string) => stream.send({ item: { case: 'refused', value: { runId, token, seq, code } } });
-    const acknowledge = () => void stream.send({ item: { case: 'ack', value: { runId, seq } } });
+    const acknowledge = () => void stream.send({ item: { case: 'ack', value: { runId, seq, token } } });
     const run = this.runs.get(runId);
     if (run?.token !== token) return void refuse('stale_attempt');
     const refusal = this.refusal(report);

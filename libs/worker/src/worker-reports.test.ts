@@ -57,6 +57,25 @@ describe('the reports of a run', () => {
     await until('the run has ended', () => run.ended);
   });
 
+  it('of a later attempt are not acknowledged by a late word of an earlier one', async () => {
+    await using started = await TestWorker.start(node);
+    node.acknowledges = false;
+    const versionId = node.publish(requestSteps('first', 'second'));
+    const earlier = node.grant({ versionId });
+    await started.request('first');
+    const run = node.grant({ versionId, runId: earlier.runId });
+    (await started.request('first')).answer({ n: 1 });
+    await until('the record is there', () => run.recorded.length === 1);
+    node.stream.send({ item: { case: 'ack', value: { runId: run.runId, seq: 1, token: earlier.token } } });
+    const before = node.stream.heartbeats.length;
+    started.clock.forward(15_000);
+    await until('a heartbeat came', () => node.stream.heartbeats.length > before);
+    assert.deepEqual(node.story, ['step first begins', 'step first begins', 'record first']);
+    node.acknowledge();
+    (await started.request('second')).answer({ n: 2 });
+    await until('the run has ended', () => run.ended);
+  });
+
   it('are repeated when no acknowledgement comes', async () => {
     await using started = await TestWorker.start(node);
     node.acknowledges = false;
@@ -80,6 +99,29 @@ describe('the reports of a run', () => {
     (await started.request('second')).answer({ n: 2 });
     await until('the run has ended', () => run.ended);
     assert.deepEqual(node.story, ['step second begins', 'record second', 'finish']);
+  });
+
+  it('say why a step failed that did so in an earlier attempt', async () => {
+    await using started = await TestWorker.start(node);
+    const source = `format: method/2
+name: branches
+steps:
+  - name: both
+    parallel:
+      - name: left
+        http: { get: "http://steps.test/left" }
+      - name: right
+        http: { get: "http://steps.test/right" }
+`;
+    const error = { kind: 'http', message: 'The server said 503', status: 503, line: 6 };
+    const finishedSteps = [{ path: 'both/left', status: StepStatus.FAILED, error }];
+    const run = node.grant({ versionId: node.publish(source), finishedSteps });
+    (await started.request('right')).answer({});
+    await until('the run has ended', () => run.ended);
+    assert.deepEqual(failure(run), ['step_failed', 'http', 'The server said 503']);
+    const both = run.recorded.find((item) => item.case === 'stepRecord' && item.value.step?.path === 'both');
+    const { kind, message, status, line } = (both?.case === 'stepRecord' && both.value.step?.error) || {};
+    assert.deepEqual({ kind, message, status, line }, error);
   });
 
   it('stop with the run when its token is stale', async () => {

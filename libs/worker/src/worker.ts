@@ -202,7 +202,7 @@ export class Worker implements Stoppable {
           this.granted(item.value);
           break;
         case 'ack':
-          this.held.get(item.value.runId)?.reports.acknowledged(item.value.seq);
+          this.heldBy(item.value.runId, item.value.token)?.reports.acknowledged(item.value.seq);
           break;
         case 'refused':
           this.refused(item.value);

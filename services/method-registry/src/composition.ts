@@ -3,25 +3,54 @@ import type { Stoppable } from '@methods/base/stoppable';
 import { startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { readerRole } from '@methods/postgres/reader-role';
 import { ServiceDatabase } from '@methods/postgres/service-database';
+import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
+import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { RpcServer, served } from '@methods/rpc/server';
 import { container, type DependencyContainer } from 'tsyringe';
+import { Blobs, openBlobs } from './build/blobs.ts';
+import { Builds } from './build/builds.ts';
+import { RecordingCompiler, threadCompiler } from './build/recording-compiler.ts';
 import { busRegistryChanges } from './bus/bus-registry-changes.ts';
 import { RegistryChanges } from './bus/registry-changes.ts';
 import type { Config } from './config.ts';
 import { SecretsKeyCheck } from './key/secrets-key-check.ts';
 import { sealedWebhookSecrets, WebhookSecrets } from './key/webhook-secrets.ts';
+import { AccountRpcs } from './rpc/account-service.ts';
 import { MethodRegistryRpcs } from './rpc/method-registry-service.ts';
+import { RunRecordRpcs } from './rpc/run-record-service.ts';
+import { UploadRpcs } from './rpc/upload-service.ts';
+import { AuditStore } from './store/audit-store.ts';
+import { BuildStore } from './store/build-store.ts';
+import { CreationStore } from './store/creation-store.ts';
 import { KeyStore } from './store/key-store.ts';
+import { LocalRunStore } from './store/local-run-store.ts';
 import { MethodStore } from './store/method-store.ts';
 import { OrganizationStore } from './store/organization-store.ts';
+import { PostgresAuditStore } from './store/postgres-audit-store.ts';
+import { PostgresBuildStore } from './store/postgres-build-store.ts';
+import { PostgresCreationStore } from './store/postgres-creation-store.ts';
 import { PostgresKeyStore } from './store/postgres-key-store.ts';
+import { PostgresLocalRunStore } from './store/postgres-local-run-store.ts';
 import { PostgresMethodStore } from './store/postgres-method-store.ts';
 import { PostgresOrganizationStore } from './store/postgres-organization-store.ts';
+import { PostgresSessionStore } from './store/postgres-session-store.ts';
+import { PostgresSettingsStore } from './store/postgres-settings-store.ts';
+import { PostgresUploadStore } from './store/postgres-upload-store.ts';
+import { PostgresUserStore } from './store/postgres-user-store.ts';
 import { PostgresVersionStore } from './store/postgres-version-store.ts';
-import { Database } from './store/query.ts';
+import { Database, Reader } from './store/query.ts';
+import { SessionStore } from './store/session-store.ts';
+import { SettingsStore } from './store/settings-store.ts';
+import { UploadStore } from './store/upload-store.ts';
+import { UserStore } from './store/user-store.ts';
 import { VersionStore } from './store/version-store.ts';
+
+import { AbandonedUploads } from './upload/abandoned-uploads.ts';
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url);
 
@@ -41,14 +70,26 @@ export function composeMethodRegistry(config: Config, logger: Logger): MethodReg
     logger: logger.child({ part: 'database' }),
   });
   const bus = new Bus({ url: config.natsUrl.reveal(), name: 'method-registry', logger: logger.child({ part: 'bus' }) });
-  const parts = child(config, database, busRegistryChanges(bus, logger.child({ part: 'bus' })));
+  const parts = child(config, database, busRegistryChanges(bus, logger.child({ part: 'bus' })), logger);
   const server = new RpcServer({
     listen: config.listen,
-    services: [served(MethodRegistryService, parts.resolve(MethodRegistryRpcs).handlers())],
+    services: [
+      served(MethodRegistryService, parts.resolve(MethodRegistryRpcs).handlers()),
+      served(AccountService, parts.resolve(AccountRpcs).handlers()),
+      served(UploadService, parts.resolve(UploadRpcs).handlers()),
+      served(RunRecordService, parts.resolve(RunRecordRpcs).handlers()),
+    ],
     logger: logger.child({ part: 'rpc' }),
   });
   // The server is last: it says it serves only once the schema is there and the secrets can be opened.
-  const order: Stoppable[] = [database, parts.resolve(SecretsKeyCheck), bus, server];
+  const order: Stoppable[] = [
+    database,
+    parts.resolve(SecretsKeyCheck),
+    bus,
+    parts.resolve(Builds),
+    parts.resolve(AbandonedUploads),
+    server,
+  ];
   return {
     start: () => startAll(order),
     stop: () => stopAll(order),
@@ -58,14 +99,48 @@ export function composeMethodRegistry(config: Config, logger: Logger): MethodReg
   };
 }
 
-function child(config: Config, database: ServiceDatabase, changes: RegistryChanges): DependencyContainer {
+function child(
+  config: Config,
+  database: ServiceDatabase,
+  changes: RegistryChanges,
+  logger: Logger,
+): DependencyContainer {
   const parts = container.createChildContainer();
   parts.registerInstance(Database, database.sql);
+  parts.registerInstance(Reader, new OrganizationReader({ sql: database.sql, role: readerRole('registry') }));
   parts.registerInstance(RegistryChanges, changes);
   parts.registerInstance(WebhookSecrets, sealedWebhookSecrets(Buffer.from(config.secretsKey.reveal(), 'base64')));
   parts.registerSingleton(OrganizationStore, PostgresOrganizationStore);
+  parts.registerSingleton(UserStore, PostgresUserStore);
+  parts.registerSingleton(SessionStore, PostgresSessionStore);
+  parts.registerSingleton(SettingsStore, PostgresSettingsStore);
+  parts.registerSingleton(AuditStore, PostgresAuditStore);
   parts.registerSingleton(KeyStore, PostgresKeyStore);
   parts.registerSingleton(MethodStore, PostgresMethodStore);
   parts.registerSingleton(VersionStore, PostgresVersionStore);
+  parts.registerSingleton(CreationStore, PostgresCreationStore);
+  parts.registerSingleton(UploadStore, PostgresUploadStore);
+  parts.registerSingleton(BuildStore, PostgresBuildStore);
+  parts.registerSingleton(LocalRunStore, PostgresLocalRunStore);
+  parts.registerInstance(Blobs, openBlobs(config.blobs, database.sql));
+  parts.registerInstance(RecordingCompiler, threadCompiler());
+  parts.registerInstance(
+    AbandonedUploads,
+    new AbandonedUploads({
+      uploads: parts.resolve(UploadStore),
+      blobs: parts.resolve(Blobs),
+      logger: logger.child({ part: 'uploads' }),
+    }),
+  );
+  parts.registerInstance(
+    Builds,
+    new Builds({
+      store: parts.resolve(BuildStore),
+      uploads: parts.resolve(UploadStore),
+      blobs: parts.resolve(Blobs),
+      compiler: parts.resolve(RecordingCompiler),
+      logger: logger.child({ part: 'builds' }),
+    }),
+  );
   return parts;
 }

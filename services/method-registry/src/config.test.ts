@@ -34,3 +34,30 @@ test('all faults are told at once, none with its value', () => {
     },
   );
 });
+
+test('recordings are kept in Postgres unless all of S3 is told; half of it is a fault that names what is missing', () => {
+  equal(readConfig(complete).blobs.kind, 'postgres');
+  const s3 = {
+    S3_ENDPOINT: 'https://s3.example',
+    S3_BUCKET: 'recordings',
+    S3_ACCESS_KEY_ID: 'id',
+    S3_SECRET_ACCESS_KEY: 'hunter2',
+  };
+  const { blobs } = readConfig({ ...complete, ...s3 });
+  ok(blobs.kind === 's3');
+  deepEqual([blobs.endpoint, blobs.region, blobs.bucket], ['https://s3.example', 'us-east-1', 'recordings']);
+  equal(blobs.secretAccessKey.reveal(), 'hunter2');
+  ok(!inspect(blobs).includes('hunter2'));
+  throws(
+    () => readConfig({ ...complete, S3_BUCKET: 'recordings', S3_SECRET_ACCESS_KEY: 'hunter2' }),
+    (error: unknown) => {
+      ok(error instanceof ConfigError);
+      deepEqual(
+        error.faults.map((fault) => fault.split(':')[0]),
+        ['S3_ACCESS_KEY_ID', 'S3_ENDPOINT'],
+      );
+      ok(!error.message.includes('hunter2'));
+      return true;
+    },
+  );
+});

@@ -1,7 +1,7 @@
 // The registry's configuration: read once at start, all faults told at once.
-import { readEnvironment, type Secret, SecretText } from '@methods/config/environment';
+import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 const Environment = Type.Object({
   /** host:port of the gRPC server; port 0 takes a free one. */
@@ -10,8 +10,25 @@ const Environment = Type.Object({
   NATS_URL: SecretText({ pattern: '^(nats|tls)://' }),
   /** Base64 of 32 bytes. Another key than the one the webhook secrets were stored under makes them unreadable. */
   SECRETS_KEY: SecretText({ pattern: '^[A-Za-z0-9+/]{43}=$' }),
+  /** Where recordings are kept: all of these, or none for Postgres. */
+  S3_ENDPOINT: Type.Optional(Type.String({ pattern: '^https?://[^/]+' })),
+  S3_REGION: Type.String({ pattern: '^[a-z0-9-]{1,64}$', default: 'us-east-1' }),
+  S3_BUCKET: Type.Optional(Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{1,62}$' })),
+  S3_ACCESS_KEY_ID: Type.Optional(Type.String({ minLength: 1 })),
+  S3_SECRET_ACCESS_KEY: Type.Optional(SecretText({ minLength: 1 })),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
 });
+
+export type BlobsConfig =
+  | { readonly kind: 'postgres' }
+  | {
+      readonly kind: 's3';
+      readonly endpoint: string;
+      readonly region: string;
+      readonly bucket: string;
+      readonly accessKeyId: string;
+      readonly secretAccessKey: Secret;
+    };
 
 export interface Config {
   readonly listen: string;
@@ -19,6 +36,7 @@ export interface Config {
   readonly natsUrl: Secret;
   /** Base64 of 32 bytes. */
   readonly secretsKey: Secret;
+  readonly blobs: BlobsConfig;
   readonly logLevel: LogLevel;
 }
 
@@ -30,6 +48,29 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     postgresUrl: environment.POSTGRES_URL,
     natsUrl: environment.NATS_URL,
     secretsKey: environment.SECRETS_KEY,
+    blobs: blobsOf(environment),
     logLevel: environment.LOG_LEVEL,
   });
+}
+
+/** Half a configuration of S3 is a fault: recordings would go where nobody looks for them. */
+function blobsOf(environment: Static<typeof Environment>): BlobsConfig {
+  const {
+    S3_ENDPOINT: endpoint,
+    S3_REGION: region,
+    S3_BUCKET: bucket,
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
+  } = environment;
+  if (endpoint !== undefined && bucket !== undefined && accessKeyId !== undefined && secretAccessKey !== undefined) {
+    return { kind: 's3', endpoint, region, bucket, accessKeyId, secretAccessKey };
+  }
+  const missing = Object.entries({
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_BUCKET: bucket,
+    S3_ENDPOINT: endpoint,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
+  }).filter(([, value]) => value === undefined);
+  if (missing.length === 4) return { kind: 'postgres' };
+  throw new ConfigError(missing.map(([name]) => `${name}: is not set, unlike other variables of S3`));
 }

@@ -5,8 +5,8 @@ import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { rpcClient } from '@methods/rpc/client';
+import { doorTo } from '@methods/test/harness/database-door';
 import { startTestPostgres, testPostgres } from '@methods/test/harness/postgres';
-import { doorTo } from '../test/database-door.ts';
 import { newKey, newOrganization } from '../test/running-registry.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));

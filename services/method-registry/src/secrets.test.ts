@@ -1,7 +1,11 @@
 import { equal, ok } from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
+import { newRunId } from '@methods/base/ids';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
+import { until } from '@methods/test/harness/until';
+import { newUpload, recordedMethod } from '../test/recordings.ts';
 import {
   methodSource,
   newKey,
@@ -39,9 +43,10 @@ describe('secrets at rest and in the log', () => {
     const orgId = await newOrganization(client);
     const { made, keyId, webhookSecret, authSha256 } = await newKey(client, orgId);
     await client.getWebhookSecret({ orgId, keyId });
+    const { webhookSecret: renewed } = await client.renewWebhookSecret({ doer: TEST_DOER, orgId, keyId });
     await client.resolveServiceKey({ authSha256 });
-    await client.createServiceKey({ orgId, name: 'again', authSha256 }).catch(() => {});
-    await client.revokeServiceKey({ orgId, keyId });
+    await client.createServiceKey({ doer: TEST_DOER, orgId, name: 'again', authSha256 }).catch(() => {});
+    await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId });
     await client.resolveServiceKey({ authSha256 }).catch(() => {});
 
     const [rows, log] = [await dump(registry), registry.log()];
@@ -52,6 +57,8 @@ describe('secrets at rest and in the log', () => {
       made.authPart,
       webhookSecret,
       webhookSecret.slice('whsec_'.length),
+      renewed,
+      renewed.slice('whsec_'.length),
       registry.secretsKey,
     ]) {
       for (const form of forms(secret)) {
@@ -82,11 +89,44 @@ describe('secrets at rest and in the log', () => {
     const { methodId, versionId } = await newMethod(client, orgId, methodSource(canary));
     const wrong = methodSource(canary).toString().replace('steps.orders', `steps.${canary}`);
     for (const source of [Buffer.from(wrong), Buffer.from(`${canary}: [`), methodSource(`${canary} two`)]) {
-      await client.saveVersion({ orgId, methodId, baseVersion: versionId, source, reason: canary }).catch(() => {});
+      await client
+        .saveVersion({ doer: TEST_DOER, orgId, methodId, baseVersion: versionId, source, reason: canary })
+        .catch(() => {});
     }
     const authSha256 = createServiceKey().authSha256;
-    await client.createServiceKey({ orgId, name: `${canary}\0`, authSha256 }).catch(() => {});
+    await client.createServiceKey({ doer: TEST_DOER, orgId, name: `${canary}\0`, authSha256 }).catch(() => {});
     ok((await dump(registry)).includes(canary));
     ok(!registry.log().includes(canary));
+  });
+
+  test('recordings, prompts and inspections never reach the log, and a link only by its digest', async () => {
+    const { client, uploads, runs } = registry;
+    const orgId = await newOrganization(client);
+    const canary = `canary${randomBytes(6).toString('hex')}`;
+    const token = Buffer.from(`token-${canary}-${randomBytes(8).toString('hex')}`);
+    const tokenSha256 = createHash('sha256').update(token).digest();
+    const names = { displayName: canary, fileName: `${canary}.har`, tokenSha256 };
+    for (const recording of [`{"log":{"entries":[{"${canary}":1}]}}`, `{"${canary}`]) {
+      const bytes = Buffer.from(recording);
+      const methodId = await recordedMethod(uploads, orgId, bytes, { ...names, tokenSha256: randomBytes(32) });
+      await until('the build ends', async () => {
+        const { method } = await client.getMethod({ orgId, methodId });
+        ok(!method?.build?.error.includes(canary));
+        return method?.status === 'failed';
+      });
+    }
+    await newUpload(uploads, orgId, 10, names);
+    await uploads.resolveUploadToken({ tokenSha256 });
+    await client.createMethod({ orgId, idempotencyHash: randomBytes(32), agentPrompt: canary, doer: TEST_DOER });
+    const version = await newMethod(client, orgId);
+    const record = { orgId, ...version, runId: newRunId(1), sequence: 1, doer: TEST_DOER };
+    await runs.putRunRecord({ ...record, inspectionJson: JSON.stringify({ canary }) });
+    await runs.putRunRecord({ ...record, inspectionJson: canary }).catch(() => {});
+    await client.listMethods({ orgId, search: canary });
+    const rows = await dump(registry);
+    ok(rows.includes(canary));
+    ok(!rows.includes(token.toString('hex')));
+    ok(registry.log().includes('build ended'));
+    for (const secret of [canary, tokenSha256.toString('hex')]) ok(!registry.log().includes(secret));
   });
 });

@@ -5,17 +5,28 @@ import { createServiceKey } from '@methods/auth/service-key';
 import { Secret } from '@methods/config/environment';
 import { createLogger } from '@methods/logging/logger';
 import { openPool } from '@methods/postgres/pool';
+import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
+import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
+import { type Door, doorTo } from '@methods/test/harness/database-door';
 import { testPostgres } from '@methods/test/harness/postgres';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { composeMethodRegistry } from '../src/composition.ts';
+import type { BlobsConfig } from '../src/config.ts';
 import type { Database } from '../src/store/query.ts';
-import { type Door, doorTo } from './database-door.ts';
 
 export type RegistryClient = Client<typeof MethodRegistryService>;
+export type AccountClient = Client<typeof AccountService>;
 
 export interface RunningRegistry {
+  /** `host:port`. */
+  readonly address: string;
   readonly client: RegistryClient;
+  readonly accounts: AccountClient;
+  readonly uploads: Client<typeof UploadService>;
+  readonly runs: Client<typeof RunRecordService>;
   /** What lies between the registry and its database. */
   readonly door: Door;
   readonly secretsKey: string;
@@ -27,7 +38,13 @@ export interface RunningRegistry {
 }
 
 /** Without `natsUrl` nothing listens where it looks for NATS: nothing but events may depend on it. */
-export async function startRegistry({ natsUrl = 'nats://127.0.0.1:1' } = {}): Promise<RunningRegistry> {
+export async function startRegistry({
+  natsUrl = 'nats://127.0.0.1:1',
+  blobs = { kind: 'postgres' },
+}: {
+  readonly natsUrl?: string;
+  readonly blobs?: BlobsConfig;
+} = {}): Promise<RunningRegistry> {
   const database = await (await testPostgres()).freshDatabase();
   const door = await doorTo(database.url);
   const secretsKey = randomBytes(32).toString('base64');
@@ -38,21 +55,32 @@ export async function startRegistry({ natsUrl = 'nats://127.0.0.1:1' } = {}): Pr
       postgresUrl: new Secret(door.url),
       natsUrl: new Secret(natsUrl),
       secretsKey: new Secret(secretsKey),
+      blobs,
       logLevel: 'debug',
     },
     createLogger({ name: 'test', level: 'debug', destination: { write: (line) => void lines.push(line) } }),
   );
   await registry.start();
   const client = rpcClient(MethodRegistryService, `127.0.0.1:${registry.port}`);
+  const accounts = rpcClient(AccountService, `127.0.0.1:${registry.port}`);
+  const uploads = rpcClient(UploadService, `127.0.0.1:${registry.port}`);
+  const runs = rpcClient(RunRecordService, `127.0.0.1:${registry.port}`);
   const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 10_000 });
   return {
+    address: `127.0.0.1:${registry.port}`,
     client,
+    accounts,
+    uploads,
+    runs,
     door,
     secretsKey,
     sql,
     log: () => lines.join(''),
     async stop() {
       client.close();
+      accounts.close();
+      uploads.close();
+      runs.close();
       await registry.stop();
       await sql.end({ timeout: 1 });
       await door.shut();
@@ -67,9 +95,28 @@ export async function newOrganization(client: RegistryClient): Promise<string> {
   return orgId;
 }
 
+/** At first sight in `externalOrgId`, by default in an organization of their own, whose admin they are then. */
+export async function newMember(accounts: AccountClient, externalOrgId = randomBytes(8).toString('hex'), more = {}) {
+  const claims = { issuer: 'https://id.example', externalOrgId, subject: randomBytes(8).toString('hex') };
+  const { member } = await accounts.ensureUser({ ...claims, ...more });
+  if (member === undefined) throw new Error('no member');
+  const { orgId, orgName, userId, role } = member;
+  return { orgId, orgName, userId, role, externalOrgId, claims };
+}
+
+/** The member as who does something. */
+export function asDoer({ userId }: { readonly userId: string }) {
+  return { kind: 'user', id: userId, ip: '203.0.113.7', requestId: 'req-1' };
+}
+
 export async function newKey(client: RegistryClient, orgId: string) {
   const made = createServiceKey();
-  const { key, webhookSecret } = await client.createServiceKey({ orgId, name: 'app', authSha256: made.authSha256 });
+  const { key, webhookSecret } = await client.createServiceKey({
+    doer: TEST_DOER,
+    orgId,
+    name: 'app',
+    authSha256: made.authSha256,
+  });
   return { made, keyId: key?.keyId ?? '', webhookSecret, authSha256: made.authSha256 };
 }
 
@@ -96,6 +143,11 @@ export function methodSource(title: string): Buffer {
 }
 
 export async function newMethod(client: RegistryClient, orgId: string, source = methodSource('Weekly report')) {
-  const { method, version } = await client.createMethod({ orgId, idempotencyHash: randomBytes(32), source });
+  const { method, version } = await client.createMethod({
+    doer: TEST_DOER,
+    orgId,
+    idempotencyHash: randomBytes(32),
+    source,
+  });
   return { methodId: method?.methodId ?? '', versionId: version?.versionId ?? '' };
 }

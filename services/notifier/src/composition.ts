@@ -1,10 +1,14 @@
 // The notifier's parts and the order they start in: the one place that touches the container.
 import { type Clock, systemClock } from '@methods/base/clock';
+import { RetentionDays } from '@methods/base/retention-days';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { Sql } from '@methods/postgres/pool';
+import { readerRole } from '@methods/postgres/reader-role';
 import { ServiceDatabase } from '@methods/postgres/service-database';
+import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { RpcServer } from '@methods/rpc/server';
@@ -12,14 +16,14 @@ import { container, type DependencyContainer, type InjectionToken, instanceCachi
 import { RunEventConsumer } from './bus/run-event-consumer.ts';
 import { RunEventIntake } from './bus/run-event-intake.ts';
 import type { Config } from './config.ts';
+import { askRetentionDays } from './retention/ask-retention-days.ts';
+import { RetentionSweep } from './retention/retention-sweep.ts';
 import { notifierService } from './rpc/notifier-service.ts';
 import { claimDeliveries } from './store/claim-deliveries.ts';
-import { forgetDeliveries } from './store/forget-deliveries.ts';
 import { notifierDatabase } from './store/notifier-database.ts';
 import { recordTries } from './store/record-tries.ts';
 import { storeDeliveries } from './store/store-deliveries.ts';
 import { Dispatcher } from './timer/dispatcher.ts';
-import { Retention } from './timer/retention.ts';
 import { SendSlots } from './timer/send-slots.ts';
 import { TryRecorder } from './timer/try-recorder.ts';
 import { systemResolver } from './webhook/host-resolver.ts';
@@ -32,10 +36,12 @@ const STOP_GRACE_MS = 3_000;
 const REGISTRY_TIMEOUT_MS = 2_500;
 
 type Registry = Client<typeof MethodRegistryService>;
+type Accounts = Client<typeof AccountService>;
 
 const Database: InjectionToken<Sql> = Symbol('Database');
 const BusToken: InjectionToken<Bus> = Symbol('Bus');
 const RegistryToken: InjectionToken<Registry> = Symbol('Registry');
+const AccountsToken: InjectionToken<Accounts> = Symbol('Accounts');
 const ClockToken: InjectionToken<Clock> = Symbol('Clock');
 
 export interface Notifier extends Stoppable {
@@ -48,13 +54,15 @@ export interface Notifier extends Stoppable {
 export function composeNotifier(config: Config, logger: Logger): Notifier {
   const parts = register(config, logger);
   const registry = parts.resolve(RegistryToken);
+  const accounts = parts.resolve(AccountsToken);
   const server = parts.resolve(RpcServer);
   // What takes work in comes last and stops first; results of tries under way still find the database.
   const order: readonly Stoppable[] = [
     parts.resolve(ServiceDatabase),
     { stop: () => registry.close() },
+    { stop: () => accounts.close() },
     server,
-    parts.resolve(Retention),
+    parts.resolve(RetentionSweep),
     parts.resolve(Dispatcher),
     parts.resolve(BusToken),
     parts.resolve(RunEventConsumer),
@@ -77,8 +85,13 @@ function register(config: Config, logger: Logger): DependencyContainer {
   parts.registerInstance(ClockToken, systemClock);
   once(ServiceDatabase, () => notifierDatabase(config.postgresUrl.reveal(), log('database')));
   once(Database, (from) => from.resolve(ServiceDatabase).sql);
+  once(
+    OrganizationReader,
+    (from) => new OrganizationReader({ sql: from.resolve(Database), role: readerRole('notifier') }),
+  );
   once(BusToken, () => new Bus({ url: config.natsUrl.reveal(), name: 'notifier', logger: log('bus') }));
   once(RegistryToken, () => rpcClient(MethodRegistryService, config.methodRegistryUrl));
+  once(AccountsToken, () => rpcClient(AccountService, config.methodRegistryUrl));
   once(SigningSecrets, (from) => {
     const registry = from.resolve(RegistryToken);
     const ask = async (orgId: string, keyId: string) =>
@@ -121,9 +134,17 @@ function register(config: Config, logger: Logger): DependencyContainer {
         stopGraceMs: STOP_GRACE_MS,
       }),
   );
-  once(Retention, (from) => {
-    const forget = (limit: number) => forgetDeliveries(from.resolve(Database), config.retentionDays, limit);
-    return new Retention(forget, from.resolve(ClockToken), Math.random, log('timer'));
+  once(RetentionSweep, (from) => {
+    const clock = from.resolve(ClockToken);
+    const ask = (orgId: string) => askRetentionDays(from.resolve(AccountsToken), orgId, REGISTRY_TIMEOUT_MS);
+    return new RetentionSweep({
+      sql: from.resolve(Database),
+      retention: new RetentionDays({ ask, clock }),
+      clock,
+      random: Math.random,
+      sweepMs: config.retentionSweepMs,
+      logger: log('retention'),
+    });
   });
   once(RunEventIntake, (from) => {
     const bus = from.resolve(BusToken);
@@ -140,7 +161,13 @@ function register(config: Config, logger: Logger): DependencyContainer {
     (from) =>
       new RpcServer({
         listen: config.listen,
-        services: [notifierService(from.resolve(Database), () => from.resolve(Dispatcher).wake())],
+        services: [
+          notifierService({
+            sql: from.resolve(Database),
+            reader: from.resolve(OrganizationReader),
+            onDue: () => from.resolve(Dispatcher).wake(),
+          }),
+        ],
         logger: log('rpc'),
       }),
   );

@@ -24,8 +24,8 @@ const Environment = Type.Object({
   WEBHOOK_TIMEOUT_MS: Type.Integer({ default: 10_000, minimum: 50, maximum: 60_000 }),
   /** How long a node keeps a delivery to itself; a dead node's go on after this. */
   WEBHOOK_CLAIM_MS: Type.Integer({ default: 20_000, minimum: 1_000, maximum: 120_000 }),
-  /** How long ended deliveries are kept. */
-  DELIVERY_RETENTION_DAYS: Type.Integer({ default: 30, minimum: 1, maximum: 3650 }),
+  /** From the end of one search for deliveries whose retention is over to the next. */
+  RETENTION_SWEEP_MS: Type.Integer({ default: 3_600_000, minimum: 10, maximum: 86_400_000 }),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
 });
 
@@ -38,7 +38,7 @@ export interface Config {
   readonly retryMs: readonly number[];
   readonly timeoutMs: number;
   readonly claimMs: number;
-  readonly retentionDays: number;
+  readonly retentionSweepMs: number;
   readonly logLevel: LogLevel;
 }
 
@@ -63,7 +63,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     retryMs: numbersOf(environment.WEBHOOK_RETRY_MS),
     timeoutMs,
     claimMs,
-    retentionDays: environment.DELIVERY_RETENTION_DAYS,
+    retentionSweepMs: environment.RETENTION_SWEEP_MS,
     logLevel: environment.LOG_LEVEL,
   });
 }

@@ -2,7 +2,9 @@
 
 import { newId, newRunId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { Sql } from '@methods/postgres/pool';
+import { readerRole } from '@methods/postgres/reader-role';
 import { testPostgres } from '@methods/test/harness/postgres';
 import type { PlannedDelivery } from '../src/delivery/delivery.ts';
 import { notifierDatabase as openNotifierDatabase } from '../src/store/notifier-database.ts';
@@ -10,6 +12,7 @@ import { notifierDatabase as openNotifierDatabase } from '../src/store/notifier-
 export interface NotifierDatabase extends AsyncDisposable {
   readonly url: string;
   readonly sql: Sql;
+  readonly reader: OrganizationReader;
 }
 
 /** A fresh database of the shared server, or the whole server `url`. */
@@ -21,6 +24,7 @@ export async function notifierDatabase(serverUrl?: string): Promise<NotifierData
   return {
     url,
     sql: database.sql,
+    reader: new OrganizationReader({ sql: database.sql, role: readerRole('notifier') }),
     async [Symbol.asyncDispose]() {
       await database.stop();
       await drop();

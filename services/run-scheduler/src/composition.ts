@@ -35,6 +35,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     database,
     store,
     folders,
+    retention,
     databaseClock,
     registry,
     membership,
@@ -138,6 +139,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     peers(),
     { start: () => due().start(), stop: () => due().stop() },
     ticks,
+    retention(),
     shards(),
     workerServer(),
     {

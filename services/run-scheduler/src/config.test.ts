@@ -34,6 +34,7 @@ test('with what is required the rest has its defaults', () => {
     workerLeaseMs: 60_000,
     heartbeatMs: 15_000,
     maxAttempts: 3,
+    retentionSweepMs: 3_600_000,
     faultPoint: null,
     logLevel: 'info',
   });

@@ -25,6 +25,8 @@ const Environment = Type.Object({
   HEARTBEAT_MS: Type.Integer({ default: 15_000, minimum: 200, maximum: 600_000 }),
   /** Lost leases a run survives, and one more. */
   MAX_ATTEMPTS: Type.Integer({ default: 3, minimum: 1, maximum: 100 }),
+  /** From the end of one search for runs whose retention is over to the next. */
+  RETENTION_SWEEP_MS: Type.Integer({ default: 3_600_000, minimum: 10, maximum: 86_400_000 }),
   /** For tests: this process ends itself by SIGKILL at the named place, unless the file of FAULT_ONCE exists. */
   FAULT_POINT: Type.Optional(Type.Enum(['claim-committed'])),
   FAULT_ONCE: Type.Optional(Type.String({ minLength: 1 })),
@@ -42,6 +44,7 @@ export interface Config {
   readonly workerLeaseMs: number;
   readonly heartbeatMs: number;
   readonly maxAttempts: number;
+  readonly retentionSweepMs: number;
   /** Null outside tests. */
   readonly faultPoint: FaultPoint | null;
   readonly logLevel: LogLevel;
@@ -68,6 +71,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     workerLeaseMs: environment.WORKER_LEASE_MS,
     heartbeatMs: environment.HEARTBEAT_MS,
     maxAttempts: environment.MAX_ATTEMPTS,
+    retentionSweepMs: environment.RETENTION_SWEEP_MS,
     faultPoint: name === undefined || onceFile === undefined ? null : { name, onceFile },
     logLevel: environment.LOG_LEVEL,
   });

@@ -1,6 +1,8 @@
 // What the language is made of beyond single steps, on real parts: loops, branches, three code languages, calls.
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { TEST_DOER } from '../../harness/test-doer.ts';
 import type { RunBody } from '../api-client.ts';
 import type { Stack } from '../stack.ts';
 
@@ -74,6 +76,7 @@ steps:
 result: { greeting: =steps.greeting.greeting }
 `;
     const saved = await registry.saveVersion({
+      doer: TEST_DOER,
       orgId,
       methodId,
       baseVersion: method?.currentVersion ?? '',

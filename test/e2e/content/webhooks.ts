@@ -1,6 +1,7 @@
 // Webhooks whose receiver does not behave: tried again with the same bytes until it takes them or wants no more.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { TEST_DOER } from '../../harness/test-doer.ts';
 import { until } from '../../harness/until.ts';
 import { secondKey } from '../other-callers.ts';
 import type { Stack } from '../stack.ts';
@@ -86,7 +87,7 @@ export function webhooks(stack: () => Stack): void {
         method: stack().method('two-questions'),
         webhook_url: receiver.url('/revoked'),
       });
-      await stack().registry.revokeServiceKey({ orgId, keyId });
+      await stack().registry.revokeServiceKey({ orgId, keyId, doer: TEST_DOER });
       await stack().api.cancel(asked.run_id);
       const ended = await receiver.event(asked.run_id, 'cancelled');
       verifyWebhook(ended, webhookSecret);

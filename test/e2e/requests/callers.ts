@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
+import { TEST_DOER } from '../../harness/test-doer.ts';
 import { until } from '../../harness/until.ts';
 import { otherOrganization, secondKey } from '../other-callers.ts';
 import type { Stack } from '../stack.ts';
@@ -69,7 +70,7 @@ export function callers(stack: () => Stack): void {
       const { key, keyId, orgId } = await secondKey(stack());
       const api = stack().api.as(key);
       assert.equal((await api.get(runId)).status, 200);
-      await stack().registry.revokeServiceKey({ orgId, keyId });
+      await stack().registry.revokeServiceKey({ orgId, keyId, doer: TEST_DOER });
       const revokedMs = performance.now();
       const refused = await until('the key is refused', async () => {
         const reply = await api.get(runId);

@@ -8,11 +8,11 @@ interface Description {
   readonly info: { readonly title: string; readonly version: string };
   readonly servers: readonly { readonly url: string }[];
   readonly components: { readonly securitySchemes: Readonly<Record<string, { type: string; scheme: string }>> };
-  readonly security: readonly object[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
 interface Operation {
+  readonly security: readonly object[];
   readonly operationId: string;
   readonly parameters?: readonly {
     readonly name: string;
@@ -46,26 +46,39 @@ export function description(stack: () => Stack): void {
       told = (await response.json()) as Description;
     });
 
-    test('is OpenAPI 3.1 with this server and its kind of key', () => {
+    test('is OpenAPI 3.1 with this server and the credentials it takes', () => {
       assert.match(told.openapi, /^3\.1\.\d+$/);
       assert.ok(told.info.title !== '' && told.info.version !== '');
       assert.deepEqual(told.servers, [{ url: stack().ready.base_url }]);
-      const [[name, scheme] = ['', undefined]] = Object.entries(told.components.securitySchemes);
-      assert.deepEqual([scheme?.type, scheme?.scheme], ['http', 'bearer']);
-      assert.deepEqual(told.security, [{ [name]: [] }]);
+      const { serviceKey } = told.components.securitySchemes;
+      assert.deepEqual([serviceKey?.type, serviceKey?.scheme], ['http', 'bearer']);
+      for (const name of programOperations().flatMap(({ operation }) => operation.security.flatMap(Object.keys))) {
+        assert.ok(told.components.securitySchemes[name], name);
+      }
     });
 
-    test('lists the four routes of runs, each with what it takes and what it answers', () => {
-      const operations = Object.entries(told.paths).flatMap(([path, methods]) =>
-        Object.entries(methods).map(([method, operation]) => ({ route: `${method.toUpperCase()} ${path}`, operation })),
-      );
+    /** What programs call. */
+    function programOperations() {
+      return Object.entries(told.paths)
+        .filter(([path]) => path.startsWith('/v1/'))
+        .flatMap(([path, methods]) =>
+          Object.entries(methods).map(([method, operation]) => ({
+            route: `${method.toUpperCase()} ${path}`,
+            operation,
+          })),
+        );
+    }
+
+    test('lists the routes of runs, each with what it takes and what it answers', () => {
+      const operations = programOperations();
       assert.deepEqual(operations.map(({ route }) => route).sort(), [
+        'GET /v1/runs',
         'GET /v1/runs/{id}',
         'POST /v1/runs',
         'POST /v1/runs/{id}/answer',
         'POST /v1/runs/{id}/cancel',
       ]);
-      assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, 4);
+      assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
       for (const { route, operation } of operations) {
         const inPath = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
         const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');

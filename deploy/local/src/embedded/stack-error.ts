@@ -7,7 +7,10 @@ export type StackErrorCode =
   | 'binary_missing'
   | 'install_failed'
   | 'start_failed'
-  | 'interrupted';
+  | 'interrupted'
+  | 'no_stack'
+  | 'several_stacks'
+  | 'token_refused';
 
 export class StackError extends Error {
   override readonly name = 'StackError';

@@ -1,33 +1,38 @@
-// POST /v1/runs/:id/answer: answers the question a run waits on.
+// POST …/runs/:id/answer: answers the question a run waits on.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
+import { runChanged } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
 import { AnswerRunBody, NoQuery, Run, RunParams, replies } from './run-schemas.ts';
+import { describedRun, type RunSurface } from './run-surface.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts): void {
+export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const schema = {
-    operationId: 'answerRun',
-    summary: 'Answer the question of a waiting run',
-    tags: ['runs'],
+    ...describedRun(surface, 'answerRun', 'Answer the question of a waiting run'),
     params: RunParams,
     querystring: NoQuery,
     body: AnswerRunBody,
     response: replies({ 200: Run }),
   };
-  scope.withTypeProvider<TypeBoxTypeProvider>().post('/v1/runs/:id/answer', { schema }, async (request, reply) => {
-    const { orgId } = callerOf(request);
-    const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
-    const { answer, question_id: questionId = '' } = request.body;
-    const answerJson = JSON.stringify(answer);
-    if (request.bodyBytes > ANSWER_BYTES_MAX && Buffer.byteLength(answerJson) > ANSWER_BYTES_MAX) {
-      throw tooLarge('/answer', 'answer_bytes', `An answer has at most ${ANSWER_BYTES_MAX} bytes.`);
-    }
-    const run = await parts.scheduler.answerRun(address, questionId, answerJson);
-    reply.header('content-type', JSON_TYPE);
-    return runJson(parts, orgId, run);
-  });
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .post(`${surface.url}/:id/answer`, { schema, config: { access: 'member' } }, async (request, reply) => {
+      const { orgId } = callerOf(request);
+      const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
+      const { answer, question_id: questionId = '' } = request.body;
+      const answerJson = JSON.stringify(answer);
+      if (request.bodyBytes > ANSWER_BYTES_MAX && Buffer.byteLength(answerJson) > ANSWER_BYTES_MAX) {
+        throw tooLarge('/answer', 'answer_bytes', `An answer has at most ${ANSWER_BYTES_MAX} bytes.`);
+      }
+      const run = await parts.scheduler.answerRun(address, questionId, answerJson);
+      const facts = questionId === '' ? {} : { facts: { question_id: questionId } };
+      const told = runChanged(request, parts, 'run.answer', { targetId: run.runId, ...facts });
+      if (told) await told;
+      reply.header('content-type', JSON_TYPE);
+      return runJson(parts, orgId, run);
+    });
 }

@@ -1,33 +1,63 @@
-// GET /v1/runs/:id: a run as it is, or as it is when it finishes or begins to wait.
+// GET …/runs/:id: a run as it is, or as it is when it finishes or begins to wait. For people also a local run's record.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyInstance } from 'fastify';
+import { ServiceError } from '@methods/errors/service-error';
+import type { RunView } from '@methods/proto/run/v1/run_pb';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import type { RunAddress } from '../../clients/run-scheduler.ts';
+import type { WaitRequest } from '../../clients/run-waiters.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { localRunJson } from '../../views/local-run-view.ts';
+import { LocalRun } from './list-schemas.ts';
+import { runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
 import { Run, RunParams, replies, WaitQuery } from './run-schemas.ts';
+import { describedRun, type RunSurface } from './run-surface.ts';
 import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
 
-export function addGetRun(scope: FastifyInstance, parts: RunRouteParts): void {
+export function addGetRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const { scheduler } = parts;
   const schema = {
-    operationId: 'getRun',
-    summary: 'Read a run',
-    tags: ['runs'],
+    ...describedRun(surface, 'getRun', 'Read a run'),
     params: RunParams,
     querystring: WaitQuery,
-    response: replies({ 200: Run }),
+    response: replies({ 200: surface.people ? Type.Union([Run, LocalRun]) : Run }),
   };
   scope
     .withTypeProvider<TypeBoxTypeProvider>()
-    .get('/v1/runs/:id', { schema, preValidation: readWaitMs }, async (request, reply) => {
-      const { orgId } = callerOf(request);
-      const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
-      const wait = waitRequest(request.query);
-      const run =
-        wait === null
-          ? await scheduler.getRun(address)
-          : await scheduler.waitForRun(address, wait, waitingCaller(reply));
-      reply.header('content-type', JSON_TYPE);
-      return runJson(parts, orgId, run);
-    });
+    .get(
+      `${surface.url}/:id`,
+      { schema, config: { access: 'viewer' }, preValidation: readWaitMs },
+      async (request, reply) => {
+        const { orgId } = callerOf(request);
+        const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
+        const found = await readRun(address, waitRequest(request.query), reply);
+        const told = runShown(request, parts, address.runId);
+        if (told) await told;
+        reply.header('content-type', JSON_TYPE);
+        return typeof found === 'string' ? found : runJson(parts, orgId, found);
+      },
+    );
+
+  async function readRun(
+    address: RunAddress,
+    wait: WaitRequest | null,
+    reply: FastifyReply,
+  ): Promise<RunView | string> {
+    try {
+      return wait === null
+        ? await scheduler.getRun(address)
+        : await scheduler.waitForRun(address, wait, waitingCaller(reply));
+    } catch (error) {
+      if (!surface.people || !(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+      return localRun(address);
+    }
+  }
+
+  async function localRun({ orgId, runId }: RunAddress): Promise<string> {
+    const { record } = await parts.registryCalls.runRecords.getRunRecord({ orgId, runId });
+    if (record === undefined) throw new ServiceError('not_found');
+    return localRunJson(record);
+  }
 }

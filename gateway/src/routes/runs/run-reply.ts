@@ -4,7 +4,10 @@ import { bareMethodId, isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
+import type { AuditLog } from '../../clients/audit-log.ts';
 import type { MethodRegistry } from '../../clients/method-registry.ts';
+import type { OrganizationSettings } from '../../clients/organization-settings.ts';
+import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import type { RunScheduler } from '../../clients/run-scheduler.ts';
 import { runViewJson } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
@@ -12,6 +15,9 @@ import type { DeclaredStep } from '../../views/step-view.ts';
 export interface RunRouteParts {
   readonly scheduler: RunScheduler;
   readonly registry: MethodRegistry;
+  readonly registryCalls: RegistryCalls;
+  readonly settings: OrganizationSettings;
+  readonly audit: AuditLog;
   readonly clock: Clock;
   readonly webhooks: WebhookUrlPolicy;
 }

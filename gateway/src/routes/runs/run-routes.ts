@@ -1,15 +1,18 @@
-// The run routes in the order of a run's life.
+// The run routes in the order of a run's life, the same ones for programs and for people.
 import type { FastifyInstance } from 'fastify';
 import { addAnswerRun } from './answer-run.ts';
 import { addCancelRun } from './cancel-run.ts';
 import { addGetRun } from './get-run.ts';
+import { addListRuns } from './list-runs.ts';
 import type { RunRouteParts } from './run-reply.ts';
+import type { RunSurface } from './run-surface.ts';
 import { addStartRun } from './start-run.ts';
 
 /** In a scope whose routes have callers. */
-export function addRunRoutes(scope: FastifyInstance, parts: RunRouteParts): void {
-  addStartRun(scope, parts);
-  addGetRun(scope, parts);
-  addAnswerRun(scope, parts);
-  addCancelRun(scope, parts);
+export function addRunRoutes(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
+  addStartRun(scope, parts, surface);
+  addListRuns(scope, parts, surface);
+  addGetRun(scope, parts, surface);
+  addAnswerRun(scope, parts, surface);
+  addCancelRun(scope, parts, surface);
 }

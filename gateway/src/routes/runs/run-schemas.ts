@@ -59,7 +59,12 @@ export const StartRunBody = Type.Object(
       }),
     ),
   },
-  Closed,
+  {
+    ...Closed,
+    examples: [
+      { method: 'wf_01hzy3k9q8m2n4p6r8s0t2v4w6', inputs: { order_id: 'ord_7' }, idempotency_key: 'refund-ord_7' },
+    ],
+  },
 );
 
 export const AnswerRunBody = Type.Object(
@@ -70,7 +75,10 @@ export const AnswerRunBody = Type.Object(
     }),
     question_id: Type.Optional(Type.String({ maxLength: 64, description: 'Default: the question that is open.' })),
   },
-  Closed,
+  {
+    ...Closed,
+    examples: [{ answer: { decision: 'approve' }, question_id: 'q_01hzy3k9q8m2n4p6r8s0t2v4w6' }],
+  },
 );
 
 const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });

@@ -1,4 +1,4 @@
-// POST /v1/runs: names a version, checks the inputs, and hands the start to a run-scheduler node.
+// POST …/runs: names a version, checks the inputs, and hands the start to a run-scheduler node.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -8,22 +8,24 @@ import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
 import type { FastifyInstance } from 'fastify';
 import type { MethodVersion } from '../../clients/method-version.ts';
+import type { Settings } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
+import { runShown, runStarted } from './run-acts.ts';
 import { type RunRouteParts, runJson } from './run-reply.ts';
 import { replies, StartedRun, StartRunBody, WaitQuery } from './run-schemas.ts';
+import { describedRun, type RunSurface } from './run-surface.ts';
 import { type AskedStart, askedStart, internalStartHash } from './start-request.ts';
 import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
+import { allowsHost } from './webhook-hosts.ts';
 
 const INPUTS_BYTES_MAX = 256 * 1024;
 
-export function addStartRun(scope: FastifyInstance, parts: RunRouteParts): void {
+export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const { scheduler } = parts;
   const schema = {
-    operationId: 'startRun',
-    summary: 'Start a run',
-    tags: ['runs'],
+    ...describedRun(surface, 'startRun', 'Start a run'),
     body: StartRunBody,
     querystring: WaitQuery,
     response: replies({
@@ -33,25 +35,41 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts): void 
   };
   scope
     .withTypeProvider<TypeBoxTypeProvider>()
-    .post('/v1/runs', { schema, preValidation: readWaitMs }, async (request, reply) => {
-      const { orgId, keyId } = callerOf(request);
+    .post(surface.url, { schema, config: { access: 'member' }, preValidation: readWaitMs }, async (request, reply) => {
+      const asking = callerOf(request);
+      const { orgId } = asking;
+      // A person's run has no key to sign webhooks with.
+      const keyId = asking.kind === 'service_key' ? asking.keyId : '';
       const wait = waitRequest(request.query);
       const asked = askedStart(request.body);
+      if (asked.webhookUrl !== null && keyId === '') {
+        throw new ServiceError('forbidden', 'A webhook needs a service key.');
+      }
       const caller = waitingCaller(reply);
       const started = await startOrRepeat();
       const replayed = started.replayed && asked.key !== null;
       reply.code(replayed ? 200 : 201).header('content-type', JSON_TYPE);
       if (replayed) reply.header('idempotent-replayed', 'true');
+      const { runId, method, versionId } = started.run;
+      if (!replayed) runStarted(request, parts, { targetId: runId, facts: { method, version_id: versionId } });
       // A run that a worker took at once is still told as queued: the caller asked for no more.
       if (wait === null) return startedRunJson(started.run, replayed ? runStatusName(started.run.status) : 'queued');
+      const told = runShown(request, parts, runId);
+      if (told) await told;
       return runJson(parts, orgId, started.run);
 
       async function startOrRepeat() {
         let start: StartRun;
         try {
           const version = versionOf(parts, orgId, asked);
-          const startable = version instanceof Promise ? await version : version;
-          start = startMessage(parts, { orgId, keyId, asked, version: startable, bodyBytes: request.bodyBytes });
+          const settings = parts.settings.of(orgId);
+          // Nearly always both are at hand.
+          const [startable, rules] =
+            version instanceof Promise || settings instanceof Promise
+              ? await Promise.all([version, settings])
+              : [version, settings];
+          const { bodyBytes } = request;
+          start = startMessage(parts, { orgId, keyId, asked, version: startable, settings: rules, bodyBytes });
         } catch (refusal) {
           // A key that has a run gets it, whatever would be refused today.
           const earlier = asked.key && (await scheduler.lookupRun(lookup(orgId, asked.key), request.id, wait, caller));
@@ -77,14 +95,16 @@ interface CheckedStart {
   readonly keyId: string;
   readonly asked: AskedStart;
   readonly version: MethodVersion;
+  readonly settings: Settings;
   readonly bodyBytes: number;
 }
 
 /** @throws whatever refuses this start by its values. */
 function startMessage(
   { webhooks }: RunRouteParts,
-  { orgId, keyId, asked, version, bodyBytes }: CheckedStart,
+  { orgId, keyId, asked, version, settings, bodyBytes }: CheckedStart,
 ): StartRun {
+  if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
   if (version.startable === null) throw new ServiceError('needs_upgrade');
   // Inputs are no larger than the body around them, so most are never measured.
   if (bodyBytes > INPUTS_BYTES_MAX && Buffer.byteLength(JSON.stringify(asked.inputs)) > INPUTS_BYTES_MAX) {
@@ -93,6 +113,9 @@ function startMessage(
   if (asked.webhookUrl !== null) {
     const check = checkWebhookUrl(asked.webhookUrl, webhooks);
     if (!check.ok) throw new ServiceError('invalid_webhook_url', check.reason);
+    if (!allowsHost(settings.webhookHosts, check.url.hostname)) {
+      throw new ServiceError('invalid_webhook_url', 'The organization does not send webhooks to this host.');
+    }
   }
   const inputs = version.startable.checkInputs(asked.inputs as JsonValue);
   if (!inputs.ok) throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });

@@ -279,8 +279,9 @@ const REFUSED: readonly (readonly [what: string, json: string, code: string])[] 
   ['an empty log', '{"log":{"entries":[]}}', 'nothing_recorded'],
   ['only assets', har({ url: '/a.css' }, { url: '/b.png' }), 'nothing_recorded'],
   ['a Recorder file in which nothing is done', '{"steps":[{"type":"setViewport"}]}', 'nothing_recorded'],
-  ['too many entries', `{"log":{"entries":[${'0,'.repeat(2_000)}0]}}`, 'too_many_entries'],
-  ['too many bytes', `"${'x'.repeat(21_000_000)}"`, 'too_large'],
+  ['too many entries', `{"log":{"entries":[${'0,'.repeat(20_000)}0]}}`, 'too_many_entries'],
+  ['too many bytes', `"${'x'.repeat(200 * 1_048_576)}"`, 'too_large'],
+  ['too deep', '['.repeat(201), 'too_many_entries'],
 ];
 
 for (const [what, json, code] of REFUSED) {

@@ -4,6 +4,7 @@ import { shorten, writeMethodText } from '../draft/method-text.ts';
 import { methodName } from '../draft/names.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { draftHar, harLog, type RecordingDraft } from './har-draft.ts';
+import { isWithinBounds } from './json-bounds.ts';
 import { listAt, parseJson } from './read-har.ts';
 import { draftRecorder, isRecorderFile } from './recorder-draft.ts';
 import type { RecordingCode, RecordingFinding } from './recording-finding.ts';
@@ -25,20 +26,22 @@ export interface RecordingOptions {
   readonly name?: string;
 }
 
-const BYTES_MAX = 20 * 1_048_576;
-const ENTRIES_MAX = 2_000;
+const BYTES_MAX = 200 * 1_048_576;
+const ENTRIES_MAX = 20_000;
 const NOTES_MAX = 60;
 const NOTE_CHARACTERS_MAX = 300;
 const FINDINGS_MAX = 200;
 
 /**
- * Compiles HAR 1.2 or Chrome Recorder JSON, at most 20 MiB and 2,000 entries. Pure, never throws on any input; the same
+ * Compiles HAR 1.2 or Chrome Recorder JSON, at most 200 MiB and 20,000 entries. Pure, never throws on any input; the same
  * text always gives the same draft.
  */
 export function compileRecording(json: string, options: RecordingOptions = {}): CompiledRecording {
   if (json.length > BYTES_MAX || Buffer.byteLength(json) > BYTES_MAX) {
-    return refuse('too_large', 'a recording has at most 20 MiB: record fewer pages, or leave out images');
+    return refuse('too_large', 'a recording has at most 200 MiB: record fewer pages, or leave out images');
   }
+  if (!isWithinBounds(json))
+    return refuse('too_many_entries', 'the recording nests too deep, or holds too many values');
   const recording = parseJson(json.replace(/^\uFEFF/, ''));
   if (recording === undefined) return refuse('not_json', 'this is not JSON');
   const log = isJsonObject(recording) ? harLog(recording) : undefined;

@@ -23,7 +23,7 @@ const STEPS_MAX = 200;
 const FIELDS_MAX = 5_000;
 const LEVELS_MAX = 20;
 
-/** Drafts a HAR log of at most 2,000 entries. */
+/** Drafts a HAR log of at most 20,000 entries. */
 export function draftHar(log: JsonObject): RecordingDraft {
   const findings: RecordingFinding[] = [];
   const exchanges = listAt(log, 'entries').flatMap((entry, index): Exchange[] => {

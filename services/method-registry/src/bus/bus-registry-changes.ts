@@ -8,14 +8,20 @@ import type { RegistryChanges } from './registry-changes.ts';
 
 const encode = encoder(RegistryChangedSchema);
 
+type Kind = 'key' | 'method' | 'session' | 'member' | 'settings';
+
 /** A change that could not be sent is logged and forgotten. */
 export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): RegistryChanges {
-  function emit(orgId: string, kind: 'key' | 'method', id: string, authSha256 = ''): void {
+  function emit(orgId: string, kind: Kind, id: string, sha256?: Uint8Array): void {
+    const authSha256 = sha256 === undefined ? '' : Buffer.from(sha256).toString('hex');
     if (bus.publish(registryChanged(orgId), encode({ orgId, kind, id, authSha256 }))) return;
     logger.warn({ org_id: orgId, kind, id }, 'registry change not emitted: NATS is away');
   }
   return {
-    keyRevoked: ({ orgId, keyId, authSha256 }) => emit(orgId, 'key', keyId, authSha256.toString('hex')),
+    keyRevoked: ({ orgId, keyId, authSha256 }) => emit(orgId, 'key', keyId, authSha256),
     methodPublished: ({ orgId, methodId }) => emit(orgId, 'method', methodId),
+    sessionEnded: ({ orgId, userId, sessionSha256 }) => emit(orgId, 'session', userId, sessionSha256),
+    memberChanged: ({ orgId, userId }) => emit(orgId, 'member', userId),
+    settingsChanged: (orgId) => emit(orgId, 'settings', orgId),
   };
 }

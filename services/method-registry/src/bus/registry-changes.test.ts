@@ -1,4 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { Bus } from '@methods/bus/connection';
 import { registryChanged } from '@methods/bus/subjects';
@@ -6,8 +7,11 @@ import { silentLogger } from '@methods/logging/logger';
 import { type RegistryChanged, RegistryChangedSchema } from '@methods/proto/event/v1/event_pb';
 import { decoder } from '@methods/rpc/message-codec';
 import { type TestNats, testNats } from '@methods/test/harness/nats';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
+  asDoer,
   newKey,
+  newMember,
   newMethod,
   newOrganization,
   type RunningRegistry,
@@ -53,7 +57,7 @@ describe('registry changes', { timeout: 20_000 }, () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const { keyId, authSha256 } = await newKey(client, orgId);
-    const change = await changeAfter(orgId, signal, () => client.revokeServiceKey({ orgId, keyId }));
+    const change = await changeAfter(orgId, signal, () => client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId }));
     const { kind, id } = change;
     deepEqual([change.orgId, kind, id], [orgId, 'key', keyId]);
     equal(change.authSha256, authSha256.toString('hex'));
@@ -63,9 +67,54 @@ describe('registry changes', { timeout: 20_000 }, () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const { methodId, versionId } = await newMethod(client, orgId);
-    const change = await changeAfter(orgId, signal, () => client.publishVersion({ orgId, methodId, versionId }));
+    const change = await changeAfter(orgId, signal, () =>
+      client.publishVersion({ doer: TEST_DOER, orgId, methodId, versionId }),
+    );
     const { kind, id, authSha256 } = change;
     deepEqual([change.orgId, kind, id, authSha256], [orgId, 'method', methodId, '']);
     equal((await client.getVersion({ orgId, methodId, version: 'published' })).version?.versionId, versionId);
+  });
+
+  test('ending a session names its user and its digest, and by then it is nobody', async ({ signal }) => {
+    const { accounts } = registry;
+    const ann = await newMember(accounts);
+    const { orgId, userId } = ann;
+    const sessionSha256 = randomBytes(32);
+    await accounts.createSession({ orgId, userId, sessionSha256, doer: asDoer(ann) });
+    const change = await changeAfter(orgId, signal, () => accounts.endSession({ sessionSha256, doer: asDoer(ann) }));
+    const { kind, id, authSha256 } = change;
+    deepEqual([kind, id, authSha256], ['session', userId, sessionSha256.toString('hex')]);
+    equal(await accounts.resolveSession({ sessionSha256 }).catch(({ code }) => code), 'unauthorized');
+  });
+
+  test('another role by an admin names the member', async ({ signal }) => {
+    const { accounts } = registry;
+    const ann = await newMember(accounts);
+    const { orgId } = ann;
+    const ben = await newMember(accounts, ann.externalOrgId);
+    const given = await changeAfter(orgId, signal, () =>
+      accounts.setMemberRole({ orgId, userId: ben.userId, role: 'viewer', doer: asDoer(ann) }),
+    );
+    deepEqual([given.kind, given.id, given.authSha256], ['member', ben.userId, '']);
+  });
+
+  test('another role by the issuer names the member', async ({ signal }) => {
+    const { accounts } = registry;
+    const ann = await newMember(accounts);
+    let turn = 0;
+    const claimed = await changeAfter(ann.orgId, signal, () =>
+      accounts.ensureUser({ ...ann.claims, claimedRole: turn++ % 2 === 0 ? 'member' : 'admin' }),
+    );
+    deepEqual([claimed.kind, claimed.id], ['member', ann.userId]);
+  });
+
+  test('changed settings name the organization', async ({ signal }) => {
+    const { accounts } = registry;
+    const ann = await newMember(accounts);
+    const { orgId } = ann;
+    const change = await changeAfter(orgId, signal, () =>
+      accounts.changeSettings({ orgId, retentionDays: 9, doer: asDoer(ann) }),
+    );
+    deepEqual([change.orgId, change.kind, change.id], [orgId, 'settings', orgId]);
   });
 });

@@ -56,6 +56,11 @@ export function readMethodSource(bytes: Uint8Array, called: CalledVersions): Met
   };
 }
 
+/** What saving would find, sizes included, in the order of the text. */
+export function sourceFindings(bytes: Uint8Array, called: CalledVersions): Finding[] {
+  return compileMethod(bytes, { callees: (target) => called.callees.get(target) }).diagnostics.map(toFinding);
+}
+
 function toFinding(diagnostic: Diagnostic): Finding {
   return {
     path: diagnostic.path,

@@ -1,6 +1,16 @@
 // What a method and its versions are, as the registry keeps them.
+import type { Party } from '../audit/doer.ts';
 
 export type SchemaVersion = 'method/2' | 'workflow/2' | 'workflow/1';
+
+/** The compiling of a recording. */
+export interface Build {
+  readonly state: 'queued' | 'running' | 'succeeded' | 'failed';
+  /** Since it was queued the last time. */
+  readonly attempts: number;
+  /** A sentence for people; empty unless it failed. */
+  readonly error: string;
+}
 
 export interface Method {
   readonly orgId: string;
@@ -8,14 +18,33 @@ export interface Method {
   readonly methodId: string;
   /** 1–200 code points. */
   readonly displayName: string;
-  /** The current version's format. */
+  /** The current version's format; method/2 without one. */
   readonly format: SchemaVersion;
-  readonly currentVersion: string;
+  /** Null: a method of an agent prompt, or of a recording without a draft. */
+  readonly currentVersion: string | null;
   readonly publishedVersion: string | null;
   readonly createdAt: Date;
-  /** The last save or publication. */
+  /** The last save, publication or change of the record. */
   readonly updatedAt: Date;
-  readonly createdBy: string;
+  readonly createdBy: Party;
+  readonly hasAgentPrompt: boolean;
+  /** Only of a method made from a recording, which is kept. */
+  readonly build: Build | null;
+}
+
+/** `failed` only while there is nothing to run: who saved a version by hand has a method, whatever its recording was. */
+export function methodStatus({ build, currentVersion }: Method): 'building' | 'ready' | 'failed' {
+  if (build?.state === 'queued' || build?.state === 'running') return 'building';
+  return build?.state === 'failed' && currentVersion === null ? 'failed' : 'ready';
+}
+
+/** What of a method can be read. */
+export function availableRecords(method: Method): ('source' | 'agent_prompt' | 'recording')[] {
+  return [
+    ...(method.currentVersion === null ? [] : (['source'] as const)),
+    ...(method.hasAgentPrompt ? (['agent_prompt'] as const) : []),
+    ...(method.build === null ? [] : (['recording'] as const)),
+  ];
 }
 
 /** A saved version without its bytes. All but `publishedAt` and `lockSha256` never changes. */
@@ -32,9 +61,10 @@ export interface Version {
   /** Versions that calls without one are bound to since the save, by production id. */
   readonly calls: Readonly<Record<string, string>>;
   readonly createdAt: Date;
-  readonly createdBy: string;
+  readonly createdBy: Party;
   /** When it was last made the published version; null when never. */
   readonly publishedAt: Date | null;
+  readonly publishedBy: Party | null;
   /** Lower-case hex; null until a worker stored the lock. */
   readonly lockSha256: string | null;
 }

@@ -2,6 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
 
 let registry: RunningRegistry;
@@ -33,7 +34,7 @@ function caller(...targets: string[]): string {
 }
 
 async function create(source: string, org = orgId) {
-  const request = { orgId: org, idempotencyHash: randomBytes(32), source: Buffer.from(source), createdBy: 'test' };
+  const request = { orgId: org, idempotencyHash: randomBytes(32), source: Buffer.from(source), doer: TEST_DOER };
   const { method, version } = await registry.client.createMethod(request);
   return {
     id: `wf_${method?.methodId}`,
@@ -46,7 +47,7 @@ async function create(source: string, org = orgId) {
 async function published(source: string) {
   const made = await create(source);
   const { methodId, versionId } = made;
-  await registry.client.publishVersion({ orgId, methodId, versionId, publishedBy: 'test' });
+  await registry.client.publishVersion({ doer: TEST_DOER, orgId, methodId, versionId });
   return made;
 }
 
@@ -66,13 +67,14 @@ describe('a source that calls other methods', () => {
     const made = await create(caller(leaf.id));
     deepEqual({ ...made.version?.calls }, { [leaf.id]: leaf.versionId });
     const next = await registry.client.saveVersion({
+      doer: TEST_DOER,
       orgId,
       methodId: leaf.methodId,
       baseVersion: leaf.versionId,
       source: Buffer.from(LEAF.replace('n * 2', 'n * 3')),
     });
     const versionId = next.version?.versionId ?? '';
-    await registry.client.publishVersion({ orgId, methodId: leaf.methodId, versionId, publishedBy: 'test' });
+    await registry.client.publishVersion({ doer: TEST_DOER, orgId, methodId: leaf.methodId, versionId });
     const read = await registry.client.getVersion({ orgId, methodId: made.methodId, version: made.versionId });
     deepEqual({ ...read.version?.calls }, { [leaf.id]: leaf.versionId });
   });
@@ -105,6 +107,7 @@ describe('a source that calls other methods', () => {
     const first = await published(LEAF);
     const save = (source: string) =>
       registry.client.saveVersion({
+        doer: TEST_DOER,
         orgId,
         methodId: first.methodId,
         baseVersion: first.versionId,

@@ -2,6 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { ServiceError } from '@methods/errors/service-error';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { methodSource, newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
 
 let registry: RunningRegistry;
@@ -14,13 +15,13 @@ after(() => registry.stop());
 
 const create = (
   source: Uint8Array,
-  more: { displayName?: string; createdBy?: string; idempotencyHash?: Buffer } = {},
-) => registry.client.createMethod({ orgId, idempotencyHash: randomBytes(32), source, ...more });
+  more: { displayName?: string; doer?: typeof TEST_DOER | { kind: string; id: string }; idempotencyHash?: Buffer } = {},
+) => registry.client.createMethod({ doer: TEST_DOER, orgId, idempotencyHash: randomBytes(32), source, ...more });
 
 describe('CreateMethod', () => {
   test('a method comes with its first version', async () => {
     const source = methodSource('Weekly report');
-    const { method, version, created, warnings } = await create(source, { createdBy: 'user_1' });
+    const { method, version, created, warnings } = await create(source);
     equal(created, true);
     deepEqual(warnings, []);
     equal(method?.orgId, orgId);
@@ -29,7 +30,8 @@ describe('CreateMethod', () => {
     equal(method?.format, 'method/2');
     equal(method?.currentVersion, version?.versionId);
     equal(method?.publishedVersion, '');
-    equal(method?.createdBy, 'user_1');
+    equal(method?.createdBy?.kind, 'system');
+    equal(method?.createdBy?.id, TEST_DOER.id);
     equal(version?.methodId, method?.methodId);
     equal(version?.schemaVersion, 'method/2');
     equal(version?.sha256, createHash('sha256').update(source).digest('hex'));
@@ -57,7 +59,13 @@ describe('CreateMethod', () => {
     const first = await create(methodSource('First'), { idempotencyHash });
     const methodId = first.method?.methodId ?? '';
     const baseVersion = first.version?.versionId ?? '';
-    await registry.client.saveVersion({ orgId, methodId, baseVersion, source: methodSource('Second') });
+    await registry.client.saveVersion({
+      doer: TEST_DOER,
+      orgId,
+      methodId,
+      baseVersion,
+      source: methodSource('Second'),
+    });
     for (const source of [Buffer.from('not a method'), Buffer.alloc(300 * 1024), Buffer.from([0xff])]) {
       const again = await create(source, { idempotencyHash, displayName: 'x'.repeat(300) });
       equal(again.created, false);
@@ -70,6 +78,7 @@ describe('CreateMethod', () => {
     const idempotencyHash = randomBytes(32);
     const mine = await create(methodSource('Mine'), { idempotencyHash });
     const theirs = await registry.client.createMethod({
+      doer: TEST_DOER,
       orgId: await newOrganization(registry.client),
       idempotencyHash,
       source: methodSource('Theirs'),
@@ -83,7 +92,8 @@ describe('CreateMethod', () => {
     equal((await create(source, { displayName: '😀'.repeat(200) })).method?.displayName, '😀'.repeat(200));
     await rejects(create(source, { displayName: 'x'.repeat(201) }), { code: 'invalid_request' });
     await rejects(create(source, { displayName: 'a\0b' }), { code: 'invalid_request' });
-    await rejects(create(source, { createdBy: 'a\0b' }), { code: 'invalid_request' });
+    await rejects(create(source, { doer: { kind: 'system', id: 'a\0b' } }), { code: 'invalid_request' });
+    await rejects(create(source, { doer: { kind: 'user', id: 'ann' } }), { code: 'invalid_request' });
   });
 
   test('a refused source tells where and makes nothing', async () => {
@@ -136,7 +146,12 @@ describe('CreateMethod', () => {
     equal(method?.displayName, 'Weekly report');
     equal(version?.schemaVersion, 'workflow/1');
     const methodId = method?.methodId ?? '';
-    const published = await registry.client.publishVersion({ orgId, methodId, versionId: version?.versionId ?? '' });
+    const published = await registry.client.publishVersion({
+      doer: TEST_DOER,
+      orgId,
+      methodId,
+      versionId: version?.versionId ?? '',
+    });
     equal(published.method?.publishedVersion, version?.versionId);
   });
 });

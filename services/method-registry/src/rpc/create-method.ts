@@ -1,19 +1,22 @@
-// CreateMethod: a method with its first version, once for each creation key.
-import type { Finding } from '@methods/errors/service-error';
+// CreateMethod: a method of a source, an agent prompt or both, or that of an upload; once for each creation key.
+import { type Finding, ServiceError } from '@methods/errors/service-error';
 import type { CreateMethodRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
-import { givenDisplayName } from '../method/display-name.ts';
-import { readMethodSource } from '../method/method-source.ts';
-import { type CreatedMethod, MethodStore } from '../store/method-store.ts';
+import { givenAgentPrompt } from '../method/agent-prompt.ts';
+import { displayNameFrom, givenDisplayName } from '../method/display-name.ts';
+import { type MethodSource, readMethodSource } from '../method/method-source.ts';
+import { type CreatedMethod, type Creation, CreationStore } from '../store/creation-store.ts';
+import { UploadStore } from '../store/upload-store.ts';
 import { CalledMethods } from './called-methods.ts';
-import { callerName } from './caller-name.ts';
 import { methodMessage, versionMessage } from './registry-message.ts';
-import { digestOf, orgIdOf } from './request-ids.ts';
+import { doerOf } from './request-doer.ts';
+import { digestOf, orgIdOf, uploadIdOf } from './request-ids.ts';
 
 @injectable()
 export class CreateMethod {
   constructor(
-    @inject(MethodStore) private readonly methods: MethodStore,
+    @inject(CreationStore) private readonly creations: CreationStore,
+    @inject(UploadStore) private readonly uploads: UploadStore,
     @inject(CalledMethods) private readonly called: CalledMethods,
   ) {}
 
@@ -21,21 +24,56 @@ export class CreateMethod {
   async handle(request: CreateMethodRequest) {
     const orgId = orgIdOf(request.orgId);
     const idempotencyHash = digestOf('idempotency_hash', request.idempotencyHash);
-    const known = await this.methods.findByRequest(orgId, idempotencyHash);
-    if (known !== null) return reply({ ...known, created: false }, []);
+    const known = await this.creations.find(orgId, idempotencyHash);
+    if (known?.kind === 'method') return reply({ ...known, created: false }, []);
+    if (request.uploadId !== '') return await this.ofUpload(request, idempotencyHash, known);
+    if (known !== null) throw keyOfUpload();
     const givenName = givenDisplayName(request.displayName);
-    const createdBy = callerName('created_by', request.createdBy);
-    const source = readMethodSource(request.source, await this.called.of(orgId, null, request.source));
-    const displayName = givenName ?? source.displayName;
-    const made = await this.methods.create({ orgId, idempotencyHash, displayName, source, createdBy });
-    return reply(made, made.created ? source.warnings : []);
+    const agentPrompt = givenAgentPrompt(request.agentPrompt);
+    const doer = doerOf(request.doer);
+    // With neither, the missing source is what is wrong.
+    const source =
+      request.source.length === 0 && agentPrompt !== '' ? null : await this.sourceOf(orgId, request.source);
+    const displayName = givenName ?? source?.displayName ?? displayNameFrom({ name: '' });
+    const made = await this.creations.create({ orgId, idempotencyHash, displayName, source, agentPrompt, doer });
+    return reply(made, made.created ? (source?.warnings ?? []) : []);
   }
+
+  private async sourceOf(orgId: string, bytes: Uint8Array): Promise<MethodSource> {
+    return readMethodSource(bytes, await this.called.of(orgId, null, bytes));
+  }
+
+  /** The last byte made the method, under the upload's own key; another key is kept as one more of the same method. */
+  private async ofUpload(request: CreateMethodRequest, idempotencyHash: Uint8Array, known: Creation | null) {
+    const { orgId, uploadId } = request;
+    if (request.source.length > 0 || request.agentPrompt !== '') {
+      throw new ServiceError('invalid_request', 'upload_id goes with neither source nor agent_prompt.');
+    }
+    if (known?.kind === 'upload' && known.uploadId !== uploadId) throw keyOfUpload();
+    const { method } = await this.uploads.find(orgId, uploadIdOf(uploadId));
+    if (method === null) {
+      throw new ServiceError('invalid_request', 'The upload waits for bytes: a method is made of it by the last one.', {
+        findings: [{ path: '/upload_id', code: 'upload_incomplete', message: 'Send the rest of the recording first.' }],
+      });
+    }
+    if (known === null) {
+      await this.creations.addKey(orgId, idempotencyHash, method.methodId);
+      const kept = await this.creations.find(orgId, idempotencyHash);
+      if (kept?.kind === 'upload') throw keyOfUpload();
+      if (kept !== null) return reply({ ...kept, created: false }, []);
+    }
+    return reply({ method, version: null, created: false }, []);
+  }
+}
+
+function keyOfUpload(): ServiceError {
+  return new ServiceError('idempotency_conflict', 'This key belongs to an upload.');
 }
 
 function reply({ method, version, created }: CreatedMethod & { created: boolean }, warnings: readonly Finding[]) {
   return {
     method: methodMessage(method),
-    version: versionMessage(version),
+    ...(version === null ? {} : { version: versionMessage(version) }),
     created,
     warnings: warnings.map((warning) => ({ ...warning })),
   };

@@ -1,4 +1,4 @@
-// GetMethod: a method's record.
+// GetMethod: a method's record, and its agent prompt.
 import type { GetMethodRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
 import { MethodStore } from '../store/method-store.ts';
@@ -10,6 +10,7 @@ export class GetMethod {
   constructor(@inject(MethodStore) private readonly methods: MethodStore) {}
 
   async handle(request: GetMethodRequest) {
-    return { method: methodMessage(await this.methods.find(orgIdOf(request.orgId), methodIdOf(request.methodId))) };
+    const { method, agentPrompt } = await this.methods.find(orgIdOf(request.orgId), methodIdOf(request.methodId));
+    return { method: methodMessage(method), agentPrompt };
   }
 }

@@ -2,6 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { productionMethodId } from '@methods/base/ids';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
   methodSource,
   newMethod,
@@ -23,9 +24,10 @@ describe('PublishVersion and GetVersion', () => {
     const { client } = registry;
     const { methodId, versionId: first } = await newMethod(client, orgId, methodSource('One'));
     await rejects(client.getVersion({ orgId, methodId, version: 'published' }), { code: 'not_published' });
-    const published = await client.publishVersion({ orgId, methodId, versionId: first, publishedBy: 'user_1' });
+    const published = await client.publishVersion({ doer: TEST_DOER, orgId, methodId, versionId: first });
     equal(published.method?.publishedVersion, first);
     const { version: second } = await client.saveVersion({
+      doer: TEST_DOER,
       orgId,
       methodId,
       baseVersion: first,
@@ -58,19 +60,20 @@ describe('PublishVersion and GetVersion', () => {
     const { client, sql } = registry;
     const { methodId, versionId: first } = await newMethod(client, orgId);
     const { version } = await client.saveVersion({
+      doer: TEST_DOER,
       orgId,
       methodId,
       baseVersion: first,
       source: methodSource('Two'),
     });
     const second = version?.versionId ?? '';
-    for (const [versionId, publishedBy] of [
+    for (const [versionId, id] of [
       [first, 'ann'],
       [second, 'ben'],
       [second, 'cat'],
       [first, 'dan'],
     ] as const) {
-      await client.publishVersion({ orgId, methodId, versionId, publishedBy });
+      await client.publishVersion({ doer: { ...TEST_DOER, id }, orgId, methodId, versionId });
     }
     const rows = await sql<{ version_id: string; published_by: string }[]>`
       select version_id, published_by from registry.publications where method_id = ${methodId} order by publication_id`;
@@ -88,7 +91,7 @@ describe('PublishVersion and GetVersion', () => {
     const { client } = registry;
     const { methodId } = await newMethod(client, orgId);
     const { versionId } = await newMethod(client, orgId);
-    await rejects(client.publishVersion({ orgId, methodId, versionId }), { code: 'not_found' });
+    await rejects(client.publishVersion({ doer: TEST_DOER, orgId, methodId, versionId }), { code: 'not_found' });
     equal((await client.getMethod({ orgId, methodId })).method?.publishedVersion, '');
   });
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { newId, newMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
   methodSource,
   newKey,
@@ -28,11 +29,17 @@ interface Target {
 
 /** Every RPC that acts in an organization on something that must be there. */
 const acts: Record<string, (client: RegistryClient, target: Target) => Promise<unknown>> = {
-  revokeServiceKey: (client, target) => client.revokeServiceKey(target),
+  revokeServiceKey: (client, target) => client.revokeServiceKey({ doer: TEST_DOER, ...target }),
+  renewWebhookSecret: (client, target) => client.renewWebhookSecret({ doer: TEST_DOER, ...target }),
   getWebhookSecret: (client, target) => client.getWebhookSecret(target),
   saveVersion: (client, target) =>
-    client.saveVersion({ ...target, baseVersion: target.versionId, source: methodSource('Taken over') }),
-  publishVersion: (client, target) => client.publishVersion(target),
+    client.saveVersion({
+      doer: TEST_DOER,
+      ...target,
+      baseVersion: target.versionId,
+      source: methodSource('Taken over'),
+    }),
+  publishVersion: (client, target) => client.publishVersion({ doer: TEST_DOER, ...target }),
   getMethod: (client, target) => client.getMethod(target),
   getVersion: (client, target) => client.getVersion({ ...target, version: target.versionId }),
   getCurrentVersion: (client, target) => client.getVersion(target),
@@ -72,7 +79,7 @@ describe("another organization's rows", () => {
       for (const nowhere of [newId('org'), '', 'a\0b', 'ORG_']) {
         equal((await refusal(act(client, { ...theirs, orgId: nowhere })))?.code, 'not_found');
       }
-      await client.publishVersion(theirs);
+      await client.publishVersion({ doer: TEST_DOER, ...theirs });
       equal(await refusal(act(client, theirs)), null);
     });
   }
@@ -91,7 +98,12 @@ describe("another organization's rows", () => {
   test('nothing is made in an organization that does not exist', async () => {
     const { client } = registry;
     for (const orgId of [newId('org'), 'a\0b']) {
-      const create = client.createMethod({ orgId, idempotencyHash: randomBytes(32), source: methodSource('New') });
+      const create = client.createMethod({
+        doer: TEST_DOER,
+        orgId,
+        idempotencyHash: randomBytes(32),
+        source: methodSource('New'),
+      });
       equal((await refusal(create))?.code, 'not_found');
       equal((await refusal(newKey(client, orgId)))?.code, 'not_found');
     }

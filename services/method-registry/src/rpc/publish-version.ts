@@ -3,8 +3,8 @@ import type { PublishVersionRequest } from '@methods/proto/registry/v1/method_re
 import { inject, injectable } from 'tsyringe';
 import { RegistryChanges } from '../bus/registry-changes.ts';
 import { MethodStore } from '../store/method-store.ts';
-import { callerName } from './caller-name.ts';
 import { methodMessage } from './registry-message.ts';
+import { doerOf } from './request-doer.ts';
 import { methodIdOf, orgIdOf, versionIdOf } from './request-ids.ts';
 
 @injectable()
@@ -20,7 +20,7 @@ export class PublishVersion {
       orgId: orgIdOf(request.orgId),
       methodId: methodIdOf(request.methodId),
       versionId: versionIdOf(request.versionId),
-      publishedBy: callerName('published_by', request.publishedBy),
+      doer: doerOf(request.doer),
     });
     this.changes.methodPublished(method);
     return { method: methodMessage(method) };

@@ -1,20 +1,21 @@
 // The registry's nouns as protobuf messages. The services' types check them where they are sent.
 import type { ServiceKey } from '../key/service-key.ts';
-import type { Method, Version } from '../method/method.ts';
+import { availableRecords, type Method, methodStatus, type Version } from '../method/method.ts';
 
 export function methodMessage(method: Method) {
   return {
     methodId: method.methodId,
     orgId: method.orgId,
     displayName: method.displayName,
-    // A method made from a source is ready at once.
-    status: 'ready',
+    status: methodStatus(method),
     format: method.format,
-    currentVersion: method.currentVersion,
+    currentVersion: method.currentVersion ?? '',
     publishedVersion: method.publishedVersion ?? '',
     createdAtMs: method.createdAt.getTime(),
     updatedAtMs: method.updatedAt.getTime(),
-    createdBy: method.createdBy,
+    createdBy: { ...method.createdBy },
+    availableRecords: availableRecords(method),
+    ...(method.build === null ? {} : { build: { ...method.build } }),
   };
 }
 
@@ -27,8 +28,9 @@ export function versionMessage(version: Version) {
     sha256: version.sha256,
     reason: version.reason,
     createdAtMs: version.createdAt.getTime(),
-    createdBy: version.createdBy,
+    createdBy: { ...version.createdBy },
     publishedAtMs: version.publishedAt?.getTime() ?? 0,
+    ...(version.publishedBy === null ? {} : { publishedBy: { ...version.publishedBy } }),
     features: [...version.features],
     secrets: [...version.secrets],
     calls: { ...version.calls },
@@ -42,6 +44,8 @@ export function serviceKeyMessage(key: ServiceKey) {
     orgId: key.orgId,
     name: key.name,
     createdAtMs: key.createdAt.getTime(),
+    createdBy: { ...key.createdBy },
     revokedAtMs: key.revokedAt?.getTime() ?? 0,
+    lastUsedAtMs: key.lastUsedAt?.getTime() ?? 0,
   };
 }

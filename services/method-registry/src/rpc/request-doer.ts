@@ -1,7 +1,29 @@
-// Who did it, as the gateway names its authenticated caller: kept beside what was done, never judged here.
+// Who a request says does it: the gateway has authenticated them, here only the form is checked.
+import { isId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { Doer as DoerMessage } from '@methods/proto/registry/v1/account_pb';
+import type { Doer } from '../audit/doer.ts';
 import { boundedText } from '../text/bounded-text.ts';
 
-/** @throws ServiceError invalid_request over 512 characters. */
-export function callerName(field: 'created_by' | 'published_by', text: string): string {
-  return boundedText(field, text, { min: 0, max: 512 });
+const PREFIXES = { user: 'usr', service_key: 'key', upload: 'upl' } as const;
+
+/** @throws ServiceError invalid_request where there is none, or not a whole one. */
+export function doerOf(message: DoerMessage | undefined): Doer {
+  if (message === undefined) throw new ServiceError('invalid_request', 'The request names nobody who does it.');
+  const { kind } = message;
+  if (kind !== 'system' && !(kind in PREFIXES))
+    throw new ServiceError('invalid_request', 'There is no such kind of doer.');
+  const id = boundedText('doer.id', message.id, { min: 1, max: 128 });
+  if (kind !== 'system' && !isId(PREFIXES[kind as keyof typeof PREFIXES], id)) {
+    throw new ServiceError('invalid_request', 'The doer has a malformed id.');
+  }
+  return { kind: kind as Doer['kind'], id, ...originOf(message) };
+}
+
+/** Where a request came from. @throws ServiceError invalid_request. */
+export function originOf({ ip, requestId }: { ip: string; requestId: string }): Pick<Doer, 'ip' | 'requestId'> {
+  return {
+    ip: boundedText('ip', ip, { min: 0, max: 64 }),
+    requestId: boundedText('request_id', requestId, { min: 0, max: 128 }),
+  };
 }

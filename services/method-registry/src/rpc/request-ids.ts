@@ -12,8 +12,20 @@ export function keyIdOf(text: string): string {
   return prefixed('key', text, 'service key');
 }
 
+export function userIdOf(text: string): string {
+  return prefixed('usr', text, 'member');
+}
+
 export function versionIdOf(text: string): string {
   return prefixed('ver', text, 'version');
+}
+
+export function uploadIdOf(text: string): string {
+  return prefixed('upl', text, 'upload');
+}
+
+export function runIdOf(text: string): string {
+  return prefixed('run', text, 'run');
 }
 
 /** The bare id of either spelling. */

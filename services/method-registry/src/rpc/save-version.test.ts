@@ -2,6 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
   methodSource,
   newMethod,
@@ -24,7 +25,13 @@ describe('SaveVersion', () => {
     const { methodId, versionId } = await newMethod(client, orgId);
     const saves = await Promise.allSettled(
       Array.from({ length: 100 }, (_, i) =>
-        client.saveVersion({ orgId, methodId, baseVersion: versionId, source: methodSource(`Report ${i}`) }),
+        client.saveVersion({
+          doer: TEST_DOER,
+          orgId,
+          methodId,
+          baseVersion: versionId,
+          source: methodSource(`Report ${i}`),
+        }),
       ),
     );
     const won = saves.flatMap((save) => (save.status === 'fulfilled' ? [save.value] : []));
@@ -45,7 +52,9 @@ describe('SaveVersion', () => {
     const { methodId, versionId } = await newMethod(client, orgId);
     const source = methodSource('The same');
     const replies = await Promise.all(
-      Array.from({ length: 100 }, () => client.saveVersion({ orgId, methodId, baseVersion: versionId, source })),
+      Array.from({ length: 100 }, () =>
+        client.saveVersion({ doer: TEST_DOER, orgId, methodId, baseVersion: versionId, source }),
+      ),
     );
     equal(replies.filter(({ created }) => created).length, 1);
     equal(new Set(replies.map(({ version }) => version?.versionId)).size, 1);
@@ -54,14 +63,27 @@ describe('SaveVersion', () => {
   test("the current version's bytes again create nothing, upon the current or an older base", async () => {
     const { client } = registry;
     const { methodId, versionId: first } = await newMethod(client, orgId, methodSource('One'));
-    const two = await client.saveVersion({ orgId, methodId, baseVersion: first, source: methodSource('Two') });
+    const two = await client.saveVersion({
+      doer: TEST_DOER,
+      orgId,
+      methodId,
+      baseVersion: first,
+      source: methodSource('Two'),
+    });
     for (const baseVersion of [first, two.version?.versionId ?? '']) {
-      const again = await client.saveVersion({ orgId, methodId, baseVersion, source: methodSource('Two') });
+      const again = await client.saveVersion({
+        doer: TEST_DOER,
+        orgId,
+        methodId,
+        baseVersion,
+        source: methodSource('Two'),
+      });
       equal(again.created, false);
       equal(again.version?.versionId, two.version?.versionId);
     }
     // An earlier version's bytes are a new version: going back is a change too.
     const back = await client.saveVersion({
+      doer: TEST_DOER,
       orgId,
       methodId,
       baseVersion: two.version?.versionId ?? '',
@@ -77,10 +99,13 @@ describe('SaveVersion', () => {
     const { methodId, versionId } = await newMethod(client, orgId);
     const { versionId: foreign } = await newMethod(client, orgId);
     for (const baseVersion of ['', 'published', 'a\u00e4', `ver_${'0'.repeat(26)}`, foreign]) {
-      await rejects(client.saveVersion({ orgId, methodId, baseVersion, source: methodSource('New') }), {
-        code: 'version_conflict',
-        facts: { current_version: versionId },
-      });
+      await rejects(
+        client.saveVersion({ doer: TEST_DOER, orgId, methodId, baseVersion, source: methodSource('New') }),
+        {
+          code: 'version_conflict',
+          facts: { current_version: versionId },
+        },
+      );
     }
   });
 
@@ -108,7 +133,14 @@ describe('SaveVersion', () => {
     const { client } = registry;
     const { methodId, versionId } = await newMethod(client, orgId);
     const save = (reason: string) =>
-      client.saveVersion({ orgId, methodId, baseVersion: versionId, source: methodSource('Reasoned'), reason });
+      client.saveVersion({
+        doer: TEST_DOER,
+        orgId,
+        methodId,
+        baseVersion: versionId,
+        source: methodSource('Reasoned'),
+        reason,
+      });
     await rejects(save('x'.repeat(2_001)), { code: 'invalid_request' });
     await rejects(save('a\0b'), { code: 'invalid_request' });
     equal((await save('😀'.repeat(2_000))).version?.reason, '😀'.repeat(2_000));
@@ -117,7 +149,13 @@ describe('SaveVersion', () => {
   test('the database itself refuses a changed version, a fork and a wrong hash', async () => {
     const { client, sql } = registry;
     const { methodId, versionId } = await newMethod(client, orgId);
-    await client.saveVersion({ orgId, methodId, baseVersion: versionId, source: methodSource('Next') });
+    await client.saveVersion({
+      doer: TEST_DOER,
+      orgId,
+      methodId,
+      baseVersion: versionId,
+      source: methodSource('Next'),
+    });
     await rejects(sql`update registry.versions set reason = 'other' where version_id = ${versionId}`, {
       code: '23000',
     });

@@ -5,8 +5,8 @@ import { readMethodSource } from '../method/method-source.ts';
 import { VersionStore } from '../store/version-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
 import { CalledMethods } from './called-methods.ts';
-import { callerName } from './caller-name.ts';
 import { versionMessage } from './registry-message.ts';
+import { doerOf } from './request-doer.ts';
 import { methodIdOf, orgIdOf } from './request-ids.ts';
 
 @injectable()
@@ -20,11 +20,11 @@ export class SaveVersion {
     const orgId = orgIdOf(request.orgId);
     const methodId = methodIdOf(request.methodId);
     const reason = boundedText('reason', request.reason, { min: 0, max: 2_000 });
-    const createdBy = callerName('created_by', request.createdBy);
+    const doer = doerOf(request.doer);
     const source = readMethodSource(request.source, await this.called.of(orgId, methodId, request.source));
-    // Not judged as an id: whatever is not the current version is a conflict.
-    const { baseVersion } = request;
-    const { version, created } = await this.versions.save({ orgId, methodId, baseVersion, source, reason, createdBy });
+    // Not judged as an id: whatever is not the current version is a conflict. Empty: the method has none yet.
+    const baseVersion = request.baseVersion === '' ? null : request.baseVersion;
+    const { version, created } = await this.versions.save({ orgId, methodId, baseVersion, source, reason, doer });
     return {
       version: versionMessage(version),
       created,

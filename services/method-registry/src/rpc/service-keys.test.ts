@@ -2,7 +2,16 @@ import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/stri
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
-import { newKey, newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import { newId } from '@methods/base/ids';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
+import {
+  asDoer,
+  newKey,
+  newMember,
+  newOrganization,
+  type RunningRegistry,
+  startRegistry,
+} from '../../test/running-registry.ts';
 
 let registry: RunningRegistry;
 before(async () => {
@@ -42,10 +51,10 @@ describe('service keys', () => {
     equal(key?.keyId, keyId);
     equal(key?.revokedAtMs, 0);
 
-    const first = await client.revokeServiceKey({ orgId, keyId });
+    const first = await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId });
     ok((first.key?.revokedAtMs ?? 0) > 0);
     await rejects(client.resolveServiceKey({ authSha256 }), { code: 'unauthorized' });
-    const second = await client.revokeServiceKey({ orgId, keyId });
+    const second = await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId });
     equal(second.key?.revokedAtMs, first.key?.revokedAtMs);
   });
 
@@ -53,7 +62,7 @@ describe('service keys', () => {
     const { client } = registry;
     const { authSha256, keyId } = await newKey(client, await newOrganization(client));
     const { key } = await client.resolveServiceKey({ authSha256 });
-    await client.revokeServiceKey({ orgId: key?.orgId ?? '', keyId });
+    await client.revokeServiceKey({ doer: TEST_DOER, orgId: key?.orgId ?? '', keyId });
     const digests = [authSha256, randomBytes(32), randomBytes(31), new Uint8Array()];
     const refusals = await Promise.all(
       digests.map((digest) =>
@@ -69,7 +78,7 @@ describe('service keys', () => {
     const { keyId, webhookSecret } = await newKey(client, orgId);
     match(webhookSecret, /^whsec_[0-9A-Za-z]{43}$/);
     equal((await client.getWebhookSecret({ orgId, keyId })).webhookSecret, webhookSecret);
-    await client.revokeServiceKey({ orgId, keyId });
+    await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId });
     equal((await client.getWebhookSecret({ orgId, keyId })).webhookSecret, webhookSecret);
   });
 
@@ -77,7 +86,9 @@ describe('service keys', () => {
     const { client } = registry;
     const { authSha256 } = await newKey(client, await newOrganization(client));
     const orgId = await newOrganization(client);
-    await rejects(client.createServiceKey({ orgId, name: 'again', authSha256 }), { code: 'idempotency_conflict' });
+    await rejects(client.createServiceKey({ doer: TEST_DOER, orgId, name: 'again', authSha256 }), {
+      code: 'idempotency_conflict',
+    });
   });
 
   test('live keys are listed first, newest first', async () => {
@@ -85,10 +96,15 @@ describe('service keys', () => {
     const orgId = await newOrganization(client);
     const keyIds: string[] = [];
     for (const name of ['a', 'b', 'c']) {
-      const { key } = await client.createServiceKey({ orgId, name, authSha256: createServiceKey().authSha256 });
+      const { key } = await client.createServiceKey({
+        doer: TEST_DOER,
+        orgId,
+        name,
+        authSha256: createServiceKey().authSha256,
+      });
       keyIds.push(key?.keyId ?? '');
     }
-    await client.revokeServiceKey({ orgId, keyId: keyIds[1] ?? '' });
+    await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId: keyIds[1] ?? '' });
     const { keys } = await client.listServiceKeys({ orgId });
     deepEqual(
       keys.map(({ name }) => name),
@@ -106,7 +122,7 @@ describe('service keys', () => {
       from registry.service_keys, generate_series(1, 499) n where org_id = ${orgId} and key_id = ${keyId}`;
     const full = { code: 'invalid_request', message: 'An organization holds at most 500 live service keys.' };
     await rejects(newKey(client, orgId), full);
-    await client.revokeServiceKey({ orgId, keyId });
+    await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId });
     await newKey(client, orgId);
     await rejects(newKey(client, orgId), full);
   });
@@ -115,9 +131,138 @@ describe('service keys', () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const create = (name: string) =>
-      client.createServiceKey({ orgId, name, authSha256: createServiceKey().authSha256 });
+      client.createServiceKey({ doer: TEST_DOER, orgId, name, authSha256: createServiceKey().authSha256 });
     await rejects(create(''), { code: 'invalid_request' });
     await rejects(create('x'.repeat(201)), { code: 'invalid_request' });
     equal((await create('😀'.repeat(200))).key?.name, '😀'.repeat(200));
+  });
+
+  test('who made and who revoked a key is kept, each once, and without its digest', async () => {
+    const { client, accounts } = registry;
+    const ann = await newMember(accounts, undefined, { name: 'Ann' });
+    const { orgId } = ann;
+    const { authSha256 } = createServiceKey();
+    const { key } = await client.createServiceKey({ orgId, name: 'app', authSha256, doer: asDoer(ann) });
+    const keyId = key?.keyId ?? '';
+    deepEqual([key?.createdBy?.kind, key?.createdBy?.id, key?.createdBy?.name], ['user', ann.userId, 'Ann']);
+    await Promise.all(Array.from({ length: 5 }, () => client.revokeServiceKey({ orgId, keyId, doer: asDoer(ann) })));
+    const [listed] = (await client.listServiceKeys({ orgId })).keys;
+    equal(listed?.createdBy?.name, 'Ann');
+    const { entries } = await accounts.listAudit({ orgId, targetId: keyId });
+    deepEqual(
+      entries.map(({ action, by, beforeJson, afterJson }) => [action, by?.name, beforeJson, afterJson]),
+      [
+        ['key.revoke', 'Ann', '', ''],
+        ['key.create', 'Ann', '', '{"name": "app"}'],
+      ],
+    );
+  });
+
+  test('a key without a doer is neither made, revoked nor given another secret', async () => {
+    const { client } = registry;
+    const orgId = await newOrganization(client);
+    const { keyId, authSha256, webhookSecret } = await newKey(client, orgId);
+    const another = createServiceKey().authSha256;
+    await rejects(client.createServiceKey({ orgId, name: 'x', authSha256: another }), { code: 'invalid_request' });
+    await rejects(client.revokeServiceKey({ orgId, keyId }), { code: 'invalid_request' });
+    await rejects(client.renewWebhookSecret({ orgId, keyId }), { code: 'invalid_request' });
+    equal((await client.resolveServiceKey({ authSha256 })).key?.keyId, keyId);
+    equal((await client.getWebhookSecret({ orgId, keyId })).webhookSecret, webhookSecret);
+  });
+
+  test('a new webhook secret takes the place of the earlier one, also of a revoked key, and is in the log', async () => {
+    const { client, accounts } = registry;
+    const ann = await newMember(accounts);
+    const { orgId } = ann;
+    const { keyId, webhookSecret: first } = await newKey(client, orgId);
+    const renew = async () => (await client.renewWebhookSecret({ orgId, keyId, doer: asDoer(ann) })).webhookSecret;
+    const second = await renew();
+    match(second, /^whsec_[0-9A-Za-z]{43}$/);
+    equal((await client.getWebhookSecret({ orgId, keyId })).webhookSecret, second);
+    await client.revokeServiceKey({ orgId, keyId, doer: asDoer(ann) });
+    const third = await renew();
+    equal((await client.getWebhookSecret({ orgId, keyId })).webhookSecret, third);
+    equal(new Set([first, second, third]).size, 3);
+    const { entries } = await accounts.listAudit({ orgId, action: 'key.renew_webhook_secret' });
+    deepEqual(
+      entries.map(({ by, targetId, beforeJson, afterJson }) => [by?.id, targetId, beforeJson, afterJson]),
+      Array.from({ length: 2 }, () => [ann.userId, keyId, '', '']),
+    );
+  });
+});
+
+describe('the last use of a key', () => {
+  const MINUTE_MS = 60_000;
+
+  async function lastUses(orgId: string) {
+    const { keys } = await registry.client.listServiceKeys({ orgId });
+    return Object.fromEntries(keys.map(({ keyId, lastUsedAtMs }) => [keyId, lastUsedAtMs]));
+  }
+
+  test('is kept to the minute, never goes back, and never runs ahead', async () => {
+    const { client } = registry;
+    const orgId = await newOrganization(client);
+    const { keyId } = await newKey(client, orgId);
+    const note = (...times: number[]) =>
+      client.noteKeyUse({ uses: times.map((usedAtMs) => ({ orgId, keyId, usedAtMs })) });
+    equal((await lastUses(orgId))[keyId], 0);
+    const minute = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - 10 * MINUTE_MS;
+    await note(minute + 1_234, minute - MINUTE_MS);
+    equal((await lastUses(orgId))[keyId], minute);
+    await note(minute - 5 * MINUTE_MS);
+    equal((await lastUses(orgId))[keyId], minute);
+    await note(minute + 3 * MINUTE_MS + 59_999);
+    equal((await lastUses(orgId))[keyId], minute + 3 * MINUTE_MS);
+    await note(Date.now() + 365 * 86_400_000);
+    ok(((await lastUses(orgId))[keyId] ?? Infinity) <= Date.now());
+  });
+
+  test('a use within the same minute writes nothing', async () => {
+    const { client, sql } = registry;
+    const orgId = await newOrganization(client);
+    const { keyId } = await newKey(client, orgId);
+    const minute = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS;
+    const written = async () =>
+      (await sql`select xmin::text from registry.service_keys where key_id = ${keyId}`)[0]?.xmin;
+    await client.noteKeyUse({ uses: [{ orgId, keyId, usedAtMs: minute }] });
+    const first = await written();
+    await client.noteKeyUse({ uses: [{ orgId, keyId, usedAtMs: minute + 30_000 }] });
+    equal(await written(), first);
+  });
+
+  test('batches of many gateways over the same keys, in whatever order, all come through', async () => {
+    const { client } = registry;
+    const orgId = await newOrganization(client);
+    const keyIds = await Promise.all(Array.from({ length: 20 }, async () => (await newKey(client, orgId)).keyId));
+    const minute = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - 60 * MINUTE_MS;
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) => {
+        const uses = keyIds.map((keyId) => ({ orgId, keyId, usedAtMs: minute + i * MINUTE_MS }));
+        return client.noteKeyUse({ uses: i % 2 === 0 ? uses : uses.reverse() });
+      }),
+    );
+    deepEqual(await lastUses(orgId), Object.fromEntries(keyIds.map((keyId) => [keyId, minute + 29 * MINUTE_MS])));
+  });
+
+  test("another organization's and missing keys are passed over; a malformed use refuses its batch", async () => {
+    const { client } = registry;
+    const [orgId, other] = [await newOrganization(client), await newOrganization(client)];
+    const { keyId } = await newKey(client, orgId);
+    const usedAtMs = Date.now();
+    await client.noteKeyUse({
+      uses: [
+        { orgId: other, keyId, usedAtMs },
+        { orgId, keyId: newId('key'), usedAtMs },
+      ],
+    });
+    equal((await lastUses(orgId))[keyId], 0);
+    const good = { orgId, keyId, usedAtMs };
+    for (const fault of [{ usedAtMs: Number.NaN }, { usedAtMs: -1 }, { keyId: 'key_' }, { orgId: 'a\0b' }]) {
+      const refused = await client.noteKeyUse({ uses: [good, { ...good, ...fault }] }).catch(({ code }) => code);
+      ok(['invalid_request', 'not_found'].includes(refused));
+    }
+    await rejects(client.noteKeyUse({ uses: Array.from({ length: 1_001 }, () => good) }), { code: 'invalid_request' });
+    equal((await lastUses(orgId))[keyId], 0);
+    await client.noteKeyUse({ uses: [] });
   });
 });

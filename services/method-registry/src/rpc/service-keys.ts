@@ -1,16 +1,19 @@
-// CreateServiceKey, ListServiceKeys and RevokeServiceKey: what the members of an organization do with its keys.
+// CreateServiceKey, ListServiceKeys, RevokeServiceKey and RenewWebhookSecret: what people do with their organization's
+// keys.
 import { newId } from '@methods/base/ids';
 import type {
   CreateServiceKeyRequest,
   ListServiceKeysRequest,
+  RenewWebhookSecretRequest,
   RevokeServiceKeyRequest,
 } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
 import { RegistryChanges } from '../bus/registry-changes.ts';
 import { WebhookSecrets } from '../key/webhook-secrets.ts';
-import { KeyStore } from '../store/key-store.ts';
+import { type KeyAct, KeyStore } from '../store/key-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
 import { serviceKeyMessage } from './registry-message.ts';
+import { doerOf } from './request-doer.ts';
 import { digestOf, keyIdOf, orgIdOf } from './request-ids.ts';
 
 @injectable()
@@ -21,14 +24,15 @@ export class ServiceKeys {
     @inject(RegistryChanges) private readonly changes: RegistryChanges,
   ) {}
 
-  /** The only reply that tells a webhook secret to its owner. */
+  /** With `renewWebhookSecret`, the only reply that tells a webhook secret to its owner. */
   async create(request: CreateServiceKeyRequest) {
     const orgId = orgIdOf(request.orgId);
     const keyId = newId('key');
     const name = boundedText('name', request.name, { min: 1, max: 200 });
     const authSha256 = digestOf('auth_sha256', request.authSha256);
+    const doer = doerOf(request.doer);
     const { secret, sealed } = this.secrets.create(orgId, keyId);
-    const key = await this.keys.create({ orgId, keyId, name, authSha256, sealedWebhookSecret: sealed });
+    const key = await this.keys.create({ orgId, keyId, name, authSha256, sealedWebhookSecret: sealed, doer });
     return { key: serviceKeyMessage(key), webhookSecret: secret };
   }
 
@@ -39,8 +43,20 @@ export class ServiceKeys {
 
   /** Emitted at a repeat too: the first message may have been lost. */
   async revoke(request: RevokeServiceKeyRequest) {
-    const { key, authSha256 } = await this.keys.revoke(orgIdOf(request.orgId), keyIdOf(request.keyId));
+    const { key, authSha256 } = await this.keys.revoke(keyActOf(request));
     this.changes.keyRevoked({ orgId: key.orgId, keyId: key.keyId, authSha256 });
     return { key: serviceKeyMessage(key) };
   }
+
+  /** Signs from when the notifier next asks, at most 30 s later; until then webhooks carry the earlier one. */
+  async renewWebhookSecret(request: RenewWebhookSecretRequest) {
+    const act = keyActOf(request);
+    const { secret, sealed } = this.secrets.create(act.orgId, act.keyId);
+    await this.keys.renewWebhookSecret(act, sealed);
+    return { webhookSecret: secret };
+  }
+}
+
+function keyActOf(request: RevokeServiceKeyRequest | RenewWebhookSecretRequest): KeyAct {
+  return { orgId: orgIdOf(request.orgId), keyId: keyIdOf(request.keyId), doer: doerOf(request.doer) };
 }

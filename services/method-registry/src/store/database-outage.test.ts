@@ -1,5 +1,6 @@
 import { equal, rejects } from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
   methodSource,
   newKey,
@@ -23,7 +24,13 @@ test('without Postgres every call is unavailable; when it is back, what was ackn
   const { authSha256, keyId } = await newKey(client, orgId);
   const { methodId, versionId } = await newMethod(client, orgId);
   const save = () =>
-    client.saveVersion({ orgId, methodId, baseVersion: versionId, source: methodSource('After the outage') });
+    client.saveVersion({
+      doer: TEST_DOER,
+      orgId,
+      methodId,
+      baseVersion: versionId,
+      source: methodSource('After the outage'),
+    });
 
   await door.shut();
   // Unknown is not unauthorized: a key must not be refused because a database is away.

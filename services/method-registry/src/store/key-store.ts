@@ -1,6 +1,7 @@
 // What the registry remembers of service keys. Neither a key nor a webhook secret in clear ever comes here.
 import type { InjectionToken } from 'tsyringe';
-import type { ServiceKey } from '../key/service-key.ts';
+import type { Doer } from '../audit/doer.ts';
+import type { KeyUse, ServiceKey } from '../key/service-key.ts';
 
 export interface NewServiceKey {
   readonly orgId: string;
@@ -8,6 +9,13 @@ export interface NewServiceKey {
   readonly name: string;
   readonly authSha256: Uint8Array;
   readonly sealedWebhookSecret: Buffer;
+  readonly doer: Doer;
+}
+
+export interface KeyAct {
+  readonly orgId: string;
+  readonly keyId: string;
+  readonly doer: Doer;
 }
 
 export interface KeyStore {
@@ -19,9 +27,13 @@ export interface KeyStore {
   /** Live keys first, newest first, at most 1,000. */
   list(orgId: string): Promise<ServiceKey[]>;
   /** A second time it changes nothing. @throws ServiceError not_found. */
-  revoke(orgId: string, keyId: string): Promise<{ readonly key: ServiceKey; readonly authSha256: Buffer }>;
+  revoke(act: KeyAct): Promise<{ readonly key: ServiceKey; readonly authSha256: Buffer }>;
   /** The live key of a digest, in whichever organization; null when unknown or revoked. */
   resolve(authSha256: Uint8Array): Promise<ServiceKey | null>;
+  /** Also of a revoked key: its runs go on and go on being signed. @throws ServiceError not_found. */
+  renewWebhookSecret(act: KeyAct, sealed: Buffer): Promise<void>;
+  /** To the minute, never backwards and never ahead of now. Keys that are not there are passed over. */
+  noteUse(uses: readonly KeyUse[]): Promise<void>;
   /** Also of a revoked key. @throws ServiceError not_found. */
   sealedWebhookSecret(orgId: string, keyId: string): Promise<Buffer>;
   /** Some sealed secret of any organization, to try SECRETS_KEY on; null when there is none yet. */

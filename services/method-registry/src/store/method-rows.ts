@@ -1,18 +1,24 @@
-// The columns methods and versions are read by, and what the rows mean; the two stores read them alike.
+// The columns methods and versions are read by, and what the rows mean; all stores read them alike.
 import type { PendingQuery, Row } from 'postgres';
-import type { Method, SchemaVersion, Version } from '../method/method.ts';
-import type { Database } from './query.ts';
+import { party } from '../audit/doer.ts';
+import type { Build, Method, SchemaVersion, Version } from '../method/method.ts';
+import type { Statements } from './query.ts';
 
 export interface MethodRow {
   readonly org_id: string;
   readonly method_id: string;
   readonly display_name: string;
   readonly format: SchemaVersion;
-  readonly current_version: string;
+  readonly current_version: string | null;
   readonly published_version: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly created_by: string;
+  readonly created_by_name: string | null;
+  readonly has_agent_prompt: boolean;
+  readonly build_state: Build['state'] | null;
+  readonly build_attempts: number | null;
+  readonly build_error: string | null;
 }
 
 export interface VersionRow {
@@ -26,38 +32,59 @@ export interface VersionRow {
   readonly calls_json: string;
   readonly version_created_at: Date;
   readonly version_created_by: string;
+  readonly version_created_by_name: string | null;
   readonly published_at: Date | null;
+  readonly published_by: string | null;
+  readonly published_by_name: string | null;
   readonly lock_sha256: Buffer | null;
 }
 
 type Fragment = PendingQuery<Row[]>;
 
-/** Of `methods m` joined to its current version `c`. */
-export function methodColumns(sql: Database): Fragment {
-  return sql`m.org_id, m.method_id, m.display_name, c.schema_version as format, m.current_version, m.published_version,
-    m.created_at, m.updated_at, m.created_by`;
+/** Of `methods m` with `methodJoins`. */
+export function methodColumns(sql: Statements): Fragment {
+  return sql`m.org_id, m.method_id, m.display_name, coalesce(c.schema_version, 'method/2') as format, m.current_version,
+    m.published_version, m.created_at, m.updated_at, m.created_by,
+    registry.party_name(m.org_id, m.created_by) as created_by_name, m.agent_prompt is not null as has_agent_prompt,
+    b.state as build_state, b.attempts as build_attempts, b.error as build_error`;
 }
 
-export function methodTables(sql: Database): Fragment {
-  return sql`registry.methods m
-    join registry.versions c
-      on c.org_id = m.org_id and c.method_id = m.method_id and c.version_id = m.current_version`;
+/**
+ * The current version `c` and the build `b` of `methods m`. Lateral, so that each is a point read, however little
+ * Postgres knows of the tables: with stale statistics it reads all versions of the organization for one page.
+ */
+export function methodJoins(sql: Statements): Fragment {
+  return sql`left join lateral (
+      select schema_version from registry.versions
+      where org_id = m.org_id and method_id = m.method_id and version_id = m.current_version limit 1
+    ) c on true
+    left join lateral (
+      select state, attempts, error from registry.builds
+      where org_id = m.org_id and method_id = m.method_id limit 1
+    ) b on true`;
 }
 
-/** Of `versions v` left joined to its lock `l`. */
-export function versionColumns(sql: Database): Fragment {
+/** Of `versions v` with `versionJoins`. */
+export function versionColumns(sql: Statements): Fragment {
   return sql`v.version_id, v.schema_version, v.sha256, v.reason, v.features, v.secrets, v.calls_json,
-    v.created_at as version_created_at, v.created_by as version_created_by, l.sha256 as lock_sha256,
-    (select max(p.published_at) from registry.publications p
-      where p.org_id = v.org_id and p.method_id = v.method_id and p.version_id = v.version_id) as published_at`;
+    v.created_at as version_created_at, v.created_by as version_created_by,
+    registry.party_name(v.org_id, v.created_by) as version_created_by_name, l.sha256 as lock_sha256,
+    p.published_at, p.published_by, registry.party_name(v.org_id, p.published_by) as published_by_name`;
 }
 
-export function lockJoin(sql: Database): Fragment {
+/** The lock `l` and the last publication `p` of `versions v`. */
+export function versionJoins(sql: Statements): Fragment {
   return sql`left join registry.version_locks l
-    on l.org_id = v.org_id and l.method_id = v.method_id and l.version_id = v.version_id`;
+      on l.org_id = v.org_id and l.method_id = v.method_id and l.version_id = v.version_id
+    left join lateral (
+      select published_at, published_by from registry.publications
+      where org_id = v.org_id and method_id = v.method_id and version_id = v.version_id
+      order by published_at desc, publication_id desc limit 1
+    ) p on true`;
 }
 
 export function toMethod(row: MethodRow): Method {
+  const { build_state: state, build_attempts: attempts, build_error: error } = row;
   return {
     orgId: row.org_id,
     methodId: row.method_id,
@@ -67,7 +94,9 @@ export function toMethod(row: MethodRow): Method {
     publishedVersion: row.published_version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    createdBy: row.created_by,
+    createdBy: party(row.created_by, row.created_by_name),
+    hasAgentPrompt: row.has_agent_prompt,
+    build: state === null ? null : { state, attempts: attempts ?? 0, error: error ?? '' },
   };
 }
 
@@ -82,8 +111,9 @@ export function toVersion(row: VersionRow): Version {
     secrets: row.secrets,
     calls: JSON.parse(row.calls_json) as Record<string, string>,
     createdAt: row.version_created_at,
-    createdBy: row.version_created_by,
+    createdBy: party(row.version_created_by, row.version_created_by_name),
     publishedAt: row.published_at,
+    publishedBy: row.published_by === null ? null : party(row.published_by, row.published_by_name),
     lockSha256: row.lock_sha256?.toString('hex') ?? null,
   };
 }

@@ -1,37 +1,40 @@
-// What the registry remembers of methods: their record, what a creation key made, and which version is published.
+// What the registry remembers of methods: their record, and which version is published.
 import type { InjectionToken } from 'tsyringe';
-import type { Method, Version } from '../method/method.ts';
-import type { MethodSource } from '../method/method-source.ts';
-
-export interface NewMethod {
-  readonly orgId: string;
-  /** SHA-256 of the creation key. */
-  readonly idempotencyHash: Uint8Array;
-  readonly displayName: string;
-  readonly source: MethodSource;
-  readonly createdBy: string;
-}
-
-/** A method with the version it was created with, which need not be current any more. */
-export interface CreatedMethod {
-  readonly method: Method;
-  readonly version: Version;
-}
+import type { Doer } from '../audit/doer.ts';
+import type { Method } from '../method/method.ts';
+import type { Page, PageRequest } from '../page/page.ts';
 
 export interface Publication {
   readonly orgId: string;
   readonly methodId: string;
   readonly versionId: string;
-  readonly publishedBy: string;
+  readonly doer: Doer;
+}
+
+export interface MethodSelection {
+  readonly orgId: string;
+  /** A part of the display name, in any case; empty: all. */
+  readonly search: string;
+  readonly page: PageRequest;
+}
+
+/** Null fields stay as they are. */
+export interface MethodChange {
+  readonly orgId: string;
+  readonly methodId: string;
+  readonly displayName: string | null;
+  /** Empty takes the prompt away. */
+  readonly agentPrompt: string | null;
+  readonly doer: Doer;
 }
 
 export interface MethodStore {
-  /** What a creation key made; null when it made nothing yet. */
-  findByRequest(orgId: string, idempotencyHash: Uint8Array): Promise<CreatedMethod | null>;
-  /** Of any number of creations with one key, one makes the method and all get it. @throws ServiceError not_found. */
-  create(method: NewMethod): Promise<CreatedMethod & { readonly created: boolean }>;
   /** @throws ServiceError not_found. */
-  find(orgId: string, methodId: string): Promise<Method>;
+  find(orgId: string, methodId: string): Promise<{ readonly method: Method; readonly agentPrompt: string }>;
+  /** Newest first. */
+  list(selection: MethodSelection): Promise<Page<Method>>;
+  /** What is the same already changes nothing. @throws ServiceError not_found. */
+  change(change: MethodChange): Promise<Method>;
   /** The published version again changes nothing, not even who published. @throws ServiceError not_found. */
   publish(publication: Publication): Promise<Method>;
 }

@@ -1,35 +1,47 @@
-// Service keys in registry.service_keys.
+// Service keys in registry.service_keys. What people do with a key and its audit line are one statement.
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import type { ServiceKey } from '../key/service-key.ts';
-import type { KeyStore, NewServiceKey } from './key-store.ts';
-import { Database, query } from './query.ts';
+import { auditRow } from '../audit/audit-row.ts';
+import type { KeyUse, ServiceKey } from '../key/service-key.ts';
+import { type KeyRow, keyColumns, toServiceKey } from './key-rows.ts';
+import type { KeyAct, KeyStore, NewServiceKey } from './key-store.ts';
+import { Database, query, Reader } from './query.ts';
 
 const LIVE_KEYS_MAX = 500;
 const LISTED_KEYS_MAX = 1_000;
 
-interface KeyRow {
-  readonly org_id: string;
-  readonly key_id: string;
-  readonly name: string;
-  readonly created_at: Date;
-  readonly revoked_at: Date | null;
-}
-
 @injectable()
 export class PostgresKeyStore implements KeyStore {
-  constructor(@inject(Database) private readonly sql: Database) {}
+  constructor(
+    @inject(Database) private readonly sql: Database,
+    @inject(Reader) private readonly reader: Reader,
+  ) {}
 
   async create(key: NewServiceKey): Promise<ServiceKey> {
+    const { sql } = this;
+    const { orgId, keyId, name, authSha256, sealedWebhookSecret, doer } = key;
     const [row] = await query(
-      this.sql<KeyRow[]>`
-        insert into registry.service_keys (org_id, key_id, name, auth_sha256, sealed_webhook_secret)
-        select ${key.orgId}, ${key.keyId}, ${key.name}, ${key.authSha256}::bytea, ${key.sealedWebhookSecret}::bytea
-        where (select count(*) from registry.service_keys where org_id = ${key.orgId} and revoked_at is null)
-          < ${LIVE_KEYS_MAX}
-        returning org_id, key_id, name, created_at, revoked_at`,
+      sql<KeyRow[]>`
+        with made as (
+          insert into registry.service_keys (org_id, key_id, name, auth_sha256, sealed_webhook_secret, created_by)
+          select ${orgId}, ${keyId}, ${name}, ${authSha256}::bytea, ${sealedWebhookSecret}::bytea, ${doer.id}
+          where (select count(*) from registry.service_keys where org_id = ${orgId} and revoked_at is null)
+            < ${LIVE_KEYS_MAX}
+          returning *
+        ), audited as (
+          ${auditRow(
+            sql,
+            { doer, action: 'key.create', targetKind: 'key' },
+            {
+              source: 'made',
+              targetId: sql`key_id`,
+              before: sql`null`,
+              after: sql`jsonb_build_object('name', name)`,
+            },
+          )}
+        )
+        select ${keyColumns(sql)} from made k`,
       {
-        service_keys_org_fkey: () => new ServiceError('not_found', 'There is no such organization.'),
         service_keys_auth_key: () => new ServiceError('idempotency_conflict', 'This service key exists already.'),
       },
     );
@@ -42,33 +54,100 @@ export class PostgresKeyStore implements KeyStore {
   }
 
   async list(orgId: string): Promise<ServiceKey[]> {
-    const rows = await query(this.sql<KeyRow[]>`
-      select org_id, key_id, name, created_at, revoked_at from registry.service_keys
-      where org_id = ${orgId}
-      order by revoked_at is null desc, created_at desc, key_id desc
-      limit ${LISTED_KEYS_MAX}`);
+    const rows = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<KeyRow[]>`
+          select ${keyColumns(sql)} from registry.service_keys k
+          where k.org_id = ${orgId}
+          order by k.revoked_at is null desc, k.created_at desc, k.key_id desc
+          limit ${LISTED_KEYS_MAX}`,
+      ),
+    );
     return rows.map(toServiceKey);
   }
 
-  async revoke(orgId: string, keyId: string): Promise<{ key: ServiceKey; authSha256: Buffer }> {
-    const [row] = await query(this.sql<(KeyRow & { auth_sha256: Buffer })[]>`
-      update registry.service_keys set revoked_at = coalesce(revoked_at, greatest(created_at, now()))
-      where org_id = ${orgId} and key_id = ${keyId}
-      returning org_id, key_id, name, created_at, revoked_at, auth_sha256`);
+  async revoke({ orgId, keyId, doer }: KeyAct): Promise<{ key: ServiceKey; authSha256: Buffer }> {
+    const { sql } = this;
+    const [row] = await query(sql<(KeyRow & { auth_sha256: Buffer })[]>`
+      with before as (
+        select org_id, key_id, revoked_at from registry.service_keys
+        where org_id = ${orgId} and key_id = ${keyId}
+        for update
+      ), revoked as (
+        update registry.service_keys k set revoked_at = coalesce(k.revoked_at, greatest(k.created_at, now()))
+        from before b where k.org_id = b.org_id and k.key_id = b.key_id
+        returning k.*, b.revoked_at is null as newly
+      ), newly as (
+        select org_id, key_id from revoked where newly
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'key.revoke', targetKind: 'key' },
+          { source: 'newly', targetId: sql`key_id`, before: sql`null`, after: sql`null` },
+        )}
+      )
+      select ${keyColumns(sql)}, k.auth_sha256 from revoked k`);
     if (row === undefined) throw noSuchKey();
     return { key: toServiceKey(row), authSha256: row.auth_sha256 };
   }
 
   async resolve(authSha256: Uint8Array): Promise<ServiceKey | null> {
-    const [row] = await query(this.sql<KeyRow[]>`
-      select org_id, key_id, name, created_at, revoked_at from registry.service_keys
-      where auth_sha256 = ${authSha256} and revoked_at is null`);
+    const { sql } = this;
+    const [row] = await query(sql<KeyRow[]>`
+      select ${keyColumns(sql)} from registry.service_keys k
+      where k.auth_sha256 = ${authSha256} and k.revoked_at is null`);
     return row === undefined ? null : toServiceKey(row);
   }
 
+  async renewWebhookSecret({ orgId, keyId, doer }: KeyAct, sealed: Buffer): Promise<void> {
+    const { sql } = this;
+    const rows = await query(sql`
+      with renewed as (
+        update registry.service_keys set sealed_webhook_secret = ${sealed}
+        where org_id = ${orgId} and key_id = ${keyId}
+        returning org_id, key_id
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'key.renew_webhook_secret', targetKind: 'key' },
+          { source: 'renewed', targetId: sql`key_id`, before: sql`null`, after: sql`null` },
+        )}
+      )
+      select key_id from renewed`);
+    if (rows.length === 0) throw noSuchKey();
+  }
+
+  async noteUse(uses: readonly KeyUse[]): Promise<void> {
+    if (uses.length === 0) return;
+    // Gateways note the same keys at the same time: rows are locked in one order, and only those that move.
+    await query(this.sql`
+      with noted as (
+        select org_id, key_id, least(date_trunc('minute', max(used_at)), date_trunc('minute', now())) as used_at
+        from unnest(
+          ${uses.map(({ orgId }) => orgId)}::text[], ${uses.map(({ keyId }) => keyId)}::text[],
+          ${uses.map(({ usedAt }) => usedAt.toISOString())}::timestamptz[]
+        ) as use (org_id, key_id, used_at)
+        group by org_id, key_id
+      ), moved as (
+        select k.org_id, k.key_id, n.used_at
+        from registry.service_keys k join noted n on n.org_id = k.org_id and n.key_id = k.key_id
+        where k.last_used_at is null or k.last_used_at < n.used_at
+        order by k.org_id, k.key_id
+        for update of k
+      )
+      update registry.service_keys k set last_used_at = m.used_at
+      from moved m where k.org_id = m.org_id and k.key_id = m.key_id`);
+  }
+
   async sealedWebhookSecret(orgId: string, keyId: string): Promise<Buffer> {
-    const [row] = await query(this.sql<{ sealed_webhook_secret: Buffer }[]>`
-      select sealed_webhook_secret from registry.service_keys where org_id = ${orgId} and key_id = ${keyId}`);
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<{ sealed_webhook_secret: Buffer }[]>`
+          select sealed_webhook_secret from registry.service_keys where org_id = ${orgId} and key_id = ${keyId}`,
+      ),
+    );
     if (row === undefined) throw noSuchKey();
     return row.sealed_webhook_secret;
   }
@@ -82,14 +161,4 @@ export class PostgresKeyStore implements KeyStore {
 
 function noSuchKey(): ServiceError {
   return new ServiceError('not_found', 'There is no such service key.');
-}
-
-function toServiceKey(row: KeyRow): ServiceKey {
-  return {
-    orgId: row.org_id,
-    keyId: row.key_id,
-    name: row.name,
-    createdAt: row.created_at,
-    revokedAt: row.revoked_at,
-  };
 }

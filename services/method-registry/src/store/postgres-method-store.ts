@@ -1,89 +1,108 @@
-// Methods in registry.methods, creation_requests and publications. Each change is one statement, so that it is whole
-// or not at all without a transaction held open over the network.
-import { assert } from '@methods/base/assert';
-import { newId, newMethodId } from '@methods/base/ids';
+// Methods in registry.methods and publications. Each change is one statement, so that it is whole or not at all without
+// a transaction held open over the network.
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
+import { auditRow } from '../audit/audit-row.ts';
 import type { Method } from '../method/method.ts';
-import {
-  lockJoin,
-  type MethodRow,
-  methodColumns,
-  methodTables,
-  toMethod,
-  toVersion,
-  type VersionRow,
-  versionColumns,
-} from './method-rows.ts';
-import type { CreatedMethod, MethodStore, NewMethod, Publication } from './method-store.ts';
-import { Database, query } from './query.ts';
+import { type Page, pageOf } from '../page/page.ts';
+import { listMethods } from './list-methods.ts';
+import { type MethodRow, methodColumns, methodJoins, toMethod } from './method-rows.ts';
+import type { MethodChange, MethodSelection, MethodStore, Publication } from './method-store.ts';
+import { Database, query, Reader } from './query.ts';
 
 @injectable()
 export class PostgresMethodStore implements MethodStore {
-  constructor(@inject(Database) private readonly sql: Database) {}
+  constructor(
+    @inject(Database) private readonly sql: Database,
+    @inject(Reader) private readonly reader: Reader,
+  ) {}
 
-  async findByRequest(orgId: string, idempotencyHash: Uint8Array): Promise<CreatedMethod | null> {
-    const { sql } = this;
-    const [row] = await query(sql<(MethodRow & VersionRow)[]>`
-      select ${methodColumns(sql)}, ${versionColumns(sql)}
-      from registry.creation_requests r
-      join (${methodTables(sql)}) on m.org_id = r.org_id and m.method_id = r.method_id
-      join registry.versions v
-        on v.org_id = r.org_id and v.method_id = r.method_id and v.version_id = r.version_id
-      ${lockJoin(sql)}
-      where r.org_id = ${orgId} and r.idempotency_hash = ${idempotencyHash}`);
-    return row === undefined ? null : { method: toMethod(row), version: toVersion(row) };
-  }
-
-  async create(method: NewMethod): Promise<CreatedMethod & { created: boolean }> {
-    const { orgId, idempotencyHash, displayName, source, createdBy } = method;
-    // A concurrent creation with the same key waits here on the request's row, then makes nothing.
-    const made = await query(
-      this.sql`
-        with request as (
-          insert into registry.creation_requests (org_id, idempotency_hash, method_id, version_id)
-          values (${orgId}, ${idempotencyHash}, ${newMethodId()}, ${newId('ver')})
-          on conflict on constraint creation_requests_pkey do nothing
-          returning org_id, method_id, version_id
-        ), method as (
-          insert into registry.methods (org_id, method_id, display_name, current_version, created_by)
-          select org_id, method_id, ${displayName}, version_id, ${createdBy} from request
-        )
-        insert into registry.versions
-          (org_id, method_id, version_id, schema_version, source, sha256, reason, features, secrets, calls_json, created_by)
-        select org_id, method_id, version_id, ${source.schemaVersion}, ${source.bytes}::bytea, ${source.sha256}::bytea, '',
-          ${[...source.features]}::text[], ${[...source.secrets]}::text[], ${JSON.stringify(source.calls)}, ${createdBy}
-        from request
-        returning method_id`,
-      { methods_org_fkey: () => new ServiceError('not_found', 'There is no such organization.') },
+  async find(orgId: string, methodId: string): Promise<{ method: Method; agentPrompt: string }> {
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<(MethodRow & { agent_prompt: string | null })[]>`
+          select ${methodColumns(sql)}, m.agent_prompt
+          from registry.methods m
+          ${methodJoins(sql)}
+          where m.org_id = ${orgId} and m.method_id = ${methodId}`,
+      ),
     );
-    const kept = await this.findByRequest(orgId, idempotencyHash);
-    assert(kept !== null, 'what a creation key made is there');
-    return { ...kept, created: made.length > 0 };
-  }
-
-  async find(orgId: string, methodId: string): Promise<Method> {
-    const { sql } = this;
-    const [row] = await query(sql<MethodRow[]>`
-      select ${methodColumns(sql)} from ${methodTables(sql)}
-      where m.org_id = ${orgId} and m.method_id = ${methodId}`);
     if (row === undefined) throw new ServiceError('not_found', 'There is no such method.');
-    return toMethod(row);
+    return { method: toMethod(row), agentPrompt: row.agent_prompt ?? '' };
   }
 
-  async publish({ orgId, methodId, versionId, publishedBy }: Publication): Promise<Method> {
+  async list(selection: MethodSelection): Promise<Page<Method>> {
+    const rows = await query(this.reader.read(selection.orgId, (sql) => listMethods(sql, selection)));
+    return pageOf(rows.map(toMethod), selection.page.limit, ({ methodId }) => methodId);
+  }
+
+  async change({ orgId, methodId, displayName, agentPrompt, doer }: MethodChange): Promise<Method> {
+    const { sql } = this;
+    await query(sql`
+      with before as (
+        select display_name, agent_prompt from registry.methods
+        where org_id = ${orgId} and method_id = ${methodId}
+        for update
+      ), after as (
+        select coalesce(${displayName}::text, display_name) as display_name,
+          nullif(coalesce(${agentPrompt}::text, agent_prompt), '') as agent_prompt
+        from before
+      ), changed as (
+        update registry.methods m set display_name = after.display_name, agent_prompt = after.agent_prompt,
+          updated_at = greatest(m.updated_at, now())
+        from after, before
+        where m.org_id = ${orgId} and m.method_id = ${methodId}
+          and (after.display_name <> before.display_name or after.agent_prompt is distinct from before.agent_prompt)
+        returning m.org_id, m.method_id, before.display_name as name_before, m.display_name as name_after,
+          coalesce(octet_length(before.agent_prompt), 0) as prompt_bytes_before,
+          coalesce(octet_length(m.agent_prompt), 0) as prompt_bytes_after
+      )
+      ${auditRow(
+        sql,
+        { doer, action: 'method.update', targetKind: 'method' },
+        {
+          source: 'changed',
+          targetId: sql`method_id`,
+          before: sql`jsonb_build_object('display_name', name_before, 'agent_prompt_bytes', prompt_bytes_before)`,
+          after: sql`jsonb_build_object('display_name', name_after, 'agent_prompt_bytes', prompt_bytes_after)`,
+        },
+      )}`);
+    return (await this.find(orgId, methodId)).method;
+  }
+
+  async publish({ orgId, methodId, versionId, doer }: Publication): Promise<Method> {
+    const { sql } = this;
     const noSuchVersion = () => new ServiceError('not_found', 'There is no such version.');
     await query(
-      this.sql`
-        with published as (
+      sql`
+        with before as (
+          select published_version from registry.methods where org_id = ${orgId} and method_id = ${methodId}
+        ), published as (
           update registry.methods set published_version = ${versionId}, updated_at = greatest(updated_at, now())
           where org_id = ${orgId} and method_id = ${methodId} and published_version is distinct from ${versionId}
           returning org_id, method_id, published_version
+        ), audited as (
+          ${auditRow(
+            sql,
+            { doer, action: 'method.publish', targetKind: 'method' },
+            {
+              source: 'published',
+              targetId: sql`method_id`,
+              before: sql`jsonb_build_object('published_version', (select published_version from before))`,
+              after: sql`jsonb_build_object('published_version', published_version)`,
+            },
+          )}
         )
         insert into registry.publications (org_id, method_id, version_id, published_by)
-        select org_id, method_id, published_version, ${publishedBy} from published`,
-      { methods_published_fkey: noSuchVersion, publications_version_fkey: noSuchVersion },
+        select org_id, method_id, published_version, ${doer.id} from published`,
+      {
+        methods_published_fkey: noSuchVersion,
+        publications_version_fkey: noSuchVersion,
+        // Nothing can be published of a method that has no version.
+        methods_version_check: noSuchVersion,
+      },
     );
-    return await this.find(orgId, methodId);
+    return (await this.find(orgId, methodId)).method;
   }
 }

@@ -3,18 +3,20 @@ import { assert } from '@methods/base/assert';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
+import { auditRow } from '../audit/audit-row.ts';
 import type { Method, Version, VersionContent } from '../method/method.ts';
+import { type Page, type PageRequest, pageOf } from '../page/page.ts';
 import {
-  lockJoin,
   type MethodRow,
   methodColumns,
-  methodTables,
+  methodJoins,
   toMethod,
   toVersion,
   type VersionRow,
   versionColumns,
+  versionJoins,
 } from './method-rows.ts';
-import { Database, query } from './query.ts';
+import { Database, query, Reader, type Statements } from './query.ts';
 import type { NewVersion, VersionChoice, VersionLock, VersionStore } from './version-store.ts';
 
 /** The version's columns are all null when the chosen version is not there. */
@@ -25,70 +27,110 @@ type ContentRow = MethodRow & { [Column in Exclude<keyof VersionRow, 'method_id'
 
 @injectable()
 export class PostgresVersionStore implements VersionStore {
-  constructor(@inject(Database) private readonly sql: Database) {}
+  constructor(
+    @inject(Database) private readonly sql: Database,
+    @inject(Reader) private readonly reader: Reader,
+  ) {}
 
   async save(version: NewVersion): Promise<{ version: Version; created: boolean }> {
     const saved = await this.saveUpon(version);
     if (saved !== null) return { version: saved, created: true };
     const current = await this.current(version.orgId, version.methodId);
-    if (current.sha256 === version.source.sha256.toString('hex')) return { version: current, created: false };
-    throw new ServiceError('version_conflict', undefined, { facts: { current_version: current.versionId } });
+    if (current?.sha256 === version.source.sha256.toString('hex')) return { version: current, created: false };
+    throw new ServiceError('version_conflict', undefined, { facts: { current_version: current?.versionId ?? '' } });
   }
 
   /** One compare-and-set: savers of the same base queue on the method's row, and all but the first find it moved. */
   private async saveUpon(version: NewVersion): Promise<Version | null> {
-    const { orgId, methodId, baseVersion, source, reason, createdBy } = version;
-    const [row] = await query(this.sql<VersionRow[]>`
+    const { orgId, methodId, baseVersion, source, reason, doer } = version;
+    const { sql } = this;
+    const [row] = await query(sql<VersionRow[]>`
       with moved as (
         update registry.methods m set current_version = ${newId('ver')}, updated_at = greatest(updated_at, now())
-        where org_id = ${orgId} and method_id = ${methodId} and current_version = ${baseVersion}
+        where org_id = ${orgId} and method_id = ${methodId} and current_version is not distinct from ${baseVersion}
           and not exists (
             select 1 from registry.versions b
             where b.org_id = m.org_id and b.method_id = m.method_id and b.version_id = ${baseVersion}
               and b.sha256 = ${source.sha256}
           )
         returning org_id, method_id, current_version
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'version.save', targetKind: 'method' },
+          {
+            source: 'moved',
+            targetId: sql`method_id`,
+            before: sql`jsonb_build_object('current_version', ${baseVersion}::text)`,
+            after: sql`jsonb_build_object('current_version', current_version)`,
+          },
+        )}
       )
       insert into registry.versions as v
         (org_id, method_id, version_id, base_version, schema_version, source, sha256, reason, features, secrets, calls_json, created_by)
-      select org_id, method_id, current_version, ${baseVersion}, ${source.schemaVersion}, ${source.bytes}::bytea,
+      select org_id, method_id, current_version, ${baseVersion}::text, ${source.schemaVersion}, ${source.bytes}::bytea,
         ${source.sha256}::bytea, ${reason}, ${[...source.features]}::text[], ${[...source.secrets]}::text[],
-        ${JSON.stringify(source.calls)}, ${createdBy}
+        ${JSON.stringify(source.calls)}, ${doer.id}
       from moved
       returning v.method_id, v.version_id, v.schema_version, v.sha256, v.reason, v.features, v.secrets, v.calls_json,
         v.created_at as version_created_at, v.created_by as version_created_by,
-        null::timestamptz as published_at, null::bytea as lock_sha256`);
+        registry.party_name(v.org_id, v.created_by) as version_created_by_name,
+        null::timestamptz as published_at, null::text as published_by, null::text as published_by_name,
+        null::bytea as lock_sha256`);
     return row === undefined ? null : toVersion(row);
   }
 
-  private async current(orgId: string, methodId: string): Promise<Version> {
-    const { sql } = this;
-    const [row] = await query(sql<VersionRow[]>`
-      select m.method_id, ${versionColumns(sql)}
-      from registry.methods m
-      join registry.versions v
-        on v.org_id = m.org_id and v.method_id = m.method_id and v.version_id = m.current_version
-      ${lockJoin(sql)}
-      where m.org_id = ${orgId} and m.method_id = ${methodId}`);
+  /** Null: the method has no version yet. */
+  private async current(orgId: string, methodId: string): Promise<Version | null> {
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<(VersionRow | { version_id: null })[]>`
+          select m.method_id, ${versionColumns(sql)}
+          from registry.methods m
+          left join registry.versions v
+            on v.org_id = m.org_id and v.method_id = m.method_id and v.version_id = m.current_version
+          ${versionJoins(sql)}
+          where m.org_id = ${orgId} and m.method_id = ${methodId}`,
+      ),
+    );
     if (row === undefined) throw noSuchMethod();
-    return toVersion(row);
+    return row.version_id === null ? null : toVersion(row);
+  }
+
+  async list(orgId: string, methodId: string, { below, limit }: PageRequest): Promise<Page<Version>> {
+    const [methods, rows] = await query(
+      this.reader.read(orgId, (sql) =>
+        Promise.all([
+          sql`select 1 from registry.methods where org_id = ${orgId} and method_id = ${methodId}`,
+          sql<VersionRow[]>`
+            select v.method_id, ${versionColumns(sql)}
+            from registry.versions v
+            ${versionJoins(sql)}
+            where v.org_id = ${orgId} and v.method_id = ${methodId}
+              ${below === null ? sql`` : sql`and v.version_id < ${below}`}
+            order by v.version_id desc limit ${limit + 1}`,
+        ]),
+      ),
+    );
+    if (methods.length === 0) throw noSuchMethod();
+    return pageOf(rows.map(toVersion), limit, ({ versionId }) => versionId);
   }
 
   async find(orgId: string, methodId: string, choice: VersionChoice): Promise<VersionContent & { method: Method }> {
-    const { sql } = this;
-    const wanted =
-      choice.kind === 'current'
-        ? sql`m.current_version`
-        : choice.kind === 'published'
-          ? sql`m.published_version`
-          : sql`${choice.versionId}`;
-    const [row] = await query(sql<ContentRow[]>`
-      select ${methodColumns(sql)}, ${versionColumns(sql)}, v.source, l.lock
-      from ${methodTables(sql)}
-      left join registry.versions v
-        on v.org_id = m.org_id and v.method_id = m.method_id and v.version_id = ${wanted}
-      ${lockJoin(sql)}
-      where m.org_id = ${orgId} and m.method_id = ${methodId}`);
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<ContentRow[]>`
+          select ${methodColumns(sql)}, ${versionColumns(sql)}, v.source, l.lock
+          from registry.methods m
+          ${methodJoins(sql)}
+          left join registry.versions v
+            on v.org_id = m.org_id and v.method_id = m.method_id and v.version_id = ${chosen(sql, choice)}
+          ${versionJoins(sql)}
+          where m.org_id = ${orgId} and m.method_id = ${methodId}`,
+      ),
+    );
     if (row === undefined) throw noSuchMethod();
     if (!isSaved(row)) {
       throw choice.kind === 'published'
@@ -114,6 +156,17 @@ export class PostgresVersionStore implements VersionStore {
       where org_id = ${orgId} and method_id = ${methodId} and version_id = ${versionId}`);
     assert(first !== undefined, 'a lock that was in the way is there');
     return { lockSha256: first.sha256.toString('hex'), stored: false };
+  }
+}
+
+function chosen(sql: Statements, choice: VersionChoice) {
+  switch (choice.kind) {
+    case 'current':
+      return sql`m.current_version`;
+    case 'published':
+      return sql`m.published_version`;
+    case 'saved':
+      return sql`${choice.versionId}`;
   }
 }
 

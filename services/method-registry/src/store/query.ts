@@ -2,12 +2,20 @@
 // codes a caller can act on. Statements and values of a failed query stay in its cause, which is never logged whole.
 import { ServiceError } from '@methods/errors/service-error';
 import { withDeadline } from '@methods/postgres/deadline';
-import type { Sql } from '@methods/postgres/pool';
+import type { OrganizationReader } from '@methods/postgres/organization-reader';
+import type { Sql, TransactionSql } from '@methods/postgres/pool';
 import { sqlState } from '@methods/postgres/safe-db-error';
 import type { InjectionToken } from 'tsyringe';
 
 export type Database = Sql;
 export const Database: InjectionToken<Database> = Symbol('Database');
+
+/** What a statement is written with, alone or in a reading. */
+export type Statements = Sql | TransactionSql;
+
+/** For every read of one organization's rows; look-ups by hash alone and writes go to the Database. */
+export type Reader = OrganizationReader;
+export const Reader: InjectionToken<Reader> = Symbol('Reader');
 
 const QUERY_DEADLINE_MS = 5_000;
 
@@ -28,6 +36,8 @@ function meaningOf(error: unknown, refusals: Refusals): unknown {
   const constraint = (error as { constraint_name?: string } | null)?.constraint_name;
   const refusal = constraint === undefined ? undefined : refusals[constraint];
   if (refusal !== undefined) return refusal();
+  // Every table's own, that of the audit log included, whose line is part of each change.
+  if (constraint?.endsWith('_org_fkey')) return new ServiceError('not_found', 'There is no such organization.');
   const state = sqlState(error);
   // Class 22 is a value no column takes, such as NUL in text: the caller's doing, whatever gate it slipped through.
   if (state?.startsWith('22'))

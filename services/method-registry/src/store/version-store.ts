@@ -1,16 +1,18 @@
 // What the registry remembers of versions: their exact bytes, their order and their locks.
 import type { InjectionToken } from 'tsyringe';
+import type { Doer } from '../audit/doer.ts';
 import type { Method, Version, VersionContent } from '../method/method.ts';
 import type { MethodSource } from '../method/method-source.ts';
+import type { Page, PageRequest } from '../page/page.ts';
 
 export interface NewVersion {
   readonly orgId: string;
   readonly methodId: string;
-  /** The version the author started from. */
-  readonly baseVersion: string;
+  /** The version the author started from; null: the method had none. */
+  readonly baseVersion: string | null;
   readonly source: MethodSource;
   readonly reason: string;
-  readonly createdBy: string;
+  readonly doer: Doer;
 }
 
 export type VersionChoice =
@@ -29,11 +31,13 @@ export interface VersionStore {
   /**
    * Saves upon `baseVersion`, which must be current: of any number of saves upon one base, one wins. When the current
    * version already holds these bytes it is returned with `created: false`, whatever the base.
-   * @throws ServiceError not_found, or version_conflict with the fact `current_version`.
+   * @throws ServiceError not_found, or version_conflict with the fact `current_version`, empty where there is none.
    */
   save(version: NewVersion): Promise<{ readonly version: Version; readonly created: boolean }>;
   /** @throws ServiceError not_found, or not_published. */
   find(orgId: string, methodId: string, choice: VersionChoice): Promise<VersionContent & { readonly method: Method }>;
+  /** Newest first. @throws ServiceError not_found. */
+  list(orgId: string, methodId: string, page: PageRequest): Promise<Page<Version>>;
   /** The first lock stays. @throws ServiceError not_found. */
   putLock(lock: VersionLock): Promise<{ readonly lockSha256: string; readonly stored: boolean }>;
 }

@@ -1,18 +1,18 @@
 // ResendDelivery: one more try of an ended delivery, with the same id and body.
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import type { Sql } from '@methods/postgres/pool';
 import type { ResendDeliveryRequest } from '@methods/proto/notifier/v1/notifier_service_pb';
 import { getDelivery } from '../store/list-deliveries.ts';
 import { resendDelivery } from '../store/resend-delivery.ts';
 import { deliveryMessage } from './delivery-message.ts';
+import type { NotifierServiceParts } from './notifier-service.ts';
 
-/** A delivery that has not ended is on its way and comes back as it is. `onDue` is called when there is work. */
-export async function resendDeliveryRpc(sql: Sql, onDue: () => void, request: ResendDeliveryRequest) {
+/** A delivery that has not ended is on its way and comes back as it is. */
+export async function resendDeliveryRpc({ sql, reader, onDue }: NotifierServiceParts, request: ResendDeliveryRequest) {
   const { orgId, deliveryId } = request;
   if (!isId('org', orgId) || !isId('dlv', deliveryId)) throw new ServiceError('not_found');
   await resendDelivery(sql, orgId, deliveryId);
-  const record = await getDelivery(sql, orgId, deliveryId);
+  const record = await getDelivery(reader, orgId, deliveryId);
   if (record === null) throw new ServiceError('not_found');
   onDue();
   return { delivery: deliveryMessage(record) };

@@ -1,5 +1,6 @@
 // Deliveries for operators: newest first, a page at a time, each with its tries.
-import type { Sql } from '@methods/postgres/pool';
+import type { OrganizationReader } from '@methods/postgres/organization-reader';
+import type { TransactionSql } from '@methods/postgres/pool';
 import type { DeliveryRecord, DeliveryStatus, DeliveryTry } from '../delivery/delivery.ts';
 
 export interface ListRequest {
@@ -14,23 +15,32 @@ export interface ListRequest {
 /** Tries shown of one delivery: the automatic ones and the latest sent by hand. */
 const TRIES_SHOWN_MAX = 20;
 
-export async function listDeliveries(sql: Sql, request: ListRequest): Promise<readonly DeliveryRecord[]> {
-  const rows = await sql<DeliveryRow[]>`
-    ${select(sql)} where org_id = ${request.orgId}
-      ${request.runId === null ? sql`` : sql`and run_id = ${request.runId}`}
-      ${request.after === null ? sql`` : sql`and delivery_id < ${request.after}`}
-    order by delivery_id desc limit ${request.limit}`;
-  return withTries(sql, request.orgId, rows);
+export function listDeliveries(reader: OrganizationReader, request: ListRequest): Promise<readonly DeliveryRecord[]> {
+  const { orgId, runId, after, limit } = request;
+  return reader.read(orgId, async (sql) => {
+    const rows = await sql<DeliveryRow[]>`
+      ${select(sql)} where org_id = ${orgId}
+        ${runId === null ? sql`` : sql`and run_id = ${runId}`}
+        ${after === null ? sql`` : sql`and delivery_id < ${after}`}
+      order by delivery_id desc limit ${limit}`;
+    return await withTries(sql, orgId, rows);
+  });
 }
 
 /** Null when the organization has no such delivery. */
-export async function getDelivery(sql: Sql, orgId: string, deliveryId: string): Promise<DeliveryRecord | null> {
-  const rows = await sql<DeliveryRow[]>`
-    ${select(sql)} where org_id = ${orgId} and delivery_id = ${deliveryId}`;
-  return (await withTries(sql, orgId, rows))[0] ?? null;
+export function getDelivery(
+  reader: OrganizationReader,
+  orgId: string,
+  deliveryId: string,
+): Promise<DeliveryRecord | null> {
+  return reader.read(orgId, async (sql) => {
+    const rows = await sql<DeliveryRow[]>`
+      ${select(sql)} where org_id = ${orgId} and delivery_id = ${deliveryId}`;
+    return (await withTries(sql, orgId, rows))[0] ?? null;
+  });
 }
 
-function select(sql: Sql) {
+function select(sql: TransactionSql) {
   return sql`
     select delivery_id, run_id, seq, url, event, status,
       extract(epoch from created_at)::float8 * 1000 as created_at_ms,
@@ -38,7 +48,11 @@ function select(sql: Sql) {
     from notifier.deliveries`;
 }
 
-async function withTries(sql: Sql, orgId: string, rows: readonly DeliveryRow[]): Promise<readonly DeliveryRecord[]> {
+async function withTries(
+  sql: TransactionSql,
+  orgId: string,
+  rows: readonly DeliveryRow[],
+): Promise<readonly DeliveryRecord[]> {
   if (rows.length === 0) return [];
   const tries = await sql<TryRow[]>`
     select delivery_id, extract(epoch from started_at)::float8 * 1000 as started_at_ms, duration_ms, http_status, error,

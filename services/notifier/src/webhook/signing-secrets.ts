@@ -1,4 +1,4 @@
-// The secrets that sign webhooks, asked of the method registry and kept for a few minutes.
+// The secrets that sign webhooks, asked of the method registry and kept for half a minute: a new one signs that soon.
 import type { Clock } from '@methods/base/clock';
 
 /** Rejects with a ServiceError; `not_found` when the registry knows no such key. */
@@ -9,7 +9,7 @@ interface Entry {
   readonly freshUntilMs: number;
 }
 
-const FRESH_MS = 5 * 60_000;
+const FRESH_MS = 30_000;
 const ENTRIES_MAX = 1_000;
 
 export class SigningSecrets {

@@ -2,7 +2,7 @@
 // committed at once; under load a batch waits a moment for company, since the statement costs more than its rows.
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
-import { safeDbError, sqlState } from '@methods/postgres/safe-db-error';
+import { sqlState } from '@methods/postgres/safe-db-error';
 import type { DatabaseClock } from '../database-clock.ts';
 import type { BatchOutcome, RunChange, RunStore } from '../store/run-store.ts';
 
@@ -81,7 +81,7 @@ export class Committer {
     this.commit(batch, 1).then(
       () => this.next(batch.length),
       (error) => {
-        this.options.logger.error({ err: safeDbError(error) }, 'commit loop failed');
+        this.options.logger.error({ error }, 'commit loop failed');
         for (const { resolve } of batch) resolve('unavailable');
         this.next(batch.length);
       },
@@ -157,7 +157,7 @@ export class Committer {
 
   private async recover(batch: readonly Waiting[], error: unknown, tries: number): Promise<void> {
     const kind = faultKind(error);
-    this.options.logger.warn({ err: safeDbError(error), kind, changes: batch.length }, 'commit failed');
+    this.options.logger.warn({ error, kind, changes: batch.length }, 'commit failed');
     if (kind === 'again' && tries < TRIES_MAX) return this.commit(batch, tries + 1);
     if (kind === 'data') return this.split(batch);
     if (kind !== 'unknown') {

@@ -3,7 +3,18 @@ import { beforeEach, describe, test } from 'node:test';
 import { until } from '@methods/test/harness/until';
 import { runEvent } from '../bus/run-event.ts';
 import type { Effect } from '../run/effect.ts';
-import { answer, cancel, claim, expireQuestion, facts, recordStep, runs, start, succeed } from '../run/run.fixture.ts';
+import {
+  answer,
+  cancel,
+  claim,
+  expireQuestion,
+  facts,
+  recordStep,
+  runs,
+  start,
+  succeed,
+  wake,
+} from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
 import type { OutboxEvent, RunChange } from '../store/run-store.ts';
@@ -19,13 +30,15 @@ class Host implements ActorHost {
   readonly committedEffects: Effect[][] = [];
   readonly settledWith: (Run | null)[] = [];
   loads = 0;
-  /** Which load fails, counted from 1. */
-  failingLoad = 0;
+  /** Which loads fail, counted from 1. */
+  failingLoads: readonly number[] = [];
+  /** Called between the tries of a load. */
+  onPause: () => void = () => {};
   /** What becomes of the next commits, in turn; then all are done. */
   fates: (ChangeOutcome | 'done_unheard' | Promise<ChangeOutcome>)[] = [];
 
   async load(): Promise<Run | null> {
-    if (++this.loads === this.failingLoad) throw new Error('no database');
+    if (this.failingLoads.includes(++this.loads)) throw new Error('no database');
     return this.row;
   }
 
@@ -34,6 +47,10 @@ class Host implements ActorHost {
     const fate = (await this.fates.shift()) ?? 'done';
     if (fate === 'done' || fate === 'done_unheard') this.row = change.after;
     return fate === 'done_unheard' ? 'unknown' : fate;
+  }
+
+  async pause(): Promise<void> {
+    this.onPause();
   }
 
   nowMs(): number {
@@ -98,6 +115,15 @@ describe("a run's actor", () => {
     assert.deepEqual(kinds(outcomes), ['accepted failed', 'refused run_finished']);
     assert.equal(host.changes[0]?.events.length, 1);
     assert.equal(host.changes[0]?.events[0]?.outboxId, `${facts.runId}.8`);
+  });
+
+  test('a wake waits for the clock of the database, also with a claim in its commit', async () => {
+    host.row = runs.sleeping;
+    await tellAll(wake, claim('t2'));
+    assert.deepEqual(
+      host.changes.map(({ after, dueMs }) => [after.status, dueMs]),
+      [['running', runs.sleeping.wakeAtMs]],
+    );
   });
 
   test('nobody hears anything before the commit', async () => {
@@ -170,12 +196,30 @@ describe("a run's actor", () => {
     assert.deepEqual([host.changes.length, host.committedEffects.length], [1, 1]);
   });
 
-  test('a row that cannot be read after an unheard commit fails the commands, and the next one reads it', async () => {
+  test('a row that cannot be read after an unheard commit is read again until it can be', async () => {
     host.row = runs.queued;
     host.fates = ['done_unheard'];
-    host.failingLoad = 2;
+    host.failingLoads = [2, 3];
+    assert.deepEqual(kinds([await tell(claim('t2'))]), ['accepted running']);
+    assert.deepEqual([host.changes.length, host.committedEffects.length, host.loads], [1, 1, 4]);
+  });
+
+  test('a row that cannot be read after an unheard commit is left to the next owner of its shard', async () => {
+    host.row = runs.queued;
+    host.fates = ['done_unheard'];
+    host.failingLoads = [2, 3, 4];
+    host.onPause = () => actor.drop();
     assert.deepEqual(kinds([await tell(claim('t2'))]), ['failed unavailable']);
-    assert.deepEqual(kinds([await tell(claim('t3'))]), ['refused not_queued']);
+    assert.deepEqual([host.loads, host.committedEffects], [2, []]);
+  });
+
+  test('a row that cannot be read at first fails the commands, and the next one reads it', async () => {
+    host.row = runs.queued;
+    host.failingLoads = [1];
+    assert.deepEqual(kinds([await tell(claim('t2')), await tell(claim('t3'))]), [
+      'failed unavailable',
+      'accepted running',
+    ]);
   });
 
   test('a moment that never comes ends in "unavailable" and keeps nobody else from an answer', async () => {

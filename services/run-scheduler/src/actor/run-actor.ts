@@ -2,6 +2,7 @@
 // committer, and only after the commit replies and lets the effects out. What arrives while a commit is under way
 // is decided together next and shares one commit.
 import { Mailbox } from '@methods/actors/mailbox';
+import { Backoff } from '@methods/base/backoff';
 import type { Decision, RefusalCode } from '../run/decision.ts';
 import type { Effect, NewStep } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
@@ -29,6 +30,7 @@ export interface Envelope {
 export interface ActorHost {
   load(runId: string): Promise<Run | null>;
   submit(change: Omit<RunChange, 'epoch'>): Promise<ChangeOutcome>;
+  pause(ms: number): Promise<void>;
   nowMs(): number;
   eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent;
   /** After a commit: the run changed from `before` to `after`. */
@@ -142,11 +144,23 @@ export class RunActor {
     events: readonly OutboxEvent[],
   ): Promise<boolean> {
     this.run = undefined;
-    if (this.dropped) return false;
-    const run = await this.host.load(this.runId);
+    const run = await this.loadPatiently();
     if (run === null || this.dropped || !isSameState(run, after)) return false;
     this.happened(before, after, decided, events);
     return true;
+  }
+
+  /** Null also when the shard was lost. Given up earlier, a claim that did happen would wait for its lease to end. */
+  private async loadPatiently(): Promise<Run | null> {
+    const again = new Backoff({ firstMs: 50, maxMs: 1_000, jitter: 0.5 });
+    while (!this.dropped) {
+      try {
+        return await this.host.load(this.runId);
+      } catch {
+        await this.host.pause(again.nextMs());
+      }
+    }
+    return null;
   }
 
   /** What was decided did not happen: it goes back to be decided anew, a few times. */
@@ -198,7 +212,7 @@ function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: nu
 
 /** A question's expiry and a wake must not commit before their time by the database's own clock. */
 function dueOf(before: Run | null, after: Run): number {
-  if (before?.status === 'sleeping' && after.status === 'queued') return before.wakeAtMs;
+  if (before?.status === 'sleeping' && after.status !== 'cancelled') return before.wakeAtMs;
   const expired = before?.status === 'waiting' && after.status === 'failed';
   return expired ? (before.question.deadlineAtMs ?? 0) : 0;
 }

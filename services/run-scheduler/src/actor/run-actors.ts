@@ -152,6 +152,10 @@ export class RunActors implements ActorHost {
     return this.options.committer.submit(change);
   }
 
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.options.clock.after(ms, resolve));
+  }
+
   nowMs(): number {
     return this.options.databaseClock.nowMs();
   }

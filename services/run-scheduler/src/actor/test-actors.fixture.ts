@@ -59,8 +59,8 @@ export class TestActors {
   }
 
   /**
-   * Its shards stand under their first epoch again, whatever an earlier node on this database did. `clock`: of idle
-   * actors alone.
+   * Its shards stand under their first epoch again, whatever an earlier node on this database did. `clock`: of actors
+   * that are idle, or read a row again.
    */
   static async on(db: TestStore, logger: Logger = silentLogger, clock: Clock = systemClock): Promise<TestActors> {
     await db.sql`update scheduler.shards set epoch = ${EPOCH}, owner = ${NODE}, released = false`;

@@ -21,6 +21,7 @@ export class BusNode {
   readonly heartbeats: { from: string; runs: readonly HeartbeatRun[] }[] = [];
   readonly changedElsewhere: string[] = [];
   readonly keysChanged: string[] = [];
+  readonly settingsChanged: string[] = [];
   readonly lost: number[] = [];
   connects = 0;
 
@@ -47,6 +48,7 @@ export class BusNode {
       changedElsewhere: (runIds) => this.changedElsewhere.push(...runIds),
       eventsStored: () => {},
       keyChanged: (keyId) => this.keysChanged.push(keyId),
+      settingsChanged: (orgId) => this.settingsChanged.push(orgId),
       connected: () => this.connects++,
       shardLost: (shard) => this.lost.push(shard),
     });

@@ -5,7 +5,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
-import { safeDbError } from '@methods/postgres/safe-db-error';
 import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import type { DatabaseClock } from '../database-clock.ts';
 import type { OutboxCursor, OutboxEvent, RunStore } from '../store/run-store.ts';
@@ -112,7 +111,7 @@ export class EventRelay {
     try {
       await this.sweepPages(unconfirmedMs);
     } catch (error) {
-      this.options.logger.warn({ err: safeDbError(error) }, 'outbox could not be read');
+      this.options.logger.warn({ error }, 'outbox could not be read');
     } finally {
       this.sweeping = false;
     }
@@ -218,7 +217,7 @@ export class EventRelay {
       while (this.stored.length > 0) await this.options.store.deleteEvents(this.stored.splice(0, DELETE_MAX));
     } catch (error) {
       // The rows are sent again, known by the notifier, and confirmed again.
-      this.options.logger.warn({ err: safeDbError(error) }, 'confirmed events could not be removed');
+      this.options.logger.warn({ error }, 'confirmed events could not be removed');
     } finally {
       this.deleting = false;
     }

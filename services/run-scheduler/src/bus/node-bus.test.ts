@@ -65,6 +65,7 @@ describe("a node's subjects", () => {
     await until('it is connected', () => registry.connected);
     for (const change of [
       { kind: 'method', id: 'wf_a' },
+      { kind: 'settings', id: 'org_a', orgId: 'org_a' },
       { kind: 'key', id: 'key_a' },
     ]) {
       registry.publish(
@@ -73,7 +74,7 @@ describe("a node's subjects", () => {
       );
     }
     await until('it is told', () => here.keysChanged.length > 0);
-    assert.deepEqual(here.keysChanged, ['key_a']);
+    assert.deepEqual([here.keysChanged, here.settingsChanged], [['key_a'], ['org_a']]);
     await registry.stop();
   });
 

@@ -16,6 +16,7 @@ export interface NodeBusHandlers {
   changedElsewhere(runIds: readonly string[]): void;
   eventsStored(body: Uint8Array): void;
   keyChanged(keyId: string): void;
+  settingsChanged(orgId: string): void;
   connected(): void;
   /** Another node has this shard at a later epoch. */
   shardLost(shard: number, epoch: number): void;
@@ -115,7 +116,8 @@ export class NodeBus implements Stoppable {
   }
 
   private registryChanged(data: Uint8Array): void {
-    const { kind, id } = fromBinary(RegistryChangedSchema, data);
+    const { orgId, kind, id } = fromBinary(RegistryChangedSchema, data);
     if (kind === 'key') this.handlers.keyChanged(id);
+    else if (kind === 'settings') this.handlers.settingsChanged(orgId);
   }
 }

@@ -101,6 +101,7 @@ export function provideEvents(parts: NodeParts): void {
           registry().keys.changed(keyId);
           sessions().keyChanged(keyId);
         },
+        settingsChanged: (orgId) => registry().retention.changed(orgId),
         connected: () => {
           heartbeats().tellAll();
           void relay().sendAll();

@@ -4,6 +4,7 @@ import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 import { RpcServer } from '@methods/rpc/server';
@@ -24,6 +25,7 @@ import { ClaimRuns } from '../queue/claim-runs.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { QueueInterests } from '../queue/queue-interests.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
+import { RetentionSweep } from '../retention/retention-sweep.ts';
 import { RegistryClient } from '../rpc/registry-client.ts';
 import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
 import { RunWatchers } from '../rpc/run-watchers.ts';
@@ -32,6 +34,7 @@ import { Membership } from '../shard/membership.ts';
 import { ShardOwner } from '../shard/shard-owner.ts';
 import { PostgresRunStore, writerSettings } from '../store/postgres-run-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
+import { RunLists } from '../store/run-lists.ts';
 import { DueQuestions } from '../timer/due-questions.ts';
 import { GrantDesk } from '../worker-stream/grant-desk.ts';
 import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
@@ -84,9 +87,15 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     provide,
     /**
      * One connection writes runs; shards and beats must not wait behind anything else, and nothing behind a folder
-     * that its worker sends slowly.
+     * that its worker sends slowly. Old runs go one statement at a time.
      */
-    pools: { writer: pool(1, writerSettings), shards: pool(3), beats: pool(2), folders: pool(4) },
+    pools: {
+      writer: pool(1, writerSettings),
+      shards: pool(3),
+      beats: pool(2),
+      folders: pool(4),
+      retention: pool(1, writerSettings),
+    },
     state: { draining: false },
     owns: (shard: number) => shards().owns(shard),
     owned: () => shards().owned(),
@@ -103,7 +112,11 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     databaseClock,
     database: get(ServiceDatabase),
     store: get(PostgresRunStore),
+    /** For every read of one organization's rows: lists, not the look-ups by id that many organizations share. */
+    organizationReader: get(OrganizationReader),
+    lists: get(RunLists),
     folders: get(RunFolderStore),
+    retention: get(RetentionSweep),
     registry: get(RegistryClient),
     bus: get(Bus),
     membership: get(Membership),

@@ -1,11 +1,16 @@
-// Storage, time, and the two services a node asks.
+// Storage, time, what storage lets go, and the two services a node asks.
 
 import { Bus } from '@methods/bus/connection';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { readerRole } from '@methods/postgres/reader-role';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 import { DatabaseClock } from '../database-clock.ts';
+import { OldRuns } from '../retention/old-runs.ts';
+import { RetentionSweep } from '../retention/retention-sweep.ts';
 import { RegistryClient } from '../rpc/registry-client.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
+import { RunLists } from '../store/run-lists.ts';
 import type { NodeParts } from './node-parts.ts';
 
 const MIGRATIONS = new URL('../../migrations/', import.meta.url);
@@ -13,7 +18,20 @@ const COMMIT_DEADLINE_MS = 5_000;
 const READ_DEADLINE_MS = 5_000;
 
 export function provideStorage(parts: NodeParts): void {
-  const { provide, config, nodeId, clock, log, pools, database } = parts;
+  const {
+    provide,
+    config,
+    nodeId,
+    clock,
+    log,
+    pools,
+    database,
+    organizationReader,
+    owned,
+    epochOf,
+    databaseClock,
+    registry,
+  } = parts;
   provide(
     ServiceDatabase,
     () =>
@@ -35,8 +53,25 @@ export function provideStorage(parts: NodeParts): void {
         readDeadlineMs: READ_DEADLINE_MS,
       }),
   );
+  provide(OrganizationReader, () => new OrganizationReader({ sql: database().sql, role: readerRole('scheduler') }));
+  provide(RunLists, () => new RunLists({ reader: organizationReader(), deadlineMs: READ_DEADLINE_MS }));
   provide(RunFolderStore, () => new RunFolderStore(pools.folders));
+  provide(
+    RetentionSweep,
+    () =>
+      new RetentionSweep({
+        runs: new OldRuns({ sql: pools.retention, deadlineMs: COMMIT_DEADLINE_MS }),
+        retention: registry().retention,
+        ownedShards: owned,
+        epochOf,
+        databaseClock: databaseClock(),
+        clock,
+        random: Math.random,
+        sweepMs: config.retentionSweepMs,
+        logger: log.child({ part: 'retention' }),
+      }),
+  );
   provide(DatabaseClock, () => new DatabaseClock(clock));
-  provide(RegistryClient, () => new RegistryClient(config.methodRegistryUrl, () => clock.monotonicMs()));
+  provide(RegistryClient, () => new RegistryClient(config.methodRegistryUrl, clock));
   provide(Bus, () => new Bus({ url: config.natsUrl.reveal(), name: nodeId, logger: log.child({ part: 'bus' }) }));
 }

@@ -115,6 +115,20 @@ describe('what is said to a node', () => {
     return bare(JSON.parse(text.replaceAll('"there"', '"here"')));
   }
 
+  for (const kind of ['accepted', 'stepRecord', 'ask', 'sleep', 'finish', 'giveBack'] as const) {
+    test(`a worker's report of the kind ${kind} comes to its owner`, async () => {
+      here.answers.set('handle', Promise.resolve(null));
+      const item = { item: { case: kind, value: { runId, token: 't', seq: 1 } } } as never;
+      const value = { workerSession: 'org_a.w.1', orgId: 'org_a', item };
+      there.peers.send('here', { item: { case: 'report', value } });
+      await new Promise(setImmediate);
+      assert.deepEqual(
+        here.calls.map(([part, method, from]) => [part, method, from]),
+        [['reports', 'handle', { nodeId: 'there', session: 'org_a.w.1', orgId: 'org_a' }]],
+      );
+    });
+  }
+
   test('a place another node had no run for comes back', async () => {
     there.answers.set('claim', Promise.resolve(false));
     routes.offerClaim('there', offer);

@@ -10,7 +10,7 @@ import type { StartRuns } from '../rpc/start-run.ts';
 import type { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
 import type { OwnerLink } from '../worker-stream/owner-link.ts';
 import type { TakeOver } from '../worker-stream/take-over.ts';
-import type { WorkerReports } from '../worker-stream/worker-reports.ts';
+import { isReport, type WorkerReports } from '../worker-stream/worker-reports.ts';
 import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
 import type { PeerItemInit, PeerSender } from './peer-sender.ts';
 
@@ -98,22 +98,11 @@ export class PeerRouter {
     reply: Reply,
   ): Promise<void> {
     const item = report.item?.item;
-    if (item === undefined) return;
-    switch (item.case) {
-      case 'accepted':
-      case 'stepRecord':
-      case 'ask':
-      case 'finish':
-      case 'giveBack': {
-        const origin = { nodeId: from, session: report.workerSession, orgId: report.orgId };
-        const outcome = await this.options.reports.handle(origin, item);
-        // Without an outcome the sender is told so as well: it looks for the owner again at once.
-        reply({ item: { case: 'reportReply', value: outcome === null ? {} : { outcome } } });
-        return;
-      }
-      default:
-        return;
-    }
+    if (item === undefined || !isReport(item)) return;
+    const origin = { nodeId: from, session: report.workerSession, orgId: report.orgId };
+    const outcome = await this.options.reports.handle(origin, item);
+    // Without an outcome the sender is told so as well: it looks for the owner again at once.
+    reply({ item: { case: 'reportReply', value: outcome === null ? {} : { outcome } } });
   }
 
   /** A start of a gateway whose node owns no shards. */

@@ -12,17 +12,26 @@ export class QueuedPages {
   readonly asked: AskedPage[] = [];
   held = false;
   pagesRead = 0;
+  looks = 0;
+  looksFail = false;
+  /** Queues that have no rows, whatever stands in `rows`. */
+  emptyFor: (key: QueueKey) => boolean = () => false;
 
   /** All a queue asks of the store. */
   get store(): RunStore {
-    return { queuePage: this.queuePage.bind(this) } as unknown as RunStore;
+    const queuesNotEmpty: RunStore['queuesNotEmpty'] = async (keys) => {
+      this.looks++;
+      if (this.looksFail) throw new Error('lost');
+      return this.rows.length === 0 ? [] : keys.filter((key) => !this.emptyFor(key));
+    };
+    return { queuePage: this.queuePage.bind(this), queuesNotEmpty } as unknown as RunStore;
   }
 
   /** Rows are taken as they stand when the page is asked for, as a statement's snapshot does. */
-  private queuePage(_key: QueueKey, after: QueueCursor, shards: readonly number[], limit: number) {
+  private queuePage(key: QueueKey, after: QueueCursor, shards: readonly number[], limit: number) {
     this.pagesRead++;
     const page = this.rows
-      .filter((row) => shards.includes(row.shard) && isAfter(row, after))
+      .filter((row) => !this.emptyFor(key) && shards.includes(row.shard) && isAfter(row, after))
       .sort((a, b) => (isAfter(a, b) ? 1 : -1))
       .slice(0, limit);
     if (!this.held) return Promise.resolve(page);

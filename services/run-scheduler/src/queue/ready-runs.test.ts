@@ -180,6 +180,30 @@ describe('heads of queues', () => {
     assert.equal(ready.isEmpty(key), false);
   });
 
+  test('the look at empty queues costs one statement, and queues that are empty are not read', async () => {
+    const other = { orgId: 'org_b', method: 'wf_b' };
+    pages.emptyFor = ({ orgId }) => orgId === other.orgId;
+    ready.wanted(other);
+    await loaded();
+    await until('both are read', () => pages.pagesRead === 2 && ready.isEmpty(other) && ready.isEmpty(key));
+    pages.rows = [entry(1)];
+    ready.recheckEmpty();
+    await until('the run is seen', () => announced.at(-1)?.queuedAtMs === 1);
+    assert.deepEqual([pages.looks, pages.pagesRead], [1, 3]);
+  });
+
+  test('a look at empty queues that fails is made again', async () => {
+    await loaded();
+    pages.rows = [entry(1)];
+    pages.looksFail = true;
+    ready.recheckEmpty();
+    await until('it was made', () => pages.looks === 1);
+    await turn();
+    pages.looksFail = false;
+    ready.recheckEmpty();
+    await until('the run is seen', () => announced.at(-1)?.queuedAtMs === 1);
+  });
+
   test('an emptied queue is announced as empty', async () => {
     pages.rows = [entry(1)];
     await loaded();

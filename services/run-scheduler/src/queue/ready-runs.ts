@@ -1,7 +1,6 @@
 // The heads of this node's queues: the oldest queued runs of each (organization, method) over the shards owned
 // here, for queues that a connected worker asks for. Finds a run to offer and never decides; the row decides.
 import type { Logger } from '@methods/logging/logger';
-import { safeDbError } from '@methods/postgres/safe-db-error';
 import type { Run } from '../run/run.ts';
 import { queueOf } from '../store/queue-key.ts';
 import type { QueueCursor, QueueEntry, QueueKey, RunStore } from '../store/run-store.ts';
@@ -17,6 +16,8 @@ const PAGE = 256;
 const ENTRIES_MAX = 50_000;
 /** A page is fetched before the head runs dry. */
 const LOW = 64;
+/** Queues looked at in one statement. */
+const LOOK_MAX = 1_000;
 /** Runs queued while one page is read; beyond this the queue is read anew. */
 const LATE_MAX = 1_000;
 /** A cursor of its own each time: a page read from a cursor that was replaced meanwhile no longer counts. */
@@ -133,10 +134,25 @@ export class ReadyRuns {
     for (const queue of this.queues.values()) if (queue.entries.length > 0) this.touch(queue);
   }
 
-  /** Looks once more at queues that seem empty: the answer to a lost wake-up. */
+  /** Looks once more at queues that seem empty, at all of them together: the answer to a lost wake-up. */
   recheckEmpty(): void {
+    const empty: QueueKey[] = [];
     for (const queue of this.queues.values()) {
-      if (queue.entries.length === 0 && queue.loading === null) this.restart(queue);
+      if (!seemsEmpty(queue)) continue;
+      if (queue.more) this.restart(queue);
+      else empty.push(queue.key);
+    }
+    for (let from = 0; from < empty.length; from += LOOK_MAX) void this.look(empty.slice(from, from + LOOK_MAX));
+  }
+
+  private async look(keys: readonly QueueKey[]): Promise<void> {
+    try {
+      for (const key of await this.options.store.queuesNotEmpty(keys, this.options.ownedShards())) {
+        const queue = this.queues.get(queueName(key));
+        if (queue !== undefined && seemsEmpty(queue)) this.restart(queue);
+      }
+    } catch (error) {
+      this.options.logger.warn({ error }, 'empty queues could not be looked at');
     }
   }
 
@@ -192,7 +208,7 @@ export class ReadyRuns {
     } catch (error) {
       queue.more = true;
       queue.failed = true;
-      this.options.logger.warn({ err: safeDbError(error) }, 'queue page could not be read');
+      this.options.logger.warn({ error }, 'queue page could not be read');
     }
   }
 
@@ -232,6 +248,10 @@ export class ReadyRuns {
 
 export function queueName(key: QueueKey): string {
   return `${key.orgId}/${key.method}`;
+}
+
+function seemsEmpty(queue: Queue): boolean {
+  return queue.entries.length === 0 && queue.loading === null;
 }
 
 function insertInOrder(entries: QueueEntry[], entry: QueueEntry): void {

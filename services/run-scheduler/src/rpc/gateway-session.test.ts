@@ -4,11 +4,13 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { createLogger } from '@methods/logging/logger';
+import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { type GatewayItem, GatewayItemSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { FrameConnection } from '@methods/rpc/frame-stream';
 import { until } from '@methods/test/harness/until';
 import { runs } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
+import type { RunPage, RunSelection } from '../store/run-lists.ts';
 import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
 import { runView } from './run-message.ts';
 import { RunWatchers } from './run-watchers.ts';
@@ -20,6 +22,7 @@ describe("a gateway's calls", () => {
   let start: GatewayServices['start'];
   let session: GatewaySession;
   let nextCall: number;
+  let lists: (selection: RunSelection) => RunPage;
 
   beforeEach(() => {
     row = null;
@@ -32,6 +35,7 @@ describe("a gateway's calls", () => {
       answers: {},
       owners: {},
       watchers,
+      lists: { page: async (selection: RunSelection) => lists(selection) },
       start: (...args: Parameters<GatewayServices['start']>) => start(...args),
       logger: createLogger({ name: 'test', level: 'silent' }),
     } as unknown as GatewayServices;
@@ -99,6 +103,52 @@ describe("a gateway's calls", () => {
     for (const { item } of replies) {
       assert.ok(item?.case === 'error');
       assert.equal(item.value.code, 'not_found');
+    }
+  });
+
+  test('a page of runs is told with where the next one begins, and a sleeping run counts as queued', async () => {
+    const asked: RunSelection[] = [];
+    const runId = newRunId(0);
+    lists = (selection) => {
+      asked.push(selection);
+      return { runs: [], next: { createdAtMs: 1_700_000_000_000, runId } };
+    };
+    const first = await call({ case: 'list', value: { orgId: 'org_a', status: RunStatus.QUEUED, limit: 10 } });
+    assert.ok(first.item?.case === 'page');
+    const cursor = first.item.value.nextCursor ?? '';
+    await call({ case: 'list', value: { orgId: 'org_a', cursor, method: 'wf_1', createdAfterMs: 5 } });
+    assert.deepEqual(asked, [
+      {
+        ...{ orgId: 'org_a', after: null, limit: 10, statuses: ['queued', 'sleeping'], method: '', metadata: {} },
+        ...{ createdAfterMs: null, createdBeforeMs: null },
+      },
+      {
+        ...{ orgId: 'org_a', limit: 50, statuses: [], method: 'wf_1', metadata: {} },
+        after: { createdAtMs: 1_700_000_000_000, runId },
+        ...{ createdAfterMs: 5, createdBeforeMs: null },
+      },
+    ]);
+  });
+
+  test('a cursor that is none of ours, and a database that is away, are told as what they are', async () => {
+    lists = () => ({ runs: [], next: null });
+    const base64 = (text: string) => Buffer.from(text).toString('base64url');
+    for (const cursor of ['x', '!', base64('1/run_1'), base64(`a/${newRunId(0)}`), base64(`1/${newRunId(0)}/`)]) {
+      const { item } = await call({ case: 'list', value: { orgId: 'org_a', cursor } });
+      assert.ok(item?.case === 'error' && item.value.code === 'invalid_request', cursor);
+    }
+    const faults = {
+      CONNECTION_CLOSED: 'unavailable',
+      57014: 'unavailable',
+      '22P05': 'invalid_request',
+      42703: 'internal',
+    };
+    for (const [code, told] of Object.entries(faults)) {
+      lists = () => {
+        throw Object.assign(new Error('not told'), { code });
+      };
+      const { item } = await call({ case: 'list', value: { orgId: 'org_a' } });
+      assert.ok(item?.case === 'error' && item.value.code === told, code);
     }
   });
 

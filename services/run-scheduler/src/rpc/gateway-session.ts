@@ -12,8 +12,10 @@ import type { RunActors } from '../actor/run-actors.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
 import type { QueueInterests } from '../queue/queue-interests.ts';
 import type { Run } from '../run/run.ts';
+import type { RunLists } from '../store/run-lists.ts';
 import type { AnswerRuns } from './answer-run.ts';
 import { getRun } from './get-run.ts';
+import { listRuns } from './list-runs.ts';
 import { lookupRun } from './lookup-run.ts';
 import { type RunViewMessage, runView } from './run-message.ts';
 import type { RunWatchers, ViewReceiver } from './run-watchers.ts';
@@ -26,6 +28,7 @@ export interface GatewayServices {
   readonly owners: RunOwners;
   readonly watchers: RunWatchers;
   readonly interests: Pick<QueueInterests, 'whyQueued'>;
+  readonly lists: RunLists;
   /** Here, or on a peer that owns shards. */
   readonly start: (
     request: StartRun,
@@ -55,6 +58,11 @@ export class GatewaySession implements ViewReceiver {
 
   private async answer(call: GatewayItem): Promise<void> {
     try {
+      if (call.item.case === 'list') {
+        const page = await listRuns(this.services.lists, call.item.value);
+        this.connection.send({ callId: call.callId, item: { case: 'page', value: page } });
+        return;
+      }
       const reply = await this.handle(call);
       if (reply === null) return;
       this.connection.send({

@@ -28,6 +28,10 @@ export function runStatusNumber(status: Run['status']): RunStatus {
   return RUN_STATUS[status];
 }
 
+export function runStatusNames(): Run['status'][] {
+  return Object.keys(RUN_STATUS) as Run['status'][];
+}
+
 export function stepStatusNumber(status: string): StepStatus {
   return STEP_STATUS[status as keyof typeof STEP_STATUS] ?? StepStatus.UNSPECIFIED;
 }

@@ -65,21 +65,23 @@ export function commitStatement(batch: readonly RunChange[]): CommitStatement {
   if (rows.queued.length > 0) {
     parts.push(`queued as (
       insert into scheduler.queue (${names(queueColumns)}) select ${expressions(queueColumns)} from ${bind(queueColumns, rows.queued)} where ${isDone}
-      on conflict (run_id) do update set queued_at_ms = excluded.queued_at_ms)`);
+      on conflict (run_id, org_id) do update set queued_at_ms = excluded.queued_at_ms)`);
   }
   if (rows.dequeued.length > 0) {
     parts.push(`dequeued as (
-      delete from scheduler.queue q using ${bind(idColumn, rows.dequeued)} where q.run_id = t.run_id and ${isDone})`);
+      delete from scheduler.queue q using ${bind(keyColumns, rows.dequeued)}
+      where q.run_id = t.run_id and (q.org_id = t.org_id) is true and ${isDone})`);
   }
   if (rows.deadlines.length > 0) {
     parts.push(`deadlines_set as (
       insert into scheduler.deadlines (${names(deadlineColumns)}) select ${expressions(deadlineColumns)}
       from ${bind(deadlineColumns, rows.deadlines)} where ${isDone}
-      on conflict (run_id) do update set question_id = excluded.question_id, wake_at_ms = excluded.wake_at_ms)`);
+      on conflict (run_id, org_id) do update set question_id = excluded.question_id, wake_at_ms = excluded.wake_at_ms)`);
   }
   if (rows.deadlinesOver.length > 0) {
     parts.push(`deadlines_over as (
-      delete from scheduler.deadlines d using ${bind(idColumn, rows.deadlinesOver)} where d.run_id = t.run_id and ${isDone})`);
+      delete from scheduler.deadlines d using ${bind(keyColumns, rows.deadlinesOver)}
+      where d.run_id = t.run_id and (d.org_id = t.org_id) is true and ${isDone})`);
   }
   if (rows.events.length > 0) {
     parts.push(`events as (
@@ -93,7 +95,10 @@ export function commitStatement(batch: readonly RunChange[]): CommitStatement {
 
 type Bind = <Row>(columns: readonly Column<Row>[], from: readonly Row[]) => string;
 
-const idColumn: readonly Column<RunChange>[] = [{ name: 'run_id', type: 'text', value: (c) => c.after.facts.runId }];
+const keyColumns: readonly Column<RunChange>[] = [
+  { name: 'run_id', type: 'text', value: (c) => c.after.facts.runId },
+  { name: 'org_id', type: 'text', value: (c) => c.after.facts.orgId },
+];
 
 function held(bind: Bind, batch: readonly RunChange[]): string {
   const epochs = new Map<string, { shard: number; epoch: number }>();

@@ -226,6 +226,16 @@ describe('the store of runs', () => {
     assert.equal((await db.store.queuePage(key, { queuedAtMs: 0, runId: '' }, [1], 100)).length, 10);
   });
 
+  test('of many queues those are told where a run of the shards asked for waits', async () => {
+    const of = (method: string, orgId = 'org_a') => ({ orgId, method });
+    const starts = [newFacts(0, of('wf_first')), newFacts(1, of('wf_second')), newFacts(0, of('wf_first', 'org_b'))];
+    await db.store.commit(starts.map((facts) => decide(null, startOf(facts), 1_000)));
+    const queues = [of('wf_first'), of('wf_second'), of('wf_third'), of('wf_second', 'org_b')];
+    assert.deepEqual(await db.store.queuesNotEmpty(queues, [0]), [of('wf_first')]);
+    assert.deepEqual(await db.store.queuesNotEmpty(queues, [0, 1]), [of('wf_first'), of('wf_second')]);
+    assert.deepEqual(await db.store.queuesNotEmpty([], [0]), []);
+  });
+
   test('running runs, due questions and unsent events are found by shard', async () => {
     const waiting = await db.tell(null, startOf(newFacts(3)), claim('t1'), ask('t1', 1, 'q1', 60_000));
     const running = await db.tell(null, startOf(newFacts(3)), claim('t1'), recordStep('t1', 1));

@@ -103,6 +103,22 @@ export class PostgresRunStore implements RunStore {
     return rows.map((r) => ({ runId: r.run_id, shard: r.shard, queuedAtMs: r.queued_at_ms }));
   }
 
+  async queuesNotEmpty(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueKey[]> {
+    // Ordered as its pages are, so that the index gives the first row of each queue without the others.
+    const rows = await this.read<{ org_id: string; method: string }>(
+      `select k.org_id, k.method from unnest($1::text[], $2::text[]) as k(org_id, method), lateral (
+         select from scheduler.queue q
+         where q.org_id = k.org_id and q.method = k.method and q.shard = any($3::smallint[])
+         order by q.queued_at_ms, q.run_id limit 1) first`,
+      [
+        arrayLiteral(queues.map((queue) => queue.orgId)),
+        arrayLiteral(queues.map((queue) => queue.method)),
+        arrayLiteral(shards),
+      ],
+    );
+    return rows.map((r) => ({ orgId: r.org_id, method: r.method }));
+  }
+
   async dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]> {
     const rows = await this.read<{
       run_id: string;
@@ -187,17 +203,17 @@ export class PostgresRunStore implements RunStore {
     // Nothing was recorded before a run's first attempt.
     const begun = rows.filter((row) => row.attempts > 0).map((row) => row.run_id);
     if (begun.length > 0) {
-      const found = await this.read<{ run_id: string; view_json: string }>(
-        'select run_id, view_json from scheduler.steps where run_id = any($1::text[]) order by run_id, seq',
+      const found = await this.read<{ run_id: string; org_id: string; view_json: string }>(
+        'select run_id, org_id, view_json from scheduler.steps where run_id = any($1::text[]) order by run_id, seq',
         [arrayLiteral(begun)],
       );
-      for (const { run_id, view_json } of found) {
-        const list = steps.get(run_id);
-        if (list === undefined) steps.set(run_id, [JSON.parse(view_json)]);
-        else list.push(JSON.parse(view_json));
+      for (const step of found) {
+        const list = steps.get(stepsKey(step));
+        if (list === undefined) steps.set(stepsKey(step), [JSON.parse(step.view_json)]);
+        else list.push(JSON.parse(step.view_json));
       }
     }
-    return new Map(rows.map((row) => [row.run_id, runFromRow(row, steps.get(row.run_id) ?? [])]));
+    return new Map(rows.map((row) => [row.run_id, runFromRow(row, steps.get(stepsKey(row)) ?? [])]));
   }
 
   private async read<Row extends object>(text: string, parameters: string[]): Promise<Row[]> {
@@ -209,6 +225,11 @@ export class PostgresRunStore implements RunStore {
 /** How `loadByKey` names what it found. */
 export function keyText(orgId: string, idempotencyHash: Uint8Array): string {
   return `${orgId}/${hexOf(idempotencyHash)}`;
+}
+
+/** A batch holds runs of many organizations: a step belongs to a run by both ids. */
+function stepsKey(row: { readonly run_id: string; readonly org_id: string }): string {
+  return `${row.org_id}/${row.run_id}`;
 }
 
 function hexOf(bytes: Uint8Array): string {

@@ -81,6 +81,8 @@ export interface RunStore {
   runningOf(shards: readonly number[]): Promise<Run[]>;
   /** The next entries of a queue after a cursor, oldest first, of the shards given. */
   queuePage(queue: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): Promise<QueueEntry[]>;
+  /** Those of these queues where a run of the shards given waits. */
+  queuesNotEmpty(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueKey[]>;
   /** Questions whose deadline comes before `untilMs`, and sleeping runs to wake before it. */
   dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]>;
   /** The next unconfirmed events after a cursor that are older than `beforeMs`, oldest first; none at the end alone. */

@@ -1,8 +1,7 @@
-// Ends questions nobody answered in time, and wakes sleeping runs. Deadlines are rows; only those due within a minute stand in memory, in
-// one heap with one timer, and the commit compares each once more with the database's own clock.
+// Ends questions nobody answered in time, and wakes sleeping runs. Deadlines are rows; only those due within a minute
+// stand in memory, in one heap with one timer, and the commit compares each once more with the database's own clock.
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
-import { safeDbError } from '@methods/postgres/safe-db-error';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { DatabaseClock } from '../database-clock.ts';
 import type { Run } from '../run/run.ts';
@@ -70,7 +69,7 @@ export class DueQuestions {
         if (questions.length === LOOK_MAX) this.lookAgainSoon();
       },
       (error) => {
-        this.options.logger.warn({ err: safeDbError(error) }, 'deadlines could not be read');
+        this.options.logger.warn({ error }, 'deadlines could not be read');
         this.lookAgainSoon();
       },
     );

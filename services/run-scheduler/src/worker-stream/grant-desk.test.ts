@@ -5,6 +5,7 @@ import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { answer, ask, cancel, claim, giveBack, recordStep, succeed } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
+import type { RecordStep } from '../run/run-command.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { type DeliveredGrant, GrantDesk } from './grant-desk.ts';
 import { quietLeases } from './lease-table.fixture.ts';
@@ -89,6 +90,38 @@ describe('claimed runs on their way to a worker', () => {
       ],
     );
     assert.deepEqual([grant.answer?.questionId, grant.attempt], ['q1', 1]);
+  });
+
+  test('says why a step failed', async () => {
+    const run = await node.running();
+    const error = { kind: 'http', message: 'The server said 503', status: 503, line: 6 };
+    const failed = recordStep(run.token, 2, 'second') as RecordStep;
+    await node.tell(run, recordStep(run.token, 1));
+    await node.tell(run, { ...failed, step: { ...failed.step, status: 'failed', error } });
+    await node.tell(run, giveBack(run.token, 3));
+    await claimed(run);
+    const { grant } = await until('it is delivered', () => delivered[0]);
+    assert.deepEqual(
+      grant.finishedSteps?.map((step) => [step.path, step.error]),
+      [
+        ['first', undefined],
+        ['second', error],
+      ],
+    );
+  });
+
+  test('goes out also when there is no room for all the errors of its steps', async () => {
+    const run = await node.running();
+    const error = { kind: 'http', message: 'x'.repeat(4_000), status: 503, line: 6 };
+    const failures = Array.from({ length: 999 }, (_, i) => {
+      const record = recordStep(run.token, i + 1, `each[${i}]`) as RecordStep;
+      return node.tell(run, { ...record, step: { ...record.step, status: 'failed', error } });
+    });
+    await Promise.all([...failures, node.tell(run, giveBack(run.token, 1_000))]);
+    await claimed(run);
+    const { grant } = await until('it is delivered', () => delivered[0]);
+    const told = grant.finishedSteps?.filter((step) => step.error !== undefined).length ?? 0;
+    assert.deepEqual([grant.finishedSteps?.length, told > 850 && told < 999, tooLarge], [999, true, []]);
   });
 
   test('whose steps cannot be read goes back', async () => {

@@ -3,18 +3,19 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { faultPoint } from '@methods/base/fault-point';
 import type { Logger } from '@methods/logging/logger';
-import { safeDbError } from '@methods/postgres/safe-db-error';
 import type { GrantSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import { stepStatusNumber } from '../rpc/run-message.ts';
 import type { Effect } from '../run/effect.ts';
-import type { Run, RunningRun } from '../run/run.ts';
+import type { Run, RunningRun, StepSummary } from '../run/run.ts';
 import type { KeptStep, RunStore } from '../store/run-store.ts';
 import type { LeaseTable } from './lease-table.ts';
 
 export type GrantMessage = MessageInitShape<typeof GrantSchema>;
 
-/** Kept outs travel in one message with the grant; larger data belongs into files. */
-const OUTS_BYTES_MAX = 3.5 * 1024 * 1024;
+/** What was kept travels in one message with the grant; larger data belongs into files. */
+const KEPT_BYTES_MAX = 3.5 * 1024 * 1024;
+/** What stands around a text in a message, at most. */
+const FIELD_BYTES = 16;
 
 export interface GrantAddress {
   readonly nodeId: string;
@@ -87,7 +88,7 @@ export class GrantDesk {
     this.options.store.keptSteps(run.facts.orgId, runId).then(
       (steps) => this.deliver(run, address, steps),
       (error) => {
-        this.options.logger.warn({ err: safeDbError(error), run: runId }, 'kept steps could not be read');
+        this.options.logger.warn({ error, run: runId }, 'kept steps could not be read');
         this.undeliverable(run);
       },
     );
@@ -95,8 +96,11 @@ export class GrantDesk {
 
   private deliver(run: RunningRun, address: GrantAddress, steps: readonly KeptStep[]): void {
     const { facts } = run;
-    const outBytes = steps.reduce((sum, step) => sum + Buffer.byteLength(step.outJson ?? ''), facts.inputsJson.length);
-    if (outBytes > OUTS_BYTES_MAX) return this.options.tooLarge(facts.runId, run.token);
+    const bytesLeft = steps.reduce(
+      (left, step) => left - bytesOf(step.path, step.outJson ?? ''),
+      KEPT_BYTES_MAX - bytesOf(facts.inputsJson),
+    );
+    if (bytesLeft < 0) return this.options.tooLarge(facts.runId, run.token);
     const delivered = this.options.deliver({
       ...address,
       workerSession: run.workerSession,
@@ -109,12 +113,7 @@ export class GrantDesk {
         attempt: run.attempts,
         token: run.token,
         inputsJson: facts.inputsJson,
-        finishedSteps: steps.map((step) => ({
-          path: step.path,
-          status: stepStatusNumber(step.status),
-          outJson: step.outJson ?? '',
-          outWithheld: step.outWithheld,
-        })),
+        finishedSteps: finishedSteps(steps, run.steps, bytesLeft),
         ...(run.answer === null ? {} : { answer: { ...run.answer } }),
         folderId: run.folderId ?? '',
         startedAtMs: run.startedAtMs ?? 0,
@@ -129,4 +128,24 @@ export class GrantDesk {
   private undeliverable(run: RunningRun): void {
     this.options.returnGrant(run.facts.runId, run.token);
   }
+}
+
+/**
+ * The errors of failed steps go along as far as there is room: most of them were tolerated and say nothing any more, and
+ * a thousand long ones must not end a run that could go on.
+ */
+function finishedSteps(steps: readonly KeptStep[], summaries: readonly StepSummary[], bytesLeft: number) {
+  const errors = new Map(summaries.map(({ path, error }) => [path, error]));
+  let left = bytesLeft;
+  return steps.map(({ path, status, outJson, outWithheld }) => {
+    const end = { path, status: stepStatusNumber(status), outJson: outJson ?? '', outWithheld };
+    const error = errors.get(path);
+    if (!error) return end;
+    left -= bytesOf(error.message);
+    return left < 0 ? end : { ...end, error: { ...error } };
+  });
+}
+
+function bytesOf(...texts: readonly string[]): number {
+  return texts.reduce((bytes, text) => bytes + FIELD_BYTES + Buffer.byteLength(text), 0);
 }

@@ -12,7 +12,7 @@ import type { ReportItem, ReportOutcome, WorkerReports } from './worker-reports.
 
 const FROM = { session: 'org_a.w.1', orgId: 'org_a' };
 const runId = newRunId(1);
-const ack: ReportOutcome = { case: 'ack', value: { runId, seq: 1 } };
+const ack: ReportOutcome = { case: 'ack', value: { runId, seq: 1, token: 't' } };
 
 describe("a worker's reports on their way to the owner", () => {
   let clock: ManualClock;

@@ -4,7 +4,6 @@
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
-import { safeDbError } from '@methods/postgres/safe-db-error';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { PeerSender } from '../peer/peer-sender.ts';
 import type { Run } from '../run/run.ts';
@@ -64,7 +63,7 @@ export class TakeOver {
         return await this.takeUp(held);
       } catch (error) {
         // Without leases these runs would wait for ever: nobody else looks at them.
-        this.options.logger.warn({ err: safeDbError(error) }, 'running runs of taken shards could not be read');
+        this.options.logger.warn({ error }, 'running runs of taken shards could not be read');
       }
       await new Promise<void>((resolve) => this.options.clock.after(again.nextMs(), resolve));
     }

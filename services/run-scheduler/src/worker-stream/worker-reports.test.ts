@@ -10,7 +10,7 @@ import { quietLeases } from './lease-table.fixture.ts';
 import type { LeaseTable } from './lease-table.ts';
 import { type ReportItem, WorkerReports } from './worker-reports.ts';
 
-type Init = NonNullable<MessageInitShape<typeof WorkerItemSchema>['item']>;
+type Init = Extract<NonNullable<MessageInitShape<typeof WorkerItemSchema>['item']>, { case: ReportItem['case'] }>;
 
 describe('what a worker reports', () => {
   let db: TestStore;
@@ -40,7 +40,9 @@ describe('what a worker reports', () => {
     const from = { nodeId: 'there', session: 'org_a.w.2', orgId };
     const outcome = await reports.handle(from, create(WorkerItemSchema, { item }).item as ReportItem);
     if (outcome === null) return 'nothing';
-    return outcome.case === 'ack' ? `ack ${outcome.value.seq}` : `${outcome.value.code} ${outcome.value.seq}`;
+    const { runId, token, seq } = outcome.value;
+    assert.deepEqual([runId, token], [item.value?.runId, item.value?.token]);
+    return outcome.case === 'ack' ? `ack ${seq}` : `${outcome.value.code} ${seq}`;
   }
 
   const of = (seq: number) => ({ runId: run.facts.runId, token: run.token, seq });
@@ -121,6 +123,19 @@ describe('what a worker reports', () => {
     assert.ok(waiting?.status === 'waiting');
     assert.match(waiting.question.id, /^q_/);
     assert.equal((waiting.question.deadlineAtMs ?? 0) - waiting.question.askedAtMs, 60_000);
+  });
+
+  test('a time of part of a millisecond ends with the whole one: the row of its deadline keeps no fraction', async () => {
+    const question = { step: 'approval', prompt: 'Sure?', formJson: '{"type":"object"}' };
+    await say({ case: 'ask', value: { ...of(1), question, timeoutMs: 60_000.2 } });
+    const waiting = await stored();
+    assert.ok(waiting?.status === 'waiting');
+    assert.equal((waiting.question.deadlineAtMs ?? 0) - waiting.question.askedAtMs, 60_001);
+    run = await node.running();
+    await say({ case: 'sleep', value: { ...of(1), waitMs: 60_000.2 } });
+    const sleeping = node.actors.resident(run.facts);
+    assert.ok(sleeping?.status === 'sleeping');
+    assert.equal(sleeping.wakeAtMs - sleeping.stateSinceMs, 60_001);
   });
 
   for (const [what, item] of [

@@ -11,7 +11,7 @@ import type { RunCommand } from '../run/run-command.ts';
 import type { LeaseTable } from './lease-table.ts';
 
 export type ReportOutcome =
-  | { readonly case: 'ack'; readonly value: { runId: string; seq: number } }
+  | { readonly case: 'ack'; readonly value: { runId: string; seq: number; token: string } }
   | {
       readonly case: 'refused';
       readonly value: { runId: string; seq: number; code: string; message: string; token: string };
@@ -21,6 +21,20 @@ export type ReportItem = Extract<
   WorkerItem['item'],
   { case: 'accepted' | 'stepRecord' | 'ask' | 'sleep' | 'finish' | 'giveBack' }
 >;
+
+const REPORTS: Readonly<Record<ReportItem['case'], true>> = {
+  accepted: true,
+  stepRecord: true,
+  ask: true,
+  sleep: true,
+  finish: true,
+  giveBack: true,
+};
+
+/** For an owner to handle; anything else a worker says is for its node. */
+export function isReport(item: WorkerItem['item']): item is ReportItem {
+  return item.case !== undefined && item.case in REPORTS;
+}
 
 const RUN_STEPS_MAX = 10_000;
 const SLEEP_MS_MAX = 366 * 86_400_000;
@@ -46,7 +60,7 @@ export class WorkerReports {
 }
 
 function reply(outcome: TellOutcome, runId: string, token: string, seq: number): ReportOutcome | null {
-  if (outcome.kind === 'accepted') return { case: 'ack', value: { runId, seq } };
+  if (outcome.kind === 'accepted') return { case: 'ack', value: { runId, seq, token } };
   if (outcome.kind === 'failed') {
     if (outcome.code !== 'invalid_request') return null;
     return refusal(runId, token, seq, 'invalid_request', 'The report holds a value that cannot be stored.');
@@ -90,7 +104,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
         details: question.details,
         show: question.show.map(({ path, valueJson }) => ({ path, valueJson })),
         formJson: question.formJson,
-        timeoutMs: timeoutMs > 0 ? timeoutMs : null,
+        timeoutMs: timeoutMs > 0 ? Math.ceil(timeoutMs) : null,
         timeoutText,
         folderId: folderId === '' ? null : folderId,
       };
@@ -98,7 +112,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
     case 'sleep': {
       const { waitMs, folderId } = item.value;
       if (!(waitMs > 0 && waitMs <= SLEEP_MS_MAX)) return null;
-      return { type: 'sleep', token, seq, waitMs, folderId: folderId === '' ? null : folderId };
+      return { type: 'sleep', token, seq, waitMs: Math.ceil(waitMs), folderId: folderId === '' ? null : folderId };
     }
     case 'finish': {
       const { status, resultJson, error } = item.value;

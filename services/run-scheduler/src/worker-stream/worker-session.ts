@@ -4,7 +4,7 @@ import type { ServiceError } from '@methods/errors/service-error';
 import type { WorkerItem, WorkResponseSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
 import { type QueueKey, queuesServed } from '../store/queue-key.ts';
-import type { ReportItem, ReportOutcome } from './worker-reports.ts';
+import { isReport, type ReportItem, type ReportOutcome } from './worker-reports.ts';
 
 export type SchedulerItem = SentItem<typeof WorkResponseSchema>;
 
@@ -89,14 +89,8 @@ export class WorkerSession {
       case 'heartbeat':
         this.checkHeld(item.value.runs);
         return this.host.heartbeat(this, item.value.runs);
-      case 'accepted':
-      case 'stepRecord':
-      case 'ask':
-      case 'sleep':
-      case 'finish':
-      case 'giveBack':
-        return this.host.report(this, item);
       default:
+        if (isReport(item)) return this.host.report(this, item);
         throw new RangeError('unknown item of a worker');
     }
   }

@@ -306,8 +306,8 @@ describe('workers of a node', () => {
     headOf(1);
     const { runId, token } = grant(offers[0] as ClaimOffer);
     stream.says({ case: 'finish', value: { runId, token, seq: 1 } });
-    reported({ case: 'ack', value: { runId, seq: 1 } });
-    assert.deepEqual(stream.of('ack'), [{ runId, seq: 1 }]);
+    reported({ case: 'ack', value: { runId, seq: 1, token: 't' } });
+    assert.deepEqual(stream.of('ack'), [{ runId, seq: 1, token: 't' }]);
     assert.equal(held.get(token), undefined);
   });
 

@@ -71,13 +71,13 @@ export class WorkerSessions implements WorkerSessionHost {
 
   report(session: WorkerSession, item: ReportItem): void {
     const { runId, token } = item.value;
+    if (shardOfRunId(runId, this.options.shardCount) === null) throw new RangeError('malformed run id');
     this.options.held.heard(token);
     this.options.owners.report({ session: session.id, orgId: session.orgId }, item, (outcome) => {
       const ended = item.case === 'ask' || item.case === 'sleep' || item.case === 'finish' || item.case === 'giveBack';
       if (outcome.case === 'refused' || ended) this.options.held.remove(token);
       this.sessions.get(session.id)?.answer(outcome);
     });
-    if (shardOfRunId(runId, this.options.shardCount) === null) throw new RangeError('malformed run id');
   }
 
   heartbeat(session: WorkerSession, runs: readonly { runId: string; token: string }[]): void {
@@ -161,10 +161,6 @@ export class WorkerSessions implements WorkerSessionHost {
   /** Tells every worker to go elsewhere. */
   drain(): void {
     for (const session of this.sessions.values()) session.send({ item: { case: 'drain', value: {} } });
-  }
-
-  get count(): number {
-    return this.sessions.size;
   }
 }
 

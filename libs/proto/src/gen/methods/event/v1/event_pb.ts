@@ -401,19 +401,21 @@ export type RegistryChanged = Message<"methods.event.v1.RegistryChanged"> & {
   orgId: string;
 
   /**
-   * key or method.
+   * key, method, session, member or settings.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
+   * Of the key, the method, the user of the session, the member; the organization for settings.
+   *
    * @generated from field: string id = 3;
    */
   id: string;
 
   /**
-   * For a key: hex of its stored hash.
+   * For a key and a session: hex of the stored hash.
    *
    * @generated from field: string auth_sha256 = 4;
    */

@@ -4,13 +4,15 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Party } from "./account_pb.ts";
+import { file_methods_registry_v1_account } from "./account_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file methods/registry/v1/method.proto.
  */
 export const file_methods_registry_v1_method: GenFile = /*@__PURE__*/
-  fileDesc("CiBtZXRob2RzL3JlZ2lzdHJ5L3YxL21ldGhvZC5wcm90bxITbWV0aG9kcy5yZWdpc3RyeS52MSLXAQoGTWV0aG9kEhEKCW1ldGhvZF9pZBgBIAEoCRIOCgZvcmdfaWQYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEg4KBnN0YXR1cxgEIAEoCRIOCgZmb3JtYXQYBSABKAkSFwoPY3VycmVudF92ZXJzaW9uGAYgASgJEhkKEXB1Ymxpc2hlZF92ZXJzaW9uGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAESFQoNdXBkYXRlZF9hdF9tcxgJIAEoARISCgpjcmVhdGVkX2J5GAogASgJIugCCgdWZXJzaW9uEhEKCW1ldGhvZF9pZBgBIAEoCRISCgp2ZXJzaW9uX2lkGAIgASgJEhYKDnNjaGVtYV92ZXJzaW9uGAMgASgJEg4KBnNoYTI1NhgEIAEoCRIOCgZyZWFzb24YBSABKAkSFQoNY3JlYXRlZF9hdF9tcxgGIAEoARISCgpjcmVhdGVkX2J5GAcgASgJEhcKD3B1Ymxpc2hlZF9hdF9tcxgIIAEoARIQCghmZWF0dXJlcxgJIAMoCRIPCgdzZWNyZXRzGAogAygJEhMKC2xvY2tfc2hhMjU2GAsgASgJEg4KBnNvdXJjZRgMIAEoDBIMCgRsb2NrGA0gASgMEjYKBWNhbGxzGA4gAygLMicubWV0aG9kcy5yZWdpc3RyeS52MS5WZXJzaW9uLkNhbGxzRW50cnkaLAoKQ2FsbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImgKClNlcnZpY2VLZXkSDgoGa2V5X2lkGAEgASgJEg4KBm9yZ19pZBgCIAEoCRIMCgRuYW1lGAMgASgJEhUKDWNyZWF0ZWRfYXRfbXMYBCABKAESFQoNcmV2b2tlZF9hdF9tcxgFIAEoAWIGcHJvdG8z");
+  fileDesc("CiBtZXRob2RzL3JlZ2lzdHJ5L3YxL21ldGhvZC5wcm90bxITbWV0aG9kcy5yZWdpc3RyeS52MSK5AgoGTWV0aG9kEhEKCW1ldGhvZF9pZBgBIAEoCRIOCgZvcmdfaWQYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEg4KBnN0YXR1cxgEIAEoCRIOCgZmb3JtYXQYBSABKAkSFwoPY3VycmVudF92ZXJzaW9uGAYgASgJEhkKEXB1Ymxpc2hlZF92ZXJzaW9uGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAESFQoNdXBkYXRlZF9hdF9tcxgJIAEoARIuCgpjcmVhdGVkX2J5GAogASgLMhoubWV0aG9kcy5yZWdpc3RyeS52MS5QYXJ0eRIZChFhdmFpbGFibGVfcmVjb3JkcxgLIAMoCRIpCgVidWlsZBgMIAEoCzIaLm1ldGhvZHMucmVnaXN0cnkudjEuQnVpbGQiNwoFQnVpbGQSDQoFc3RhdGUYASABKAkSEAoIYXR0ZW1wdHMYAiABKA0SDQoFZXJyb3IYAyABKAkitgMKB1ZlcnNpb24SEQoJbWV0aG9kX2lkGAEgASgJEhIKCnZlcnNpb25faWQYAiABKAkSFgoOc2NoZW1hX3ZlcnNpb24YAyABKAkSDgoGc2hhMjU2GAQgASgJEg4KBnJlYXNvbhgFIAEoCRIVCg1jcmVhdGVkX2F0X21zGAYgASgBEi4KCmNyZWF0ZWRfYnkYByABKAsyGi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlBhcnR5EhcKD3B1Ymxpc2hlZF9hdF9tcxgIIAEoARIQCghmZWF0dXJlcxgJIAMoCRIPCgdzZWNyZXRzGAogAygJEhMKC2xvY2tfc2hhMjU2GAsgASgJEg4KBnNvdXJjZRgMIAEoDBIMCgRsb2NrGA0gASgMEjYKBWNhbGxzGA4gAygLMicubWV0aG9kcy5yZWdpc3RyeS52MS5WZXJzaW9uLkNhbGxzRW50cnkSMAoMcHVibGlzaGVkX2J5GA8gASgLMhoubWV0aG9kcy5yZWdpc3RyeS52MS5QYXJ0eRosCgpDYWxsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEisQEKClNlcnZpY2VLZXkSDgoGa2V5X2lkGAEgASgJEg4KBm9yZ19pZBgCIAEoCRIMCgRuYW1lGAMgASgJEhUKDWNyZWF0ZWRfYXRfbXMYBCABKAESFQoNcmV2b2tlZF9hdF9tcxgFIAEoARIXCg9sYXN0X3VzZWRfYXRfbXMYBiABKAESLgoKY3JlYXRlZF9ieRgHIAEoCzIaLm1ldGhvZHMucmVnaXN0cnkudjEuUGFydHliBnByb3RvMw", [file_methods_registry_v1_account]);
 
 /**
  * @generated from message methods.registry.v1.Method
@@ -34,18 +36,22 @@ export type Method = Message<"methods.registry.v1.Method"> & {
   displayName: string;
 
   /**
-   * ready; building and failed come with builds.
+   * ready, building or failed.
    *
    * @generated from field: string status = 4;
    */
   status: string;
 
   /**
+   * Of the current version; method/2 for one without versions.
+   *
    * @generated from field: string format = 5;
    */
   format: string;
 
   /**
+   * Empty: a method of an agent prompt or of a recording that is not compiled has no version.
+   *
    * @generated from field: string current_version = 6;
    */
   currentVersion: string;
@@ -66,9 +72,23 @@ export type Method = Message<"methods.registry.v1.Method"> & {
   updatedAtMs: number;
 
   /**
-   * @generated from field: string created_by = 10;
+   * @generated from field: methods.registry.v1.Party created_by = 10;
    */
-  createdBy: string;
+  createdBy?: Party | undefined;
+
+  /**
+   * source, agent_prompt and recording, as far as they are there.
+   *
+   * @generated from field: repeated string available_records = 11;
+   */
+  availableRecords: string[];
+
+  /**
+   * Only of a method made from a recording.
+   *
+   * @generated from field: methods.registry.v1.Build build = 12;
+   */
+  build?: Build | undefined;
 };
 
 /**
@@ -77,6 +97,37 @@ export type Method = Message<"methods.registry.v1.Method"> & {
  */
 export const MethodSchema: GenMessage<Method> = /*@__PURE__*/
   messageDesc(file_methods_registry_v1_method, 0);
+
+/**
+ * @generated from message methods.registry.v1.Build
+ */
+export type Build = Message<"methods.registry.v1.Build"> & {
+  /**
+   * queued, running, succeeded or failed.
+   *
+   * @generated from field: string state = 1;
+   */
+  state: string;
+
+  /**
+   * @generated from field: uint32 attempts = 2;
+   */
+  attempts: number;
+
+  /**
+   * A sentence for people; empty unless it failed.
+   *
+   * @generated from field: string error = 3;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message methods.registry.v1.Build.
+ * Use `create(BuildSchema)` to create a new message.
+ */
+export const BuildSchema: GenMessage<Build> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method, 1);
 
 /**
  * @generated from message methods.registry.v1.Version
@@ -115,11 +166,13 @@ export type Version = Message<"methods.registry.v1.Version"> & {
   createdAtMs: number;
 
   /**
-   * @generated from field: string created_by = 7;
+   * @generated from field: methods.registry.v1.Party created_by = 7;
    */
-  createdBy: string;
+  createdBy?: Party | undefined;
 
   /**
+   * The last time; 0: never.
+   *
    * @generated from field: double published_at_ms = 8;
    */
   publishedAtMs: number;
@@ -157,6 +210,11 @@ export type Version = Message<"methods.registry.v1.Version"> & {
    * @generated from field: map<string, string> calls = 14;
    */
   calls: { [key: string]: string };
+
+  /**
+   * @generated from field: methods.registry.v1.Party published_by = 15;
+   */
+  publishedBy?: Party | undefined;
 };
 
 /**
@@ -164,7 +222,7 @@ export type Version = Message<"methods.registry.v1.Version"> & {
  * Use `create(VersionSchema)` to create a new message.
  */
 export const VersionSchema: GenMessage<Version> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method, 1);
+  messageDesc(file_methods_registry_v1_method, 2);
 
 /**
  * @generated from message methods.registry.v1.ServiceKey
@@ -194,6 +252,18 @@ export type ServiceKey = Message<"methods.registry.v1.ServiceKey"> & {
    * @generated from field: double revoked_at_ms = 5;
    */
   revokedAtMs: number;
+
+  /**
+   * To the minute; 0: never used.
+   *
+   * @generated from field: double last_used_at_ms = 6;
+   */
+  lastUsedAtMs: number;
+
+  /**
+   * @generated from field: methods.registry.v1.Party created_by = 7;
+   */
+  createdBy?: Party | undefined;
 };
 
 /**
@@ -201,5 +271,5 @@ export type ServiceKey = Message<"methods.registry.v1.ServiceKey"> & {
  * Use `create(ServiceKeySchema)` to create a new message.
  */
 export const ServiceKeySchema: GenMessage<ServiceKey> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method, 2);
+  messageDesc(file_methods_registry_v1_method, 3);
 

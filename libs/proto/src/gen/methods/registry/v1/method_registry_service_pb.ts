@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Finding } from "../../error/v1/error_detail_pb.ts";
 import { file_methods_error_v1_error_detail } from "../../error/v1/error_detail_pb.ts";
+import type { Doer } from "./account_pb.ts";
+import { file_methods_registry_v1_account } from "./account_pb.ts";
 import type { Method, ServiceKey, Version } from "./method_pb.ts";
 import { file_methods_registry_v1_method } from "./method_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/registry/v1/method_registry_service.proto.
  */
 export const file_methods_registry_v1_method_registry_service: GenFile = /*@__PURE__*/
-  fileDesc("CjFtZXRob2RzL3JlZ2lzdHJ5L3YxL21ldGhvZF9yZWdpc3RyeV9zZXJ2aWNlLnByb3RvEhNtZXRob2RzLnJlZ2lzdHJ5LnYxIk4KGUVuc3VyZU9yZ2FuaXphdGlvblJlcXVlc3QSDgoGaXNzdWVyGAEgASgJEhMKC2V4dGVybmFsX2lkGAIgASgJEgwKBG5hbWUYAyABKAkiPQoaRW5zdXJlT3JnYW5pemF0aW9uUmVzcG9uc2USDgoGb3JnX2lkGAEgASgJEg8KB2NyZWF0ZWQYAiABKAgiTAoXQ3JlYXRlU2VydmljZUtleVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLYXV0aF9zaGEyNTYYAyABKAwiYAoYQ3JlYXRlU2VydmljZUtleVJlc3BvbnNlEiwKA2tleRgBIAEoCzIfLm1ldGhvZHMucmVnaXN0cnkudjEuU2VydmljZUtleRIWCg53ZWJob29rX3NlY3JldBgCIAEoCSIoChZMaXN0U2VydmljZUtleXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCSJIChdMaXN0U2VydmljZUtleXNSZXNwb25zZRItCgRrZXlzGAEgAygLMh8ubWV0aG9kcy5yZWdpc3RyeS52MS5TZXJ2aWNlS2V5IjkKF1Jldm9rZVNlcnZpY2VLZXlSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkiSAoYUmV2b2tlU2VydmljZUtleVJlc3BvbnNlEiwKA2tleRgBIAEoCzIfLm1ldGhvZHMucmVnaXN0cnkudjEuU2VydmljZUtleSIvChhSZXNvbHZlU2VydmljZUtleVJlcXVlc3QSEwoLYXV0aF9zaGEyNTYYASABKAwiSQoZUmVzb2x2ZVNlcnZpY2VLZXlSZXNwb25zZRIsCgNrZXkYASABKAsyHy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNlcnZpY2VLZXkiOQoXR2V0V2ViaG9va1NlY3JldFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCSIyChhHZXRXZWJob29rU2VjcmV0UmVzcG9uc2USFgoOd2ViaG9va19zZWNyZXQYASABKAkieQoTQ3JlYXRlTWV0aG9kUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgCIAEoDBIUCgxkaXNwbGF5X25hbWUYAyABKAkSDgoGc291cmNlGAQgASgMEhIKCmNyZWF0ZWRfYnkYBSABKAkisAEKFENyZWF0ZU1ldGhvZFJlc3BvbnNlEisKBm1ldGhvZBgBIAEoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWV0aG9kEi0KB3ZlcnNpb24YAiABKAsyHC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlZlcnNpb24SDwoHY3JlYXRlZBgDIAEoCBIrCgh3YXJuaW5ncxgEIAMoCzIZLm1ldGhvZHMuZXJyb3IudjEuRmluZGluZyKBAQoSU2F2ZVZlcnNpb25SZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkSFAoMYmFzZV92ZXJzaW9uGAMgASgJEg4KBnNvdXJjZRgEIAEoDBIOCgZyZWFzb24YBSABKAkSEgoKY3JlYXRlZF9ieRgGIAEoCSKCAQoTU2F2ZVZlcnNpb25SZXNwb25zZRItCgd2ZXJzaW9uGAEgASgLMhwubWV0aG9kcy5yZWdpc3RyeS52MS5WZXJzaW9uEg8KB2NyZWF0ZWQYAiABKAgSKwoId2FybmluZ3MYAyADKAsyGS5tZXRob2RzLmVycm9yLnYxLkZpbmRpbmciZAoVUHVibGlzaFZlcnNpb25SZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRIUCgxwdWJsaXNoZWRfYnkYBCABKAkiRQoWUHVibGlzaFZlcnNpb25SZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZCI1ChBHZXRNZXRob2RSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkiQAoRR2V0TWV0aG9kUmVzcG9uc2USKwoGbWV0aG9kGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QiRwoRR2V0VmVyc2lvblJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJInAKEkdldFZlcnNpb25SZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZBItCgd2ZXJzaW9uGAIgASgLMhwubWV0aG9kcy5yZWdpc3RyeS52MS5WZXJzaW9uIlUKDlB1dExvY2tSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRIMCgRsb2NrGAQgASgMIjYKD1B1dExvY2tSZXNwb25zZRITCgtsb2NrX3NoYTI1NhgBIAEoCRIOCgZzdG9yZWQYAiABKAgyhgoKFU1ldGhvZFJlZ2lzdHJ5U2VydmljZRJ1ChJFbnN1cmVPcmdhbml6YXRpb24SLi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkVuc3VyZU9yZ2FuaXphdGlvblJlcXVlc3QaLy5tZXRob2RzLnJlZ2lzdHJ5LnYxLkVuc3VyZU9yZ2FuaXphdGlvblJlc3BvbnNlEm8KEENyZWF0ZVNlcnZpY2VLZXkSLC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNyZWF0ZVNlcnZpY2VLZXlSZXF1ZXN0Gi0ubWV0aG9kcy5yZWdpc3RyeS52MS5DcmVhdGVTZXJ2aWNlS2V5UmVzcG9uc2USbAoPTGlzdFNlcnZpY2VLZXlzEisubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0U2VydmljZUtleXNSZXF1ZXN0GiwubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0U2VydmljZUtleXNSZXNwb25zZRJvChBSZXZva2VTZXJ2aWNlS2V5EiwubWV0aG9kcy5yZWdpc3RyeS52MS5SZXZva2VTZXJ2aWNlS2V5UmVxdWVzdBotLm1ldGhvZHMucmVnaXN0cnkudjEuUmV2b2tlU2VydmljZUtleVJlc3BvbnNlEnIKEVJlc29sdmVTZXJ2aWNlS2V5Ei0ubWV0aG9kcy5yZWdpc3RyeS52MS5SZXNvbHZlU2VydmljZUtleVJlcXVlc3QaLi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJlc29sdmVTZXJ2aWNlS2V5UmVzcG9uc2USbwoQR2V0V2ViaG9va1NlY3JldBIsLm1ldGhvZHMucmVnaXN0cnkudjEuR2V0V2ViaG9va1NlY3JldFJlcXVlc3QaLS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldFdlYmhvb2tTZWNyZXRSZXNwb25zZRJjCgxDcmVhdGVNZXRob2QSKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNyZWF0ZU1ldGhvZFJlcXVlc3QaKS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNyZWF0ZU1ldGhvZFJlc3BvbnNlEmAKC1NhdmVWZXJzaW9uEicubWV0aG9kcy5yZWdpc3RyeS52MS5TYXZlVmVyc2lvblJlcXVlc3QaKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNhdmVWZXJzaW9uUmVzcG9uc2USaQoOUHVibGlzaFZlcnNpb24SKi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlB1Ymxpc2hWZXJzaW9uUmVxdWVzdBorLm1ldGhvZHMucmVnaXN0cnkudjEuUHVibGlzaFZlcnNpb25SZXNwb25zZRJaCglHZXRNZXRob2QSJS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldE1ldGhvZFJlcXVlc3QaJi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldE1ldGhvZFJlc3BvbnNlEl0KCkdldFZlcnNpb24SJi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldFZlcnNpb25SZXF1ZXN0GicubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRWZXJzaW9uUmVzcG9uc2USVAoHUHV0TG9jaxIjLm1ldGhvZHMucmVnaXN0cnkudjEuUHV0TG9ja1JlcXVlc3QaJC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlB1dExvY2tSZXNwb25zZWIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_registry_v1_method]);
+  fileDesc("CjFtZXRob2RzL3JlZ2lzdHJ5L3YxL21ldGhvZF9yZWdpc3RyeV9zZXJ2aWNlLnByb3RvEhNtZXRob2RzLnJlZ2lzdHJ5LnYxIk4KGUVuc3VyZU9yZ2FuaXphdGlvblJlcXVlc3QSDgoGaXNzdWVyGAEgASgJEhMKC2V4dGVybmFsX2lkGAIgASgJEgwKBG5hbWUYAyABKAkiPQoaRW5zdXJlT3JnYW5pemF0aW9uUmVzcG9uc2USDgoGb3JnX2lkGAEgASgJEg8KB2NyZWF0ZWQYAiABKAgidQoXQ3JlYXRlU2VydmljZUtleVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEwoLYXV0aF9zaGEyNTYYAyABKAwSJwoEZG9lchgEIAEoCzIZLm1ldGhvZHMucmVnaXN0cnkudjEuRG9lciJgChhDcmVhdGVTZXJ2aWNlS2V5UmVzcG9uc2USLAoDa2V5GAEgASgLMh8ubWV0aG9kcy5yZWdpc3RyeS52MS5TZXJ2aWNlS2V5EhYKDndlYmhvb2tfc2VjcmV0GAIgASgJIigKFkxpc3RTZXJ2aWNlS2V5c1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJIkgKF0xpc3RTZXJ2aWNlS2V5c1Jlc3BvbnNlEi0KBGtleXMYASADKAsyHy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNlcnZpY2VLZXkiYgoXUmV2b2tlU2VydmljZUtleVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRInCgRkb2VyGAMgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIkgKGFJldm9rZVNlcnZpY2VLZXlSZXNwb25zZRIsCgNrZXkYASABKAsyHy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNlcnZpY2VLZXkiLwoYUmVzb2x2ZVNlcnZpY2VLZXlSZXF1ZXN0EhMKC2F1dGhfc2hhMjU2GAEgASgMIkkKGVJlc29sdmVTZXJ2aWNlS2V5UmVzcG9uc2USLAoDa2V5GAEgASgLMh8ubWV0aG9kcy5yZWdpc3RyeS52MS5TZXJ2aWNlS2V5ImQKGVJlbmV3V2ViaG9va1NlY3JldFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRInCgRkb2VyGAMgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIjQKGlJlbmV3V2ViaG9va1NlY3JldFJlc3BvbnNlEhYKDndlYmhvb2tfc2VjcmV0GAEgASgJIj4KEU5vdGVLZXlVc2VSZXF1ZXN0EikKBHVzZXMYASADKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLktleVVzZSI8CgZLZXlVc2USDgoGb3JnX2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRISCgp1c2VkX2F0X21zGAMgASgBIhQKEk5vdGVLZXlVc2VSZXNwb25zZSI5ChdHZXRXZWJob29rU2VjcmV0UmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJIjIKGEdldFdlYmhvb2tTZWNyZXRSZXNwb25zZRIWCg53ZWJob29rX3NlY3JldBgBIAEoCSK3AQoTQ3JlYXRlTWV0aG9kUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgCIAEoDBIUCgxkaXNwbGF5X25hbWUYAyABKAkSDgoGc291cmNlGAQgASgMEicKBGRvZXIYBSABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXISFAoMYWdlbnRfcHJvbXB0GAYgASgJEhEKCXVwbG9hZF9pZBgHIAEoCSKwAQoUQ3JlYXRlTWV0aG9kUmVzcG9uc2USKwoGbWV0aG9kGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QSLQoHdmVyc2lvbhgCIAEoCzIcLm1ldGhvZHMucmVnaXN0cnkudjEuVmVyc2lvbhIPCgdjcmVhdGVkGAMgASgIEisKCHdhcm5pbmdzGAQgAygLMhkubWV0aG9kcy5lcnJvci52MS5GaW5kaW5nIpYBChJTYXZlVmVyc2lvblJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRIUCgxiYXNlX3ZlcnNpb24YAyABKAkSDgoGc291cmNlGAQgASgMEg4KBnJlYXNvbhgFIAEoCRInCgRkb2VyGAYgASgLMhkubWV0aG9kcy5yZWdpc3RyeS52MS5Eb2VyIoIBChNTYXZlVmVyc2lvblJlc3BvbnNlEi0KB3ZlcnNpb24YASABKAsyHC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlZlcnNpb24SDwoHY3JlYXRlZBgCIAEoCBIrCgh3YXJuaW5ncxgDIAMoCzIZLm1ldGhvZHMuZXJyb3IudjEuRmluZGluZyJ3ChVQdWJsaXNoVmVyc2lvblJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEicKBGRvZXIYBCABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXIiRQoWUHVibGlzaFZlcnNpb25SZXNwb25zZRIrCgZtZXRob2QYASABKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZCI1ChBHZXRNZXRob2RSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIRCgltZXRob2RfaWQYAiABKAkiVgoRR2V0TWV0aG9kUmVzcG9uc2USKwoGbWV0aG9kGAEgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QSFAoMYWdlbnRfcHJvbXB0GAIgASgJIlMKEkxpc3RNZXRob2RzUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGY3Vyc29yGAIgASgJEg0KBWxpbWl0GAMgASgNEg4KBnNlYXJjaBgEIAEoCSJYChNMaXN0TWV0aG9kc1Jlc3BvbnNlEiwKB21ldGhvZHMYASADKAsyGy5tZXRob2RzLnJlZ2lzdHJ5LnYxLk1ldGhvZBITCgtuZXh0X2N1cnNvchgCIAEoCSK5AQoTVXBkYXRlTWV0aG9kUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSEQoJbWV0aG9kX2lkGAIgASgJEhkKDGRpc3BsYXlfbmFtZRgDIAEoCUgAiAEBEhkKDGFnZW50X3Byb21wdBgEIAEoCUgBiAEBEicKBGRvZXIYBSABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXJCDwoNX2Rpc3BsYXlfbmFtZUIPCg1fYWdlbnRfcHJvbXB0IkMKFFVwZGF0ZU1ldGhvZFJlc3BvbnNlEisKBm1ldGhvZBgBIAEoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWV0aG9kIj8KE0ZpbmRDcmVhdGlvblJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhgKEGlkZW1wb3RlbmN5X2hhc2gYAiABKAwiZgoURmluZENyZWF0aW9uUmVzcG9uc2USDQoFZm91bmQYASABKAgSKwoGbWV0aG9kGAIgASgLMhsubWV0aG9kcy5yZWdpc3RyeS52MS5NZXRob2QSEgoKdmVyc2lvbl9pZBgDIAEoCSJfChFSZXRyeUJ1aWxkUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSEQoJbWV0aG9kX2lkGAIgASgJEicKBGRvZXIYAyABKAsyGS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkRvZXIiQQoSUmV0cnlCdWlsZFJlc3BvbnNlEisKBm1ldGhvZBgBIAEoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWV0aG9kIjcKFVZhbGlkYXRlU291cmNlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGc291cmNlGAIgASgMIlEKFlZhbGlkYXRlU291cmNlUmVzcG9uc2USCgoCb2sYASABKAgSKwoIZmluZGluZ3MYAiADKAsyGS5tZXRob2RzLmVycm9yLnYxLkZpbmRpbmciVwoTTGlzdFZlcnNpb25zUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSEQoJbWV0aG9kX2lkGAIgASgJEg4KBmN1cnNvchgDIAEoCRINCgVsaW1pdBgEIAEoDSJbChRMaXN0VmVyc2lvbnNSZXNwb25zZRIuCgh2ZXJzaW9ucxgBIAMoCzIcLm1ldGhvZHMucmVnaXN0cnkudjEuVmVyc2lvbhITCgtuZXh0X2N1cnNvchgCIAEoCSJHChFHZXRWZXJzaW9uUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSEQoJbWV0aG9kX2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAkicAoSR2V0VmVyc2lvblJlc3BvbnNlEisKBm1ldGhvZBgBIAEoCzIbLm1ldGhvZHMucmVnaXN0cnkudjEuTWV0aG9kEi0KB3ZlcnNpb24YAiABKAsyHC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlZlcnNpb24iVQoOUHV0TG9ja1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCW1ldGhvZF9pZBgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEgwKBGxvY2sYBCABKAwiNgoPUHV0TG9ja1Jlc3BvbnNlEhMKC2xvY2tfc2hhMjU2GAEgASgJEg4KBnN0b3JlZBgCIAEoCDK3EAoVTWV0aG9kUmVnaXN0cnlTZXJ2aWNlEnUKEkVuc3VyZU9yZ2FuaXphdGlvbhIuLm1ldGhvZHMucmVnaXN0cnkudjEuRW5zdXJlT3JnYW5pemF0aW9uUmVxdWVzdBovLm1ldGhvZHMucmVnaXN0cnkudjEuRW5zdXJlT3JnYW5pemF0aW9uUmVzcG9uc2USbwoQQ3JlYXRlU2VydmljZUtleRIsLm1ldGhvZHMucmVnaXN0cnkudjEuQ3JlYXRlU2VydmljZUtleVJlcXVlc3QaLS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNyZWF0ZVNlcnZpY2VLZXlSZXNwb25zZRJsCg9MaXN0U2VydmljZUtleXMSKy5tZXRob2RzLnJlZ2lzdHJ5LnYxLkxpc3RTZXJ2aWNlS2V5c1JlcXVlc3QaLC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkxpc3RTZXJ2aWNlS2V5c1Jlc3BvbnNlEm8KEFJldm9rZVNlcnZpY2VLZXkSLC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJldm9rZVNlcnZpY2VLZXlSZXF1ZXN0Gi0ubWV0aG9kcy5yZWdpc3RyeS52MS5SZXZva2VTZXJ2aWNlS2V5UmVzcG9uc2UScgoRUmVzb2x2ZVNlcnZpY2VLZXkSLS5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJlc29sdmVTZXJ2aWNlS2V5UmVxdWVzdBouLm1ldGhvZHMucmVnaXN0cnkudjEuUmVzb2x2ZVNlcnZpY2VLZXlSZXNwb25zZRJ1ChJSZW5ld1dlYmhvb2tTZWNyZXQSLi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJlbmV3V2ViaG9va1NlY3JldFJlcXVlc3QaLy5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJlbmV3V2ViaG9va1NlY3JldFJlc3BvbnNlEl0KCk5vdGVLZXlVc2USJi5tZXRob2RzLnJlZ2lzdHJ5LnYxLk5vdGVLZXlVc2VSZXF1ZXN0GicubWV0aG9kcy5yZWdpc3RyeS52MS5Ob3RlS2V5VXNlUmVzcG9uc2USbwoQR2V0V2ViaG9va1NlY3JldBIsLm1ldGhvZHMucmVnaXN0cnkudjEuR2V0V2ViaG9va1NlY3JldFJlcXVlc3QaLS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldFdlYmhvb2tTZWNyZXRSZXNwb25zZRJjCgxDcmVhdGVNZXRob2QSKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNyZWF0ZU1ldGhvZFJlcXVlc3QaKS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkNyZWF0ZU1ldGhvZFJlc3BvbnNlEmAKC1NhdmVWZXJzaW9uEicubWV0aG9kcy5yZWdpc3RyeS52MS5TYXZlVmVyc2lvblJlcXVlc3QaKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlNhdmVWZXJzaW9uUmVzcG9uc2USaQoOUHVibGlzaFZlcnNpb24SKi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlB1Ymxpc2hWZXJzaW9uUmVxdWVzdBorLm1ldGhvZHMucmVnaXN0cnkudjEuUHVibGlzaFZlcnNpb25SZXNwb25zZRJaCglHZXRNZXRob2QSJS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldE1ldGhvZFJlcXVlc3QaJi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldE1ldGhvZFJlc3BvbnNlEmAKC0xpc3RNZXRob2RzEicubWV0aG9kcy5yZWdpc3RyeS52MS5MaXN0TWV0aG9kc1JlcXVlc3QaKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkxpc3RNZXRob2RzUmVzcG9uc2USYwoMVXBkYXRlTWV0aG9kEigubWV0aG9kcy5yZWdpc3RyeS52MS5VcGRhdGVNZXRob2RSZXF1ZXN0GikubWV0aG9kcy5yZWdpc3RyeS52MS5VcGRhdGVNZXRob2RSZXNwb25zZRJjCgxGaW5kQ3JlYXRpb24SKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkZpbmRDcmVhdGlvblJlcXVlc3QaKS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkZpbmRDcmVhdGlvblJlc3BvbnNlEl0KClJldHJ5QnVpbGQSJi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlJldHJ5QnVpbGRSZXF1ZXN0GicubWV0aG9kcy5yZWdpc3RyeS52MS5SZXRyeUJ1aWxkUmVzcG9uc2USaQoOVmFsaWRhdGVTb3VyY2USKi5tZXRob2RzLnJlZ2lzdHJ5LnYxLlZhbGlkYXRlU291cmNlUmVxdWVzdBorLm1ldGhvZHMucmVnaXN0cnkudjEuVmFsaWRhdGVTb3VyY2VSZXNwb25zZRJjCgxMaXN0VmVyc2lvbnMSKC5tZXRob2RzLnJlZ2lzdHJ5LnYxLkxpc3RWZXJzaW9uc1JlcXVlc3QaKS5tZXRob2RzLnJlZ2lzdHJ5LnYxLkxpc3RWZXJzaW9uc1Jlc3BvbnNlEl0KCkdldFZlcnNpb24SJi5tZXRob2RzLnJlZ2lzdHJ5LnYxLkdldFZlcnNpb25SZXF1ZXN0GicubWV0aG9kcy5yZWdpc3RyeS52MS5HZXRWZXJzaW9uUmVzcG9uc2USVAoHUHV0TG9jaxIjLm1ldGhvZHMucmVnaXN0cnkudjEuUHV0TG9ja1JlcXVlc3QaJC5tZXRob2RzLnJlZ2lzdHJ5LnYxLlB1dExvY2tSZXNwb25zZWIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_registry_v1_account, file_methods_registry_v1_method]);
 
 /**
  * @generated from message methods.registry.v1.EnsureOrganizationRequest
@@ -85,6 +87,11 @@ export type CreateServiceKeyRequest = Message<"methods.registry.v1.CreateService
    * @generated from field: bytes auth_sha256 = 3;
    */
   authSha256: Uint8Array;
+
+  /**
+   * @generated from field: methods.registry.v1.Doer doer = 4;
+   */
+  doer?: Doer | undefined;
 };
 
 /**
@@ -165,6 +172,11 @@ export type RevokeServiceKeyRequest = Message<"methods.registry.v1.RevokeService
    * @generated from field: string key_id = 2;
    */
   keyId: string;
+
+  /**
+   * @generated from field: methods.registry.v1.Doer doer = 3;
+   */
+  doer?: Doer | undefined;
 };
 
 /**
@@ -226,6 +238,109 @@ export const ResolveServiceKeyResponseSchema: GenMessage<ResolveServiceKeyRespon
   messageDesc(file_methods_registry_v1_method_registry_service, 9);
 
 /**
+ * @generated from message methods.registry.v1.RenewWebhookSecretRequest
+ */
+export type RenewWebhookSecretRequest = Message<"methods.registry.v1.RenewWebhookSecretRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+
+  /**
+   * @generated from field: methods.registry.v1.Doer doer = 3;
+   */
+  doer?: Doer | undefined;
+};
+
+/**
+ * Describes the message methods.registry.v1.RenewWebhookSecretRequest.
+ * Use `create(RenewWebhookSecretRequestSchema)` to create a new message.
+ */
+export const RenewWebhookSecretRequestSchema: GenMessage<RenewWebhookSecretRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 10);
+
+/**
+ * @generated from message methods.registry.v1.RenewWebhookSecretResponse
+ */
+export type RenewWebhookSecretResponse = Message<"methods.registry.v1.RenewWebhookSecretResponse"> & {
+  /**
+   * @generated from field: string webhook_secret = 1;
+   */
+  webhookSecret: string;
+};
+
+/**
+ * Describes the message methods.registry.v1.RenewWebhookSecretResponse.
+ * Use `create(RenewWebhookSecretResponseSchema)` to create a new message.
+ */
+export const RenewWebhookSecretResponseSchema: GenMessage<RenewWebhookSecretResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 11);
+
+/**
+ * At most 1,000.
+ *
+ * @generated from message methods.registry.v1.NoteKeyUseRequest
+ */
+export type NoteKeyUseRequest = Message<"methods.registry.v1.NoteKeyUseRequest"> & {
+  /**
+   * @generated from field: repeated methods.registry.v1.KeyUse uses = 1;
+   */
+  uses: KeyUse[];
+};
+
+/**
+ * Describes the message methods.registry.v1.NoteKeyUseRequest.
+ * Use `create(NoteKeyUseRequestSchema)` to create a new message.
+ */
+export const NoteKeyUseRequestSchema: GenMessage<NoteKeyUseRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 12);
+
+/**
+ * @generated from message methods.registry.v1.KeyUse
+ */
+export type KeyUse = Message<"methods.registry.v1.KeyUse"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+
+  /**
+   * @generated from field: double used_at_ms = 3;
+   */
+  usedAtMs: number;
+};
+
+/**
+ * Describes the message methods.registry.v1.KeyUse.
+ * Use `create(KeyUseSchema)` to create a new message.
+ */
+export const KeyUseSchema: GenMessage<KeyUse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 13);
+
+/**
+ * @generated from message methods.registry.v1.NoteKeyUseResponse
+ */
+export type NoteKeyUseResponse = Message<"methods.registry.v1.NoteKeyUseResponse"> & {
+};
+
+/**
+ * Describes the message methods.registry.v1.NoteKeyUseResponse.
+ * Use `create(NoteKeyUseResponseSchema)` to create a new message.
+ */
+export const NoteKeyUseResponseSchema: GenMessage<NoteKeyUseResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 14);
+
+/**
  * @generated from message methods.registry.v1.GetWebhookSecretRequest
  */
 export type GetWebhookSecretRequest = Message<"methods.registry.v1.GetWebhookSecretRequest"> & {
@@ -245,7 +360,7 @@ export type GetWebhookSecretRequest = Message<"methods.registry.v1.GetWebhookSec
  * Use `create(GetWebhookSecretRequestSchema)` to create a new message.
  */
 export const GetWebhookSecretRequestSchema: GenMessage<GetWebhookSecretRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 10);
+  messageDesc(file_methods_registry_v1_method_registry_service, 15);
 
 /**
  * @generated from message methods.registry.v1.GetWebhookSecretResponse
@@ -262,7 +377,7 @@ export type GetWebhookSecretResponse = Message<"methods.registry.v1.GetWebhookSe
  * Use `create(GetWebhookSecretResponseSchema)` to create a new message.
  */
 export const GetWebhookSecretResponseSchema: GenMessage<GetWebhookSecretResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 11);
+  messageDesc(file_methods_registry_v1_method_registry_service, 16);
 
 /**
  * @generated from message methods.registry.v1.CreateMethodRequest
@@ -281,21 +396,33 @@ export type CreateMethodRequest = Message<"methods.registry.v1.CreateMethodReque
   idempotencyHash: Uint8Array;
 
   /**
-   * Empty: the source's title, else its name.
+   * Empty: the source's title, else its name; without a source "Untitled".
    *
    * @generated from field: string display_name = 3;
    */
   displayName: string;
 
   /**
+   * A source, an agent prompt or both; or an upload alone.
+   *
    * @generated from field: bytes source = 4;
    */
   source: Uint8Array;
 
   /**
-   * @generated from field: string created_by = 5;
+   * @generated from field: methods.registry.v1.Doer doer = 5;
    */
-  createdBy: string;
+  doer?: Doer | undefined;
+
+  /**
+   * @generated from field: string agent_prompt = 6;
+   */
+  agentPrompt: string;
+
+  /**
+   * @generated from field: string upload_id = 7;
+   */
+  uploadId: string;
 };
 
 /**
@@ -303,7 +430,7 @@ export type CreateMethodRequest = Message<"methods.registry.v1.CreateMethodReque
  * Use `create(CreateMethodRequestSchema)` to create a new message.
  */
 export const CreateMethodRequestSchema: GenMessage<CreateMethodRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 12);
+  messageDesc(file_methods_registry_v1_method_registry_service, 17);
 
 /**
  * @generated from message methods.registry.v1.CreateMethodResponse
@@ -315,6 +442,8 @@ export type CreateMethodResponse = Message<"methods.registry.v1.CreateMethodResp
   method?: Method | undefined;
 
   /**
+   * Absent where there is no source.
+   *
    * @generated from field: methods.registry.v1.Version version = 2;
    */
   version?: Version | undefined;
@@ -335,7 +464,7 @@ export type CreateMethodResponse = Message<"methods.registry.v1.CreateMethodResp
  * Use `create(CreateMethodResponseSchema)` to create a new message.
  */
 export const CreateMethodResponseSchema: GenMessage<CreateMethodResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 13);
+  messageDesc(file_methods_registry_v1_method_registry_service, 18);
 
 /**
  * @generated from message methods.registry.v1.SaveVersionRequest
@@ -369,9 +498,9 @@ export type SaveVersionRequest = Message<"methods.registry.v1.SaveVersionRequest
   reason: string;
 
   /**
-   * @generated from field: string created_by = 6;
+   * @generated from field: methods.registry.v1.Doer doer = 6;
    */
-  createdBy: string;
+  doer?: Doer | undefined;
 };
 
 /**
@@ -379,7 +508,7 @@ export type SaveVersionRequest = Message<"methods.registry.v1.SaveVersionRequest
  * Use `create(SaveVersionRequestSchema)` to create a new message.
  */
 export const SaveVersionRequestSchema: GenMessage<SaveVersionRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 14);
+  messageDesc(file_methods_registry_v1_method_registry_service, 19);
 
 /**
  * @generated from message methods.registry.v1.SaveVersionResponse
@@ -408,7 +537,7 @@ export type SaveVersionResponse = Message<"methods.registry.v1.SaveVersionRespon
  * Use `create(SaveVersionResponseSchema)` to create a new message.
  */
 export const SaveVersionResponseSchema: GenMessage<SaveVersionResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 15);
+  messageDesc(file_methods_registry_v1_method_registry_service, 20);
 
 /**
  * @generated from message methods.registry.v1.PublishVersionRequest
@@ -430,9 +559,9 @@ export type PublishVersionRequest = Message<"methods.registry.v1.PublishVersionR
   versionId: string;
 
   /**
-   * @generated from field: string published_by = 4;
+   * @generated from field: methods.registry.v1.Doer doer = 4;
    */
-  publishedBy: string;
+  doer?: Doer | undefined;
 };
 
 /**
@@ -440,7 +569,7 @@ export type PublishVersionRequest = Message<"methods.registry.v1.PublishVersionR
  * Use `create(PublishVersionRequestSchema)` to create a new message.
  */
 export const PublishVersionRequestSchema: GenMessage<PublishVersionRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 16);
+  messageDesc(file_methods_registry_v1_method_registry_service, 21);
 
 /**
  * @generated from message methods.registry.v1.PublishVersionResponse
@@ -457,7 +586,7 @@ export type PublishVersionResponse = Message<"methods.registry.v1.PublishVersion
  * Use `create(PublishVersionResponseSchema)` to create a new message.
  */
 export const PublishVersionResponseSchema: GenMessage<PublishVersionResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 17);
+  messageDesc(file_methods_registry_v1_method_registry_service, 22);
 
 /**
  * @generated from message methods.registry.v1.GetMethodRequest
@@ -481,7 +610,7 @@ export type GetMethodRequest = Message<"methods.registry.v1.GetMethodRequest"> &
  * Use `create(GetMethodRequestSchema)` to create a new message.
  */
 export const GetMethodRequestSchema: GenMessage<GetMethodRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 18);
+  messageDesc(file_methods_registry_v1_method_registry_service, 23);
 
 /**
  * @generated from message methods.registry.v1.GetMethodResponse
@@ -491,6 +620,13 @@ export type GetMethodResponse = Message<"methods.registry.v1.GetMethodResponse">
    * @generated from field: methods.registry.v1.Method method = 1;
    */
   method?: Method | undefined;
+
+  /**
+   * Empty: there is none.
+   *
+   * @generated from field: string agent_prompt = 2;
+   */
+  agentPrompt: string;
 };
 
 /**
@@ -498,7 +634,318 @@ export type GetMethodResponse = Message<"methods.registry.v1.GetMethodResponse">
  * Use `create(GetMethodResponseSchema)` to create a new message.
  */
 export const GetMethodResponseSchema: GenMessage<GetMethodResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 19);
+  messageDesc(file_methods_registry_v1_method_registry_service, 24);
+
+/**
+ * @generated from message methods.registry.v1.ListMethodsRequest
+ */
+export type ListMethodsRequest = Message<"methods.registry.v1.ListMethodsRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+
+  /**
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * Part of the display name; empty: all.
+   *
+   * @generated from field: string search = 4;
+   */
+  search: string;
+};
+
+/**
+ * Describes the message methods.registry.v1.ListMethodsRequest.
+ * Use `create(ListMethodsRequestSchema)` to create a new message.
+ */
+export const ListMethodsRequestSchema: GenMessage<ListMethodsRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 25);
+
+/**
+ * @generated from message methods.registry.v1.ListMethodsResponse
+ */
+export type ListMethodsResponse = Message<"methods.registry.v1.ListMethodsResponse"> & {
+  /**
+   * @generated from field: repeated methods.registry.v1.Method methods = 1;
+   */
+  methods: Method[];
+
+  /**
+   * Empty: there are no more.
+   *
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+};
+
+/**
+ * Describes the message methods.registry.v1.ListMethodsResponse.
+ * Use `create(ListMethodsResponseSchema)` to create a new message.
+ */
+export const ListMethodsResponseSchema: GenMessage<ListMethodsResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 26);
+
+/**
+ * @generated from message methods.registry.v1.UpdateMethodRequest
+ */
+export type UpdateMethodRequest = Message<"methods.registry.v1.UpdateMethodRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string method_id = 2;
+   */
+  methodId: string;
+
+  /**
+   * Absent fields stay as they are; an empty prompt takes it away.
+   *
+   * @generated from field: optional string display_name = 3;
+   */
+  displayName?: string | undefined;
+
+  /**
+   * @generated from field: optional string agent_prompt = 4;
+   */
+  agentPrompt?: string | undefined;
+
+  /**
+   * @generated from field: methods.registry.v1.Doer doer = 5;
+   */
+  doer?: Doer | undefined;
+};
+
+/**
+ * Describes the message methods.registry.v1.UpdateMethodRequest.
+ * Use `create(UpdateMethodRequestSchema)` to create a new message.
+ */
+export const UpdateMethodRequestSchema: GenMessage<UpdateMethodRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 27);
+
+/**
+ * @generated from message methods.registry.v1.UpdateMethodResponse
+ */
+export type UpdateMethodResponse = Message<"methods.registry.v1.UpdateMethodResponse"> & {
+  /**
+   * @generated from field: methods.registry.v1.Method method = 1;
+   */
+  method?: Method | undefined;
+};
+
+/**
+ * Describes the message methods.registry.v1.UpdateMethodResponse.
+ * Use `create(UpdateMethodResponseSchema)` to create a new message.
+ */
+export const UpdateMethodResponseSchema: GenMessage<UpdateMethodResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 28);
+
+/**
+ * @generated from message methods.registry.v1.FindCreationRequest
+ */
+export type FindCreationRequest = Message<"methods.registry.v1.FindCreationRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: bytes idempotency_hash = 2;
+   */
+  idempotencyHash: Uint8Array;
+};
+
+/**
+ * Describes the message methods.registry.v1.FindCreationRequest.
+ * Use `create(FindCreationRequestSchema)` to create a new message.
+ */
+export const FindCreationRequestSchema: GenMessage<FindCreationRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 29);
+
+/**
+ * @generated from message methods.registry.v1.FindCreationResponse
+ */
+export type FindCreationResponse = Message<"methods.registry.v1.FindCreationResponse"> & {
+  /**
+   * @generated from field: bool found = 1;
+   */
+  found: boolean;
+
+  /**
+   * Absent while an upload waits for its bytes.
+   *
+   * @generated from field: methods.registry.v1.Method method = 2;
+   */
+  method?: Method | undefined;
+
+  /**
+   * Of a method created with a source: what its save was called.
+   *
+   * @generated from field: string version_id = 3;
+   */
+  versionId: string;
+};
+
+/**
+ * Describes the message methods.registry.v1.FindCreationResponse.
+ * Use `create(FindCreationResponseSchema)` to create a new message.
+ */
+export const FindCreationResponseSchema: GenMessage<FindCreationResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 30);
+
+/**
+ * @generated from message methods.registry.v1.RetryBuildRequest
+ */
+export type RetryBuildRequest = Message<"methods.registry.v1.RetryBuildRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string method_id = 2;
+   */
+  methodId: string;
+
+  /**
+   * @generated from field: methods.registry.v1.Doer doer = 3;
+   */
+  doer?: Doer | undefined;
+};
+
+/**
+ * Describes the message methods.registry.v1.RetryBuildRequest.
+ * Use `create(RetryBuildRequestSchema)` to create a new message.
+ */
+export const RetryBuildRequestSchema: GenMessage<RetryBuildRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 31);
+
+/**
+ * @generated from message methods.registry.v1.RetryBuildResponse
+ */
+export type RetryBuildResponse = Message<"methods.registry.v1.RetryBuildResponse"> & {
+  /**
+   * @generated from field: methods.registry.v1.Method method = 1;
+   */
+  method?: Method | undefined;
+};
+
+/**
+ * Describes the message methods.registry.v1.RetryBuildResponse.
+ * Use `create(RetryBuildResponseSchema)` to create a new message.
+ */
+export const RetryBuildResponseSchema: GenMessage<RetryBuildResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 32);
+
+/**
+ * @generated from message methods.registry.v1.ValidateSourceRequest
+ */
+export type ValidateSourceRequest = Message<"methods.registry.v1.ValidateSourceRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: bytes source = 2;
+   */
+  source: Uint8Array;
+};
+
+/**
+ * Describes the message methods.registry.v1.ValidateSourceRequest.
+ * Use `create(ValidateSourceRequestSchema)` to create a new message.
+ */
+export const ValidateSourceRequestSchema: GenMessage<ValidateSourceRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 33);
+
+/**
+ * @generated from message methods.registry.v1.ValidateSourceResponse
+ */
+export type ValidateSourceResponse = Message<"methods.registry.v1.ValidateSourceResponse"> & {
+  /**
+   * No finding is an error.
+   *
+   * @generated from field: bool ok = 1;
+   */
+  ok: boolean;
+
+  /**
+   * @generated from field: repeated methods.error.v1.Finding findings = 2;
+   */
+  findings: Finding[];
+};
+
+/**
+ * Describes the message methods.registry.v1.ValidateSourceResponse.
+ * Use `create(ValidateSourceResponseSchema)` to create a new message.
+ */
+export const ValidateSourceResponseSchema: GenMessage<ValidateSourceResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 34);
+
+/**
+ * @generated from message methods.registry.v1.ListVersionsRequest
+ */
+export type ListVersionsRequest = Message<"methods.registry.v1.ListVersionsRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string method_id = 2;
+   */
+  methodId: string;
+
+  /**
+   * @generated from field: string cursor = 3;
+   */
+  cursor: string;
+
+  /**
+   * @generated from field: uint32 limit = 4;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message methods.registry.v1.ListVersionsRequest.
+ * Use `create(ListVersionsRequestSchema)` to create a new message.
+ */
+export const ListVersionsRequestSchema: GenMessage<ListVersionsRequest> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 35);
+
+/**
+ * @generated from message methods.registry.v1.ListVersionsResponse
+ */
+export type ListVersionsResponse = Message<"methods.registry.v1.ListVersionsResponse"> & {
+  /**
+   * @generated from field: repeated methods.registry.v1.Version versions = 1;
+   */
+  versions: Version[];
+
+  /**
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+};
+
+/**
+ * Describes the message methods.registry.v1.ListVersionsResponse.
+ * Use `create(ListVersionsResponseSchema)` to create a new message.
+ */
+export const ListVersionsResponseSchema: GenMessage<ListVersionsResponse> = /*@__PURE__*/
+  messageDesc(file_methods_registry_v1_method_registry_service, 36);
 
 /**
  * @generated from message methods.registry.v1.GetVersionRequest
@@ -529,7 +976,7 @@ export type GetVersionRequest = Message<"methods.registry.v1.GetVersionRequest">
  * Use `create(GetVersionRequestSchema)` to create a new message.
  */
 export const GetVersionRequestSchema: GenMessage<GetVersionRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 20);
+  messageDesc(file_methods_registry_v1_method_registry_service, 37);
 
 /**
  * @generated from message methods.registry.v1.GetVersionResponse
@@ -553,7 +1000,7 @@ export type GetVersionResponse = Message<"methods.registry.v1.GetVersionResponse
  * Use `create(GetVersionResponseSchema)` to create a new message.
  */
 export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 21);
+  messageDesc(file_methods_registry_v1_method_registry_service, 38);
 
 /**
  * @generated from message methods.registry.v1.PutLockRequest
@@ -585,7 +1032,7 @@ export type PutLockRequest = Message<"methods.registry.v1.PutLockRequest"> & {
  * Use `create(PutLockRequestSchema)` to create a new message.
  */
 export const PutLockRequestSchema: GenMessage<PutLockRequest> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 22);
+  messageDesc(file_methods_registry_v1_method_registry_service, 39);
 
 /**
  * @generated from message methods.registry.v1.PutLockResponse
@@ -607,7 +1054,7 @@ export type PutLockResponse = Message<"methods.registry.v1.PutLockResponse"> & {
  * Use `create(PutLockResponseSchema)` to create a new message.
  */
 export const PutLockResponseSchema: GenMessage<PutLockResponse> = /*@__PURE__*/
-  messageDesc(file_methods_registry_v1_method_registry_service, 23);
+  messageDesc(file_methods_registry_v1_method_registry_service, 40);
 
 /**
  * Organizations, keys, methods and versions. Every request names the organization it acts in.
@@ -660,6 +1107,26 @@ export const MethodRegistryService: GenService<{
     output: typeof ResolveServiceKeyResponseSchema;
   },
   /**
+   * A new one, told once; the earlier one signs no more.
+   *
+   * @generated from rpc methods.registry.v1.MethodRegistryService.RenewWebhookSecret
+   */
+  renewWebhookSecret: {
+    methodKind: "unary";
+    input: typeof RenewWebhookSecretRequestSchema;
+    output: typeof RenewWebhookSecretResponseSchema;
+  },
+  /**
+   * Keeps when keys were last used, to the minute.
+   *
+   * @generated from rpc methods.registry.v1.MethodRegistryService.NoteKeyUse
+   */
+  noteKeyUse: {
+    methodKind: "unary";
+    input: typeof NoteKeyUseRequestSchema;
+    output: typeof NoteKeyUseResponseSchema;
+  },
+  /**
    * For signing; also for a revoked key, whose runs go on.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.GetWebhookSecret
@@ -700,6 +1167,64 @@ export const MethodRegistryService: GenService<{
     methodKind: "unary";
     input: typeof GetMethodRequestSchema;
     output: typeof GetMethodResponseSchema;
+  },
+  /**
+   * Newest first.
+   *
+   * @generated from rpc methods.registry.v1.MethodRegistryService.ListMethods
+   */
+  listMethods: {
+    methodKind: "unary";
+    input: typeof ListMethodsRequestSchema;
+    output: typeof ListMethodsResponseSchema;
+  },
+  /**
+   * @generated from rpc methods.registry.v1.MethodRegistryService.UpdateMethod
+   */
+  updateMethod: {
+    methodKind: "unary";
+    input: typeof UpdateMethodRequestSchema;
+    output: typeof UpdateMethodResponseSchema;
+  },
+  /**
+   * What a creation key made, on either route.
+   *
+   * @generated from rpc methods.registry.v1.MethodRegistryService.FindCreation
+   */
+  findCreation: {
+    methodKind: "unary";
+    input: typeof FindCreationRequestSchema;
+    output: typeof FindCreationResponseSchema;
+  },
+  /**
+   * Compiles a failed recording anew.
+   *
+   * @generated from rpc methods.registry.v1.MethodRegistryService.RetryBuild
+   */
+  retryBuild: {
+    methodKind: "unary";
+    input: typeof RetryBuildRequestSchema;
+    output: typeof RetryBuildResponseSchema;
+  },
+  /**
+   * Says what saving this source would find; saves nothing.
+   *
+   * @generated from rpc methods.registry.v1.MethodRegistryService.ValidateSource
+   */
+  validateSource: {
+    methodKind: "unary";
+    input: typeof ValidateSourceRequestSchema;
+    output: typeof ValidateSourceResponseSchema;
+  },
+  /**
+   * Newest first.
+   *
+   * @generated from rpc methods.registry.v1.MethodRegistryService.ListVersions
+   */
+  listVersions: {
+    methodKind: "unary";
+    input: typeof ListVersionsRequestSchema;
+    output: typeof ListVersionsResponseSchema;
   },
   /**
    * @generated from rpc methods.registry.v1.MethodRegistryService.GetVersion

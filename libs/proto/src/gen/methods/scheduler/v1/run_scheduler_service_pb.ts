@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ErrorDetail } from "../../error/v1/error_detail_pb.ts";
 import { file_methods_error_v1_error_detail } from "../../error/v1/error_detail_pb.ts";
-import type { Answerer, RunView } from "../../run/v1/run_pb.ts";
+import type { Answerer, RunStatus, RunView } from "../../run/v1/run_pb.ts";
 import { file_methods_run_v1_run } from "../../run/v1/run_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/scheduler/v1/run_scheduler_service.proto.
  */
 export const file_methods_scheduler_v1_run_scheduler_service: GenFile = /*@__PURE__*/
-  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIkMKD0V4Y2hhbmdlUmVxdWVzdBIwCgVpdGVtcxgBIAMoCzIhLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdhdGV3YXlJdGVtIkEKEEV4Y2hhbmdlUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlSXRlbSKsAwoLR2F0ZXdheUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRITCgtkZWFkbGluZV9tcxgCIAEoDRISCgpyZXF1ZXN0X2lkGAMgASgJEi8KBXN0YXJ0GAQgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IABIrCgNnZXQYBSABKAsyHC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5IABIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5BbnN3ZXJSdW5IABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5DYW5jZWxSdW5IABIvCgV3YXRjaBgIIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLldhdGNoUnVuSAASMwoHdW53YXRjaBgJIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlVud2F0Y2hSdW5IABIxCgZsb29rdXAYCiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5Mb29rdXBSdW5IAEIGCgRpdGVtIt8BCghOb2RlSXRlbRIPCgdjYWxsX2lkGAEgASgNEi0KA3J1bhgCIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blJlcGx5SAASLgoFZXJyb3IYAyABKAsyHS5tZXRob2RzLmVycm9yLnYxLkVycm9yRGV0YWlsSAASJwoEcHVzaBgEIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIyCgZzdGF0dXMYBSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlU3RhdHVzSABCBgoEaXRlbSJUCgpOb2RlU3RhdHVzEg8KB25vZGVfaWQYASABKAkSFAoMc2hhcmRzX293bmVkGAIgASgNEhAKCGRyYWluaW5nGAMgASgIEg0KBXJlYWR5GAQgASgIItcCCghTdGFydFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGbWV0aG9kGAIgASgJEhIKCnZlcnNpb25faWQYAyABKAkSEwoLaW5wdXRzX2pzb24YBCABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgFIAEoDBIWCg5yZXF1ZXN0X2RpZ2VzdBgGIAEoDBITCgt3ZWJob29rX3VybBgHIAEoCRIOCgZrZXlfaWQYCCABKAkSKwoJYW5zd2VyX2J5GAkgASgOMhgubWV0aG9kcy5ydW4udjEuQW5zd2VyZXISPgoIbWV0YWRhdGEYCiADKAsyLC5tZXRob2RzLnNjaGVkdWxlci52MS5TdGFydFJ1bi5NZXRhZGF0YUVudHJ5Eg0KBW5lZWRzGAsgAygJGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJNCglMb29rdXBSdW4SDgoGb3JnX2lkGAEgASgJEhgKEGlkZW1wb3RlbmN5X2hhc2gYAiABKAwSFgoOcmVxdWVzdF9kaWdlc3QYAyABKAwiKAoGR2V0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiVQoJQW5zd2VyUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSEwoLYW5zd2VyX2pzb24YBCABKAkiKwoJQ2FuY2VsUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiKgoIV2F0Y2hSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSIcCgpVbndhdGNoUnVuEg4KBnJ1bl9pZBgBIAEoCSJCCghSdW5SZXBseRIkCgNydW4YASABKAsyFy5tZXRob2RzLnJ1bi52MS5SdW5WaWV3EhAKCHJlcGxheWVkGAIgASgIMnQKE1J1blNjaGVkdWxlclNlcnZpY2USXQoIRXhjaGFuZ2USJS5tZXRob2RzLnNjaGVkdWxlci52MS5FeGNoYW5nZVJlcXVlc3QaJi5tZXRob2RzLnNjaGVkdWxlci52MS5FeGNoYW5nZVJlc3BvbnNlKAEwAWIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIkMKD0V4Y2hhbmdlUmVxdWVzdBIwCgVpdGVtcxgBIAMoCzIhLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdhdGV3YXlJdGVtIkEKEEV4Y2hhbmdlUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlSXRlbSLcAwoLR2F0ZXdheUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRITCgtkZWFkbGluZV9tcxgCIAEoDRISCgpyZXF1ZXN0X2lkGAMgASgJEi8KBXN0YXJ0GAQgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IABIrCgNnZXQYBSABKAsyHC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5IABIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5BbnN3ZXJSdW5IABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5DYW5jZWxSdW5IABIvCgV3YXRjaBgIIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLldhdGNoUnVuSAASMwoHdW53YXRjaBgJIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlVud2F0Y2hSdW5IABIxCgZsb29rdXAYCiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5Mb29rdXBSdW5IABIuCgRsaXN0GAsgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnNIAEIGCgRpdGVtIo4CCghOb2RlSXRlbRIPCgdjYWxsX2lkGAEgASgNEi0KA3J1bhgCIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blJlcGx5SAASLgoFZXJyb3IYAyABKAsyHS5tZXRob2RzLmVycm9yLnYxLkVycm9yRGV0YWlsSAASJwoEcHVzaBgEIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIyCgZzdGF0dXMYBSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlU3RhdHVzSAASLQoEcGFnZRgGIAEoCzIdLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blBhZ2VIAEIGCgRpdGVtIlQKCk5vZGVTdGF0dXMSDwoHbm9kZV9pZBgBIAEoCRIUCgxzaGFyZHNfb3duZWQYAiABKA0SEAoIZHJhaW5pbmcYAyABKAgSDQoFcmVhZHkYBCABKAgi1wIKCFN0YXJ0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRITCgtpbnB1dHNfanNvbhgEIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAUgASgMEhYKDnJlcXVlc3RfZGlnZXN0GAYgASgMEhMKC3dlYmhvb2tfdXJsGAcgASgJEg4KBmtleV9pZBgIIAEoCRIrCglhbnN3ZXJfYnkYCSABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchI+CghtZXRhZGF0YRgKIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuLk1ldGFkYXRhRW50cnkSDQoFbmVlZHMYCyADKAkaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIk0KCUxvb2t1cFJ1bhIOCgZvcmdfaWQYASABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgCIAEoDBIWCg5yZXF1ZXN0X2RpZ2VzdBgDIAEoDCIoCgZHZXRSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSJVCglBbnN3ZXJSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRITCgtxdWVzdGlvbl9pZBgDIAEoCRITCgthbnN3ZXJfanNvbhgEIAEoCSIrCglDYW5jZWxSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSIqCghXYXRjaFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIhwKClVud2F0Y2hSdW4SDgoGcnVuX2lkGAEgASgJIkIKCFJ1blJlcGx5EiQKA3J1bhgBIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXcSEAoIcmVwbGF5ZWQYAiABKAgimgIKCExpc3RSdW5zEg4KBm9yZ19pZBgBIAEoCRIOCgZjdXJzb3IYAiABKAkSDQoFbGltaXQYAyABKA0SKQoGc3RhdHVzGAQgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgFIAEoCRI+CghtZXRhZGF0YRgGIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RSdW5zLk1ldGFkYXRhRW50cnkSGAoQY3JlYXRlZF9hZnRlcl9tcxgHIAEoARIZChFjcmVhdGVkX2JlZm9yZV9tcxgIIAEoARovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRQoHUnVuUGFnZRIlCgRydW5zGAEgAygLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxITCgtuZXh0X2N1cnNvchgCIAEoCTJ0ChNSdW5TY2hlZHVsZXJTZXJ2aWNlEl0KCEV4Y2hhbmdlEiUubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXF1ZXN0GiYubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXNwb25zZSgBMAFiBnByb3RvMw", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
 
 /**
  * @generated from message methods.scheduler.v1.ExchangeRequest
@@ -118,6 +118,12 @@ export type GatewayItem = Message<"methods.scheduler.v1.GatewayItem"> & {
      */
     value: LookupRun;
     case: "lookup";
+  } | {
+    /**
+     * @generated from field: methods.scheduler.v1.ListRuns list = 11;
+     */
+    value: ListRuns;
+    case: "list";
   } | { case: undefined; value?: undefined };
 };
 
@@ -168,6 +174,12 @@ export type NodeItem = Message<"methods.scheduler.v1.NodeItem"> & {
      */
     value: NodeStatus;
     case: "status";
+  } | {
+    /**
+     * @generated from field: methods.scheduler.v1.RunPage page = 6;
+     */
+    value: RunPage;
+    case: "page";
   } | { case: undefined; value?: undefined };
 };
 
@@ -464,6 +476,97 @@ export type RunReply = Message<"methods.scheduler.v1.RunReply"> & {
  */
 export const RunReplySchema: GenMessage<RunReply> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 12);
+
+/**
+ * Newest first, by any node. Empty fields select nothing out.
+ *
+ * @generated from message methods.scheduler.v1.ListRuns
+ */
+export type ListRuns = Message<"methods.scheduler.v1.ListRuns"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string cursor = 2;
+   */
+  cursor: string;
+
+  /**
+   * 1 to 200; 0: 50.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * @generated from field: methods.run.v1.RunStatus status = 4;
+   */
+  status: RunStatus;
+
+  /**
+   * Production id, wf_...
+   *
+   * @generated from field: string method = 5;
+   */
+  method: string;
+
+  /**
+   * All of these pairs, as they are.
+   *
+   * @generated from field: map<string, string> metadata = 6;
+   */
+  metadata: { [key: string]: string };
+
+  /**
+   * Later than, earlier than; 0: any time.
+   *
+   * @generated from field: double created_after_ms = 7;
+   */
+  createdAfterMs: number;
+
+  /**
+   * @generated from field: double created_before_ms = 8;
+   */
+  createdBeforeMs: number;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.ListRuns.
+ * Use `create(ListRunsSchema)` to create a new message.
+ */
+export const ListRunsSchema: GenMessage<ListRuns> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 13);
+
+/**
+ * A page looks at a bounded number of runs: it may hold fewer than asked for, even none, while next_cursor tells that
+ * there are more.
+ *
+ * @generated from message methods.scheduler.v1.RunPage
+ */
+export type RunPage = Message<"methods.scheduler.v1.RunPage"> & {
+  /**
+   * Without steps, questions, results and the messages of errors.
+   *
+   * @generated from field: repeated methods.run.v1.RunView runs = 1;
+   */
+  runs: RunView[];
+
+  /**
+   * Empty: there are no more.
+   *
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.RunPage.
+ * Use `create(RunPageSchema)` to create a new message.
+ */
+export const RunPageSchema: GenMessage<RunPage> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 14);
 
 /**
  * What gateways ask of the run-scheduler. One stream a gateway and node; a frame holds everything for the

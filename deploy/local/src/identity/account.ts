@@ -1,0 +1,70 @@
+// Who signs in to the development provider: an e-mail address in an organization, both taken at their word.
+import { createHash } from 'node:crypto';
+
+export type AccountRole = 'viewer' | 'member' | 'admin';
+
+export interface Account {
+  /** The tokens' `sub`: the same for the same address in the same organization, with every stack. */
+  readonly accountId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly orgId: string;
+  readonly orgName: string;
+  /** null: the service decides. */
+  readonly role: AccountRole | null;
+}
+
+/** One sentence for the person who typed it. */
+export class AccountFault extends Error {
+  override readonly name = 'AccountFault';
+}
+
+export const ROLES: readonly AccountRole[] = ['viewer', 'member', 'admin'];
+const EMAIL_CHARACTERS_MAX = 254;
+const ORGANIZATION_CHARACTERS_MAX = 100;
+
+/** @throws AccountFault */
+export function accountOf(typed: { email: string; organization: string; role: string }): Account {
+  const email = typed.email.trim();
+  if (email.length > EMAIL_CHARACTERS_MAX || !/^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(email))
+    throw new AccountFault('Give an e-mail address, like ada@example.com.');
+  const orgName = typed.organization.normalize('NFC').replace(/\s+/g, ' ').trim();
+  if (orgName === '' || orgName.length > ORGANIZATION_CHARACTERS_MAX || /\p{C}/u.test(orgName))
+    throw new AccountFault(`Give the organization's name, ${ORGANIZATION_CHARACTERS_MAX} characters at most.`);
+  const role = typed.role === '' ? null : ROLES.find((known) => known === typed.role);
+  if (role === undefined) throw new AccountFault(`A role is one of ${ROLES.join(', ')}.`);
+  const orgId = organizationId(orgName);
+  return { accountId: accountId(email, orgId), email, name: nameIn(email), orgId, orgName, role };
+}
+
+/** The claims of every token of this account. Without a role there is no claim of that name. */
+export function claimsOf(account: Account): Record<string, unknown> {
+  return {
+    org_id: account.orgId,
+    org_name: account.orgName,
+    ...(account.role === null ? {} : { role: account.role }),
+    email: account.email,
+    email_verified: true,
+    name: account.name,
+  };
+}
+
+/** `Local` is `local`. A name that is no plain word has a dot in its id, so that no other name becomes the same. */
+function organizationId(name: string): string {
+  const plain = name.toLowerCase();
+  return /^[a-z0-9][a-z0-9-]{0,62}$/.test(plain) ? plain : `org.${digest(plain).slice(0, 24)}`;
+}
+
+function accountId(email: string, orgId: string): string {
+  return `dev.${digest(`${email.toLowerCase()}\n${orgId}`).slice(0, 32)}`;
+}
+
+/** ada.lovelace@example.com is Ada Lovelace. */
+function nameIn(email: string): string {
+  const words = (email.split('@')[0] ?? '').split(/[._+-]+/).filter((word) => word !== '');
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ') || email;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

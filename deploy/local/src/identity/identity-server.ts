@@ -1,0 +1,94 @@
+// The provider's HTTP server on loopback: its own pages, tokens for scripts, and the protocol's routes.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Stoppable } from '@methods/base/stoppable';
+import type { Logger } from '@methods/logging/logger';
+import { RequestFault, sendJson } from './http.ts';
+import type { IdentityProvider } from './identity-provider.ts';
+import type { Interactions } from './interactions.ts';
+import { issueToken } from './issue-token.ts';
+import { CONTENT_POLICY } from './pages/page.ts';
+import { ISSUE_TOKEN_PATH } from './token-request.ts';
+
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 30_000;
+
+export interface IdentityServerParts {
+  readonly issuer: string;
+  readonly port: number;
+  readonly identity: IdentityProvider;
+  readonly interactions: Interactions;
+  readonly tokenSecret: string;
+  readonly logger: Logger;
+}
+
+export class IdentityServer implements Stoppable {
+  private readonly server: Server;
+  private readonly protocol: (request: IncomingMessage, response: ServerResponse) => void;
+
+  constructor(private readonly parts: IdentityServerParts) {
+    const { provider } = parts.identity;
+    // A listener of its own keeps the framework from printing what may quote a request.
+    provider.on('error', (error) => this.failed(error));
+    provider.on('server_error', (_context, error) => this.failed(error));
+    this.protocol = provider.callback();
+    const limits = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS };
+    this.server = createServer(limits, (request, response) => void this.answer(request, response));
+  }
+
+  get port(): number {
+    return this.parts.port;
+  }
+
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(this.parts.port, '127.0.0.1', resolve);
+    });
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeIdleConnections();
+    });
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('content-security-policy', CONTENT_POLICY);
+    response.setHeader('x-content-type-options', 'nosniff');
+    // Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
+    response.setHeader('referrer-policy', 'same-origin');
+    try {
+      this.refuseForeign(request);
+      const [path = '/'] = (request.url ?? '/').split('?');
+      if (path === ISSUE_TOKEN_PATH)
+        return await issueToken(this.parts.identity, this.parts.tokenSecret, request, response);
+      if (path.startsWith('/interaction/')) {
+        refuseForeignOrigin(request, this.parts.issuer);
+        if (await this.parts.interactions.handle(path, request, response)) return;
+      }
+      this.protocol(request, response);
+    } catch (error) {
+      if (response.headersSent) return void response.destroy();
+      if (error instanceof RequestFault)
+        return sendJson(response, error.status, { error: 'invalid_request', error_description: error.message });
+      this.failed(error);
+      sendJson(response, 500, { error: 'server_error', error_description: 'A fault of the identity provider.' });
+    }
+  }
+
+  /** A page elsewhere could give our address another name (DNS rebinding), and links are made of the name asked for. */
+  private refuseForeign(request: IncomingMessage): void {
+    if (`http://${request.headers.host}` !== this.parts.issuer)
+      throw new RequestFault(421, `This provider answers at ${this.parts.issuer} alone.`);
+  }
+
+  private failed(error: unknown): void {
+    this.parts.logger.error({ err: error }, 'a request failed');
+  }
+}
+
+function refuseForeignOrigin({ method, headers }: IncomingMessage, issuer: string): void {
+  if (method === 'GET' || headers.origin === undefined || headers.origin === issuer) return;
+  throw new RequestFault(403, 'The form came from another site.');
+}

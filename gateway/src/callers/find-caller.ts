@@ -1,0 +1,113 @@
+// Who makes a request, by what it shows and where: the one place that decides which credential a surface takes.
+import type { Caller, UserCaller } from '@methods/auth/caller';
+import { isOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
+import { parseBearerKey } from '@methods/auth/service-key';
+import type { FastifyRequest } from 'fastify';
+import type { Member, Origin } from '../clients/accounts.ts';
+import type { OpenedUpload } from '../clients/upload-tokens.ts';
+import type { FindCaller } from '../plugins/caller.ts';
+import type { VerifiedToken } from './access-tokens.ts';
+import { CallerRefused } from './caller-refused.ts';
+import type { Identity } from './identity.ts';
+import { hasOwnOrigin, sessionToken } from './session-cookie.ts';
+import type { GuardedSurface } from './surface.ts';
+
+/** A value that is at hand, or that somebody has to be asked for. */
+type Soon<Value> = Value | Promise<Value>;
+
+export interface CallerSources {
+  readonly registry: { callerOf(authPart: string): Soon<Caller | null> };
+  readonly accounts: {
+    memberOf(identity: Identity, from: Origin): Soon<Member>;
+    sessionMember(sessionSha256: Buffer): Soon<Member | null>;
+  };
+  /** Null: there is no issuer, so there are no people. */
+  readonly accessTokens: { verify(token: string): Soon<VerifiedToken> } | null;
+  readonly uploadTokens: { uploadOf(tokenSha256: Buffer): Promise<OpenedUpload | null> };
+  readonly keyUses: { used(orgId: string, keyId: string): void };
+  readonly publicUrl: string | null;
+  /** What to tell somebody whose token names no organization. */
+  readonly noOrganization: string;
+}
+
+/** Access tokens grow with their claims; what is longer than this is none. */
+const HEADER_LENGTH_MAX = 8_192;
+const BEARER = /^bearer +(\S+) *$/i;
+const WORKFLOW_UPLOAD = /^workflowupload +(\S+) *$/i;
+const KEY_LENGTH_MAX = 200;
+
+export function callerFinder(sources: CallerSources): FindCaller {
+  return (request, surface) => {
+    const header = request.headers.authorization;
+    // A header that is there decides, also against a cookie.
+    if (header === undefined) {
+      if (surface !== 'api') throw new CallerRefused('no_credential');
+      return sessionCaller(sources, request);
+    }
+    if (header.length > HEADER_LENGTH_MAX) throw new CallerRefused('malformed');
+    if (surface === 'upload') return uploadCaller(sources, request, header);
+    const token = BEARER.exec(header)?.[1];
+    if (token === undefined) throw new CallerRefused('malformed');
+    if (!token.startsWith('sk_')) return tokenCaller(sources, request, token, surface);
+    if (surface !== 'service') throw new CallerRefused('other_kind');
+    return keyCaller(sources, token);
+  };
+}
+
+function keyCaller({ registry, keyUses }: CallerSources, text: string): Soon<Caller> {
+  const key = text.length > KEY_LENGTH_MAX ? null : parseBearerKey(text);
+  if (key === null) throw new CallerRefused('malformed');
+  return then(registry.callerOf(key.authPart), (caller) => {
+    if (caller?.kind !== 'service_key') throw new CallerRefused('unknown_key');
+    keyUses.used(caller.orgId, caller.keyId);
+    return caller;
+  });
+}
+
+function tokenCaller(sources: CallerSources, from: Origin, token: string, surface: GuardedSurface): Soon<Caller> {
+  const { accessTokens, accounts, noOrganization } = sources;
+  if (accessTokens === null) throw new CallerRefused('tokens_not_taken');
+  return then(accessTokens.verify(token), ({ forMachines, identity }) => {
+    // A token of an MCP client opens what people see, and neither runs methods as a program nor replaces the CLI.
+    if (!forMachines && surface !== 'api') throw new CallerRefused('token_audience');
+    if (identity === null) throw new CallerRefused('no_organization', noOrganization);
+    return then(accounts.memberOf(identity, from), (member) =>
+      userCaller(member, forMachines ? 'machine_token' : 'mcp_token'),
+    );
+  });
+}
+
+function sessionCaller({ accounts, publicUrl }: CallerSources, request: FastifyRequest): Soon<Caller> {
+  const token = sessionToken(request);
+  if (token === null) throw new CallerRefused('no_credential');
+  return then(accounts.sessionMember(opaqueTokenSha256(token)), (member) => {
+    if (member === null) throw new CallerRefused('unknown_session');
+    // The browser sends the cookie whichever page asks; only ours may change something with it.
+    if (isUnsafe(request.method) && !hasOwnOrigin(request, publicUrl)) {
+      throw new CallerRefused('foreign_origin', 'A change with the cookie has to come from a page of this server.');
+    }
+    return userCaller(member, 'session');
+  });
+}
+
+async function uploadCaller({ uploadTokens }: CallerSources, request: FastifyRequest, header: string): Promise<Caller> {
+  const token = WORKFLOW_UPLOAD.exec(header)?.[1];
+  if (token === undefined || !isOpaqueToken(token)) throw new CallerRefused('malformed');
+  const upload = await uploadTokens.uploadOf(opaqueTokenSha256(token));
+  if (upload === null) throw new CallerRefused('unknown_upload_token');
+  if (upload.uploadId !== (request.params as { id?: unknown }).id) throw new CallerRefused('other_upload');
+  return { kind: 'upload', ...upload };
+}
+
+function userCaller({ orgId, userId, role }: Member, credential: UserCaller['credential']): UserCaller {
+  return { kind: 'user', orgId, userId, role, credential };
+}
+
+function isUnsafe(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+}
+
+/** Goes on at once with what is at hand. */
+function then<Value, Next>(value: Soon<Value>, next: (value: Value) => Soon<Next>): Soon<Next> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

@@ -1,0 +1,74 @@
+// Who a verified token or a sign-in is about, by the claims this server is told to read.
+import { isRole, mayActAs, type Role } from '@methods/auth/caller';
+
+export interface Identity {
+  /** The issuer's own id of the organization. */
+  readonly externalOrgId: string;
+  /** Empty: not told. */
+  readonly orgName: string;
+  readonly subject: string;
+  readonly email: string;
+  readonly name: string;
+  /** Empty: the issuer claims none, or none of ours. */
+  readonly claimedRole: Role | '';
+}
+
+export interface ClaimNames {
+  readonly orgClaim: string;
+  readonly orgNameClaim: string;
+  readonly roleClaim: string | null;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+const ID_CHARACTERS_MAX = 256;
+const EMAIL_CHARACTERS_MAX = 320;
+const NAME_CHARACTERS_MAX = 256;
+// Control characters and halves of a character.
+const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
+
+/** Null: the claims name no organization. `sub` is there, whoever verified them has seen to it. */
+export function identityOf(claims: Claims, names: ClaimNames): Identity | null {
+  const externalOrgId = idOf(claims[names.orgClaim]);
+  const subject = idOf(claims.sub);
+  if (externalOrgId === '' || subject === '') return null;
+  return {
+    externalOrgId,
+    subject,
+    orgName: shownText(claims[names.orgNameClaim], NAME_CHARACTERS_MAX),
+    email: emailOf(claims.email),
+    name: shownText(claims.name, NAME_CHARACTERS_MAX),
+    claimedRole: names.roleClaim === null ? '' : roleOf(claims[names.roleClaim]),
+  };
+}
+
+export function noOrganization({ orgClaim }: ClaimNames): string {
+  return `The sign-in names no organization: the identity provider gives no claim ${orgClaim}.`;
+}
+
+// An id is compared, so it is never cut: what is too long is none.
+function idOf(value: unknown): string {
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof text !== 'string' || UNSTORABLE.test(text)) return '';
+  return [...text].length <= ID_CHARACTERS_MAX ? text : '';
+}
+
+function shownText(value: unknown, charactersMax: number): string {
+  if (typeof value !== 'string') return '';
+  const characters = [...value.replaceAll(new RegExp(UNSTORABLE, 'gu'), ' ').trim()];
+  return characters.slice(0, charactersMax).join('');
+}
+
+// An address cut short would be another one.
+function emailOf(value: unknown): string {
+  const text = shownText(value, EMAIL_CHARACTERS_MAX + 1);
+  return [...text].length <= EMAIL_CHARACTERS_MAX ? text : '';
+}
+
+// Some issuers send a list: the highest role in it counts.
+function roleOf(value: unknown): Role | '' {
+  const claimed = (Array.isArray(value) ? value : [value]).filter(
+    (each): each is Role => typeof each === 'string' && isRole(each),
+  );
+  return claimed.reduce<Role | ''>((best, each) => (best === '' || mayActAs(each, best) ? each : best), '');
+}

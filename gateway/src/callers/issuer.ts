@@ -1,0 +1,78 @@
+// The identity provider: what it says of itself and its keys, asked for when first needed. While it is away, what is
+// known goes on working.
+import type { Clock } from '@methods/base/clock';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, type LocalJWKSet } from 'jose';
+import { issuerAway, issuerDocument } from './issuer-document.ts';
+import { OnceInAWhile } from './once-in-a-while.ts';
+
+/** A key that the issuer withdraws is refused after at most this long, while the issuer can be reached. */
+const KEYS_AGE_MS = 300_000;
+const UNKNOWN_KEY_PAUSE_MS = 10_000;
+const AWAY_PAUSE_MS = 1_000;
+const DOCUMENT_AGE_MS = 3_600_000;
+
+export class Issuer {
+  private document: Record<string, unknown> | null = null;
+  private documentReadAtMs = 0;
+  private keys: LocalJWKSet | null = null;
+  private keysReadAtMs = 0;
+  private readonly reading: OnceInAWhile;
+  private readonly readingKeys: OnceInAWhile;
+
+  /** `url` exactly as tokens name it. */
+  constructor(
+    readonly url: string,
+    private readonly clock: Clock,
+  ) {
+    const pauses = { afterSuccessMs: UNKNOWN_KEY_PAUSE_MS, afterFailureMs: AWAY_PAUSE_MS };
+    this.reading = new OnceInAWhile(clock, { ...pauses, afterSuccessMs: 0 }, () => this.readDocument());
+    this.readingKeys = new OnceInAWhile(clock, pauses, () => this.readKeys());
+  }
+
+  /** The discovery document (OpenID Connect Discovery 1.0). @throws ServiceError unavailable */
+  async metadata(): Promise<Record<string, unknown>> {
+    if (this.document === null) await this.reading.run();
+    else if (this.clock.monotonicMs() - this.documentReadAtMs > DOCUMENT_AGE_MS) this.reading.run().catch(() => {});
+    if (this.document === null) throw issuerAway('no discovery document');
+    return this.document;
+  }
+
+  /**
+   * The issuer's key a token says it is signed with. Nothing but `kid` and `alg` is taken from the token's header.
+   * @throws JWKSNoMatchingKey; ServiceError unavailable when the key may exist but the issuer is away
+   */
+  readonly keyOf: JWTVerifyGetKey = async (header, token) => {
+    const known = this.keys;
+    if (known) {
+      if (this.clock.monotonicMs() - this.keysReadAtMs > KEYS_AGE_MS) this.readingKeys.run().catch(() => {});
+      try {
+        return await known(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      }
+    }
+    await this.readingKeys.run();
+    if (this.keys === null) throw issuerAway('no keys');
+    return this.keys(header, token);
+  };
+
+  private async readDocument(): Promise<void> {
+    const base = this.url.replace(/\/$/, '');
+    const document = await issuerDocument(`${base}/.well-known/openid-configuration`);
+    if (document.issuer !== this.url) throw issuerAway(`the document of ${this.url} names another issuer`);
+    this.document = document;
+    this.documentReadAtMs = this.clock.monotonicMs();
+  }
+
+  private async readKeys(): Promise<void> {
+    const { jwks_uri: address } = await this.metadata();
+    if (typeof address !== 'string') throw issuerAway('the discovery document names no jwks_uri');
+    const document = await issuerDocument(address);
+    try {
+      this.keys = createLocalJWKSet(document as unknown as JSONWebKeySet);
+    } catch (cause) {
+      throw issuerAway(cause);
+    }
+    this.keysReadAtMs = this.clock.monotonicMs();
+  }
+}

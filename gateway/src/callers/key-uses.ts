@@ -1,0 +1,70 @@
+// When each key was last used: counted in memory and told to the registry once a minute, because to the minute is all
+// that people need and a write a request is what nobody can pay.
+import type { Clock, Timer } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+import type { Logger } from '@methods/logging/logger';
+
+export interface KeyUse {
+  readonly orgId: string;
+  readonly keyId: string;
+  /** Wall time in ms. */
+  readonly usedAtMs: number;
+}
+
+export interface KeyUsesOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Takes at most `KEY_USES_MAX_A_CALL`. A repeat is harmless: the latest use counts. */
+  readonly note: (uses: readonly KeyUse[]) => Promise<void>;
+}
+
+export const KEY_USES_MAX_A_CALL = 1_000;
+const EVERY_MS = 60_000;
+const KEYS_MAX = 20_000;
+
+export class KeyUses implements Stoppable {
+  private readonly uses = new Map<string, { orgId: string; usedAtMs: number }>();
+  private timer: Timer | null = null;
+
+  constructor(private readonly options: KeyUsesOptions) {}
+
+  start(): void {
+    this.timer = this.options.clock.after(EVERY_MS, () => {
+      void this.tell().finally(() => {
+        if (this.timer !== null) this.start();
+      });
+    });
+  }
+
+  /** At the process's end what is not told yet is told, if the registry takes it. */
+  async stop(): Promise<void> {
+    this.timer?.cancel();
+    this.timer = null;
+    await this.tell();
+  }
+
+  used(orgId: string, keyId: string): void {
+    const usedAtMs = this.options.clock.wallMs();
+    const use = this.uses.get(keyId);
+    if (use) use.usedAtMs = usedAtMs;
+    // Beyond the bound a key waits for the next minute.
+    else if (this.uses.size < KEYS_MAX) this.uses.set(keyId, { orgId, usedAtMs });
+  }
+
+  /** Tells all uses so far. What the registry does not take now is told a minute later. */
+  async tell(): Promise<void> {
+    const all = [...this.uses].map(([keyId, use]) => ({ keyId, ...use }));
+    for (let at = 0; at < all.length; at += KEY_USES_MAX_A_CALL) {
+      const some = all.slice(at, at + KEY_USES_MAX_A_CALL);
+      try {
+        await this.options.note(some);
+      } catch (error) {
+        this.options.logger.warn({ error, keys: all.length - at }, 'uses of keys could not be noted yet');
+        return;
+      }
+      for (const { keyId, usedAtMs } of some) {
+        if (this.uses.get(keyId)?.usedAtMs === usedAtMs) this.uses.delete(keyId);
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+// The caller of a request as the registry writes it down with every change.
+import { type Caller, callerId } from '@methods/auth/caller';
+import type { FastifyRequest } from 'fastify';
+import { callerOf } from '../plugins/caller.ts';
+
+/** What `methods.registry.v1.Doer` is made of. */
+export interface RequestDoer {
+  readonly kind: Caller['kind'];
+  /** usr_, key_ or upl_. */
+  readonly id: string;
+  readonly ip: string;
+  readonly requestId: string;
+}
+
+/** @throws ServiceError unauthorized on a route without callers. */
+export function doerOf(request: FastifyRequest): RequestDoer {
+  const caller = callerOf(request);
+  return { kind: caller.kind, id: callerId(caller), ip: request.ip, requestId: request.id };
+}

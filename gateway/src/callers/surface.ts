@@ -1,0 +1,44 @@
+// The parts of the interface that differ in which credentials they take, and who may use a route there.
+import type { Role } from '@methods/auth/caller';
+
+/**
+ * service: programs, by service key or by a person's machine token. cli: machine tokens alone. api: people, by machine
+ * or MCP token or by the dashboard's cookie. upload: an upload's own token. public: everybody, nobody is known.
+ */
+export type Surface = 'public' | 'service' | 'cli' | 'api' | 'upload';
+
+/** A surface whose routes need a caller. */
+export type GuardedSurface = Exclude<Surface, 'public'>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The least role that may use this route; each role may do all that the ones before it may. */
+    access?: Role;
+    /** Set by the scope. */
+    surface?: GuardedSurface;
+  }
+}
+
+/** One route of the running server, for tests and documents that must know them all. */
+export interface RouteRow {
+  readonly method: string;
+  /** As registered, for example `/v1/runs/:id`. */
+  readonly url: string;
+  readonly surface: Surface;
+  /** Null where roles play no part: on public routes and for upload tokens. */
+  readonly access: Role | null;
+}
+
+/** What a path of this surface begins with; a route elsewhere would be guarded by the wrong rules. */
+export function isOfSurface(surface: GuardedSurface, url: string): boolean {
+  switch (surface) {
+    case 'service':
+      return url.startsWith('/v1/');
+    case 'cli':
+      return url.startsWith('/api/cli/');
+    case 'upload':
+      return /^\/api\/workflow-uploads\/:id\//.test(url);
+    case 'api':
+      return url.startsWith('/api/') && !url.startsWith('/api/cli/');
+  }
+}

@@ -1,0 +1,168 @@
+// The gateway's view of people: who a verified identity or a session's cookie is, asked once and kept for at most 30 s.
+// What has changed is told over the bus and forgotten at once.
+import { isRole, type Role } from '@methods/auth/caller';
+import type { Clock } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+import { ServiceError } from '@methods/errors/service-error';
+import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
+import type { Member as MemberMessage } from '@methods/proto/registry/v1/account_pb';
+import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { type Client, rpcClient } from '@methods/rpc/client';
+import type { Identity } from '../callers/identity.ts';
+import type { RequestDoer } from '../callers/request-doer.ts';
+import { AgedCache } from './aged-cache.ts';
+
+export interface AccountsOptions {
+  /** `host:port` of the method registry. */
+  readonly address: string;
+  readonly clock: Clock;
+  /** Whose people these are; empty where there is no issuer. */
+  readonly issuer: string;
+}
+
+export interface Member {
+  readonly orgId: string;
+  /** usr_... */
+  readonly userId: string;
+  readonly role: Role;
+}
+
+/** What a sign-in needs again when the issuer sends the person back. */
+export interface SignInUnderWay {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+  /** Path to go to afterwards. */
+  readonly returnTo: string;
+}
+
+/** Where a request comes from; a Fastify request fits. */
+export interface Origin {
+  readonly ip: string;
+  /** The request's id. */
+  readonly id: string;
+}
+
+interface KnownSession {
+  readonly member: Member;
+  /** Wall time in ms. */
+  readonly expiresAtMs: number;
+}
+
+const CALL_MS = 3_000;
+const AGE_MS = 30_000;
+const UNKNOWN_SESSION_AGE_MS = 5_000;
+const MIB = 1024 * 1024;
+
+export class Accounts implements Stoppable {
+  private readonly client: Client<typeof AccountService>;
+  // By organization and subject as the issuer names them.
+  private readonly members: AgedCache<Member>;
+  // By the hex hash of the cookie; null: ended, expired or never there.
+  private readonly sessions: AgedCache<KnownSession | null>;
+
+  constructor(private readonly options: AccountsOptions) {
+    const { address, clock } = options;
+    this.client = rpcClient(AccountService, address);
+    this.members = new AgedCache<Member>({ clock, bytesMax: 16 * MIB, ageMsOf: () => AGE_MS, bytesOf: () => 500 });
+    this.sessions = new AgedCache<KnownSession | null>({
+      clock,
+      bytesMax: 16 * MIB,
+      ageMsOf: (session) => (session === null ? UNKNOWN_SESSION_AGE_MS : AGE_MS),
+      bytesOf: () => 500,
+    });
+  }
+
+  /** The member a verified identity is; made at first sight. */
+  memberOf(identity: Identity, from: Origin): Member | Promise<Member> {
+    const key = JSON.stringify([identity.externalOrgId, identity.subject]);
+    return this.members.get(key, () => this.ensure(identity, from));
+  }
+
+  /** The member who signs in: what the issuer says of them now is kept. */
+  signedIn(identity: Identity, from: Origin): Promise<Member> {
+    return this.ensure(identity, from);
+  }
+
+  /** Whose session this is, by the hash of its cookie; null for nobody's. */
+  sessionMember(sessionSha256: Buffer): Member | null | Promise<Member | null> {
+    const session = this.sessions.get(sessionSha256.toString('hex'), () => this.resolveSession(sessionSha256));
+    return session instanceof Promise ? session.then((late) => this.unexpired(late)) : this.unexpired(session);
+  }
+
+  /** @returns wall time in ms until which it can be taken */
+  async beginSignIn(signInSha256: Buffer, signIn: SignInUnderWay): Promise<number> {
+    const { expiresAtMs } = await this.client.beginSignIn({ signInSha256, ...signIn }, { timeoutMs: CALL_MS });
+    return expiresAtMs;
+  }
+
+  /** Gives it out once; null when there is none (any more). */
+  async takeSignIn(signInSha256: Buffer): Promise<SignInUnderWay | null> {
+    try {
+      return await this.client.takeSignIn({ signInSha256 }, { timeoutMs: CALL_MS });
+    } catch (error) {
+      if (isUnknown(error)) return null;
+      throw error;
+    }
+  }
+
+  /** @returns wall time in ms until which it is good */
+  async createSession(sessionSha256: Buffer, { orgId, userId }: Member, doer: RequestDoer): Promise<number> {
+    const request = { sessionSha256, orgId, userId, doer };
+    const { expiresAtMs } = await this.client.createSession(request, { timeoutMs: CALL_MS });
+    return expiresAtMs;
+  }
+
+  async endSession(sessionSha256: Buffer, doer: RequestDoer): Promise<void> {
+    await this.client.endSession({ sessionSha256, doer }, { timeoutMs: CALL_MS });
+    this.sessions.drop(sessionSha256.toString('hex'));
+  }
+
+  /** Forgets what an event names: a member whose role has changed, a session that has ended. */
+  onChanged({ kind, orgId, id, authSha256 }: RegistryChanged): void {
+    if (kind === 'session') this.sessions.drop(authSha256);
+    if (kind !== 'member') return;
+    const named = (member: Member) => member.userId === id && member.orgId === orgId;
+    this.members.dropWhere(named);
+    this.sessions.dropWhere((session) => session !== null && named(session.member));
+  }
+
+  /** Events may have been missed: ask again before the next use. */
+  onEventsMissed(): void {
+    this.members.expireAll();
+    this.sessions.expireAll();
+  }
+
+  stop(): void {
+    this.client.close();
+  }
+
+  private unexpired(session: KnownSession | null): Member | null {
+    return session !== null && this.options.clock.wallMs() < session.expiresAtMs ? session.member : null;
+  }
+
+  private async ensure(identity: Identity, { ip, id }: Origin): Promise<Member> {
+    const request = { issuer: this.options.issuer, ...identity, ip, requestId: id };
+    const { member } = await this.client.ensureUser(request, { timeoutMs: CALL_MS });
+    return memberOf(member);
+  }
+
+  private async resolveSession(sessionSha256: Buffer): Promise<KnownSession | null> {
+    try {
+      const { member, expiresAtMs } = await this.client.resolveSession({ sessionSha256 }, { timeoutMs: CALL_MS });
+      return { member: memberOf(member), expiresAtMs };
+    } catch (error) {
+      if (isUnknown(error)) return null;
+      throw error;
+    }
+  }
+}
+
+function memberOf(message: MemberMessage | undefined): Member {
+  if (!message || !isRole(message.role)) throw new ServiceError('internal');
+  return { orgId: message.orgId, userId: message.userId, role: message.role };
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof ServiceError && (error.code === 'unauthorized' || error.code === 'not_found');
+}

@@ -1,0 +1,62 @@
+// What organizations have set for their runs, asked once and kept for at most 30 s, so that a start costs no look-up. A
+// change is told over the bus and forgotten at once; otherwise the last ones known go on counting while the registry is away.
+import type { Clock } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
+import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
+import type { Settings as SettingsMessage } from '@methods/proto/registry/v1/account_pb';
+import { AgedCache } from './aged-cache.ts';
+import type { RegistryCalls } from './registry-calls.ts';
+import type { RegistryChangeListener } from './registry-changes.ts';
+
+export interface Settings {
+  /** Plain content of runs is refused. */
+  readonly contentOnDevices: boolean;
+  /** How long finished runs are kept, 1 to 3650. */
+  readonly retentionDays: number;
+  /** Host names webhooks may go to, `*.example.com` for all below it; empty: any. */
+  readonly webhookHosts: readonly string[];
+}
+
+const CALL_MS = 3_000;
+const AGE_MS = 30_000;
+const MIB = 1024 * 1024;
+
+export class OrganizationSettings implements RegistryChangeListener {
+  private readonly known: AgedCache<Settings>;
+
+  constructor(
+    private readonly calls: Pick<RegistryCalls, 'accounts'>,
+    clock: Clock,
+  ) {
+    const bytesOf = ({ webhookHosts }: Settings) => 300 + 300 * webhookHosts.length;
+    this.known = new AgedCache<Settings>({ clock, bytesMax: 16 * MIB, ageMsOf: () => AGE_MS, bytesOf });
+  }
+
+  /** A promise only when the registry has to be asked. */
+  of(orgId: string): Settings | Promise<Settings> {
+    return this.known.get(orgId, async () => {
+      const { settings } = await this.calls.accounts.getSettings({ orgId }, { timeoutMs: CALL_MS });
+      return settingsOf(settings);
+    });
+  }
+
+  /** This gateway's own change counts from its reply on, whatever becomes of the message. */
+  changed(orgId: string, settings: Settings): void {
+    this.known.put(orgId, settings);
+  }
+
+  onChanged({ kind, orgId }: RegistryChanged): void {
+    // Not even while the registry is away: who has just refused plain content must not get any.
+    if (kind === 'settings') this.known.drop(orgId);
+  }
+
+  onEventsMissed(): void {
+    this.known.expireAll();
+  }
+}
+
+export function settingsOf(message: SettingsMessage | undefined): Settings {
+  if (!message) throw new ServiceError('internal', undefined, { cause: new Error('a reply without settings') });
+  const { contentOnDevices, retentionDays, webhookHosts } = message;
+  return { contentOnDevices, retentionDays, webhookHosts };
+}

@@ -1,0 +1,38 @@
+// Calls to the method registry whose answers are asked for anew each time: what people and programs read and change
+// through the API. What is kept for runs is in clients/method-registry.ts.
+import type { Stoppable } from '@methods/base/stoppable';
+import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
+import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
+import { type Client, rpcClient } from '@methods/rpc/client';
+import type { AuditLine } from './audit-log.ts';
+
+const RECORD_AUDIT_MS = 3_000;
+
+export class RegistryCalls implements Stoppable {
+  readonly accounts: Client<typeof AccountService>;
+  readonly methods: Client<typeof MethodRegistryService>;
+  readonly uploads: Client<typeof UploadService>;
+  readonly runRecords: Client<typeof RunRecordService>;
+
+  /** `host:port` of the method registry. */
+  constructor(address: string) {
+    this.accounts = rpcClient(AccountService, address);
+    this.methods = rpcClient(MethodRegistryService, address);
+    this.uploads = rpcClient(UploadService, address);
+    this.runRecords = rpcClient(RunRecordService, address);
+  }
+
+  /** All or none; a repeat is harmless. */
+  async recordAudit(lines: readonly AuditLine[]): Promise<void> {
+    await this.accounts.recordAudit({ entries: [...lines] }, { timeoutMs: RECORD_AUDIT_MS });
+  }
+
+  stop(): void {
+    this.accounts.close();
+    this.methods.close();
+    this.uploads.close();
+    this.runRecords.close();
+  }
+}

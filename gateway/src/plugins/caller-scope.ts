@@ -1,0 +1,33 @@
+// The scope of one surface: its routes have callers, each within its rate and in a role that may use the route.
+import { fastifyCookie } from '@fastify/cookie';
+import type { FastifyInstance } from 'fastify';
+import { challengeOf } from '../callers/challenge.ts';
+import type { GuardedSurface } from '../callers/surface.ts';
+import { addCaller, type FindCaller } from './caller.ts';
+import { addAccess } from './caller-access.ts';
+import { addRateLimit } from './rate-limit.ts';
+import { addSlowBody } from './slow-body.ts';
+import type { TokenBuckets } from './token-bucket.ts';
+
+export interface CallerScopeParts {
+  readonly findCaller: FindCaller;
+  /** Null: no limit. */
+  readonly limit: TokenBuckets | null;
+  readonly mcpUrl: string | null;
+}
+
+export async function addCallerScope(
+  app: FastifyInstance,
+  surface: GuardedSurface,
+  { findCaller, limit, mcpUrl }: CallerScopeParts,
+  addRoutes: (scope: FastifyInstance) => void,
+): Promise<void> {
+  await app.register(async (scope) => {
+    if (surface === 'api') await scope.register(fastifyCookie);
+    addCaller(scope, surface, findCaller, challengeOf(surface, mcpUrl));
+    addRateLimit(scope, limit);
+    if (surface === 'upload') addSlowBody(scope);
+    addAccess(scope, surface);
+    addRoutes(scope);
+  });
+}

@@ -1,0 +1,115 @@
+// The shapes of the account routes: requests are checked against them, and the API's description is made of them.
+import { Type } from 'typebox';
+import { Party } from '../methods/method-schemas.ts';
+import { PageFields } from '../page-query.ts';
+
+const Closed = { additionalProperties: false } as const;
+const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
+
+const Role = Type.Unsafe<string>({
+  type: 'string',
+  enum: ['viewer', 'member', 'admin'],
+  description: 'viewer reads; member saves, publishes, runs, answers and cancels; admin has keys, settings, members.',
+});
+
+export const KeyParams = Type.Object({ id: Type.String({ description: 'A key id, key_…' }) });
+export const MemberParams = Type.Object({ id: Type.String({ description: 'A user id, usr_…' }) });
+
+export const CreateKeyBody = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    auth_sha256: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'Hex SHA-256 of the ASCII text sk_<auth part>. The key is made by the client and stays there.',
+    }),
+  },
+  {
+    ...Closed,
+    examples: [{ name: 'Order desk', auth_sha256: '5f78c33274e43fa9de5659265c1d917e25c03722dcb0b8d27db8d5feaa813953' }],
+  },
+);
+
+export const Key = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  created_at: Time,
+  created_by: Type.Unsafe<object | null>({ anyOf: [Party, { type: 'null' }] }),
+  last_used_at: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'To the minute.',
+  }),
+  revoked_at: Time,
+});
+
+const WebhookSecret = Type.String({ description: 'whsec_…; shown this once.' });
+
+export const CreatedKey = Type.Object({ key: Key, webhook_secret: WebhookSecret });
+export const OneKey = Type.Object({ key: Key });
+export const NewWebhookSecret = Type.Object({ webhook_secret: WebhookSecret });
+
+export const Whoami = Type.Object(
+  {
+    user: Type.Object({ id: Type.String(), email: Type.String(), name: Type.String() }),
+    role: Role,
+    organization: Type.Object({ id: Type.String(), name: Type.String() }),
+    credential: Type.Unsafe<string>({ type: 'string', enum: ['machine_token', 'mcp_token', 'session'] }),
+  },
+  { description: 'Who asks, and in which organization.' },
+);
+
+const settingsFields = {
+  content_on_devices: Type.Boolean({ description: 'Plain content of runs is refused with device_mode_required.' }),
+  retention_days: Type.Integer({ minimum: 1, maximum: 3_650, description: 'How long finished runs are kept.' }),
+  webhook_hosts: Type.Array(Type.String({ minLength: 1, maxLength: 254 }), {
+    maxItems: 100,
+    description: 'Hosts webhooks may go to; *.example.com stands for every name below example.com. Empty: any.',
+  }),
+};
+
+export const Settings = Type.Object(settingsFields);
+
+export const ChangeSettingsBody = Type.Partial(Type.Object(settingsFields), {
+  ...Closed,
+  examples: [{ retention_days: 90, webhook_hosts: ['hooks.example.com', '*.shop.example.com'] }],
+});
+
+export const Member = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  role: Role,
+  created_at: Time,
+  last_seen_at: Time,
+});
+
+export const ChangeMemberBody = Type.Object({ role: Role }, { ...Closed, examples: [{ role: 'viewer' }] });
+
+export const ListQuery = Type.Object(PageFields, Closed);
+
+export const AuditQuery = Type.Object(
+  {
+    ...PageFields,
+    action: Type.Optional(Type.String({ maxLength: 64, description: 'For example key.revoke.' })),
+    target: Type.Optional(Type.String({ maxLength: 128, description: 'The id of what was acted on.' })),
+    by: Type.Optional(Type.String({ maxLength: 128, description: 'The id of who did it: usr_…, key_… or upl_….' })),
+  },
+  Closed,
+);
+
+const Facts = Type.Unsafe<object | null>({
+  type: ['object', 'null'],
+  description: 'The fields that changed; null where there was nothing, or will be nothing.',
+});
+
+export const AuditLine = Type.Object({
+  id: Type.String(),
+  at: Time,
+  by: Party,
+  ip: Type.String(),
+  request_id: Type.String(),
+  action: Type.String(),
+  target: Type.Object({ kind: Type.String(), id: Type.String() }),
+  before: Facts,
+  after: Facts,
+});

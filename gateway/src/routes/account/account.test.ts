@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createServiceKey } from '@methods/auth/service-key';
+import { newId, newRunId } from '@methods/base/ids';
+import { type ApiFixture, type ApiReply, type Asking, apiFixture } from '../../testing/api-fixture.ts';
+
+let api: ApiFixture;
+let admin: Asking;
+let member: Asking;
+let viewer: Asking;
+let stranger: Asking;
+
+before(async () => {
+  api = await apiFixture();
+  [admin, member, viewer, stranger] = await Promise.all([
+    api.person('admin'),
+    api.person('member'),
+    api.person('viewer'),
+    api.person('admin', 'others'),
+  ]);
+  // Known from their first request on.
+  for (const person of [admin, member, viewer, stranger]) await person('GET', '/api/whoami');
+});
+after(() => api[Symbol.asyncDispose]());
+
+function assertRefused({ status, body }: ApiReply, expected: number, code: string): void {
+  assert.deepEqual([status, body.error], [expected, code], JSON.stringify(body));
+}
+
+async function withKey(key: string): Promise<number> {
+  const url = `http://127.0.0.1:${api.port}/v1/runs/run_malformed`;
+  return (await fetch(url, { headers: { authorization: `Bearer ${key}` } })).status;
+}
+
+async function newKey(name = 'Order desk') {
+  const made = createServiceKey();
+  const reply = await admin('POST', '/api/keys', { name, auth_sha256: made.authSha256.toString('hex') });
+  assert.equal(reply.status, 201, JSON.stringify(reply.body));
+  return { made, reply, id: reply.body.key.id as string };
+}
+
+test('whoami tells who asks, in which organization and with what, and no secret', async () => {
+  const { status, body } = await viewer('GET', '/api/whoami');
+  assert.equal(status, 200);
+  assert.match(body.user.id, /^usr_/);
+  assert.match(body.organization.id, /^org_/);
+  assert.deepEqual(body, {
+    user: { id: body.user.id, email: '', name: body.user.name },
+    role: 'viewer',
+    organization: { id: body.organization.id, name: 'acme' },
+    credential: 'machine_token',
+  });
+  const other = await stranger('GET', '/api/whoami');
+  assert.equal(other.body.role, 'admin');
+  assert.notEqual(other.body.organization.id, body.organization.id);
+});
+
+test('a key is made known by its hash, opens /v1, and its webhook secret is told once to no cache', async () => {
+  const { made, reply, id } = await newKey();
+  assert.match(reply.body.webhook_secret, /^whsec_/);
+  assert.equal(reply.headers.get('cache-control'), 'no-store');
+  const { key } = reply.body;
+  assert.deepEqual(key, { ...key, name: 'Order desk', last_used_at: null, revoked_at: null });
+  assert.equal(key.created_by.kind, 'user');
+  assert.match(key.created_at, /^\d{4}-.*Z$/);
+  assert.equal(await withKey(made.key), 404, 'known, and no such run');
+
+  const { body } = await admin('GET', '/api/keys');
+  assert.equal(body.next_cursor, null);
+  assert.deepEqual(
+    body.items.find((each: { id: string }) => each.id === id),
+    key,
+  );
+  assert.ok(!JSON.stringify(body).includes('whsec_'));
+  assert.ok(!JSON.stringify(api.log).includes(reply.body.webhook_secret));
+});
+
+test('a new webhook secret is another one, told once as well', async () => {
+  const { id, reply } = await newKey();
+  const renewed = await admin('POST', `/api/keys/${id}/webhook-secret`, {});
+  assert.equal(renewed.status, 200);
+  assert.match(renewed.body.webhook_secret, /^whsec_/);
+  assert.notEqual(renewed.body.webhook_secret, reply.body.webhook_secret);
+  assert.equal(renewed.headers.get('cache-control'), 'no-store');
+});
+
+test('a revoked key opens nothing, and a repeat changes nothing', async () => {
+  const { made, id } = await newKey();
+  const first = await admin('POST', `/api/keys/${id}/revoke`);
+  assert.equal(first.status, 200);
+  assert.ok(first.body.key.revoked_at);
+  const again = await admin('POST', `/api/keys/${id}/revoke`);
+  assert.equal(again.body.key.revoked_at, first.body.key.revoked_at);
+  assert.equal(await withKey(made.key), 401);
+});
+
+test('keys are the business of admins of their own organization', async () => {
+  const { id } = await newKey();
+  const hash = createServiceKey().authSha256.toString('hex');
+  for (const person of [member, viewer]) {
+    assertRefused(await person('GET', '/api/keys'), 403, 'forbidden');
+    assertRefused(await person('POST', '/api/keys', { name: 'x', auth_sha256: hash }), 403, 'forbidden');
+    assertRefused(await person('POST', `/api/keys/${id}/revoke`), 403, 'forbidden');
+  }
+  for (const action of ['revoke', 'webhook-secret']) {
+    assertRefused(await stranger('POST', `/api/keys/${id}/${action}`), 404, 'not_found');
+    assertRefused(await admin('POST', `/api/keys/${newId('key')}/${action}`), 404, 'not_found');
+    assertRefused(await admin('POST', `/api/keys/key_1/${action}`), 404, 'not_found');
+    assertRefused(await admin('POST', `/api/keys/${id}/${action}`, { reason: 'x' }), 400, 'invalid_request');
+  }
+  const { body } = await stranger('GET', '/api/keys');
+  assert.deepEqual(body.items, []);
+  for (const bad of [{ name: '' }, { auth_sha256: 'ab' }, { auth_sha256: hash.toUpperCase() }, { key: 'sk_x' }]) {
+    assertRefused(await admin('POST', '/api/keys', { name: 'x', auth_sha256: hash, ...bad }), 400, 'invalid_request');
+  }
+});
+
+test('settings are read by all, changed by admins, field by field', async () => {
+  const first = await viewer('GET', '/api/settings');
+  assert.deepEqual(first.body, { content_on_devices: false, retention_days: 30, webhook_hosts: [] });
+  const hosts = ['Hooks.Example.com.', '*.shop.example.com', 'hooks.example.com'];
+  const changed = await admin('PATCH', '/api/settings', { webhook_hosts: hosts });
+  const after = { ...first.body, webhook_hosts: ['hooks.example.com', '*.shop.example.com'] };
+  assert.deepEqual([changed.status, changed.body], [200, after]);
+  await admin('PATCH', '/api/settings', { retention_days: 90 });
+  assert.deepEqual((await viewer('GET', '/api/settings')).body, { ...after, retention_days: 90 });
+  assert.deepEqual((await stranger('GET', '/api/settings')).body, first.body);
+  await admin('PATCH', '/api/settings', first.body);
+  assert.deepEqual((await viewer('GET', '/api/settings')).body, first.body);
+
+  assertRefused(await member('PATCH', '/api/settings', { retention_days: 1 }), 403, 'forbidden');
+  const bad = [
+    { retention_days: 0 },
+    { retention_days: 3_651 },
+    { retention_days: '5' },
+    { content_on_devices: 1 },
+    { webhook_hosts: ['https://example.com'] },
+    { webhook_hosts: Array.from({ length: 101 }, (_, i) => `h${i}.example.com`) },
+    { retention: 5 },
+  ];
+  for (const body of bad) assertRefused(await admin('PATCH', '/api/settings', body), 400, 'invalid_request');
+});
+
+test('members are listed page by page, and an admin gives them other roles', async () => {
+  const one = await viewer('GET', '/api/members?limit=2');
+  const two = await viewer('GET', `/api/members?limit=2&cursor=${one.body.next_cursor}`);
+  const all = [...one.body.items, ...two.body.items];
+  assert.deepEqual(all.map(({ role }) => role).sort(), ['admin', 'member', 'viewer']);
+  assert.equal(two.body.next_cursor, null);
+  const { user } = (await viewer('GET', '/api/whoami')).body;
+
+  assertRefused(await member('PATCH', `/api/members/${user.id}`, { role: 'admin' }), 403, 'forbidden');
+  assertRefused(await stranger('PATCH', `/api/members/${user.id}`, { role: 'admin' }), 404, 'not_found');
+  assertRefused(await admin('PATCH', `/api/members/${newId('usr')}`, { role: 'admin' }), 404, 'not_found');
+  assertRefused(await admin('PATCH', '/api/members/me', { role: 'admin' }), 404, 'not_found');
+  assertRefused(await admin('PATCH', `/api/members/${user.id}`, { role: 'owner' }), 400, 'invalid_request');
+  const self = (await admin('GET', '/api/whoami')).body.user.id;
+  const last = await admin('PATCH', `/api/members/${self}`, { role: 'member' });
+  assertRefused(last, 400, 'invalid_request');
+  assert.equal(last.body.details[0].code, 'last_admin');
+
+  const changed = await admin('PATCH', `/api/members/${user.id}`, { role: 'member' });
+  assert.deepEqual([changed.status, changed.body.id, changed.body.role], [200, user.id, 'member']);
+  await admin('PATCH', `/api/members/${user.id}`, { role: 'viewer' });
+});
+
+test('the audit log tells admins who changed what, from where, with before and after', async () => {
+  const { id } = await newKey('Watched');
+  await admin('POST', `/api/keys/${id}/revoke`);
+  const { body } = await admin('GET', `/api/audit?target=${id}`);
+  assert.deepEqual(
+    body.items.map(({ action }: { action: string }) => action),
+    ['key.revoke', 'key.create'],
+  );
+  const [line] = body.items;
+  const self = (await admin('GET', '/api/whoami')).body.user.id;
+  assert.match(line.id, /^aud_/);
+  assert.deepEqual([line.by.kind, line.by.id, line.target], ['user', self, { kind: 'key', id }]);
+  assert.equal(line.ip, '127.0.0.1');
+  assert.ok(line.request_id && line.at);
+
+  const mine = await admin('GET', `/api/audit?by=${self}&action=key.create&limit=1`);
+  assert.equal(mine.body.items[0].target.id, id);
+  const older = await admin('GET', `/api/audit?by=${self}&action=key.create&limit=1&cursor=${mine.body.next_cursor}`);
+  assert.notEqual(older.body.items[0].target.id, id);
+
+  assert.deepEqual((await stranger('GET', `/api/audit?target=${id}`)).body.items, []);
+  for (const person of [member, viewer]) assertRefused(await person('GET', '/api/audit'), 403, 'forbidden');
+  for (const query of ['cursor=x', 'limit=0', 'limit=201', 'limit=ten', 'actions=x']) {
+    assertRefused(await admin('GET', `/api/audit?${query}`), 400, 'invalid_request');
+  }
+  assert.ok(!JSON.stringify((await admin('GET', '/api/audit?limit=200')).body).includes('whsec_'));
+});
+
+test('nobody without a credential, and no service key, gets to any of these routes', async () => {
+  const { made } = await newKey();
+  const paths = ['whoami', 'settings', 'members', 'keys', 'audit', 'runs', `runs/${newRunId(1)}`];
+  for (const path of paths) {
+    for (const authorization of ['', `Bearer ${made.key}`]) {
+      const reply = await admin('GET', `/api/${path}`, undefined, { authorization });
+      assert.deepEqual([reply.status, reply.body], [401, { error: 'unauthorized' }], path);
+    }
+  }
+});

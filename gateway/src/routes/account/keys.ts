@@ -1,0 +1,102 @@
+// /api/keys: service keys. A key is made where it will be used and only its hash comes here; webhook secrets are made
+// here and told once.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { isId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { ServiceKey } from '@methods/proto/registry/v1/method_pb';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { doerOf } from '../../callers/request-doer.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { partyView, timeView } from '../../views/party-view.ts';
+import { pageOf } from '../methods/method-schemas.ts';
+import { refuseFields } from '../no-fields.ts';
+import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { type AccountRouteParts, described } from './account-parts.ts';
+import { CreatedKey, CreateKeyBody, Key, KeyParams, NewWebhookSecret, OneKey } from './account-schemas.ts';
+
+export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
+  const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const { methods } = registryCalls;
+  const config = { access: 'admin' } as const;
+
+  const create = {
+    ...described('createKey', 'Make a service key known'),
+    querystring: NoQuery,
+    body: CreateKeyBody,
+    response: replies({ 201: CreatedKey }),
+  };
+  typed.post('/api/keys', { schema: create, config }, async (request, reply) => {
+    const { name, auth_sha256: sha256 } = request.body;
+    const { orgId } = callerOf(request);
+    const authSha256 = Buffer.from(sha256, 'hex');
+    const made = await methods.createServiceKey({ orgId, name, authSha256, doer: doerOf(request) });
+    notKept(reply).code(201);
+    return JSON.stringify({ key: keyView(made.key), webhook_secret: made.webhookSecret });
+  });
+
+  const list = {
+    ...described('listKeys', 'List service keys, newest first'),
+    description: 'All of them on one page, revoked ones too.',
+    querystring: NoQuery,
+    response: replies({ 200: pageOf(Key) }),
+  };
+  typed.get('/api/keys', { schema: list, config }, async (request, reply) => {
+    const { keys } = await methods.listServiceKeys({ orgId: callerOf(request).orgId });
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify({ items: keys.map(keyView), next_cursor: null });
+  });
+
+  const revoke = {
+    ...described('revokeKey', 'Revoke a service key'),
+    description: 'From then on it opens nothing; runs started with it go on. A repeat changes nothing.',
+    params: KeyParams,
+    querystring: NoQuery,
+    response: replies({ 200: OneKey }),
+  };
+  typed.post('/api/keys/:id/revoke', { schema: revoke, config }, async (request, reply) => {
+    refuseFields(request.body, 'A revocation');
+    const { orgId } = callerOf(request);
+    const { key } = await methods.revokeServiceKey({ orgId, keyId: keyIdOf(request.params), doer: doerOf(request) });
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify({ key: keyView(key) });
+  });
+
+  const renew = {
+    ...described('renewWebhookSecret', 'Give a key a new webhook secret'),
+    description: 'The earlier one signs no more, at the latest after 30 s.',
+    params: KeyParams,
+    querystring: NoQuery,
+    response: replies({ 200: NewWebhookSecret }),
+  };
+  typed.post('/api/keys/:id/webhook-secret', { schema: renew, config }, async (request, reply) => {
+    refuseFields(request.body, 'A new secret');
+    const { orgId } = callerOf(request);
+    const keyId = keyIdOf(request.params);
+    const { webhookSecret } = await methods.renewWebhookSecret({ orgId, keyId, doer: doerOf(request) });
+    notKept(reply);
+    return JSON.stringify({ webhook_secret: webhookSecret });
+  });
+}
+
+/** A reply with a secret, which no cache on its way may hold. */
+function notKept(reply: FastifyReply): FastifyReply {
+  return reply.header('content-type', JSON_TYPE).header('cache-control', 'no-store');
+}
+
+function keyIdOf({ id }: { readonly id: string }): string {
+  if (!isId('key', id)) throw new ServiceError('not_found', 'There is no such key.');
+  return id;
+}
+
+function keyView(key: ServiceKey | undefined) {
+  if (key === undefined) throw new ServiceError('internal');
+  return {
+    id: key.keyId,
+    name: key.name,
+    created_at: timeView(key.createdAtMs),
+    created_by: partyView(key.createdBy),
+    last_used_at: timeView(key.lastUsedAtMs),
+    revoked_at: timeView(key.revokedAtMs),
+  };
+}

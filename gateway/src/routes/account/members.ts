@@ -1,0 +1,63 @@
+// GET /api/members and PATCH /api/members/:id: who belongs to the organization, and what they may do.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { isId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { Member } from '@methods/proto/registry/v1/account_pb';
+import type { FastifyInstance } from 'fastify';
+import { doerOf } from '../../callers/request-doer.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { timeView } from '../../views/party-view.ts';
+import { pageOf } from '../methods/method-schemas.ts';
+import { pageRequest, readLimit } from '../page-query.ts';
+import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { type AccountRouteParts, described } from './account-parts.ts';
+import { ChangeMemberBody, ListQuery, MemberParams, Member as MemberShape } from './account-schemas.ts';
+
+export function addMembers(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
+  const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const { accounts } = registryCalls;
+
+  const list = {
+    ...described('listMembers', 'List members, newest first'),
+    querystring: ListQuery,
+    response: replies({ 200: pageOf(MemberShape) }),
+  };
+  const listing = { schema: list, config: { access: 'viewer' }, preValidation: readLimit } as const;
+  typed.get('/api/members', listing, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const { members, nextCursor } = await accounts.listMembers({ orgId, ...pageRequest(request.query) });
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify({ items: members.map(memberView), next_cursor: nextCursor || null });
+  });
+
+  const change = {
+    ...described('changeMember', "Change a member's role"),
+    description: 'From then on it stands above the role the issuer claims. The last admin stays one.',
+    params: MemberParams,
+    querystring: NoQuery,
+    body: ChangeMemberBody,
+    response: replies({ 200: MemberShape }),
+  };
+  typed.patch('/api/members/:id', { schema: change, config: { access: 'admin' } }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const { id: userId } = request.params;
+    if (!isId('usr', userId)) throw new ServiceError('not_found', 'There is no such member.');
+    const { role } = request.body;
+    const { member } = await accounts.setMemberRole({ orgId, userId, role, doer: doerOf(request) });
+    if (member === undefined) throw new ServiceError('internal');
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify(memberView(member));
+  });
+}
+
+function memberView(member: Member) {
+  return {
+    id: member.userId,
+    email: member.email,
+    name: member.name,
+    role: member.role,
+    created_at: timeView(member.createdAtMs),
+    last_seen_at: timeView(member.lastSeenAtMs),
+  };
+}

@@ -1,0 +1,57 @@
+// GET and PATCH /api/settings: what an organization has set for its runs and webhooks.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance } from 'fastify';
+import { doerOf } from '../../callers/request-doer.ts';
+import { type Settings, settingsOf } from '../../clients/organization-settings.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { canonicalHost } from '../runs/webhook-hosts.ts';
+import { type AccountRouteParts, described } from './account-parts.ts';
+import { ChangeSettingsBody, Settings as SettingsShape } from './account-schemas.ts';
+
+export function addSettings(scope: FastifyInstance, { registryCalls, settings: known }: AccountRouteParts): void {
+  const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const { accounts } = registryCalls;
+  const response = replies({ 200: SettingsShape });
+
+  const read = { ...described('getSettings', 'Read the settings'), querystring: NoQuery, response };
+  typed.get('/api/settings', { schema: read, config: { access: 'viewer' } }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    // Not from the cache: who has just changed them elsewhere wants to see it.
+    const { settings } = await accounts.getSettings({ orgId });
+    reply.header('content-type', JSON_TYPE);
+    return settingsJson(settingsOf(settings));
+  });
+
+  const change = {
+    ...described('changeSettings', 'Change settings'),
+    description: 'What is left out stays as it is. It counts for runs started from now on.',
+    querystring: NoQuery,
+    body: ChangeSettingsBody,
+    response,
+  };
+  typed.patch('/api/settings', { schema: change, config: { access: 'admin' } }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const { content_on_devices: contentOnDevices, retention_days: retentionDays, webhook_hosts: hosts } = request.body;
+    const changed = await accounts.changeSettings({
+      orgId,
+      ...(contentOnDevices === undefined ? {} : { contentOnDevices }),
+      ...(retentionDays === undefined ? {} : { retentionDays }),
+      ...(hosts === undefined ? {} : { webhookHosts: { hosts: [...new Set(hosts.map(canonicalHost))] } }),
+      doer: doerOf(request),
+    });
+    const settings = settingsOf(changed.settings);
+    known.changed(orgId, settings);
+    reply.header('content-type', JSON_TYPE);
+    return settingsJson(settings);
+  });
+}
+
+function settingsJson({ contentOnDevices, retentionDays, webhookHosts }: Settings): string {
+  return JSON.stringify({
+    content_on_devices: contentOnDevices,
+    retention_days: retentionDays,
+    webhook_hosts: webhookHosts,
+  });
+}

@@ -1,0 +1,33 @@
+// GET /api/whoami: who asks, so that a program can tell its user whose credential it holds.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { ServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance } from 'fastify';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { type AccountRouteParts, described } from './account-parts.ts';
+import { Whoami } from './account-schemas.ts';
+
+export function addWhoami(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
+  const schema = {
+    ...described('whoami', 'Who asks'),
+    querystring: NoQuery,
+    response: replies({ 200: Whoami }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .get('/api/whoami', { schema, config: { access: 'viewer' } }, async (request, reply) => {
+      const caller = callerOf(request);
+      if (caller.kind !== 'user') throw new ServiceError('unauthorized');
+      const { orgId, userId, role, credential } = caller;
+      const { member } = await registryCalls.accounts.getMember({ orgId, userId });
+      if (member === undefined) throw new ServiceError('internal');
+      reply.header('content-type', JSON_TYPE).header('cache-control', 'private, no-cache');
+      return JSON.stringify({
+        user: { id: userId, email: member.email, name: member.name },
+        role,
+        organization: { id: orgId, name: member.orgName },
+        credential,
+      });
+    });
+}

@@ -1,0 +1,64 @@
+// Signing in and out with a browser. Where no issuer is configured these routes say so.
+import { fastifyCookie } from '@fastify/cookie';
+import type { Clock } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance } from 'fastify';
+import type { SignIn } from '../../callers/sign-in.ts';
+import type { Accounts } from '../../clients/accounts.ts';
+import { TokenBuckets } from '../../plugins/token-bucket.ts';
+import { addAuthPages } from './auth-pages.ts';
+import { addCallback } from './callback.ts';
+import { addLogin } from './login.ts';
+import { addLogout } from './logout.ts';
+
+export interface AuthParts {
+  readonly accounts: Accounts;
+  readonly clock: Clock;
+  /** Null: no issuer is configured. */
+  readonly signIn: SignIn | null;
+  readonly publicUrl: string | null;
+  /** Zero also takes the limit of sign-ins off. */
+  readonly rateLimitPerKey: number;
+}
+
+/** What the routes share once there is an issuer. */
+export interface SignInRoutes {
+  readonly accounts: Accounts;
+  readonly signIn: SignIn;
+  readonly publicUrl: string;
+}
+
+// An address that many people share may sign in 30 at once, then one every two seconds.
+const SIGN_INS = { perSecond: 0.5, burst: 30 };
+
+export async function addAuthRoutes(app: FastifyInstance, parts: AuthParts): Promise<void> {
+  const { accounts, signIn, publicUrl } = parts;
+  await app.register(async (scope) => {
+    await scope.register(fastifyCookie);
+    addAuthPages(scope);
+    addAddressLimit(scope, parts);
+    if (signIn === null || publicUrl === null) return addNoSignIn(scope);
+    const routes = { accounts, signIn, publicUrl };
+    addLogin(scope, routes);
+    addCallback(scope, routes);
+    addLogout(scope, routes);
+  });
+}
+
+function addAddressLimit(scope: FastifyInstance, { clock, rateLimitPerKey }: AuthParts): void {
+  if (rateLimitPerKey === 0) return;
+  const buckets = new TokenBuckets({ clock, ...SIGN_INS });
+  scope.addHook('onRequest', (request, _reply, done) => {
+    const { allowed, waitMs } = buckets.take(request.ip);
+    done(allowed ? undefined : new ServiceError('rate_limited', undefined, { retryAfterMs: waitMs }));
+  });
+}
+
+function addNoSignIn(scope: FastifyInstance): void {
+  const refuse = async () => {
+    throw new ServiceError('not_found', 'This server has no identity provider (OIDC_ISSUER): there is no sign-in.');
+  };
+  scope.get('/auth/login', { schema: { hide: true } }, refuse);
+  scope.get('/auth/callback', { schema: { hide: true } }, refuse);
+  scope.post('/auth/logout', { schema: { hide: true } }, refuse);
+}

@@ -1,0 +1,132 @@
+// /api/cli/methods: the command line saves methods and versions, and reads them with their exact source.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { isId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { Finding } from '@methods/proto/error/v1/error_detail_pb';
+import type { Version } from '@methods/proto/registry/v1/method_pb';
+import type { FastifyInstance } from 'fastify';
+import { doerOf } from '../../callers/request-doer.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { findingView } from '../../views/finding-view.ts';
+import { sourceText, versionJson, versionView } from '../../views/version-view.ts';
+import { keyHash, type MethodRouteParts, methodIdOf, noteSourceShown, utf8 } from '../methods/method-parts.ts';
+import { MethodParams, SourceVersion } from '../methods/method-schemas.ts';
+import type { Spelling } from '../methods/spelling.ts';
+import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { namesTag, sourceTag } from '../source-tag.ts';
+import { CliCreateBody, CliSaveBody, CliSaved, CliVersionQuery, Unchanged } from './cli-schemas.ts';
+import { describedCli, spelledCli } from './cli-spelling.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
+  const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const { methods } = parts.registryCalls;
+  const url = `/api/cli/${spelling.noun}`;
+
+  const create = {
+    ...describedCli(spelling, 'cliCreateMethod', 'Save a new method'),
+    body: CliCreateBody,
+    querystring: NoQuery,
+    response: replies({ 201: CliSaved, 200: { ...CliSaved, description: 'The request id is known: what it made.' } }),
+  };
+  typed.post(url, { schema: create, config: { access: 'member' } }, async (request, reply) => {
+    const { workflow, request_id: requestId, display_name: displayName = '' } = request.body;
+    if (!UUID.test(requestId)) {
+      const message = '"request_id" has to be a UUID.';
+      throw new ServiceError('invalid_request', message, {
+        findings: [{ path: '/request_id', code: 'request_id', message }],
+      });
+    }
+    const { version, created, warnings } = await methods
+      .createMethod({
+        orgId: callerOf(request).orgId,
+        // The UUID's text is a key like any other, so that what it made can be looked up like any other's.
+        idempotencyHash: keyHash(requestId),
+        displayName,
+        source: utf8(workflow),
+        doer: doerOf(request),
+      })
+      .catch(refuseAsWorkflow);
+    if (version === undefined)
+      throw new ServiceError('idempotency_conflict', 'This key made a method without a source.');
+    reply.code(created ? 201 : 200).header('content-type', JSON_TYPE);
+    return savedJson({ version, created, warnings }, spelling);
+  });
+
+  const read = {
+    ...describedCli(spelling, 'cliGetVersion', 'Read a version with its exact source'),
+    params: MethodParams,
+    querystring: CliVersionQuery,
+    response: replies({ 200: SourceVersion, 304: Unchanged }),
+  };
+  typed.get(`${url}/:id`, { schema: read, config: { access: 'viewer' } }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const methodId = methodIdOf(request.params);
+    const { version: asked = '' } = request.query;
+    if (asked !== '' && !isId('ver', asked)) throw new ServiceError('not_found', 'There is no such version.');
+    const { version } = await methods.getVersion({ orgId, methodId, version: asked });
+    if (version === undefined) throw new ServiceError('internal');
+    const tag = sourceTag(version.sha256);
+    reply.header('etag', tag).header('cache-control', 'private, no-cache');
+    if (namesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
+    noteSourceShown(request, parts, version.versionId);
+    reply.header('content-type', JSON_TYPE);
+    const told = await parts.sourceInterfaces.fieldsJson(version.sha256, version.source);
+    return versionJson(spelledCli({ ...versionView(version), source: sourceText(version) }, spelling), told);
+  });
+
+  const save = {
+    ...describedCli(spelling, 'cliSaveVersion', 'Save a new version upon the current one'),
+    params: MethodParams,
+    body: CliSaveBody,
+    querystring: NoQuery,
+    response: replies({
+      201: CliSaved,
+      200: { ...CliSaved, description: 'The current version holds this very text already.' },
+    }),
+  };
+  typed.post(`${url}/:id`, { schema: save, config: { access: 'member' } }, async (request, reply) => {
+    const { workflow, base_version: baseVersion, reason } = request.body;
+    const saved = await methods
+      .saveVersion({
+        orgId: callerOf(request).orgId,
+        methodId: methodIdOf(request.params),
+        baseVersion,
+        source: utf8(workflow),
+        reason,
+        doer: doerOf(request),
+      })
+      .catch(refuseAsWorkflow);
+    const { version, created, warnings } = saved;
+    if (version === undefined) throw new ServiceError('internal');
+    reply.code(created ? 201 : 200).header('content-type', JSON_TYPE);
+    return savedJson({ version, created, warnings }, spelling);
+  });
+}
+
+interface Saved {
+  readonly version: Version;
+  readonly created: boolean;
+  readonly warnings: readonly Finding[];
+}
+
+function savedJson({ version, created, warnings }: Saved, spelling: Spelling): string {
+  const fields = {
+    method_id: version.methodId,
+    version_id: version.versionId,
+    sha256: version.sha256,
+    schema_version: version.schemaVersion,
+    created,
+    warnings: warnings.map(findingView),
+  };
+  return JSON.stringify(spelledCli(fields, spelling));
+}
+
+/** What is wrong with the source as a whole is told of the field it came in. */
+function refuseAsWorkflow(error: unknown): never {
+  if (!(error instanceof ServiceError) || error.findings.every(({ path }) => path !== '/source')) throw error;
+  const findings = error.findings.map((each) => (each.path === '/source' ? { ...each, path: '/workflow' } : each));
+  throw new ServiceError(error.code, error.message, { findings, facts: error.facts, cause: error });
+}

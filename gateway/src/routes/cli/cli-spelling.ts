@@ -1,0 +1,19 @@
+// Replies of the command line's routes under their earlier name: there programs look for a method's id in
+// `workflow_id` and for its source in `workflow`.
+import type { Spelling } from '../methods/spelling.ts';
+
+/** As in routes/methods/spelling.ts, with the tag of the command line. */
+export function describedCli({ legacy }: Spelling, operationId: string, summary: string) {
+  if (!legacy) return { operationId, summary, tags: ['cli'] };
+  const id = `legacy${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
+  return { operationId: id, summary: `${summary} (earlier name)`, tags: ['cli'], deprecated: true };
+}
+
+export function spelledCli<Reply extends { readonly method_id: string; readonly source?: string }>(
+  reply: Reply,
+  { legacy }: Spelling,
+): Reply {
+  if (!legacy) return reply;
+  const source = reply.source === undefined ? {} : { workflow: reply.source };
+  return { ...reply, workflow_id: reply.method_id, ...source };
+}

@@ -1,0 +1,72 @@
+// Changes of a method that save no version: its name and agent prompt, what is published, and another try of its build.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { ServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance } from 'fastify';
+import { doerOf } from '../../callers/request-doer.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { refuseFields } from '../no-fields.ts';
+import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { type MethodRouteParts, methodIdOf, sentMethod } from './method-parts.ts';
+import { ChangeMethodBody, Method, MethodParams, PublishBody } from './method-schemas.ts';
+import { described, type Spelling } from './spelling.ts';
+
+export function addChangeMethod(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
+  const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const { methods } = parts.registryCalls;
+  const url = `/api/${spelling.noun}/:id`;
+  const config = { access: 'member' } as const;
+  const common = { params: MethodParams, querystring: NoQuery };
+
+  const change = {
+    ...described(spelling, 'changeMethod', "Change a method's name or agent prompt"),
+    ...common,
+    body: ChangeMethodBody,
+    response: replies({ 200: Method }),
+  };
+  typed.patch(url, { schema: change, config }, async (request, reply) => {
+    const { display_name: displayName, agent_prompt: agentPrompt } = request.body;
+    if (displayName === undefined && agentPrompt === undefined) {
+      throw new ServiceError('invalid_request', 'There is nothing to change: give "display_name" or "agent_prompt".');
+    }
+    const { method } = await methods.updateMethod({
+      orgId: callerOf(request).orgId,
+      methodId: methodIdOf(request.params),
+      ...(displayName === undefined ? {} : { displayName }),
+      ...(agentPrompt === undefined ? {} : { agentPrompt }),
+      doer: doerOf(request),
+    });
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify(sentMethod(method));
+  });
+
+  const publish = {
+    ...described(spelling, 'publishVersion', 'Publish a version: runs that name none get it'),
+    ...common,
+    body: PublishBody,
+    response: replies({ 200: Method }),
+  };
+  typed.post(`${url}/publish`, { schema: publish, config }, async (request, reply) => {
+    const { method } = await methods.publishVersion({
+      orgId: callerOf(request).orgId,
+      methodId: methodIdOf(request.params),
+      versionId: request.body.version_id,
+      doer: doerOf(request),
+    });
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify(sentMethod(method));
+  });
+
+  const retry = {
+    ...described(spelling, 'retryBuild', 'Compile the recording of a failed build once more'),
+    ...common,
+    response: replies({ 202: Method }),
+  };
+  typed.post(`${url}/retry`, { schema: retry, config }, async (request, reply) => {
+    const methodId = methodIdOf(request.params);
+    refuseFields(request.body, 'A retry');
+    const { method } = await methods.retryBuild({ orgId: callerOf(request).orgId, methodId, doer: doerOf(request) });
+    reply.code(202).header('content-type', JSON_TYPE);
+    return JSON.stringify(sentMethod(method));
+  });
+}

@@ -1,0 +1,47 @@
+// What the routes of methods share: the parts they use and the method a path names.
+import { createHash } from 'node:crypto';
+import { bareMethodId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { Method } from '@methods/proto/registry/v1/method_pb';
+import type { FastifyRequest } from 'fastify';
+import { doerOf } from '../../callers/request-doer.ts';
+import type { AuditLog } from '../../clients/audit-log.ts';
+import type { RegistryCalls } from '../../clients/registry-calls.ts';
+import type { SourceInterfaces } from '../../clients/source-interfaces.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { type MethodView, methodView } from '../../views/method-view.ts';
+
+export interface MethodRouteParts {
+  readonly registryCalls: RegistryCalls;
+  readonly sourceInterfaces: SourceInterfaces;
+  readonly audit: AuditLog;
+}
+
+/** The bare id. @throws not_found for what cannot be one. */
+export function methodIdOf({ id }: { readonly id: string }): string {
+  const bare = bareMethodId(id);
+  if (bare === null) throw new ServiceError('not_found', 'There is no such method.');
+  return bare;
+}
+
+/** A reply's method, which the registry always sends. */
+export function sentMethod(method: Method | undefined): MethodView {
+  if (method === undefined) throw new ServiceError('internal');
+  return methodView(method);
+}
+
+/** For the audit log: somebody sees a version's source. Nobody waits for it, since a source is no run's content. */
+export function noteSourceShown(request: FastifyRequest, { audit }: MethodRouteParts, versionId: string): void {
+  const { orgId } = callerOf(request);
+  audit.note({ orgId, doer: doerOf(request), action: 'version.read', targetId: versionId });
+}
+
+/** A source or a key as the bytes it stands for. Lone surrogates never get here: a request's JSON may not hold any. */
+export function utf8(text: string): Buffer {
+  return Buffer.from(text, 'utf8');
+}
+
+/** How a creation key is kept and looked up. Keys of all routes are one namespace. */
+export function keyHash(key: string): Buffer {
+  return createHash('sha256').update(key, 'utf8').digest();
+}

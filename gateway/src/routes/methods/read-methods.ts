@@ -1,0 +1,97 @@
+// GET of methods: the list, one of them, its agent prompt, and what a creation key made.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { ServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance } from 'fastify';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { methodView } from '../../views/method-view.ts';
+import { pageRequest, readLimit } from '../page-query.ts';
+import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { type MethodRouteParts, methodIdOf, sentMethod } from './method-parts.ts';
+import {
+  AgentPrompt,
+  CreationParams,
+  FoundCreation,
+  ListQuery,
+  Method,
+  MethodParams,
+  pageOf,
+} from './method-schemas.ts';
+import { described, type Spelling } from './spelling.ts';
+
+export function addReadMethods(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
+  const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const { methods } = parts.registryCalls;
+  const url = `/api/${spelling.noun}`;
+  const config = { access: 'viewer' } as const;
+
+  const list = {
+    ...described(spelling, 'listMethods', 'List methods, newest first'),
+    querystring: ListQuery,
+    response: replies({ 200: pageOf(Method) }),
+  };
+  typed.get(url, { schema: list, config, preValidation: readLimit }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const page = await methods.listMethods({ orgId, search: request.query.q ?? '', ...pageRequest(request.query) });
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify({ items: page.methods.map(methodView), next_cursor: page.nextCursor || null });
+  });
+
+  const one = {
+    ...described(spelling, 'getMethod', 'Read a method'),
+    params: MethodParams,
+    querystring: NoQuery,
+    response: replies({ 200: Method }),
+  };
+  typed.get(`${url}/:id`, { schema: one, config }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const { method } = await methods.getMethod({ orgId, methodId: methodIdOf(request.params) });
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify(sentMethod(method));
+  });
+
+  const prompt = {
+    ...described(spelling, 'getAgentPrompt', "Read a method's instructions for agents"),
+    params: MethodParams,
+    querystring: NoQuery,
+    response: replies({ 200: AgentPrompt }),
+  };
+  typed.get(`${url}/:id/agent-prompt`, { schema: prompt, config }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const { agentPrompt } = await methods.getMethod({ orgId, methodId: methodIdOf(request.params) });
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify({ agent_prompt: agentPrompt || null });
+  });
+}
+
+/** GET /api/workflow-creation-requests/:sha256, which has one name alone. */
+export function addFindCreation(scope: FastifyInstance, { registryCalls }: MethodRouteParts): void {
+  const schema = {
+    operationId: 'findCreation',
+    summary: 'Find what a creation key made, after a lost reply',
+    tags: ['methods'],
+    params: CreationParams,
+    querystring: NoQuery,
+    response: replies({ 200: FoundCreation }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .get(
+      '/api/workflow-creation-requests/:sha256',
+      { schema, config: { access: 'viewer' } },
+      async (request, reply) => {
+        const { orgId } = callerOf(request);
+        const idempotencyHash = digestOf(request.params.sha256);
+        const { found, method } = await registryCalls.methods.findCreation({ orgId, idempotencyHash });
+        reply.header('content-type', JSON_TYPE);
+        return JSON.stringify({ found, method: method ? methodView(method) : null });
+      },
+    );
+}
+
+// A 404 or `found: false` to a key that was not hashed would be taken for leave to create once more.
+function digestOf(hex: string): Buffer {
+  if (/^[0-9a-f]{64}$/.test(hex)) return Buffer.from(hex, 'hex');
+  const message = 'The path ends in the SHA-256 of the key, 64 lower-case hex digits.';
+  throw new ServiceError('invalid_request', message, { findings: [{ path: '/sha256', code: 'sha256', message }] });
+}

@@ -1,0 +1,57 @@
+// GET of a method's versions: the list, and one with its exact source.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { isId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance } from 'fastify';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { sourceText, versionJson, versionView } from '../../views/version-view.ts';
+import { pageRequest, readLimit } from '../page-query.ts';
+import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { type MethodRouteParts, methodIdOf, noteSourceShown } from './method-parts.ts';
+import { MethodParams, pageOf, SourceVersion, VersionInList, VersionParams, VersionsQuery } from './method-schemas.ts';
+import { described, type Spelling, spelled } from './spelling.ts';
+
+export function addReadVersions(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
+  const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
+  const { methods } = parts.registryCalls;
+  const url = `/api/${spelling.noun}/:id/versions`;
+  const config = { access: 'viewer' } as const;
+
+  const list = {
+    ...described(spelling, 'listVersions', "List a method's versions, newest first"),
+    params: MethodParams,
+    querystring: VersionsQuery,
+    response: replies({ 200: pageOf(VersionInList) }),
+  };
+  typed.get(url, { schema: list, config, preValidation: readLimit }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const page = await methods.listVersions({
+      orgId,
+      methodId: methodIdOf(request.params),
+      ...pageRequest(request.query),
+    });
+    const items = page.versions.map((version) => spelled(versionView(version), spelling));
+    reply.header('content-type', JSON_TYPE);
+    return JSON.stringify({ items, next_cursor: page.nextCursor || null });
+  });
+
+  const one = {
+    ...described(spelling, 'getVersion', 'Read a version with its exact source'),
+    params: VersionParams,
+    querystring: NoQuery,
+    response: replies({ 200: SourceVersion }),
+  };
+  typed.get(`${url}/:version_id`, { schema: one, config }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const methodId = methodIdOf(request.params);
+    const { version_id: versionId } = request.params;
+    if (!isId('ver', versionId)) throw new ServiceError('not_found', 'There is no such version.');
+    const { version } = await methods.getVersion({ orgId, methodId, version: versionId });
+    if (version === undefined) throw new ServiceError('internal');
+    noteSourceShown(request, parts, version.versionId);
+    reply.header('content-type', JSON_TYPE);
+    const told = await parts.sourceInterfaces.fieldsJson(version.sha256, version.source);
+    return versionJson(spelled({ ...versionView(version), source: sourceText(version) }, spelling), told);
+  });
+}

@@ -1,0 +1,31 @@
+// Methods were called workflows once: every route stands under both names, and under the old one its JSON carries the
+// old names of its fields as well.
+
+/** One of the two names of the same routes. */
+export interface Spelling {
+  readonly noun: 'methods' | 'workflows';
+  readonly legacy: boolean;
+}
+
+export const SPELLINGS: readonly Spelling[] = [
+  { noun: 'methods', legacy: false },
+  { noun: 'workflows', legacy: true },
+];
+
+/** What the API's description says of an operation; operation ids are unique. */
+export function described({ legacy }: Spelling, operationId: string, summary: string) {
+  if (!legacy) return { operationId, summary, tags: ['methods'] };
+  const id = `legacy${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
+  return { operationId: id, summary: `${summary} (earlier name)`, tags: ['workflows'], deprecated: true };
+}
+
+/** A reply under this spelling: `workflow` beside `method` and `workflow_id` beside `method_id`. */
+export function spelled<Reply extends object>(reply: Reply, { legacy }: Spelling): Reply {
+  if (!legacy) return reply;
+  const { method, method_id: methodId } = reply as { method?: unknown; method_id?: unknown };
+  return {
+    ...reply,
+    ...(method === undefined ? {} : { workflow: method }),
+    ...(methodId === undefined ? {} : { workflow_id: methodId }),
+  };
+}

@@ -1,0 +1,28 @@
+// POST /api/methods/validate: what saving a source would find. Saves nothing.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyInstance } from 'fastify';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { findingView } from '../../views/finding-view.ts';
+import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { type MethodRouteParts, utf8 } from './method-parts.ts';
+import { ValidateBody, Validation } from './method-schemas.ts';
+import { described, type Spelling } from './spelling.ts';
+
+export function addValidateSource(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
+  const schema = {
+    ...described(spelling, 'validateSource', 'Check a source without saving it'),
+    body: ValidateBody,
+    querystring: NoQuery,
+    response: replies({ 200: Validation }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .post(`/api/${spelling.noun}/validate`, { schema, config: { access: 'viewer' } }, async (request, reply) => {
+      const { orgId } = callerOf(request);
+      const source = utf8(request.body.source);
+      const { ok, findings } = await parts.registryCalls.methods.validateSource({ orgId, source });
+      reply.header('content-type', JSON_TYPE);
+      return JSON.stringify({ ok, diagnostics: findings.map(findingView) });
+    });
+}

@@ -1,0 +1,110 @@
+// GET …/runs: an organization's runs, newest first; for people also the records of local runs.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { bareMethodId, productionMethodId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { ListRuns } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { localRunView } from '../../views/local-run-view.ts';
+import { runStatusNumber, runSummaryJson } from '../../views/run-view.ts';
+import { pageRequest, readLimit } from '../page-query.ts';
+import { LIST_DESCRIPTION, RunPage, RunsQuery, UserRunPage, UserRunsQuery } from './list-schemas.ts';
+import type { RunRouteParts } from './run-reply.ts';
+import { replies } from './run-schemas.ts';
+import { describedRun, type RunSurface } from './run-surface.ts';
+
+type Query = Static<typeof UserRunsQuery>;
+
+const METADATA = 'metadata.';
+const METADATA_PAIRS_MAX = 32;
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+
+export function addListRuns(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
+  const schema = {
+    ...describedRun(surface, 'listRuns', 'List runs'),
+    description: LIST_DESCRIPTION,
+    querystring: surface.people ? UserRunsQuery : RunsQuery,
+    response: replies({ 200: surface.people ? UserRunPage : RunPage }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .get(surface.url, { schema, config: { access: 'viewer' }, preValidation: readLimit }, async (request, reply) => {
+      const { orgId } = callerOf(request);
+      const query = request.query as Query;
+      reply.header('content-type', JSON_TYPE);
+      return query.kind === 'local' ? localRuns(parts, orgId, query) : productionRuns(parts, orgId, query, request.id);
+    });
+}
+
+async function productionRuns({ scheduler, clock }: RunRouteParts, orgId: string, query: Query, requestId: string) {
+  const list = listOf(orgId, query);
+  if (list === null) return page([], '');
+  const { runs, nextCursor } = await scheduler.listRuns(list, requestId);
+  const nowMs = clock.wallMs();
+  return page(
+    runs.map((run) => runSummaryJson(run, nowMs)),
+    nextCursor,
+  );
+}
+
+async function localRuns({ registryCalls }: RunRouteParts, orgId: string, query: Query): Promise<string> {
+  if (query.created_after ?? query.created_before ?? metadataOf(query)[0]) {
+    throw new ServiceError('invalid_request', 'Local runs are selected by "status" and "method" alone.');
+  }
+  const methodId = query.method === undefined ? '' : bareMethodId(query.method);
+  if (methodId === null) return page([], '');
+  const { records, nextCursor } = await registryCalls.runRecords.listRunRecords({
+    ...{ orgId, methodId, status: query.status ?? '' },
+    ...pageRequest(query),
+  });
+  return page(
+    records.map((record) => JSON.stringify(localRunView(record))),
+    nextCursor,
+  );
+}
+
+/** Null for what no run can meet. */
+function listOf(orgId: string, query: Query): ListRuns | null {
+  const methodId = query.method === undefined ? '' : bareMethodId(query.method);
+  const metadata = metadataOf(query);
+  if (metadata.length > METADATA_PAIRS_MAX) throw tooManyPairs();
+  if (methodId === null) return null;
+  return {
+    $typeName: 'methods.scheduler.v1.ListRuns',
+    orgId,
+    ...pageRequest(query),
+    status: query.status === undefined ? 0 : runStatusNumber(query.status),
+    method: methodId === '' ? '' : productionMethodId(methodId),
+    metadata: Object.fromEntries(metadata),
+    createdAfterMs: timeOf(query, 'created_after', 0),
+    // No run is older than the epoch, and 0 would mean any time.
+    createdBeforeMs: Math.max(timeOf(query, 'created_before', 0), query.created_before === undefined ? 0 : 1),
+  };
+}
+
+function metadataOf(query: Query): [string, string][] {
+  const pairs = Object.entries(query as Record<string, string>).filter(([name]) => name.startsWith(METADATA));
+  return pairs.map(([name, value]) => [name.slice(METADATA.length), value]);
+}
+
+function timeOf(query: Query, field: 'created_after' | 'created_before', absent: number): number {
+  const text = query[field];
+  if (text === undefined) return absent;
+  const ms = TIME.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  const message = `"${field}" has to be a time such as 2026-01-31T12:00:00.000Z.`;
+  throw new ServiceError('invalid_request', message, { findings: [{ path: `/${field}`, code: 'time', message }] });
+}
+
+function tooManyPairs(): ServiceError {
+  const message = `A run has at most ${METADATA_PAIRS_MAX} metadata entries.`;
+  return new ServiceError('invalid_request', message, {
+    findings: [{ path: '/metadata', code: 'metadata_pairs', message }],
+  });
+}
+
+function page(items: readonly string[], nextCursor: string): string {
+  return `{"items":[${items.join(',')}],"next_cursor":${JSON.stringify(nextCursor || null)}}`;
+}

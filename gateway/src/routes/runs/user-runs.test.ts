@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { createServiceKey } from '@methods/auth/service-key';
+import { newId, newRunId } from '@methods/base/ids';
+import { type TestNats, testNats } from '@methods/test/harness/nats';
+import { until } from '@methods/test/harness/until';
+import { type ApiFixture, type ApiReply, type Asking, apiFixture } from '../../testing/api-fixture.ts';
+import { RunBook } from '../../testing/run-book.ts';
+import { SchedulerPeer } from '../../testing/scheduler-peer.ts';
+
+const SOURCE = `format: method/2
+name: greet
+steps:
+  - name: approve
+    ask: Send it?
+    out: { ok: boolean }
+`;
+
+const book = new RunBook();
+const node = new SchedulerPeer(book);
+let nats: TestNats;
+let api: ApiFixture;
+let admin: Asking;
+let member: Asking;
+let viewer: Asking;
+let stranger: Asking;
+let key: string;
+let method: { id: string; versionId: string };
+
+before(async () => {
+  nats = await testNats();
+  await node.start();
+  api = await apiFixture({ runSchedulerAddresses: [node.address], natsUrl: nats.url });
+  [admin, member, viewer, stranger] = await Promise.all([
+    api.person('admin'),
+    api.person('member'),
+    api.person('viewer'),
+    api.person('admin', 'others'),
+  ]);
+  for (const person of [admin, member, viewer]) await person('GET', '/api/whoami');
+  const made = createServiceKey();
+  key = made.key;
+  await admin('POST', '/api/keys', { name: 'app', auth_sha256: made.authSha256.toString('hex') });
+  const { body } = await member('POST', '/api/methods', { idempotency_key: randomUUID(), source: SOURCE });
+  method = { id: body.method.id, versionId: body.method.current_version };
+  await member('POST', `/api/methods/${method.id}/publish`, { version_id: method.versionId });
+  await until('the node is linked', () => node.linked);
+});
+after(async () => {
+  await api[Symbol.asyncDispose]();
+  await node.stop();
+  await nats.stop();
+});
+
+function assertRefused({ status, body }: ApiReply, expected: number, code: string): void {
+  assert.deepEqual([status, body.error], [expected, code], JSON.stringify(body));
+}
+
+const byKey: Asking = (verb, path, body) => member(verb, path, body, { authorization: `Bearer ${key}` });
+
+async function started(as = member, url = '/api/runs'): Promise<string> {
+  const { status, body } = await as('POST', url, { method: method.id });
+  assert.equal(status, 201, JSON.stringify(body));
+  return body.run_id;
+}
+
+/** What the audit log tells of a run, oldest first. */
+async function actsOn(runId: string): Promise<string[]> {
+  const { body } = await admin('GET', `/api/audit?target=${runId}`);
+  return body.items.map(({ action }: { action: string }) => action).reverse();
+}
+
+test('people start, read, answer and cancel runs as programs do, each in a role that may', async () => {
+  assertRefused(await viewer('POST', '/api/runs', { method: method.id }), 403, 'forbidden');
+  const runId = await started();
+  assert.equal(book.starts.at(-1)?.keyId, '', 'no key signs for it');
+  assert.equal((await viewer('GET', `/api/runs/${runId}`)).body.run_id, runId);
+  const questionId = book.ask(runId).question?.id;
+  const answer = { answer: { ok: true }, question_id: questionId };
+  assertRefused(await viewer('POST', `/api/runs/${runId}/answer`, answer), 403, 'forbidden');
+  assert.equal((await member('POST', `/api/runs/${runId}/answer`, answer)).body.status, 'queued');
+  assertRefused(await viewer('POST', `/api/runs/${runId}/cancel`), 403, 'forbidden');
+  assert.equal((await member('POST', `/api/runs/${runId}/cancel`)).body.status, 'cancelled');
+  assertRefused(await stranger('GET', `/api/runs/${runId}`), 404, 'not_found');
+  assertRefused(await stranger('POST', `/api/runs/${runId}/cancel`), 404, 'not_found');
+});
+
+test("a person's run has no webhook", async () => {
+  const start = { method: method.id, webhook_url: 'https://example.com/hook' };
+  for (const url of ['/api/runs', '/v1/runs']) assertRefused(await member('POST', url, start), 403, 'forbidden');
+});
+
+test('what people see of a run and do to it is in the audit log before they hear of it', async () => {
+  const runId = await started();
+  await viewer('GET', `/api/runs/${runId}`);
+  const questionId = book.ask(runId).question?.id;
+  await member('POST', `/api/runs/${runId}/answer`, { answer: { ok: true }, question_id: questionId });
+  await member('POST', `/v1/runs/${runId}/cancel`);
+  assert.deepEqual((await actsOn(runId)).sort(), ['run.answer', 'run.cancel', 'run.read', 'run.start']);
+  const { body } = await admin('GET', `/api/audit?target=${runId}&action=run.answer`);
+  assert.deepEqual(body.items[0].after, { question_id: questionId });
+  assert.equal(body.items[0].by.kind, 'user');
+});
+
+test('of a service key answers and cancels are told, its starts and reads are not', async () => {
+  const runId = await started(byKey, '/v1/runs');
+  await byKey('GET', `/v1/runs/${runId}`);
+  await byKey('GET', '/v1/runs');
+  await byKey('POST', `/v1/runs/${runId}/cancel`);
+  await until('the cancel is told', async () => (await actsOn(runId)).length > 0);
+  assert.deepEqual(await actsOn(runId), ['run.cancel']);
+});
+
+test('while the registry cannot write, people see no run and programs go on', async () => {
+  const runId = await started();
+  await byKey('GET', `/v1/runs/${runId}`);
+  await api.registry.door.shut();
+  try {
+    const read = await member('GET', `/api/runs/${runId}`);
+    assertRefused(read, 503, 'unavailable');
+    assert.ok(!JSON.stringify(read.body).includes(method.id));
+    assert.equal((await byKey('GET', `/v1/runs/${runId}`)).status, 200);
+    assert.equal((await byKey('POST', `/v1/runs/${runId}/cancel`)).status, 200);
+    assertRefused(await member('POST', `/api/runs/${runId}/cancel`), 503, 'unavailable');
+  } finally {
+    await api.registry.door.open();
+  }
+  await until('what happened is told after all', async () => {
+    const { status, body } = await admin('GET', `/api/audit?target=${runId}&action=run.cancel`);
+    return status === 200 && body.items.length === 2;
+  });
+  assert.ok(!(await actsOn(runId)).includes('run.read'));
+});
+
+test('a reader of a source is told', async () => {
+  await viewer('GET', `/api/methods/${method.id}/versions/${method.versionId}`);
+  await until('the reading is told', async () => (await actsOn(method.versionId)).includes('version.read'));
+});
+
+test('a list selects, pages and shows no content', async () => {
+  const runId = await started();
+  const query =
+    `limit=7&status=waiting&method=${method.id}&metadata.customer=7&metadata.a.b=${encodeURIComponent('x y')}` +
+    '&created_after=2026-01-01T00:00:00Z&created_before=2026-01-01T02:00:00.500%2B01:00';
+  for (const [as, url] of [
+    [viewer, '/api/runs'],
+    [byKey, '/v1/runs'],
+    [viewer, '/v1/runs'],
+  ] as const) {
+    const { status, body } = await as('GET', `${url}?${query}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.equal(body.next_cursor, 'more');
+    const item = body.items.find(({ run_id }: { run_id: string }) => run_id === runId);
+    assert.deepEqual([item.method, item.status, item.kind], [`wf_${method.id}`, 'queued', undefined]);
+    assert.ok(!('steps' in item || 'result' in item || 'question' in item));
+    const { $typeName, ...list } = book.lists.at(-1) ?? ({} as never);
+    assert.equal($typeName, 'methods.scheduler.v1.ListRuns');
+    assert.deepEqual(
+      { ...list, orgId: '', metadata: { ...list.metadata } },
+      {
+        orgId: '',
+        cursor: '',
+        limit: 7,
+        status: 3,
+        method: `wf_${method.id}`,
+        metadata: { customer: '7', 'a.b': 'x y' },
+        createdAfterMs: Date.parse('2026-01-01T00:00:00Z'),
+        createdBeforeMs: Date.parse('2026-01-01T01:00:00.500Z'),
+      },
+    );
+  }
+  assert.equal((await viewer('GET', '/api/runs?cursor=more')).body.next_cursor, null);
+  assert.deepEqual((await stranger('GET', '/api/runs')).body, { items: [], next_cursor: 'more' });
+  assert.deepEqual((await viewer('GET', '/api/runs?method=none')).body, { items: [], next_cursor: null });
+});
+
+test('a list refuses what it cannot select by', async () => {
+  const pairs = Array.from({ length: 33 }, (_, i) => `metadata.k${i}=v`).join('&');
+  const bad = [
+    'status=done',
+    'statuses=waiting',
+    'limit=201',
+    'created_after=yesterday',
+    'created_before=2026-13-01T00:00:00Z',
+    'created_after=2026-01-01',
+    'status=queued&status=waiting',
+    'metadata=x',
+    'metadata.=x',
+    'metadata.__proto__=x',
+    `metadata.k=${'x'.repeat(513)}`,
+    'kind=all',
+    'kind=local&created_after=2026-01-01T00:00:00Z',
+    'kind=local&metadata.k=v',
+    pairs,
+  ];
+  for (const query of bad) assertRefused(await viewer('GET', `/api/runs?${query}`), 400, 'invalid_request');
+  assertRefused(await byKey('GET', '/v1/runs?kind=local'), 400, 'invalid_request');
+});
+
+test('records of local runs stand apart, marked as such, and one is found by its id', async () => {
+  const runId = newRunId(1);
+  const record = {
+    ...{ workflow_id: method.id, version_id: method.versionId, sequence: 3 },
+    inspection: { status: 'succeeded', note: 'seen' },
+  };
+  const kept = await member('PUT', `/api/cli/runs/${runId}`, record);
+  assert.equal(kept.status, 200, JSON.stringify(kept.body));
+  const { body } = await viewer('GET', `/api/runs?kind=local&status=succeeded&method=wf_${method.id}`);
+  assert.equal(body.next_cursor, null);
+  const [item] = body.items;
+  assert.deepEqual(item, {
+    run_id: runId,
+    kind: 'local',
+    method: `wf_${method.id}`,
+    version_id: method.versionId,
+    status: 'succeeded',
+    sequence: 3,
+    created_at: item.created_at,
+    updated_at: item.updated_at,
+    created_by: { ...item.created_by, kind: 'user' },
+  });
+  assert.deepEqual((await viewer('GET', '/api/runs?kind=local&status=failed')).body.items, []);
+  const production = (await viewer('GET', '/api/runs')).body.items;
+  assert.ok(!production.some(({ run_id }: { run_id: string }) => run_id === runId));
+
+  const one = await viewer('GET', `/api/runs/${runId}`);
+  assert.deepEqual(one.body, { ...item, inspection: record.inspection });
+  assert.deepEqual(await actsOn(runId).then((acts) => acts.at(-1)), 'run.read');
+  assertRefused(await stranger('GET', `/api/runs/${runId}`), 404, 'not_found');
+  assertRefused(await byKey('GET', `/v1/runs/${runId}`), 404, 'not_found');
+  assertRefused(await viewer('GET', `/api/runs/${newRunId(1)}`), 404, 'not_found');
+});
+
+test("an organization's rules for webhooks and plain content count at the next start", async () => {
+  const start = (webhook_url?: string) =>
+    byKey('POST', '/v1/runs', { method: method.id, ...(webhook_url === undefined ? {} : { webhook_url }) });
+  assert.equal((await start('https://elsewhere.example/hook')).status, 201);
+  await admin('PATCH', '/api/settings', { webhook_hosts: ['hooks.example.com', '*.shop.example.com'] });
+  for (const allowed of ['hooks.example.com', 'HOOKS.example.com.', 'eu.shop.example.com', 'a.b.shop.example.com']) {
+    assert.equal((await start(`https://${allowed}/hook`)).status, 201, allowed);
+  }
+  for (const other of ['elsewhere.example', 'shop.example.com', 'x.hooks.example.com', 'evilshop.example.com']) {
+    assertRefused(await start(`https://${other}/hook`), 422, 'invalid_webhook_url');
+  }
+  assert.equal((await start()).status, 201);
+
+  const keyed = { method: method.id, idempotency_key: `first-${randomUUID()}` };
+  const first = await byKey('POST', '/v1/runs', keyed);
+  await admin('PATCH', '/api/settings', { webhook_hosts: [], content_on_devices: true });
+  assertRefused(await start(), 422, 'device_mode_required');
+  assertRefused(await member('POST', '/api/runs', { method: method.id }), 422, 'device_mode_required');
+  const again = await byKey('POST', '/v1/runs', keyed);
+  assert.deepEqual([again.status, again.body.run_id], [200, first.body.run_id], 'what is there is still found');
+  await admin('PATCH', '/api/settings', { content_on_devices: false });
+  assert.equal((await start()).status, 201);
+});
+
+test('a change of settings made through another gateway is heard of over the bus', async () => {
+  await started();
+  const { body } = await admin('GET', '/api/whoami');
+  const doer = { kind: 'user', id: body.user.id, ip: '203.0.113.7', requestId: newId('aud') };
+  await api.registry.accounts.changeSettings({ orgId: body.organization.id, contentOnDevices: true, doer });
+  await until('the next start is refused', async () => {
+    return (await member('POST', '/api/runs', { method: method.id })).status === 422;
+  });
+  await admin('PATCH', '/api/settings', { content_on_devices: false });
+  assert.equal((await member('POST', '/api/runs', { method: method.id })).status, 201);
+});

@@ -1,0 +1,18 @@
+// Which hosts an organization lets its webhooks go to.
+
+/**
+ * `host`: as the URL parser gives it, in lower case and without a trailing dot. A listed name stands for itself,
+ * `*.example.com` for every name below example.com and not for example.com. An empty list allows all.
+ */
+export function allowsHost(hosts: readonly string[], host: string): boolean {
+  return hosts.length === 0 || hosts.some((listed) => covers(canonicalHost(listed), host));
+}
+
+/** A host name as it is compared. */
+export function canonicalHost(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
+}
+
+function covers(listed: string, host: string): boolean {
+  return listed.startsWith('*.') ? host.endsWith(listed.slice(1)) && host.length > listed.length - 1 : host === listed;
+}

@@ -1,0 +1,56 @@
+// What programs learn of a server from its address alone: the command line, the libraries and workers from
+// /.well-known/methods, MCP clients from the metadata of a protected resource (RFC 9728). Public.
+import type { FastifyInstance } from 'fastify';
+import { CLIENT_SCOPES, resourceMetadataPath } from '../callers/challenge.ts';
+import type { IssuerConfig } from '../config.ts';
+import { JSON_TYPE } from '../plugins/error-reply.ts';
+
+export interface WellKnownParts {
+  readonly publicUrl: string | null;
+  readonly grpcPublicUrl: string | null;
+  readonly mcpUrl: string | null;
+  readonly issuer: IssuerConfig | null;
+}
+
+export function addWellKnown(app: FastifyInstance, parts: WellKnownParts): void {
+  addServerFacts(app, parts);
+  const { mcpUrl, issuer } = parts;
+  if (mcpUrl !== null && issuer !== null) addResourceMetadata(app, mcpUrl, issuer.url);
+}
+
+function addServerFacts(app: FastifyInstance, { publicUrl, grpcPublicUrl, mcpUrl, issuer }: WellKnownParts): void {
+  const text = JSON.stringify({
+    base_url: publicUrl,
+    mcp_url: mcpUrl,
+    grpc_url: grpcPublicUrl,
+    issuer: issuer?.url ?? null,
+    cli_client_id: issuer?.cliClientId ?? null,
+    machine_audience: issuer?.machineAudience ?? null,
+  });
+  const schema = {
+    operationId: 'serverFacts',
+    summary: 'Addresses and names of this server',
+    tags: ['server'],
+  };
+  app.get('/.well-known/methods', { schema }, async (_request, reply) => {
+    reply.header('content-type', JSON_TYPE).header('cache-control', 'no-cache');
+    return text;
+  });
+}
+
+function addResourceMetadata(app: FastifyInstance, resource: string, issuerUrl: string): void {
+  const text = JSON.stringify({
+    resource,
+    authorization_servers: [issuerUrl],
+    scopes_supported: CLIENT_SCOPES,
+    bearer_methods_supported: ['header'],
+    resource_name: 'Methods',
+  });
+  // Some clients look at the root whatever the resource's path is.
+  for (const path of new Set([resourceMetadataPath(resource), '/.well-known/oauth-protected-resource'])) {
+    app.get(path, { schema: { hide: true } }, async (_request, reply) => {
+      reply.header('content-type', JSON_TYPE).header('cache-control', 'no-cache');
+      return text;
+    });
+  }
+}

@@ -1,0 +1,135 @@
+// A whole gateway in front of a real registry on a real Postgres, with a real issuer: for tests of what people and their
+// programs do through `/api`.
+import 'reflect-metadata/lite';
+import assert from 'node:assert/strict';
+import { Secret } from '@methods/config/environment';
+import { createLogger } from '@methods/logging/logger';
+import { type RegistryProcess, startRegistryProcess } from '@methods/test/harness/registry-process';
+import { TestIssuer } from '@methods/test/harness/test-issuer';
+import { composeGateway } from '../composition.ts';
+
+const PUBLIC_URL = 'http://127.0.0.1:8080';
+const AUDIENCE = `${PUBLIC_URL}/api`;
+
+export interface ApiFixture extends AsyncDisposable {
+  readonly port: number;
+  readonly issuer: TestIssuer;
+  readonly registry: RegistryProcess;
+  readonly log: Record<string, unknown>[];
+  /** Signed in as this role in an organization; another `org` is another organization. */
+  person(role?: 'viewer' | 'member' | 'admin', org?: string): Promise<Asking>;
+}
+
+/** JSON in, JSON out, as somebody. */
+export type Asking = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<ApiReply>;
+
+export interface ApiReply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: replies are compared, not used
+  readonly body: any;
+}
+
+export interface ApiOptions {
+  /** `host:port` of each node. By default nothing listens there: no run may be needed. */
+  readonly runSchedulerAddresses?: readonly string[];
+  /** By default neither the gateway nor the registry has a bus. */
+  readonly natsUrl?: string;
+}
+
+export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions = {}): Promise<ApiFixture> {
+  const [issuer, registry] = await Promise.all([TestIssuer.started(), startRegistryProcess(natsUrl)]);
+  const log: Record<string, unknown>[] = [];
+  const gateway = composeGateway(
+    {
+      listen: { host: '127.0.0.1', port: 0 },
+      publicUrl: PUBLIC_URL,
+      grpcPublicUrl: null,
+      mcpUrl: null,
+      issuer: {
+        url: issuer.url,
+        clientId: issuer.clientId,
+        clientSecret: null,
+        cliClientId: null,
+        orgClaim: 'org_id',
+        orgNameClaim: 'org_name',
+        roleClaim: 'role',
+        machineAudience: AUDIENCE,
+      },
+      methodRegistryAddress: registry.address,
+      runSchedulerAddresses: runSchedulerAddresses ?? ['127.0.0.1:1'],
+      natsUrl: natsUrl === undefined ? null : new Secret(natsUrl),
+      rateLimitPerKey: 0,
+      webhooks: { allowPrivate: false, ports: [] },
+      logLevel: 'info',
+      trustProxy: null,
+    },
+    createLogger({ name: 'gateway', destination: { write: (line) => log.push(JSON.parse(line)) } }),
+  );
+  await gateway.start();
+  const url = `http://127.0.0.1:${gateway.port}`;
+  return {
+    port: gateway.port,
+    issuer,
+    registry,
+    log,
+    async person(role = 'member', org = 'acme') {
+      const token = await issuer.token({ aud: AUDIENCE, org_id: org, org_name: org, sub: `${org}-${role}`, role });
+      return (method, path, body, headers) =>
+        ask(`${url}${path}`, method, body, { authorization: `Bearer ${token}`, ...headers });
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway.stop();
+      await registry.stop();
+      await issuer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A text body goes as it stands. */
+async function ask(url: string, method: string, body: unknown, headers: Record<string, string>): Promise<ApiReply> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** `code` is undefined where a reply has no body; `detail`: the code of the first finding. */
+export function assertRefused({ status, body }: ApiReply, expected: number, code?: string, detail?: string): void {
+  assert.deepEqual([status, body?.error], [expected, code], JSON.stringify(body));
+  if (detail) assert.equal(body.details[0].code, detail);
+}
+
+/** A valid method with something of all that a version tells. */
+export const GREETING = `format: method/2
+name: greet
+title: Greet somebody
+inputs:
+  name: text
+secrets: [SHOP_TOKEN]
+dependencies:
+  npm: [lodash@4.17.21]
+steps:
+  - name: greet
+    node: |
+      return { text: 'Hello ' + name };
+    in: { name: =inputs.name }
+    secrets: [SHOP_TOKEN]
+    out: { text: text }
+  - name: review
+    steps:
+      - name: approve
+        ask: Send it?
+        limits: { timeout: 3d }
+        out: { ok: boolean }
+result:
+  text: =steps.greet.text
+`;

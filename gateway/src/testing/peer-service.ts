@@ -1,0 +1,37 @@
+// A served gRPC service whose answers a test gives one by one; what it does not answer is `internal`.
+import { ServiceError } from '@methods/errors/service-error';
+import { type ServedService, served } from '@methods/rpc/server';
+import type { ServiceImplementation } from '@methods/rpc/service-definition';
+
+type DescService = ServedService[0];
+
+// biome-ignore lint/suspicious/noExplicitAny: handlers of all shapes stand in one map
+type AnyHandler = (request: any, context: any) => unknown;
+
+export class PeerService<S extends DescService> {
+  private readonly handlers = new Map<string, AnyHandler>();
+
+  /** `heard` is told the name of every call before it is answered, and may refuse it. */
+  constructor(
+    private readonly service: S,
+    private readonly heard: (name: string) => void,
+  ) {}
+
+  /** From now on these calls are answered so. */
+  answer(handlers: Partial<ServiceImplementation<S>>): void {
+    for (const [name, handler] of Object.entries(handlers)) this.handlers.set(name, handler as AnyHandler);
+  }
+
+  get served(): ServedService {
+    const calls = this.service.methods.map(({ localName: name }) => {
+      const call: AnyHandler = (request, context) => {
+        this.heard(name);
+        const handler = this.handlers.get(name);
+        if (handler === undefined) throw new ServiceError('internal');
+        return handler(request, context);
+      };
+      return [name, call];
+    });
+    return served<DescService>(this.service, Object.fromEntries(calls));
+  }
+}

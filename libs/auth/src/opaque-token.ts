@@ -1,0 +1,20 @@
+// Tokens that mean nothing by themselves: of sessions, sign-ins and uploads. Whoever issues one keeps only its hash, so
+// what is stored opens nothing.
+import { createHash, randomBytes } from 'node:crypto';
+
+const FORM = /^[A-Za-z0-9_-]{43}$/;
+
+/** 256 random bits, 43 base64url characters. */
+export function newOpaqueToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Nothing of another form is ever looked up. */
+export function isOpaqueToken(text: string): boolean {
+  return FORM.test(text);
+}
+
+/** SHA-256 of the token's ASCII text: how it is known where it is kept. No slow hash: there is nothing to guess. */
+export function opaqueTokenSha256(token: string): Buffer {
+  return createHash('sha256').update(token, 'ascii').digest();
+}

@@ -1,0 +1,71 @@
+// How many days organizations keep what is finished, as the method registry says. An answer counts for five minutes and
+// never longer: whoever deletes must know, so a registry that cannot be reached stops deleting.
+import type { Clock } from './clock.ts';
+
+const GOOD_MS = 300_000;
+const KNOWN_MAX = 10_000;
+/** Questions under way at once. */
+const ASKED_MAX = 8;
+const DAYS_MAX = 3_650;
+
+interface Known {
+  /** Null: nothing of this organization may be deleted. */
+  readonly days: number | null;
+  readonly goodUntilMs: number;
+}
+
+export class RetentionDays {
+  private readonly known = new Map<string, Known>();
+  private changes = 0;
+
+  constructor(
+    private readonly options: {
+      /** Null for an organization the registry does not have; rejects when it cannot be asked. */
+      readonly ask: (orgId: string) => Promise<number | null>;
+      readonly clock: Clock;
+    },
+  ) {}
+
+  /**
+   * The days, 1 to 3650, by organization. One the registry does not know is missing, and keeps everything.
+   * Rejects when a single one could not be asked.
+   */
+  async of(orgIds: Iterable<string>): Promise<ReadonlyMap<string, number>> {
+    const found = new Map<string, number>();
+    const nowMs = this.options.clock.monotonicMs();
+    const unknown: string[] = [];
+    for (const orgId of new Set(orgIds)) {
+      const known = this.known.get(orgId);
+      if (known === undefined || known.goodUntilMs <= nowMs) unknown.push(orgId);
+      else if (known.days !== null) found.set(orgId, known.days);
+    }
+    for (let i = 0; i < unknown.length; i += ASKED_MAX) {
+      const asked = unknown.slice(i, i + ASKED_MAX);
+      const answers = await Promise.all(asked.map((orgId) => this.ask(orgId)));
+      for (const [j, orgId] of asked.entries()) {
+        const days = answers[j] ?? null;
+        if (days !== null) found.set(orgId, days);
+      }
+    }
+    return found;
+  }
+
+  /** What was answered before counts no more. */
+  changed(orgId: string): void {
+    this.changes++;
+    this.known.delete(orgId);
+  }
+
+  private async ask(orgId: string): Promise<number | null> {
+    const { changes } = this;
+    const answer = await this.options.ask(orgId);
+    // An empty message reads as 0 days: that must not delete everything.
+    const days = answer !== null && Number.isInteger(answer) && answer >= 1 && answer <= DAYS_MAX ? answer : null;
+    // A change told while this was on its way may not be in it.
+    if (changes !== this.changes) return null;
+    this.known.delete(orgId);
+    this.known.set(orgId, { days, goodUntilMs: this.options.clock.monotonicMs() + GOOD_MS });
+    if (this.known.size > KNOWN_MAX) this.known.delete(this.known.keys().next().value ?? '');
+    return days;
+  }
+}

@@ -1,0 +1,47 @@
+// Large things in parts, kept apart from the rows that speak of them. The port; Postgres and S3 are behind it.
+
+/** Both lower-case letters, digits, `_` and `-`: they become keys as they are. */
+export interface BlobAddress {
+  /** Stands in every key: no organization reaches another's parts, whatever names it knows. */
+  readonly orgId: string;
+  readonly blobId: string;
+}
+
+export const PART_BYTES_MAX = 1024 * 1024;
+
+export interface BlobStore {
+  /** Keeps 1 byte to 1 MiB; the same name again replaces it. @throws BlobError unavailable. */
+  putPart(address: BlobAddress, partName: string, bytes: Uint8Array): Promise<void>;
+  /** The named parts, one after the other. @throws BlobError missing, unavailable; what came before is given out. */
+  read(address: BlobAddress, partNames: Iterable<string>): AsyncIterable<Uint8Array>;
+  /** Removes all parts; none there is fine. After a failure, again. @throws BlobError unavailable. */
+  remove(address: BlobAddress): Promise<void>;
+}
+
+/** Its message holds neither names nor content. */
+export class BlobError extends Error {
+  override readonly name = 'BlobError';
+
+  constructor(
+    readonly code: 'missing' | 'unavailable',
+    message: string,
+    /** What really happened; may hold parts, so it is never logged whole. */
+    cause?: unknown,
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+  }
+}
+
+const NAME = /^[a-z0-9_-]{1,128}$/;
+
+/** For stores. @throws TypeError, which is a fault of the caller's code. */
+export function checkNames({ orgId, blobId }: BlobAddress, partName?: string): void {
+  for (const name of [orgId, blobId, ...(partName === undefined ? [] : [partName])]) {
+    if (!NAME.test(name)) throw new TypeError('not a name of a blob');
+  }
+}
+
+/** For stores. @throws TypeError, which is a fault of the caller's code. */
+export function checkPart(bytes: Uint8Array): void {
+  if (bytes.length === 0 || bytes.length > PART_BYTES_MAX) throw new TypeError('a part has 1 byte to 1 MiB');
+}

@@ -1,0 +1,43 @@
+// Reads of one organization's rows, walled off twice: by the query's own condition, and by row-level security under a
+// role that owns nothing. A query that forgets its condition finds the organization's own rows, and no others.
+import type { Sql, TransactionSql } from './sql.ts';
+
+export interface OrganizationReaderOptions {
+  readonly sql: Sql;
+  /** A role without login that may select from the service's tables and is subject to their policies. */
+  readonly role: string;
+}
+
+/** Its queries go through the transaction it is given: any other way out of it is the service's own user. */
+export type Reading<Result> = (sql: TransactionSql) => Promise<Result>;
+
+const ROLE = /^[a-z][a-z0-9_]{0,62}$/;
+
+/** Runs a reading as the role, for one organization. Policies see it as `methods.org_id` and fail closed without it. */
+export class OrganizationReader {
+  constructor(private readonly options: OrganizationReaderOptions) {
+    if (!ROLE.test(options.role)) throw new TypeError('not a role name');
+  }
+
+  /** One snapshot a query. Costs one round trip more than the reading alone. */
+  read<Result>(orgId: string, reading: Reading<Result>): Promise<Result> {
+    const { sql, role } = this.options;
+    return new Promise((resolve, reject) => {
+      const transaction = sql.begin('read only', async (inner) => {
+        // Sent at once and not waited for: the reading's first query follows it on the same connection, and fails with
+        // it. Both settings end with the transaction.
+        const scope = inner`select set_config('role', ${role}, true), set_config('methods.org_id', ${orgId}, true)`;
+        const scoped = scope.execute();
+        const [result] = await Promise.all([inThisTurn(reading, inner), scoped]);
+        // What was read stands, whatever becomes of the commit: nobody waits for it.
+        resolve(result);
+      });
+      transaction.catch(reject);
+    });
+  }
+}
+
+/** A reading that throws before its first query still leaves the scope's outcome to be awaited. */
+async function inThisTurn<Result>(reading: Reading<Result>, sql: TransactionSql): Promise<Result> {
+  return await reading(sql);
+}

@@ -1,0 +1,36 @@
+// What a grant tells of the run's earlier attempts, as the executor takes it.
+import type { FinishedStep } from '@methods/executor/run-options';
+import type { ErrorKind, StepError } from '@methods/executor/step-failure';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import { StepStatus, type StepError as ToldError } from '@methods/proto/run/v1/run_pb';
+import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
+
+/** By path. */
+export function finishedSteps(grant: Grant): Map<string, FinishedStep> {
+  const finished = new Map<string, FinishedStep>();
+  for (const { path, status: number, outJson, outWithheld: withheld, error } of grant.finishedSteps) {
+    const status = statusOf(number);
+    if (status === null) continue;
+    const out = outJson === '' ? null : (JSON.parse(outJson) as JsonValue);
+    finished.set(path, { status, out, withheld, ...(error && { error: errorOf(error) }) });
+  }
+  return finished;
+}
+
+function statusOf(status: StepStatus): FinishedStep['status'] | null {
+  if (status === StepStatus.SUCCEEDED) return 'succeeded';
+  if (status === StepStatus.SKIPPED) return 'skipped';
+  if (status === StepStatus.RUNNING || status === StepStatus.WAITING) return 'running';
+  return status === StepStatus.FAILED ? 'failed' : null;
+}
+
+function errorOf({ kind, message, status, line }: ToldError): StepError {
+  const where = { ...(status > 0 && { status }), ...(line > 0 && { line }) };
+  return { kind: kind as ErrorKind, message, ...where };
+}
+
+export function answerOf(grant: Grant) {
+  if (grant.answer === undefined) return {};
+  const { questionId, step, answerJson } = grant.answer;
+  return { answer: { questionId, step, value: JSON.parse(answerJson) as JsonObject } };
+}

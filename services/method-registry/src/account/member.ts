@@ -1,0 +1,58 @@
+// A person in an organization, and what a verified token says of them.
+import { isRole, type Role } from '@methods/auth/caller';
+import { ServiceError } from '@methods/errors/service-error';
+import { type ExternalOrganization, externalOrganization } from '../organization/organization.ts';
+import { boundedText } from '../text/bounded-text.ts';
+
+export interface Member {
+  readonly orgId: string;
+  readonly orgName: string;
+  readonly userId: string;
+  /** What an admin gave, else what the issuer claims, else admin for the organization's first user, else member. */
+  readonly role: Role;
+  /** Empty where the issuer tells none. */
+  readonly email: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  /** To a few minutes. */
+  readonly lastSeenAt: Date;
+}
+
+export interface ClaimedUser {
+  readonly organization: ExternalOrganization;
+  /** The issuer's id of the person. */
+  readonly subject: string;
+  /** Empty email, name and role leave what is known as it is: not every token carries them. */
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role | '';
+}
+
+export interface UserClaims {
+  readonly issuer: string;
+  readonly externalOrgId: string;
+  readonly orgName: string;
+  readonly subject: string;
+  readonly email: string;
+  readonly name: string;
+  readonly claimedRole: string;
+}
+
+/** @throws ServiceError invalid_request. */
+export function claimedUser(claims: UserClaims): ClaimedUser {
+  return {
+    organization: externalOrganization(claims.issuer, claims.externalOrgId, claims.orgName),
+    subject: boundedText('subject', claims.subject, { min: 1, max: 256 }),
+    email: boundedText('email', claims.email, { min: 0, max: 320 }),
+    name: boundedText('name', claims.name, { min: 0, max: 256 }),
+    role: claims.claimedRole === '' ? '' : roleOf('claimed_role', claims.claimedRole),
+  };
+}
+
+/** @throws ServiceError invalid_request that names `field`. */
+export function roleOf(field: string, text: string): Role {
+  if (isRole(text)) return text;
+  throw new ServiceError('invalid_request', `${field} is viewer, member or admin.`, {
+    findings: [{ path: `/${field}`, code: field, message: 'It is no role.' }],
+  });
+}

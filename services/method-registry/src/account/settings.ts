@@ -1,0 +1,43 @@
+// What an organization has set for its runs and webhooks.
+import { ServiceError } from '@methods/errors/service-error';
+
+const RETENTION_DAYS_MAX = 3_650;
+const HOSTS_MAX = 100;
+const HOST_CHARACTERS_MAX = 253;
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const HOST = new RegExp(`^(?:\\*\\.)?(?:${LABEL}\\.)*${LABEL}$`);
+
+export interface Settings {
+  /** Plain content of runs is refused; only encrypted content is kept. */
+  readonly contentOnDevices: boolean;
+  /** How long finished runs are kept. */
+  readonly retentionDays: number;
+  /** Host names webhooks may go to, `*.example.com` for all below it; empty: any public one. */
+  readonly webhookHosts: readonly string[];
+}
+
+/** What is absent stays as it is. */
+export type SettingsChange = { readonly [Setting in keyof Settings]: Settings[Setting] | null };
+
+/** @throws ServiceError invalid_request that names the setting. */
+export function settingsChange(change: SettingsChange): SettingsChange {
+  const { retentionDays, webhookHosts } = change;
+  if (retentionDays !== null && (retentionDays < 1 || retentionDays > RETENTION_DAYS_MAX)) {
+    throw refused('/retention_days', 'retention_days', `retention_days is 1 to ${RETENTION_DAYS_MAX}.`);
+  }
+  if (webhookHosts !== null) {
+    if (webhookHosts.length > HOSTS_MAX) {
+      throw refused('/webhook_hosts', 'webhook_hosts_count', `webhook_hosts has at most ${HOSTS_MAX} names.`);
+    }
+    const wrong = webhookHosts.findIndex((host) => host.length > HOST_CHARACTERS_MAX || !HOST.test(host));
+    if (wrong !== -1) {
+      const rule = 'A webhook host is a host name in lower case, with "*." before it for all below it.';
+      throw refused(`/webhook_hosts/${wrong}`, 'webhook_host', rule);
+    }
+  }
+  return change;
+}
+
+function refused(path: string, code: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', message, { findings: [{ path, code, message }] });
+}

@@ -1,0 +1,31 @@
+// One line of the audit log as part of the statement it tells of: both are there, or neither.
+import { newId } from '@methods/base/ids';
+import type { PendingQuery, Row } from 'postgres';
+import type { Database } from '../store/query.ts';
+import type { TargetKind } from './audit-entry.ts';
+import type { Doer } from './doer.ts';
+
+export interface AuditedAct {
+  readonly doer: Doer;
+  /** `<noun>.<verb>`, for example method.publish. */
+  readonly action: string;
+  readonly targetKind: TargetKind;
+}
+
+type Fragment = PendingQuery<Row[]>;
+
+/**
+ * `insert into registry.audit … select … from <source>` for use in a `with`: one line for each row of `source`, a CTE
+ * that has `org_id`. `targetId`, `before` and `after` are SQL expressions over that row; the latter two jsonb or null.
+ */
+export function auditRow(
+  sql: Database,
+  { doer, action, targetKind }: AuditedAct,
+  { source, targetId, before, after }: { source: string; targetId: Fragment; before: Fragment; after: Fragment },
+): Fragment {
+  return sql`insert into registry.audit
+      (org_id, audit_id, doer_kind, doer_id, ip, request_id, action, target_kind, target_id, before, after)
+    select org_id, ${newId('aud')}, ${doer.kind}, ${doer.id}, ${doer.ip}, ${doer.requestId}, ${action}, ${targetKind},
+      ${targetId}, ${before}, ${after}
+    from ${sql(source)}`;
+}

@@ -1,0 +1,31 @@
+// Who does something in an organization, and from where.
+
+export type DoerKind = 'user' | 'service_key' | 'upload' | 'system';
+
+export interface Doer {
+  readonly kind: DoerKind;
+  /** usr_, key_ or upl_; for system the name of the part. */
+  readonly id: string;
+  /** Empty for system. */
+  readonly ip: string;
+  readonly requestId: string;
+}
+
+/** A doer as people see it. */
+export interface Party {
+  readonly kind: DoerKind;
+  readonly id: string;
+  /** Empty where it is not known any more. */
+  readonly name: string;
+}
+
+/** Of a stored id: its prefix tells the kind. */
+export function party(id: string, name: string | null): Party {
+  return { kind: kindOf(id), id, name: name ?? '' };
+}
+
+function kindOf(id: string): DoerKind {
+  if (id.startsWith('usr_')) return 'user';
+  if (id.startsWith('key_')) return 'service_key';
+  return id.startsWith('upl_') ? 'upload' : 'system';
+}

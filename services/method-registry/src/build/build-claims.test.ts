@@ -1,0 +1,173 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { newId, newMethodId } from '@methods/base/ids';
+import { PostgresBlobStore } from '@methods/blobs/postgres-blob-store';
+import { silentLogger } from '@methods/logging/logger';
+import { migrate } from '@methods/postgres/migrate';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { openPool } from '@methods/postgres/pool';
+import { testPostgres } from '@methods/test/harness/postgres';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
+import { until } from '@methods/test/harness/until';
+import { methodSource } from '../../test/running-registry.ts';
+import { readMethodSource } from '../method/method-source.ts';
+import { BUILD_TRIES_MAX, type ClaimedBuild } from '../store/build-store.ts';
+import { PostgresBuildStore } from '../store/postgres-build-store.ts';
+import { PostgresUploadStore } from '../store/postgres-upload-store.ts';
+import { PostgresVersionStore } from '../store/postgres-version-store.ts';
+import type { Database } from '../store/query.ts';
+import { Builds } from './builds.ts';
+import { threadCompiler } from './recording-compiler.ts';
+
+// No registry runs here: it would claim what the tests claim.
+let database: { url: string; drop(): Promise<void> };
+let sql: Database;
+let reader: OrganizationReader;
+let store: PostgresBuildStore;
+const orgId = newId('org');
+before(async () => {
+  database = await (await testPostgres()).freshDatabase();
+  await migrate(database.url, { schema: 'registry', folder: new URL('../../migrations/', import.meta.url) });
+  sql = openPool({ url: database.url, applicationName: 'test', max: 8, statementTimeoutMs: 10_000 });
+  reader = new OrganizationReader({ sql, role: 'registry_reader' });
+  store = new PostgresBuildStore(sql);
+  await sql`insert into registry.organizations (org_id, issuer, external_id, name) values (${orgId}, 'i', 'e', 'n')`;
+});
+after(async () => {
+  await sql.end({ timeout: 1 });
+  await database.drop();
+});
+
+const DRAFT = readMethodSource(methodSource('Draft'), { callees: new Map(), pins: {} });
+
+/** A method whose recording is one byte that nobody kept. */
+async function queued(): Promise<string> {
+  const [methodId, uploadId] = [newMethodId(), newId('upl')];
+  await sql`
+    with method as (
+      insert into registry.methods (org_id, method_id, display_name, created_by) values (${orgId}, ${methodId}, 'n', 'test')
+    ), upload as (
+      insert into registry.uploads (org_id, upload_id, token_sha256, display_name, file_name, content_type, size_bytes,
+        offset_bytes, blob_id, method_id, created_by, expires_at)
+      values (${orgId}, ${uploadId}, ${randomBytes(32)}, '', 'a.har', 'a/b', 1, 1, ${uploadId}, ${methodId}, 'test', now())
+    )
+    insert into registry.builds (org_id, method_id, upload_id, due_at) values (${orgId}, ${methodId}, ${uploadId}, now())`;
+  return methodId;
+}
+
+async function claimOf(methodId: string): Promise<ClaimedBuild> {
+  const claim = await store.claim(60_000);
+  equal(claim?.methodId, methodId);
+  return claim;
+}
+
+const overdue = (methodId: string) =>
+  sql`update registry.builds set due_at = now() - interval '1 ms' where method_id = ${methodId}`;
+
+async function versionsOf(methodId: string): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`
+    select count(*)::int as n from registry.versions where method_id = ${methodId}`;
+  return row?.n ?? -1;
+}
+
+/** The build of a method once this process, and no other, has worked off what is due. */
+async function workedOff(methodId: string) {
+  const builds = new Builds({
+    store,
+    uploads: new PostgresUploadStore(sql, reader),
+    blobs: new PostgresBlobStore(sql, 'registry'),
+    compiler: threadCompiler(),
+    logger: silentLogger,
+  });
+  builds.start();
+  try {
+    return await until('the build ends', async () => {
+      const [build] = await sql<{ state: string; attempts: number; error: string }[]>`
+        select state, attempts, error from registry.builds where method_id = ${methodId} and due_at is null`;
+      return build;
+    });
+  } finally {
+    await builds.stop();
+  }
+}
+
+describe('claims of builds', { timeout: 60_000 }, () => {
+  test('of 20 at once each build goes to one', async () => {
+    const methods = [await queued(), await queued(), await queued()];
+    const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim(60_000)));
+    const got = claims.filter((claim) => claim !== null);
+    deepEqual(got.map(({ methodId }) => methodId).toSorted(), methods.toSorted());
+    equal(new Set(got.map(({ token }) => token)).size, 3);
+    for (const claim of got) ok(await store.fail(claim, 'Given up.'));
+  });
+
+  test('who was overtaken after its lease changes nothing any more', async () => {
+    const methodId = await queued();
+    const slow = await claimOf(methodId);
+    equal(await store.claim(60_000), null, 'a lease holds');
+    await overdue(methodId);
+    const next = await claimOf(methodId);
+    equal(next.triesBefore, 1);
+    equal(await store.succeed(slow, DRAFT, 'Draft'), false);
+    equal(await store.fail(slow, 'Too late.'), false);
+    await store.release(slow);
+    equal(await versionsOf(methodId), 0);
+    equal(await store.succeed(next, DRAFT, 'Draft'), true);
+    equal(await store.succeed(next, DRAFT, 'Draft'), false);
+    equal(await versionsOf(methodId), 1);
+  });
+
+  test('of 20 ends of one attempt at once one has an effect', async () => {
+    const methodId = await queued();
+    const claim = await claimOf(methodId);
+    const ends = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        i % 2 === 0 ? store.succeed(claim, DRAFT, 'Draft') : store.fail(claim, 'Failed.'),
+      ),
+    );
+    equal(ends.filter(Boolean).length, 1);
+    ok((await versionsOf(methodId)) <= 1);
+  });
+
+  test('a version saved while the build was under way stays, and the draft goes', async () => {
+    const methodId = await queued();
+    const claim = await claimOf(methodId);
+    const byHand = readMethodSource(methodSource('By hand'), { callees: new Map(), pins: {} });
+    const saved = { orgId, methodId, baseVersion: null, source: byHand, reason: '', doer: TEST_DOER };
+    const versions = new PostgresVersionStore(sql, reader);
+    const { version } = await versions.save(saved);
+    equal(await store.succeed(claim, DRAFT, 'Draft'), true);
+    equal((await versions.find(orgId, methodId, { kind: 'current' })).version.versionId, version.versionId);
+    equal(await versionsOf(methodId), 1);
+  });
+
+  test('a build whose tries all end without a result fails with a sentence', async () => {
+    const methodId = await queued();
+    for (let tries = 0; tries < BUILD_TRIES_MAX; tries++) {
+      await claimOf(methodId);
+      await overdue(methodId);
+    }
+    deepEqual(
+      { ...(await workedOff(methodId)) },
+      {
+        state: 'failed',
+        attempts: BUILD_TRIES_MAX,
+        error: 'The recording could not be compiled: several tries ended without a result.',
+      },
+    );
+  });
+
+  test('a recording whose parts are gone fails with a sentence', async () => {
+    const build = await workedOff(await queued());
+    equal(build.error, 'The recording is not whole any more: upload it again.');
+  });
+
+  test('claiming reads the index of due builds, not all builds', async () => {
+    const plan = await sql.begin(async (tx) => {
+      await tx`set local enable_seqscan = off`;
+      return await tx`explain select 1 from registry.builds where due_at <= now() order by due_at limit 1`;
+    });
+    ok(plan.some((row) => String(row['QUERY PLAN']).includes('builds_due')));
+  });
+});

@@ -1,0 +1,93 @@
+// Works off the builds that are due, one at a time: they are rare, and each takes a core while it lasts.
+import { type Clock, systemClock, type Timer } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+import type { Logger } from '@methods/logging/logger';
+import { BUILD_TRIES_MAX, type BuildStore, type ClaimedBuild } from '../store/build-store.ts';
+import { NO_RESULT } from './build-error.ts';
+import { type BuildParts, type Built, buildRecording } from './build-recording.ts';
+
+/** Longer than a compiling may take with the reading before it: a lease that runs out is one of a process that died. */
+const LEASE_MS = 60_000;
+/**
+ * Builds of this process are begun at once, without the poll. It finds those of a registry that died, whose lease has a
+ * minute to run anyway.
+ */
+const POLL_MS = 10_000;
+
+export interface BuildsOptions extends BuildParts {
+  readonly store: BuildStore;
+  readonly logger: Logger;
+  readonly clock?: Clock;
+}
+
+export class Builds implements Stoppable {
+  private readonly stopping = new AbortController();
+  private working: Promise<void> | null = null;
+  /** Something became due while the last claim was under way. */
+  private woken = false;
+  private poll: Timer | null = null;
+
+  constructor(private readonly options: BuildsOptions) {}
+
+  start(): void {
+    this.wake();
+  }
+
+  /** Looks for due builds now. Call it after a build was queued. */
+  wake(): void {
+    this.woken = true;
+    if (this.working !== null || this.stopping.signal.aborted) return;
+    this.poll?.cancel();
+    this.working = this.work().finally(() => {
+      this.working = null;
+      if (this.stopping.signal.aborted) return;
+      if (this.woken) this.wake();
+      else this.poll = (this.options.clock ?? systemClock).after(POLL_MS, () => this.wake());
+    });
+  }
+
+  /** A build under way is given back: another registry, or the next one here, begins it anew. */
+  async stop(): Promise<void> {
+    this.stopping.abort(new Error('the registry stops'));
+    this.poll?.cancel();
+    await this.working;
+  }
+
+  private async work(): Promise<void> {
+    const { store, logger } = this.options;
+    try {
+      while (!this.stopping.signal.aborted) {
+        this.woken = false;
+        const build = await store.claim(LEASE_MS);
+        if (build === null) return;
+        await this.build(build);
+      }
+    } catch (error) {
+      logger.warn({ error }, 'builds wait for the database');
+    }
+  }
+
+  private async build(build: ClaimedBuild): Promise<void> {
+    const { store, logger } = this.options;
+    const fields = { org_id: build.orgId, method_id: build.methodId };
+    if (build.triesBefore >= BUILD_TRIES_MAX) {
+      await store.fail(build, NO_RESULT);
+      logger.error(fields, 'build gave up');
+      return;
+    }
+    let built: Built;
+    try {
+      built = await buildRecording(build, this.options, this.stopping.signal);
+    } catch (error) {
+      if (this.stopping.signal.aborted) return await store.release(build);
+      // The lease runs out, and the build begins anew; after some such tries it fails.
+      logger.warn({ ...fields, error }, 'build will be tried again');
+      return;
+    }
+    const ended =
+      built.kind === 'draft'
+        ? await store.succeed(build, built.draft, built.reason)
+        : await store.fail(build, built.error);
+    logger.info({ ...fields, outcome: ended ? built.kind : 'overtaken' }, 'build ended');
+  }
+}

@@ -1,0 +1,25 @@
+// What the record of a run on somebody's own computer is. The newest one is kept; its sequence tells which that is.
+import type { Party } from '../audit/doer.ts';
+
+const STATUSES = ['running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
+export type LocalRunStatus = (typeof STATUSES)[number];
+
+export interface LocalRun {
+  readonly orgId: string;
+  /** Made on that computer. */
+  readonly runId: string;
+  /** Bare id. */
+  readonly methodId: string;
+  readonly versionId: string;
+  readonly sequence: number;
+  /** Null where the inspection tells none. */
+  readonly status: LocalRunStatus | null;
+  /** When its first record came. */
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly createdBy: Party;
+}
+
+export function isLocalRunStatus(value: unknown): value is LocalRunStatus {
+  return STATUSES.some((status) => status === value);
+}

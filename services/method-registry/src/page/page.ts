@@ -1,0 +1,57 @@
+// One page of a list, newest first: which rows come next is told by the last row's id, so a page costs the same however
+// far down it is, and rows made meanwhile move nothing.
+import { ServiceError } from '@methods/errors/service-error';
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 200;
+const CURSOR_CHARACTERS_MAX = 128;
+
+export interface PageRequest {
+  /** Only rows whose id is below this one; null: from the newest. */
+  readonly below: string | null;
+  /** 1 to 200. */
+  readonly limit: number;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Empty: there are no more. */
+  readonly nextCursor: string;
+}
+
+/** A limit of 0 is the default, 50. @throws ServiceError invalid_request; a cursor is good when `isKey` takes its id. */
+export function pageRequest(
+  { cursor, limit }: { readonly cursor: string; readonly limit: number },
+  isKey: (id: string) => boolean,
+): PageRequest {
+  if (limit > LIMIT_MAX) {
+    throw new ServiceError('invalid_request', `limit is at most ${LIMIT_MAX}.`, {
+      findings: [{ path: '/limit', code: 'limit', message: `It is more than ${LIMIT_MAX}.` }],
+    });
+  }
+  const below = cursor === '' ? null : idOf(cursor);
+  if (below !== null && !isKey(below)) throw badCursor();
+  return { below, limit: limit === 0 ? LIMIT_DEFAULT : limit };
+}
+
+/** Of up to `limit + 1` rows in the list's order: the one too many only tells that there are more. */
+export function pageOf<Item>(rows: readonly Item[], limit: number, idOfItem: (item: Item) => string): Page<Item> {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { items, nextCursor: more ? Buffer.from(idOfItem(last)).toString('base64url') : '' };
+}
+
+function idOf(cursor: string): string {
+  if (cursor.length > CURSOR_CHARACTERS_MAX) throw badCursor();
+  const id = Buffer.from(cursor, 'base64url').toString();
+  // Node reads base64 leniently; only what we gave out is a cursor.
+  if (Buffer.from(id).toString('base64url') !== cursor) throw badCursor();
+  return id;
+}
+
+function badCursor(): ServiceError {
+  return new ServiceError('invalid_request', 'The cursor is not one of this list.', {
+    findings: [{ path: '/cursor', code: 'cursor', message: 'Take it from next_cursor as it is.' }],
+  });
+}

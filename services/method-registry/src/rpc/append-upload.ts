@@ -1,0 +1,95 @@
+// AppendUpload: the next bytes of a recording. What was stored before is skipped, so a repeat after a lost reply is
+// harmless; bytes that leave a gap, or are too many, are refused.
+import { createHash } from 'node:crypto';
+import { BlobError, type BlobStore } from '@methods/blobs/blob-store';
+import { ServiceError } from '@methods/errors/service-error';
+import type { AppendUploadRequest } from '@methods/proto/registry/v1/upload_service_pb';
+import { inject, injectable } from 'tsyringe';
+import type { Doer } from '../audit/doer.ts';
+import { Blobs } from '../build/blobs.ts';
+import { Builds } from '../build/builds.ts';
+import { displayNameFrom } from '../method/display-name.ts';
+import { UploadStore } from '../store/upload-store.ts';
+import { CHUNK_BYTES_MAX, type Upload } from '../upload/upload.ts';
+import { doerOf } from './request-doer.ts';
+import { orgIdOf, uploadIdOf } from './request-ids.ts';
+import { uploadMessage } from './upload-message.ts';
+
+/** Two senders of one upload overtake each other at most as often as that before one of them is told to come again. */
+const TRIES_MAX = 5;
+
+@injectable()
+export class AppendUpload {
+  constructor(
+    @inject(UploadStore) private readonly uploads: UploadStore,
+    @inject(Blobs) private readonly blobs: BlobStore,
+    @inject(Builds) private readonly builds: Builds,
+  ) {}
+
+  async handle(request: AppendUploadRequest) {
+    const orgId = orgIdOf(request.orgId);
+    const uploadId = uploadIdOf(request.uploadId);
+    const { chunk, offsetBytes } = request;
+    if (chunk.length > CHUNK_BYTES_MAX) {
+      throw tooLarge('chunk_bytes', 'A chunk holds at most 1 MiB.', `It has ${chunk.length} bytes.`);
+    }
+    const doer = request.doer === undefined ? uploader(uploadId) : doerOf(request.doer);
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const upload = await this.uploads.find(orgId, uploadId);
+      const rest = missingBytes(upload, offsetBytes, chunk);
+      if (rest.length === 0) return { upload: uploadMessage(upload) };
+      if (await this.receive(upload, rest, doer)) {
+        const received = await this.uploads.find(orgId, uploadId);
+        if (received.method !== null) this.builds.wake();
+        return { upload: uploadMessage(received) };
+      }
+    }
+    throw new ServiceError('unavailable', 'Somebody else sends the same upload.');
+  }
+
+  private async receive(upload: Upload, bytes: Uint8Array, doer: Doer): Promise<boolean> {
+    const { orgId, blobId, offsetBytes } = upload;
+    // Named by what it holds: of two senders at one offset neither writes over the other's part.
+    const partName = `${offsetBytes}-${createHash('sha256').update(bytes).digest('hex')}`;
+    try {
+      await this.blobs.putPart({ orgId, blobId }, partName, bytes);
+    } catch (error) {
+      if (error instanceof BlobError) throw new ServiceError('unavailable', undefined, { cause: error });
+      throw error;
+    }
+    const displayName = upload.displayName || displayNameFrom({ name: stem(upload.fileName) });
+    return await this.uploads.receive({ upload, partName, partBytes: bytes.length, displayName, doer });
+  }
+}
+
+/** What of the chunk is not stored yet. */
+function missingBytes(upload: Upload, at: number, chunk: Uint8Array): Uint8Array {
+  const { offsetBytes, sizeBytes } = upload;
+  if (!Number.isSafeInteger(at) || at < 0 || at > offsetBytes) {
+    throw new ServiceError('invalid_request', 'The bytes do not begin where the stored ones end.', {
+      findings: [{ path: '/offset', code: 'upload_offset', message: `${offsetBytes} bytes are stored.` }],
+      facts: { offset: String(offsetBytes) },
+    });
+  }
+  if (at + chunk.length > sizeBytes) {
+    throw tooLarge('upload_size', 'The recording is larger than was announced.', `It was to have ${sizeBytes} bytes.`);
+  }
+  if (upload.method === null && upload.expiresAt.getTime() <= Date.now()) {
+    throw new ServiceError('unauthorized', 'The upload link has expired.');
+  }
+  return chunk.subarray(Math.min(offsetBytes - at, chunk.length));
+}
+
+function tooLarge(code: string, message: string, finding: string): ServiceError {
+  return new ServiceError('too_large', message, { findings: [{ path: '', code, message: finding }] });
+}
+
+/** Where the request names nobody, the upload itself: whoever holds its token. */
+function uploader(uploadId: string): Doer {
+  return { kind: 'upload', id: uploadId, ip: '', requestId: '' };
+}
+
+/** A file's name without its ending, such as .har or .recording.json. */
+function stem(fileName: string): string {
+  return fileName.replace(/(?<=.)(?:\.(?:har|json|recording|recorder))+$/i, '');
+}

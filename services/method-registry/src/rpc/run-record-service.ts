@@ -1,0 +1,71 @@
+// The RPCs of RunRecordService: records of runs that people made on their own computers.
+import type {
+  GetRunRecordRequest,
+  ListRunRecordsRequest,
+  PutRunRecordRequest,
+  RunRecordService,
+} from '@methods/proto/registry/v1/run_record_service_pb';
+import type { ServiceImplementation } from '@methods/rpc/service-definition';
+import { inject, injectable } from 'tsyringe';
+import { readInspection } from '../local-run/inspection.ts';
+import type { LocalRun } from '../local-run/local-run.ts';
+import { pageRequest } from '../page/page.ts';
+import { LocalRunStore } from '../store/local-run-store.ts';
+import { isLocalRunKey } from '../store/postgres-local-run-store.ts';
+import { doerOf } from './request-doer.ts';
+import { methodIdOf, orgIdOf, runIdOf, versionIdOf } from './request-ids.ts';
+
+@injectable()
+export class RunRecordRpcs {
+  constructor(@inject(LocalRunStore) private readonly runs: LocalRunStore) {}
+
+  handlers(): ServiceImplementation<typeof RunRecordService> {
+    return {
+      putRunRecord: (request) => this.put(request),
+      getRunRecord: (request) => this.get(request),
+      listRunRecords: (request) => this.list(request),
+    };
+  }
+
+  private async put(request: PutRunRecordRequest) {
+    const run = await this.runs.put({
+      orgId: orgIdOf(request.orgId),
+      runId: runIdOf(request.runId),
+      methodId: methodIdOf(request.methodId),
+      versionId: versionIdOf(request.versionId),
+      sequence: request.sequence,
+      inspection: readInspection(request.inspectionJson),
+      doer: doerOf(request.doer),
+    });
+    return { record: recordMessage(run) };
+  }
+
+  private async get(request: GetRunRecordRequest) {
+    const { run, inspectionJson } = await this.runs.find(orgIdOf(request.orgId), runIdOf(request.runId));
+    return { record: { ...recordMessage(run), inspectionJson } };
+  }
+
+  private async list(request: ListRunRecordsRequest) {
+    const { items, nextCursor } = await this.runs.list({
+      orgId: orgIdOf(request.orgId),
+      methodId: request.methodId === '' ? null : methodIdOf(request.methodId),
+      status: request.status,
+      page: pageRequest(request, isLocalRunKey),
+    });
+    return { records: items.map(recordMessage), nextCursor };
+  }
+}
+
+function recordMessage(run: LocalRun) {
+  return {
+    runId: run.runId,
+    orgId: run.orgId,
+    methodId: run.methodId,
+    versionId: run.versionId,
+    sequence: run.sequence,
+    status: run.status ?? '',
+    createdAtMs: run.createdAt.getTime(),
+    updatedAtMs: run.updatedAt.getTime(),
+    createdBy: { ...run.createdBy },
+  };
+}

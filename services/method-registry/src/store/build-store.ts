@@ -1,0 +1,34 @@
+// What the registry remembers of builds: durable jobs, of which each has one effect, however many begin it.
+import type { InjectionToken } from 'tsyringe';
+import type { Doer } from '../audit/doer.ts';
+import type { MethodSource } from '../method/method-source.ts';
+
+/** Tries that may end without a result: a recording may take down the process that compiles it. */
+export const BUILD_TRIES_MAX = 3;
+
+/** An attempt under way. Whoever has its token may end it, until the lease ran out and another attempt began. */
+export interface ClaimedBuild {
+  readonly orgId: string;
+  readonly methodId: string;
+  readonly uploadId: string;
+  readonly token: string;
+  /** Tries that ended without a result: whoever made them died. */
+  readonly triesBefore: number;
+}
+
+export interface BuildStore {
+  /** One that is queued, or whose lease ran out; null: there is none. Each is given to one caller. */
+  claim(leaseMs: number): Promise<ClaimedBuild | null>;
+  /**
+   * Saves the draft as the method's first version. A version that somebody saved meanwhile stays, and the draft goes.
+   * False, and nothing changed, where another attempt has begun.
+   */
+  succeed(build: ClaimedBuild, draft: MethodSource, reason: string): Promise<boolean>;
+  /** `error` is a sentence for people. False, and nothing changed, where another attempt has begun. */
+  fail(build: ClaimedBuild, error: string): Promise<boolean>;
+  /** Gives it back as if it had never begun. */
+  release(build: ClaimedBuild): Promise<void>;
+  /** @throws ServiceError not_found, not_failed. */
+  retry(orgId: string, methodId: string, doer: Doer): Promise<void>;
+}
+export const BuildStore: InjectionToken<BuildStore> = Symbol('BuildStore');

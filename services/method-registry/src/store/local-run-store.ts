@@ -1,0 +1,39 @@
+// What the registry remembers of runs on people's own computers.
+import type { InjectionToken } from 'tsyringe';
+import type { Doer } from '../audit/doer.ts';
+import type { Inspection } from '../local-run/inspection.ts';
+import type { LocalRun } from '../local-run/local-run.ts';
+import type { Page, PageRequest } from '../page/page.ts';
+
+export interface NewLocalRunRecord {
+  readonly orgId: string;
+  readonly runId: string;
+  readonly methodId: string;
+  readonly versionId: string;
+  readonly sequence: number;
+  readonly inspection: Inspection;
+  readonly doer: Doer;
+}
+
+export interface LocalRunSelection {
+  readonly orgId: string;
+  /** Null: of all methods. */
+  readonly methodId: string | null;
+  /** Empty: in any. */
+  readonly status: string;
+  readonly page: PageRequest;
+}
+
+export interface LocalRunStore {
+  /**
+   * Keeps the record in place of an earlier one. The stored one again changes nothing.
+   * @throws ServiceError not_found: no such version. stale_sequence with the fact `sequence`: the stored one is later, or
+   *   has this sequence and says something else. invalid_request: the run is one of another version.
+   */
+  put(record: NewLocalRunRecord): Promise<LocalRun>;
+  /** @throws ServiceError not_found. */
+  find(orgId: string, runId: string): Promise<{ readonly run: LocalRun; readonly inspectionJson: string }>;
+  /** Newest first. */
+  list(selection: LocalRunSelection): Promise<Page<LocalRun>>;
+}
+export const LocalRunStore: InjectionToken<LocalRunStore> = Symbol('LocalRunStore');

@@ -1,0 +1,35 @@
+// The columns a member is read by, and what the row means.
+import type { Role } from '@methods/auth/caller';
+import type { PendingQuery, Row } from 'postgres';
+import type { Member } from '../account/member.ts';
+import type { Statements } from './query.ts';
+
+export interface MemberRow {
+  readonly org_id: string;
+  readonly org_name: string;
+  readonly user_id: string;
+  readonly role: Role;
+  readonly email: string;
+  readonly name: string;
+  readonly created_at: Date;
+  readonly last_seen_at: Date;
+}
+
+/** Of `users u` joined to its `organizations o`. */
+export function memberColumns(sql: Statements): PendingQuery<Row[]> {
+  return sql`u.org_id, o.name as org_name, u.user_id, coalesce(u.given_role, u.first_role) as role, u.email, u.name,
+    u.created_at, u.last_seen_at`;
+}
+
+export function toMember(row: MemberRow): Member {
+  return {
+    orgId: row.org_id,
+    orgName: row.org_name,
+    userId: row.user_id,
+    role: row.role,
+    email: row.email,
+    name: row.name,
+    createdAt: row.created_at,
+    lastSeenAt: row.last_seen_at,
+  };
+}

@@ -1,0 +1,205 @@
+// People in registry.users. Each change is one statement, its audit line included.
+import { assert } from '@methods/base/assert';
+import { newId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { inject, injectable } from 'tsyringe';
+import type { ClaimedUser, Member } from '../account/member.ts';
+import { auditRow } from '../audit/audit-row.ts';
+import type { Doer } from '../audit/doer.ts';
+import { type Page, type PageRequest, pageOf } from '../page/page.ts';
+import { type MemberRow, memberColumns, toMember } from './member-rows.ts';
+import { Database, query, Reader } from './query.ts';
+import type { Origin, UserStore } from './user-store.ts';
+
+interface KnownRow extends MemberRow {
+  readonly first_role: string;
+  readonly seen_lately: boolean;
+}
+
+@injectable()
+export class PostgresUserStore implements UserStore {
+  constructor(
+    @inject(Database) private readonly sql: Database,
+    @inject(Reader) private readonly reader: Reader,
+  ) {}
+
+  async ensure(user: ClaimedUser, origin: Origin): Promise<{ member: Member; roleChanged: boolean }> {
+    // Read first: every sign-in and every new token comes through here, and nearly all find nothing to write.
+    const known = await this.known(user);
+    if (known === null) {
+      const made = await this.make(user, origin);
+      if (made !== null) return { member: made, roleChanged: false };
+    }
+    const row = known ?? (await this.known(user));
+    assert(row !== null, 'a user who was in the way is there');
+    return isUpToDate(row, user) ? { member: toMember(row), roleChanged: false } : await this.keepUp(row, user, origin);
+  }
+
+  private async known({ organization, subject }: ClaimedUser): Promise<KnownRow | null> {
+    const { sql } = this;
+    const [row] = await query(sql<KnownRow[]>`
+      select ${memberColumns(sql)}, u.first_role, u.last_seen_at > now() - interval '5 minutes' as seen_lately
+      from registry.organizations o
+      join registry.users u on u.org_id = o.org_id
+      where o.issuer = ${organization.issuer} and o.external_id = ${organization.externalId}
+        and u.subject = ${subject}`);
+    return row ?? null;
+  }
+
+  /** Null when somebody made them meanwhile. Concurrent first sights of one organization queue on its row. */
+  private async make(
+    { organization, subject, email, name, role }: ClaimedUser,
+    origin: Origin,
+  ): Promise<Member | null> {
+    const { sql } = this;
+    const userId = newId('usr');
+    const doer: Doer = { kind: 'user', id: userId, ...origin };
+    const [row] = await query(sql<MemberRow[]>`
+      with organization as (
+        insert into registry.organizations as o (org_id, issuer, external_id, name, first_user_id)
+        values (${newId('org')}, ${organization.issuer}, ${organization.externalId}, ${organization.name}, ${userId})
+        on conflict on constraint organizations_external_key
+          do update set first_user_id = coalesce(o.first_user_id, excluded.first_user_id)
+        returning o.org_id, o.name, o.first_user_id
+      ), made as (
+        insert into registry.users (org_id, user_id, subject, email, name, first_role)
+        select org_id, ${userId}, ${subject}, ${email}, ${name},
+          coalesce(nullif(${role}, ''), case when first_user_id = ${userId} then 'admin' else 'member' end)
+        from organization
+        on conflict on constraint users_subject_key do nothing
+        returning *
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'member.join', targetKind: 'member' },
+          {
+            source: 'made',
+            targetId: sql`user_id`,
+            before: sql`null`,
+            after: sql`jsonb_build_object('role', first_role)`,
+          },
+        )}
+      )
+      select ${memberColumns(sql)} from made u join organization o on o.org_id = u.org_id`);
+    return row === undefined ? null : toMember(row);
+  }
+
+  private async keepUp(
+    { org_id: orgId, user_id: userId }: KnownRow,
+    { email, name, role }: ClaimedUser,
+    origin: Origin,
+  ): Promise<{ member: Member; roleChanged: boolean }> {
+    const { sql } = this;
+    const doer: Doer = { kind: 'system', id: 'issuer', ...origin };
+    const [row] = await query(sql<(MemberRow & { role_changed: boolean })[]>`
+      with before as (
+        select org_id, user_id, coalesce(given_role, first_role) as role from registry.users
+        where org_id = ${orgId} and user_id = ${userId}
+        for update
+      ), kept as (
+        update registry.users u set
+          email = coalesce(nullif(${email}, ''), u.email),
+          name = coalesce(nullif(${name}, ''), u.name),
+          first_role = coalesce(nullif(${role}, ''), u.first_role),
+          last_seen_at = greatest(u.last_seen_at, now())
+        from before b
+        where u.org_id = b.org_id and u.user_id = b.user_id
+        returning u.*, b.role as role_before
+      ), changed as (
+        select org_id, user_id, role_before, coalesce(given_role, first_role) as role from kept
+        where role_before <> coalesce(given_role, first_role)
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'member.role', targetKind: 'member' },
+          {
+            source: 'changed',
+            targetId: sql`user_id`,
+            before: sql`jsonb_build_object('role', role_before)`,
+            after: sql`jsonb_build_object('role', role)`,
+          },
+        )}
+      )
+      select ${memberColumns(sql)}, exists (select from changed) as role_changed
+      from kept u join registry.organizations o on o.org_id = u.org_id`);
+    assert(row !== undefined, 'users are not deleted');
+    return { member: toMember(row), roleChanged: row.role_changed };
+  }
+
+  async list(orgId: string, { below, limit }: PageRequest): Promise<Page<Member>> {
+    const rows = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<MemberRow[]>`
+          select ${memberColumns(sql)} from registry.users u join registry.organizations o on o.org_id = u.org_id
+          where u.org_id = ${orgId} ${below === null ? sql`` : sql`and u.user_id < ${below}`}
+          order by u.user_id desc
+          limit ${limit + 1}`,
+      ),
+    );
+    return pageOf(rows.map(toMember), limit, ({ userId }) => userId);
+  }
+
+  async setRole(change: Parameters<UserStore['setRole']>[0]): Promise<Member> {
+    const { orgId, userId, role, doer } = change;
+    const { sql } = this;
+    // The admins' rows are locked in one order, so that of two admins who demote each other one comes second, waits,
+    // and sees (a locked row is looked at anew) that nobody else is left.
+    const changed = await query(sql`
+      with locked as (
+        select org_id, user_id, coalesce(given_role, first_role) as role from registry.users
+        where org_id = ${orgId} and (coalesce(given_role, first_role) = 'admin' or user_id = ${userId})
+        order by user_id
+        for update
+      ), changed as (
+        update registry.users u set given_role = ${role}
+        from locked l
+        where u.org_id = l.org_id and u.user_id = l.user_id and l.user_id = ${userId}
+          and u.given_role is distinct from ${role}
+          and (${role} = 'admin' or l.role <> 'admin'
+            or exists (select from locked o where o.user_id <> ${userId} and o.role = 'admin'))
+        returning u.org_id, u.user_id, l.role as role_before
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'member.role', targetKind: 'member' },
+          {
+            source: 'changed',
+            targetId: sql`user_id`,
+            before: sql`jsonb_build_object('role', role_before)`,
+            after: sql`jsonb_build_object('role', ${role}::text)`,
+          },
+        )}
+      )
+      select from changed`);
+    const member = await this.find(orgId, userId);
+    if (changed.length === 0 && member.role !== role) throw lastAdmin();
+    return member;
+  }
+
+  async find(orgId: string, userId: string): Promise<Member> {
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<MemberRow[]>`
+          select ${memberColumns(sql)} from registry.users u join registry.organizations o on o.org_id = u.org_id
+          where u.org_id = ${orgId} and u.user_id = ${userId}`,
+      ),
+    );
+    if (row === undefined) throw new ServiceError('not_found', 'There is no such member.');
+    return toMember(row);
+  }
+}
+
+/** Last sights are kept to five minutes. */
+function isUpToDate(row: KnownRow, { email, name, role }: ClaimedUser): boolean {
+  const kept = (claimed: string, known: string) => claimed === '' || claimed === known;
+  return row.seen_lately && kept(email, row.email) && kept(name, row.name) && kept(role, row.first_role);
+}
+
+function lastAdmin(): ServiceError {
+  const message = 'The last admin of an organization stays one.';
+  return new ServiceError('invalid_request', message, {
+    findings: [{ path: '/role', code: 'last_admin', message: 'Make somebody else an admin first.' }],
+  });
+}

@@ -1,0 +1,27 @@
+// What the registry remembers of people.
+import type { Role } from '@methods/auth/caller';
+import type { InjectionToken } from 'tsyringe';
+import type { ClaimedUser, Member } from '../account/member.ts';
+import type { Doer } from '../audit/doer.ts';
+import type { Page, PageRequest } from '../page/page.ts';
+
+/** Where a request came from. */
+export type Origin = Pick<Doer, 'ip' | 'requestId'>;
+
+export interface UserStore {
+  /**
+   * The user of (issuer, organization, subject), both made when there are none, brought up to what the issuer says now.
+   * `roleChanged`: what others know of the role is out of date.
+   */
+  ensure(user: ClaimedUser, origin: Origin): Promise<{ readonly member: Member; readonly roleChanged: boolean }>;
+  /** @throws ServiceError not_found */
+  find(orgId: string, userId: string): Promise<Member>;
+  /** Newest first. */
+  list(orgId: string, page: PageRequest): Promise<Page<Member>>;
+  /**
+   * Wins over whatever the issuer claims from then on. @throws ServiceError not_found; invalid_request with the finding
+   * `last_admin` when nobody else is an admin.
+   */
+  setRole(change: { orgId: string; userId: string; role: Role; doer: Doer }): Promise<Member>;
+}
+export const UserStore: InjectionToken<UserStore> = Symbol('UserStore');

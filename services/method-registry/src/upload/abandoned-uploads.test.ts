@@ -1,0 +1,75 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { BlobError } from '@methods/blobs/blob-store';
+import { PostgresBlobStore } from '@methods/blobs/postgres-blob-store';
+import { silentLogger } from '@methods/logging/logger';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { newUpload, sendRecording } from '../../test/recordings.ts';
+import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import { PostgresUploadStore } from '../store/postgres-upload-store.ts';
+import { AbandonedUploads } from './abandoned-uploads.ts';
+
+let registry: RunningRegistry;
+let orgId: string;
+before(async () => {
+  registry = await startRegistry();
+  orgId = await newOrganization(registry.client);
+});
+after(() => registry.stop());
+
+/** With `bytes` sent of 100, and a link that ended so long ago. */
+async function halfUpload(bytes: number, ago: string, more = {}): Promise<string> {
+  const { upload } = await newUpload(registry.uploads, orgId, 100, more);
+  const uploadId = upload?.uploadId ?? '';
+  await sendRecording(registry.uploads, { orgId, uploadId }, randomBytes(bytes));
+  await registry.sql`update registry.uploads set expires_at = now() - ${ago}::interval where upload_id = ${uploadId}`;
+  return uploadId;
+}
+
+async function partsOf(uploadId: string): Promise<number[]> {
+  const [row] = await registry.sql<{ counted: number; kept: number }[]>`
+    select (select count(*)::int from registry.upload_parts where upload_id = ${uploadId}) as counted,
+      (select count(*)::int from registry.blob_parts b join registry.uploads u
+        on u.org_id = b.org_id and (b.blob_id in (u.upload_id, u.blob_id, u.abandoned_blob_id))
+        where u.upload_id = ${uploadId}) as kept`;
+  return [row?.counted ?? -1, row?.kept ?? -1];
+}
+
+function sweeper(blobs = new PostgresBlobStore(registry.sql, 'registry')) {
+  const reader = new OrganizationReader({ sql: registry.sql, role: 'registry_reader' });
+  return new AbandonedUploads({ uploads: new PostgresUploadStore(registry.sql, reader), blobs, logger: silentLogger });
+}
+
+describe('abandoned uploads', { timeout: 30_000 }, () => {
+  test('their bytes go a day after the link ended; whole ones and younger ones stay', async () => {
+    const abandoned = await halfUpload(10, '25 hours');
+    const young = await halfUpload(10, '23 hours');
+    const whole = await halfUpload(100, '90 days');
+    await sweeper().sweep();
+    deepEqual(await partsOf(abandoned), [0, 0]);
+    deepEqual(await partsOf(young), [1, 1]);
+    deepEqual(await partsOf(whole), [1, 1]);
+    equal((await registry.uploads.getUpload({ orgId, uploadId: abandoned })).upload?.offsetBytes, 0);
+  });
+
+  test('an abandoned upload begins anew when its key renews the link', async () => {
+    const idempotencyHash = randomBytes(32);
+    const uploadId = await halfUpload(10, '25 hours', { idempotencyHash });
+    await sweeper().sweep();
+    await newUpload(registry.uploads, orgId, 100, { idempotencyHash });
+    const upload = await sendRecording(registry.uploads, { orgId, uploadId }, randomBytes(100));
+    ok(upload?.method !== undefined);
+    deepEqual(await partsOf(uploadId), [1, 1]);
+  });
+
+  test('a store that cannot remove is asked again, and nothing is forgotten meanwhile', async () => {
+    const uploadId = await halfUpload(10, '25 hours');
+    const lost = new PostgresBlobStore(registry.sql, 'registry');
+    lost.remove = () => Promise.reject(new BlobError('unavailable', 'away'));
+    await sweeper(lost).sweep();
+    deepEqual(await partsOf(uploadId), [1, 1]);
+    await sweeper().sweep();
+    deepEqual(await partsOf(uploadId), [0, 0]);
+  });
+});

@@ -1,0 +1,41 @@
+// What an upload is: a recording on its way in, and from its last byte on the method that is made of it.
+import type { Method } from '../method/method.ts';
+
+export const RECORDING_BYTES_MAX = 200 * 1024 * 1024;
+/** What one message carries; larger bodies come in several. */
+export const CHUNK_BYTES_MAX = 1024 * 1024;
+export const LINK_MS = 24 * 60 * 60 * 1000;
+
+export interface Upload {
+  readonly orgId: string;
+  readonly uploadId: string;
+  /** Empty: none was given. */
+  readonly displayName: string;
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  readonly offsetBytes: number;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** Where its parts are kept. */
+  readonly blobId: string;
+  /** Null until the last byte is here. */
+  readonly method: Method | null;
+}
+
+export type UploadState = 'waiting' | 'received' | 'building' | 'ready' | 'failed';
+
+export function uploadState({ method }: Upload): UploadState {
+  switch (method?.build?.state) {
+    case undefined:
+      return 'waiting';
+    case 'queued':
+      return 'received';
+    case 'running':
+      return 'building';
+    case 'succeeded':
+      return 'ready';
+    case 'failed':
+      return 'failed';
+  }
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { systemClock } from '@methods/base/clock';
+import { randomToken } from '@methods/base/ids';
+import { RetentionDays } from '@methods/base/retention-days';
+import { ServiceError } from '@methods/errors/service-error';
+import { createLogger, silentLogger } from '@methods/logging/logger';
+import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { type Client, rpcClient } from '@methods/rpc/client';
+import { RpcServer } from '@methods/rpc/server';
+import { until } from '@methods/test/harness/until';
+import { type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
+import type { PlannedDelivery } from '../delivery/delivery.ts';
+import { claimDeliveries } from '../store/claim-deliveries.ts';
+import { recordTries } from '../store/record-tries.ts';
+import { storeDeliveries } from '../store/store-deliveries.ts';
+import { askRetentionDays } from './ask-retention-days.ts';
+import { endedDeliveries, endedPage } from './old-deliveries.ts';
+import { RetentionSweep } from './retention-sweep.ts';
+
+const DAYS: Readonly<Record<string, number>> = { org_month: 30, org_year: 365 };
+const RESULT = { startedAtMs: 1_760_000_000_123, durationMs: 12, httpStatus: 200, error: '', answerStart: '' };
+
+describe('the sweep of old deliveries', () => {
+  let database: NotifierDatabase;
+  let registry: RpcServer;
+  let accounts: Client<typeof AccountService>;
+  let sweep: RetentionSweep;
+  let lines: { readonly msg: string; readonly deliveries?: number }[];
+
+  before(async () => {
+    database = await notifierDatabase();
+    registry = await newRegistry('127.0.0.1:0');
+    accounts = rpcClient(AccountService, `127.0.0.1:${registry.port}`);
+  });
+  after(async () => {
+    accounts.close();
+    await registry.stop();
+    await database[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    await database.sql`truncate notifier.deliveries cascade`;
+    lines = [];
+    const clock = systemClock;
+    sweep = new RetentionSweep({
+      sql: database.sql,
+      retention: new RetentionDays({ clock, ask: (orgId) => askRetentionDays(accounts, orgId, 2_000) }),
+      clock,
+      random: () => 0,
+      sweepMs: 10,
+      logger: createLogger({ name: 'test', destination: { write: (line) => lines.push(JSON.parse(line)) } }),
+    });
+  });
+  afterEach(() => sweep.stop());
+
+  async function newRegistry(listen: string): Promise<RpcServer> {
+    const getSettings = ({ orgId }: { orgId: string }) => {
+      const retentionDays = DAYS[orgId];
+      if (retentionDays === undefined) throw new ServiceError('not_found');
+      return { settings: { retentionDays } };
+    };
+    const services = [[AccountService, { getSettings }] as never];
+    const server = new RpcServer({ listen, services, logger: silentLogger, graceMs: 100 });
+    await server.start();
+    return server;
+  }
+
+  /** Delivered at the first try, so many days ago. */
+  async function ended(orgId: string, daysAgo: number): Promise<PlannedDelivery> {
+    const delivery = planned({ orgId });
+    await storeDeliveries(database.sql, [delivery]);
+    const claimed = await claimDeliveries(database.sql, {
+      claim: randomToken(),
+      claimMs: 60_000,
+      limit: 1,
+      perHost: 8,
+      busyHosts: new Map(),
+    });
+    const [first] = claimed.claimed;
+    assert.equal(first?.deliveryId, delivery.deliveryId);
+    await recordTries(database.sql, [
+      { delivery: first as never, after: { status: 'delivered', waitMs: 0 }, result: RESULT },
+    ]);
+    await database.sql`update notifier.deliveries set ended_at = ended_at - make_interval(secs => ${daysAgo * 86_400})
+      where delivery_id = ${delivery.deliveryId}`;
+    return delivery;
+  }
+
+  async function ids(): Promise<string[]> {
+    const rows = await database.sql<{ delivery_id: string }[]>`select delivery_id from notifier.deliveries`;
+    return rows.map((row) => row.delivery_id).sort();
+  }
+
+  const idsOf = (deliveries: readonly PlannedDelivery[]) => deliveries.map((delivery) => delivery.deliveryId).sort();
+
+  test('takes what ended longer ago than its organization keeps, with its tries, and leaves the rest', async () => {
+    await ended('org_month', 31);
+    await ended('org_year', 366);
+    const kept = [await ended('org_month', 29.9), await ended('org_year', 300), await ended('org_unknown', 9_000)];
+    const pending = planned({ orgId: 'org_month' });
+    await storeDeliveries(database.sql, [pending]);
+    await database.sql`update notifier.deliveries set created_at = created_at - interval '900 days'`;
+    sweep.start();
+    await until('it is told', () => lines.length > 0);
+    assert.deepEqual(await ids(), idsOf([...kept, pending]));
+    assert.equal((await database.sql`select from notifier.delivery_tries`).length, kept.length);
+    assert.deepEqual(
+      lines.map(({ msg, deliveries }) => [msg, deliveries]),
+      [['old deliveries deleted', 2]],
+    );
+  });
+
+  test('deletes nothing while the registry is away, and goes on when it is back', async () => {
+    const old = await ended('org_month', 4_000);
+    const { port } = registry;
+    await registry.stop();
+    sweep.start();
+    await until('it has failed twice', () => lines.length >= 2);
+    assert.deepEqual(await ids(), [old.deliveryId]);
+    registry = await newRegistry(`127.0.0.1:${port}`);
+    await until('it is gone', async () => (await ids()).length === 0);
+  });
+
+  test('passes over more than a page that is kept, and several replicas do not hold each other up', async () => {
+    await ended('org_year', 300);
+    await database.sql`
+      insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body,
+        status, tries, created_at, ended_at)
+      select case when n <= 450 then 'org_year' else 'org_month' end, 'dlv_' || n, 'run_' || n, 1, '', '', '', '', '', '',
+        'delivered', 1, ended_at, ended_at
+      from notifier.deliveries, generate_series(1, 700) n`;
+    sweep.start();
+    await until('the old ones are gone', async () => (await ids()).length === 451);
+    assert.equal((await database.sql`select from notifier.deliveries where org_id = 'org_month'`).length, 0);
+  });
+
+  test('a page reads the index of ended deliveries from where the last one ended', async () => {
+    await ended('org_year', 300);
+    const [first] = await endedDeliveries(database.sql, null, 1);
+    assert.ok(first !== undefined && Math.abs(first.ageDays - 300) < 0.1);
+    assert.deepEqual(await endedDeliveries(database.sql, first, 1), []);
+    await database.sql`
+      insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body,
+        status, tries, created_at, ended_at)
+      select 'org_year', 'dlv_' || n, 'run_' || n, 1, '', '', '', '', '', '', 'delivered', 1, ended_at,
+        ended_at + make_interval(secs => n) from notifier.deliveries, generate_series(1, 20000) n`;
+    await database.sql`analyze notifier.deliveries`;
+    const [middle] = (await endedDeliveries(database.sql, null, 10_000)).slice(-1);
+    assert.ok(middle);
+    const page = endedPage(database.sql, middle, 200);
+    const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
+      explain (analyze, costs off, timing off) ${page as unknown as string}`;
+    const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+    assert.match(text, /Index Scan using deliveries_ended .*rows=20\d\b/);
+  });
+});

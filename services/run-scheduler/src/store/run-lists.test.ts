@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newRunId } from '@methods/base/ids';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { readerRole } from '@methods/postgres/reader-role';
+import { RunLists, type RunPage, type RunPlace, type RunSelection } from './run-lists.ts';
+import { TestStore } from './run-store.fixture.ts';
+
+const RUNS = 10_000;
+const FIRST_MS = 1_700_000_000_000;
+
+describe('lists of runs', () => {
+  let db: TestStore;
+  let reader: OrganizationReader;
+  let lists: RunLists;
+  /** Looks at as many runs as in production. */
+  let usual: RunLists;
+
+  before(async () => {
+    db = await TestStore.open();
+    reader = new OrganizationReader({ sql: db.sql, role: readerRole('scheduler') });
+    lists = new RunLists({ reader, deadlineMs: 10_000, lookedAtMax: 1_000 });
+    usual = new RunLists({ reader, deadlineMs: 10_000 });
+    for (const orgId of ['org_a', 'org_b']) await insert(orgId, RUNS);
+    await db.sql`analyze scheduler.runs`;
+  });
+  after(() => db.close());
+
+  // Two runs a millisecond; every hundredth failed, every thousandth of a rare method.
+  async function insert(orgId: string, count: number): Promise<void> {
+    const numbers = Array.from({ length: count }, (_, i) => i);
+    const ids = numbers.map((i) => newRunId(0, FIRST_MS + i));
+    await db.sql`
+      insert into scheduler.runs (run_id, org_id, shard, revision, method, version_id, inputs_json, idempotency_hash,
+        request_digest, key_id, answer_by, metadata_json, created_at_ms, max_attempts, needs, status, state_since_ms,
+        queued_ms, running_ms, waiting_ms, attempts, attempt_open, last_seq, result_json, error_json)
+      select id, ${orgId}, 0, 3, case when n % 1000 = 0 then 'wf_rare' else 'wf_usual' end, 'ver_1',
+        ${JSON.stringify({ text: 'x'.repeat(500) })}, sha256(convert_to(id, 'UTF8')), '', 'key_a', 'team',
+        jsonb_build_object('customer', 'c' || n % 10, 'n', n::text)::text, ${FIRST_MS}::bigint + n / 2, 3, '',
+        case when n % 100 = 0 then 'failed' else 'succeeded' end, ${FIRST_MS}::bigint + n, 1, 2, 3, 1, true, 1,
+        case when n % 100 = 0 then null else '"a result"' end,
+        case when n % 100 = 0 then '{"code":"step_failed","kind":"http","message":"quotes content","step":"s"}' end
+      from unnest(${ids}::text[], ${numbers}::int[]) as t(id, n)`;
+  }
+
+  function page(selection: Partial<RunSelection>, from = lists): Promise<RunPage> {
+    return from.page({
+      orgId: 'org_a',
+      after: null,
+      limit: 200,
+      statuses: [],
+      method: '',
+      metadata: {},
+      createdAfterMs: null,
+      createdBeforeMs: null,
+      ...selection,
+    });
+  }
+
+  async function pages(selection: Partial<RunSelection>): Promise<RunPage[]> {
+    const all: RunPage[] = [];
+    let next: RunPlace | null = null;
+    do {
+      const one: RunPage = await page({ ...selection, after: next });
+      all.push(one);
+      next = one.next;
+    } while (next !== null && all.length < 200);
+    return all;
+  }
+
+  test('all pages together hold every run of the organization once, newest first', async () => {
+    const all = await pages({});
+    const runs = all.flatMap(({ runs }) => runs);
+    assert.equal(all.length, RUNS / 200);
+    assert.equal(new Set(runs.map(({ runId }) => runId)).size, RUNS);
+    const sorted = [...runs].sort((a, b) => b.createdAtMs - a.createdAtMs || (a.runId < b.runId ? 1 : -1));
+    assert.deepEqual(
+      runs.map(({ runId }) => runId),
+      sorted.map(({ runId }) => runId),
+    );
+  });
+
+  test('a rare status is found by pages that look at a bounded number of runs each', async () => {
+    const all = await pages({ statuses: ['failed'] });
+    const runs = all.flatMap(({ runs }) => runs);
+    assert.equal(runs.length, RUNS / 100);
+    assert.ok(runs.every(({ status }) => status === 'failed'));
+    assert.equal(all.length, RUNS / 1_000 + 1, 'a page for each thousand runs, and the end');
+    assert.deepEqual(await page({ statuses: ['waiting'], createdBeforeMs: FIRST_MS + 100 }), { runs: [], next: null });
+  });
+
+  test('a filter that many runs meet fills its pages', async () => {
+    const { runs, next } = await page({ statuses: ['succeeded', 'waiting'], limit: 50 });
+    assert.equal(runs.length, 50);
+    assert.deepEqual(next, { createdAtMs: runs.at(-1)?.createdAtMs, runId: runs.at(-1)?.runId });
+  });
+
+  test('filters by method, metadata and time select together', async () => {
+    const count = async (selection: Partial<RunSelection>) =>
+      (await pages(selection)).flatMap(({ runs }) => runs).length;
+    assert.equal(await count({ method: 'wf_rare' }), 10);
+    assert.equal(await count({ metadata: { customer: 'c3' } }), 1_000);
+    assert.equal(await count({ metadata: { customer: 'c3', n: '13' } }), 1);
+    assert.equal(await count({ metadata: { customer: 'c3', n: '14' } }), 0);
+    assert.equal(await count({ metadata: { absent: '' } }), 0);
+    assert.equal(await count({ createdAfterMs: FIRST_MS + 4_899, createdBeforeMs: FIRST_MS + 4_910 }), 20);
+    assert.equal(await count({ statuses: ['failed'], createdAfterMs: FIRST_MS + 4_900 }), 1);
+  });
+
+  test('a listed run carries no content', async () => {
+    const { runs } = await page({ statuses: ['failed'], limit: 1 });
+    assert.deepEqual(runs[0]?.error, { code: 'step_failed', kind: 'http', step: 's' });
+    assert.ok(!JSON.stringify(runs).includes('quotes content'));
+    assert.ok(!JSON.stringify(await page({ limit: 1 })).includes('a result'));
+  });
+
+  test('large metadata ends a page before its message grows too large, and nothing is lost', async () => {
+    await insert('org_large', 5);
+    await db.sql`update scheduler.runs set metadata_json = ${JSON.stringify({ k: 'x'.repeat(900_000) })}
+      where org_id = 'org_large'`;
+    const all = await pages({ orgId: 'org_large' });
+    assert.deepEqual(
+      all.map(({ runs }) => runs.length),
+      [2, 2, 1],
+    );
+  });
+
+  test('a page reads the index of creation and no more of it than it shows', async () => {
+    const plan = await reader.read('org_a', async (sql) => {
+      const rows = await sql<{ 'QUERY PLAN': string }[]>`
+        explain (analyze, timing off, costs off) select run_id from scheduler.runs
+        where org_id = 'org_a' and (created_at_ms, run_id) < (${FIRST_MS + 2_500}::bigint, 'run_0')
+        order by created_at_ms desc, run_id desc limit 51`;
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    });
+    assert.match(plan, /Index (Only )?Scan Backward using runs_by_creation/);
+    assert.match(plan, /Index Cond: .*org_id.*ROW\(created_at_ms, run_id\) </);
+    assert.ok(!plan.includes('Sort'));
+  });
+
+  test('a page of ten thousand runs takes less than 30 ms', async () => {
+    for (const selection of [{}, { statuses: ['waiting'] as const }, { metadata: { customer: 'c3' } }]) {
+      const spent: number[] = [];
+      for (let i = 0; i < 15; i++) {
+        const startedMs = performance.now();
+        await page({ ...selection, createdBeforeMs: FIRST_MS + 4_000 }, usual);
+        spent.push(performance.now() - startedMs);
+      }
+      const medianMs = spent.sort((a, b) => a - b)[7] as number;
+      assert.ok(medianMs < 30, `${medianMs} ms`);
+    }
+  });
+});

@@ -1,0 +1,112 @@
+// Pages of an organization's runs, newest first. One index carries every list: a filter looks at a bounded number of
+// runs and the cursor moves on past them, so that a rare status costs many short pages, never one slow query.
+import { withDeadline } from '@methods/postgres/deadline';
+import type { OrganizationReader } from '@methods/postgres/organization-reader';
+import type { TransactionSql } from '@methods/postgres/pool';
+import type { Run } from '../run/run.ts';
+import { type ListedRun, type ListedRunRow, listedRun, listedRunColumns } from './listed-run.ts';
+
+/** A run's place in the list. */
+export interface RunPlace {
+  readonly createdAtMs: number;
+  readonly runId: string;
+}
+
+export interface RunSelection {
+  readonly orgId: string;
+  /** Only what comes after this place; null: from the newest. */
+  readonly after: RunPlace | null;
+  readonly limit: number;
+  /** Any of these; empty: all. */
+  readonly statuses: readonly Run['status'][];
+  /** wf_...; empty: all. */
+  readonly method: string;
+  /** All of these pairs. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Later than, earlier than; null: any time. */
+  readonly createdAfterMs: number | null;
+  readonly createdBeforeMs: number | null;
+}
+
+export interface RunPage {
+  readonly runs: readonly ListedRun[];
+  /** Where the next page begins; null at the end. */
+  readonly next: RunPlace | null;
+}
+
+interface PlaceRow {
+  readonly run_id: string;
+  readonly created_at_ms: number;
+}
+
+export interface RunListsOptions {
+  readonly reader: OrganizationReader;
+  readonly deadlineMs: number;
+  /** Runs a page with a filter looks at. */
+  readonly lookedAtMax?: number;
+}
+
+const LOOKED_AT_MAX = 5_000;
+/** A page travels in one message of at most 4 MiB; metadata is the only thing in it that may be large. */
+const METADATA_BYTES_MAX = 2 * 1024 * 1024;
+
+export class RunLists {
+  constructor(private readonly options: RunListsOptions) {}
+
+  page(selection: RunSelection): Promise<RunPage> {
+    const { reader, deadlineMs, lookedAtMax = LOOKED_AT_MAX } = this.options;
+    const reading = reader.read(selection.orgId, async (sql) => {
+      // Before the page itself: what is looked at must be known, and not only guessed from what was found.
+      const reach = hasFilter(selection) ? await reachOf(sql, selection, lookedAtMax) : null;
+      return pageOf(await rowsOf(sql, selection, reach), selection.limit, reach);
+    });
+    return withDeadline(reading, deadlineMs);
+  }
+}
+
+function hasFilter({ statuses, method, metadata }: RunSelection): boolean {
+  return statuses.length > 0 || method !== '' || Object.keys(metadata).length > 0;
+}
+
+/** The last run this page looks at; null when the list ends before. */
+async function reachOf(sql: TransactionSql, selection: RunSelection, lookedAtMax: number): Promise<RunPlace | null> {
+  const [row] = await sql<PlaceRow[]>`
+    select run_id, created_at_ms::float8 from scheduler.runs
+    where ${range(sql, selection)}
+    order by runs.created_at_ms desc, run_id desc offset ${lookedAtMax - 1} limit 1`;
+  return row === undefined ? null : { createdAtMs: row.created_at_ms, runId: row.run_id };
+}
+
+function rowsOf(sql: TransactionSql, selection: RunSelection, reach: RunPlace | null) {
+  const { statuses, method, metadata, limit } = selection;
+  const within =
+    reach === null ? sql`` : sql`and (runs.created_at_ms, run_id) >= (${reach.createdAtMs}::bigint, ${reach.runId})`;
+  return sql<ListedRunRow[]>`
+    select ${sql.unsafe(listedRunColumns)} from scheduler.runs
+    where ${range(sql, selection)} ${within}
+      ${statuses.length === 0 ? sql`` : sql`and status = any(${[...statuses]}::text[])`}
+      ${method === '' ? sql`` : sql`and method = ${method}`}
+      ${Object.keys(metadata).length === 0 ? sql`` : sql`and metadata_json::jsonb @> ${JSON.stringify(metadata)}::text::jsonb`}
+    order by runs.created_at_ms desc, run_id desc limit ${limit + 1}`;
+}
+
+function range(sql: TransactionSql, { orgId, after, createdAfterMs, createdBeforeMs }: RunSelection) {
+  return sql`org_id = ${orgId}
+    ${after === null ? sql`` : sql`and (runs.created_at_ms, run_id) < (${after.createdAtMs}::bigint, ${after.runId})`}
+    ${createdAfterMs === null ? sql`` : sql`and runs.created_at_ms > ${createdAfterMs}::bigint`}
+    ${createdBeforeMs === null ? sql`` : sql`and runs.created_at_ms < ${createdBeforeMs}::bigint`}`;
+}
+
+function pageOf(rows: readonly ListedRunRow[], limit: number, reach: RunPlace | null): RunPage {
+  let bytes = 0;
+  let shown = 0;
+  for (const { metadata_json: metadata } of rows) {
+    bytes += metadata === null ? 0 : Buffer.byteLength(metadata);
+    if (shown === limit || (shown > 0 && bytes > METADATA_BYTES_MAX)) break;
+    shown++;
+  }
+  const runs = rows.slice(0, shown).map(listedRun);
+  const last = runs.at(-1);
+  const more = shown < rows.length && last !== undefined;
+  return { runs, next: more ? { createdAtMs: last.createdAtMs, runId: last.runId } : reach };
+}
