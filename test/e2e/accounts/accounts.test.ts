@@ -1,0 +1,34 @@
+// People, keys and methods by the public interface of one running stack with two gateways.
+import assert from 'node:assert/strict';
+import { after, before, describe } from 'node:test';
+import { type AccountWorld, accountWorld } from './account-world.ts';
+import { badInput } from './bad-input.ts';
+import { documentedCommands } from './documented.ts';
+import { localRuns } from './local-runs.ts';
+import { methodLife } from './method-life.ts';
+import { organizationSettled } from './organization.ts';
+import { recordings } from './recordings.ts';
+import { savedAtOnce } from './saved-at-once.ts';
+import { signingIn } from './signing-in.ts';
+
+describe('accounts', () => {
+  let running: AccountWorld | undefined;
+  const world = () => {
+    assert.ok(running, 'the stack did not start');
+    return running;
+  };
+  before(async () => {
+    running = await accountWorld();
+  });
+  after(() => running?.stack.stop());
+
+  signingIn(world);
+  methodLife(world);
+  organizationSettled(world);
+  savedAtOnce(world);
+  localRuns(world);
+  recordings(world);
+  documentedCommands(world);
+  // After everything that is built.
+  badInput(world);
+});

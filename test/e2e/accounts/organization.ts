@@ -1,0 +1,71 @@
+// What an admin settles for the organization: who may do what, and where content may be. It counts within a second.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { person } from '../people.ts';
+import { type AccountWorld, onBothGateways } from './account-world.ts';
+
+interface MemberBody {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+}
+
+export function organizationSettled(world: () => AccountWorld): void {
+  describe('an organization', () => {
+    test('gives its members the roles that its admins say', async () => {
+      const { admin, stack } = world();
+      const email = 'pat@example.com';
+      const pat = await person(stack, { email, role: 'member' });
+      const validate = (baseUrl: string) =>
+        pat.at(baseUrl).request('PATCH', `/api/methods/${stack.method('greet')}`, { body: { display_name: 'Greet' } });
+      for (const url of stack.gateways) assert.equal((await validate(url)).status, 200);
+      const members = (await admin.request('GET', '/api/members')).read<{ items: MemberBody[] }>().items;
+      const found = members.find((member) => member.email === email);
+      assert.equal(found?.role, 'member');
+      const change = (role: string) => admin.request('PATCH', `/api/members/${found?.id}`, { body: { role } });
+      assert.equal((await change('viewer')).read<MemberBody>().role, 'viewer');
+      await onBothGateways(world(), 'a viewer changes nothing', validate, ({ status }) => status === 403);
+      const anew = await person(stack, { email, role: 'admin' });
+      assert.equal((await validate(anew.baseUrl)).status, 403, "an admin's word is above the issuer's");
+      assert.equal((await anew.request('GET', '/api/keys')).status, 403);
+      await change('member');
+      await onBothGateways(world(), 'a member does', validate, ({ status }) => status === 200);
+    });
+
+    test('that keeps content on devices takes none in the plain, until it says otherwise', async () => {
+      const { admin, member, stack } = world();
+      const change = (keeps: boolean) =>
+        admin.request('PATCH', '/api/settings', { body: { content_on_devices: keeps } });
+      const start = (baseUrl: string) => stack.api.at(baseUrl).start({ method: stack.method('greet') });
+      assert.equal(
+        (await member.request('PATCH', '/api/settings', { body: { content_on_devices: true } })).status,
+        403,
+      );
+      assert.equal((await change(true)).status, 200);
+      await onBothGateways(world(), 'plain content is refused', start, (reply) => {
+        return reply.status === 422 && reply.refusal.error === 'device_mode_required';
+      });
+      const byPerson = await member.request('POST', '/api/runs', { body: { method: stack.method('greet') } });
+      assert.equal(byPerson.status, 422);
+      assert.equal((await change(false)).status, 200);
+      await onBothGateways(world(), 'plain content is taken', start, ({ status }) => status === 201);
+    });
+
+    test('tells in its audit log what was before and after', async () => {
+      const { admin } = world();
+      const lines = async (action: string, field: string) => {
+        const page = await admin.request('GET', `/api/audit?action=${action}`);
+        const { items } = page.read<{ items: Record<'before' | 'after', Record<string, unknown>>[] }>();
+        return items.toReversed().map(({ before, after }) => [before[field], after[field]]);
+      };
+      assert.deepEqual(await lines('member.role', 'role'), [
+        ['member', 'viewer'],
+        ['viewer', 'member'],
+      ]);
+      assert.deepEqual(await lines('settings.change', 'content_on_devices'), [
+        [false, true],
+        [true, false],
+      ]);
+    });
+  });
+}

@@ -1,0 +1,115 @@
+// Two organizations on one stack with one object of every kind each, and ids of the same kinds that nothing has.
+import { createHash, randomUUID } from 'node:crypto';
+import { createServiceKey } from '@methods/auth/service-key';
+import { newId, newMethodId } from '@methods/base/ids';
+import { TEST_DOER } from '../../harness/test-doer.ts';
+import type { TestIssuer } from '../../harness/test-issuer.ts';
+import { ApiClient } from '../api-client.ts';
+import { countingSource } from '../saved-method.ts';
+import type { Stack } from '../stack.ts';
+
+/** What the paths and bodies of requests name. */
+export interface Objects {
+  readonly methodId: string;
+  readonly versionId: string;
+  readonly runId: string;
+  readonly uploadId: string;
+  /** Another upload, whose link has run out. */
+  readonly expiredUploadId: string;
+  readonly keyId: string;
+  readonly userId: string;
+  /** Of a creation key. */
+  readonly creationSha256: string;
+}
+
+export interface Organization {
+  readonly orgId: string;
+  /** As its tokens name it. */
+  readonly externalId: string;
+  readonly key: string;
+  readonly keyAuthPart: string;
+  readonly uploadToken: string;
+  readonly expiredUploadToken: string;
+  readonly objects: Objects;
+}
+
+export const RECORDING = Buffer.from('{"log":{"version":"1.2","entries":[]}}');
+const UPLOAD = { file_name: 'recorded.har', content_type: 'application/json', size: RECORDING.length };
+
+export const MISSING: Objects = {
+  methodId: newMethodId(),
+  versionId: newId('ver'),
+  runId: 'run_0101m7y804g33sn568qvqft2vt',
+  uploadId: newId('upl'),
+  expiredUploadId: newId('upl'),
+  keyId: newId('key'),
+  userId: newId('usr'),
+  creationSha256: createHash('sha256').update('nobody used this').digest('hex'),
+};
+
+/** The same ids, each where another kind is due. */
+export function ofAnotherKind(objects: Objects): Objects {
+  const { methodId, versionId, runId, uploadId, keyId, userId } = objects;
+  return {
+    methodId: runId,
+    versionId: methodId,
+    runId: uploadId,
+    uploadId: keyId,
+    expiredUploadId: versionId,
+    keyId: userId,
+    userId: versionId,
+    // A digest has no kind.
+    creationSha256: MISSING.creationSha256,
+  };
+}
+
+/** Fills the organization that the issuer's tokens call `externalId`; its first person is the object `userId`. */
+export async function organization(stack: Stack, issuer: TestIssuer, externalId: string): Promise<Organization> {
+  const named = { issuer: issuer.url, externalId, name: externalId };
+  const { orgId } = await stack.registry.ensureOrganization(named);
+  const { key, authPart, authSha256 } = createServiceKey();
+  const made = { doer: TEST_DOER, orgId };
+  await stack.registry.createServiceKey({ ...made, name: 'in use', authSha256 });
+  const objectKey = await stack.registry.createServiceKey({
+    ...made,
+    name: 'object',
+    authSha256: createServiceKey().authSha256,
+  });
+
+  const claims = { aud: `${stack.ready.base_url}/api`, sub: 'object', org_id: externalId, role: 'admin' };
+  const person = new ApiClient(stack.ready.base_url, await issuer.token(claims));
+  const post = async (path: string, body: object) => {
+    const reply = await person.request('POST', path, { body });
+    if (reply.status !== 201 && reply.status !== 200) throw new Error(`${path}: ${reply.status} ${reply.text}`);
+    return JSON.parse(reply.text);
+  };
+  const creationKey = randomUUID();
+  const { method } = await post('/api/methods', { idempotency_key: creationKey, source: countingSource(0) });
+  await post(`/api/methods/${method.id}/publish`, { version_id: method.current_version });
+  const { upload } = await post('/api/workflow-uploads', { ...UPLOAD, idempotency_key: randomUUID() });
+  const { upload: expired } = await post('/api/workflow-uploads', { ...UPLOAD, idempotency_key: randomUUID() });
+  await stack.sql`
+    update registry.uploads set created_at = created_at - interval '2 d', expires_at = expires_at - interval '2 d'
+    where upload_id = ${expired.id}`;
+  const run = await stack.api.as(key).start({ method: method.production_id, inputs: { n: 1 } });
+  const [user] = await stack.sql<{ user_id: string }[]>`
+    select user_id from registry.users where org_id = ${orgId} and subject = 'object'`;
+  return {
+    orgId,
+    externalId,
+    key,
+    keyAuthPart: authPart,
+    uploadToken: upload.token,
+    expiredUploadToken: expired.token,
+    objects: {
+      methodId: method.id,
+      versionId: method.current_version,
+      runId: run.run.run_id,
+      uploadId: upload.id,
+      expiredUploadId: expired.id,
+      keyId: objectKey.key?.keyId ?? '',
+      userId: user?.user_id ?? '',
+      creationSha256: createHash('sha256').update(creationKey).digest('hex'),
+    },
+  };
+}
