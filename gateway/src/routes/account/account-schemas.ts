@@ -99,7 +99,7 @@ export const AuditQuery = Type.Object(
 
 const Facts = Type.Unsafe<object | null>({
   type: ['object', 'null'],
-  description: 'The fields that changed; null where there was nothing, or will be nothing.',
+  description: 'What the act is about, as it was or is then; null where there was nothing, or will be nothing.',
 });
 
 export const AuditLine = Type.Object({
