@@ -1,6 +1,6 @@
 // A real nats-server for tests, which they may kill, wipe and freeze: one for every call, on a port that stays its own.
 // It goes, and its folder with it, when the test process ends, however that happens.
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type NatsServer, startNats } from '@methods/local-stack/embedded/nats-server';
 import { tempFolder } from './temp-folder.ts';
@@ -55,8 +55,16 @@ export async function testNats(): Promise<TestNats> {
         rmSync(dataDir, { recursive: true, force: true });
         server = await start(port);
       }),
-    freeze: () => void process.kill(server.pid, 'SIGSTOP'),
+    freeze: () => stopProcess(server.pid),
     thaw: () => void process.kill(server.pid, 'SIGCONT'),
     stop: () => server.stop(),
   };
+}
+
+/** The signal only asks: a thread that runs on another core goes on for a moment, and may still answer. */
+function stopProcess(pid: number): void {
+  process.kill(pid, 'SIGSTOP');
+  const threads = `/proc/${pid}/task`;
+  const isStopped = (thread: string) => / T /.test(readFileSync(`${threads}/${thread}/stat`, 'utf8').slice(0, 60));
+  while (!readdirSync(threads).every(isStopped));
 }

@@ -1,5 +1,6 @@
 // An identity provider for tests, written apart from everything it tests: keys of several kinds that rotate, tokens of
-// any make, and a code flow that signs in at once. It can go away and come back at the same address.
+// any make, a code flow that signs in at once, and for command lines devices, refresh tokens that are good for one use,
+// and revocation. It can go away and come back at the same address.
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,6 +25,24 @@ export interface TokenOptions {
 type Claims = Record<string, unknown>;
 
 const HOUR_S = 3_600;
+const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** One sign-in of a command line, of which only the newest refresh token is good. */
+interface Grant {
+  readonly clientId: string;
+  readonly resource: string;
+  refreshToken: string;
+  over: boolean;
+}
+
+interface Code {
+  readonly challenge: string;
+  readonly nonce: string;
+  readonly redirectUri: string;
+  readonly clientId: string;
+  /** The audience of the access token; empty: it opens nothing but userinfo. */
+  readonly resource: string;
+}
 
 export class TestIssuer implements AsyncDisposable {
   /** Requests by path. */
@@ -35,8 +54,19 @@ export class TestIssuer implements AsyncDisposable {
   /** Changes the ID token of the code flow. */
   forge: (claims: Claims) => Claims = (claims) => claims;
   readonly clientId = 'dashboard';
+  /** Signs the tokens of the flows. */
+  alg: TestAlgorithm = 'ES256';
+  /** How long access tokens of command lines hold. */
+  expiresS = HOUR_S;
+  /** Taken out of the metadata. */
+  readonly withheld = new Set<string>();
   keys: SigningKey[] = [];
-  private readonly codes = new Map<string, { challenge: string; nonce: string; redirectUri: string }>();
+  readonly grants: Grant[] = [];
+  /** What nobody but a thief or a second process does: it ended the grant. */
+  refreshTokensUsedAgain = 0;
+  private readonly used = new Map<string, Grant>();
+  private readonly devices = new Map<string, { userCode: string; allowed: boolean | null; code: Code }>();
+  private readonly codes = new Map<string, Code>();
   private server: Server | null = null;
   private port = 0;
 
@@ -98,6 +128,10 @@ export class TestIssuer implements AsyncDisposable {
         return this.authorize(new URL(request.url ?? '', this.url).searchParams, response);
       case '/token':
         return this.redeem(new URLSearchParams(await bodyOf(request)), response);
+      case '/device':
+        return this.startDevice(new URLSearchParams(await bodyOf(request)), response);
+      case '/revoke':
+        return this.revoke(new URLSearchParams(await bodyOf(request)), response);
       case '/userinfo':
         return json(response, 200, this.profile());
       default:
@@ -105,16 +139,26 @@ export class TestIssuer implements AsyncDisposable {
     }
   }
 
+  /** A person enters the code that a device shows. */
+  answerDevice(userCode: string, allowed: boolean): void {
+    const device = [...this.devices.values()].find((each) => each.userCode === userCode);
+    if (device === undefined) throw new Error(`no device shows ${userCode}`);
+    device.allowed = allowed;
+  }
+
   private metadata(): Claims {
-    return {
+    const all: Claims = {
       issuer: this.url,
       jwks_uri: `${this.url}/jwks`,
       authorization_endpoint: `${this.url}/authorize`,
       token_endpoint: `${this.url}/token`,
       userinfo_endpoint: `${this.url}/userinfo`,
+      device_authorization_endpoint: `${this.url}/device`,
+      revocation_endpoint: `${this.url}/revoke`,
       response_types_supported: ['code'],
       id_token_signing_alg_values_supported: ['RS256', 'ES256', 'EdDSA'],
     };
+    return Object.fromEntries(Object.entries(all).filter(([name]) => !this.withheld.has(name)));
   }
 
   private authorize(query: URLSearchParams, response: ServerResponse): void {
@@ -125,6 +169,8 @@ export class TestIssuer implements AsyncDisposable {
       challenge: query.get('code_challenge') ?? '',
       nonce: query.get('nonce') ?? '',
       redirectUri,
+      clientId: query.get('client_id') ?? this.clientId,
+      resource: query.get('resource') ?? '',
     });
     const back = new URL(redirectUri);
     back.search = new URLSearchParams({ code, state: query.get('state') ?? '' }).toString();
@@ -132,6 +178,8 @@ export class TestIssuer implements AsyncDisposable {
   }
 
   private async redeem(form: URLSearchParams, response: ServerResponse): Promise<void> {
+    if (form.get('grant_type') === 'refresh_token') return this.refresh(form, response);
+    if (form.get('grant_type') === DEVICE_CODE) return this.pollDevice(form, response);
     const code = this.codes.get(form.get('code') ?? '');
     this.codes.delete(form.get('code') ?? '');
     const verifier = createHash('sha256')
@@ -140,9 +188,76 @@ export class TestIssuer implements AsyncDisposable {
     if (!code || code.challenge !== verifier || code.redirectUri !== form.get('redirect_uri')) {
       return json(response, 400, { error: 'invalid_grant' });
     }
-    const claims = this.forge({ ...this.profile(), nonce: code.nonce, aud: this.clientId });
-    const idToken = await this.token({ org_id: undefined, ...claims }, { header: { typ: 'JWT' } });
-    return json(response, 200, { access_token: randomUUID(), token_type: 'Bearer', id_token: idToken });
+    return this.signedIn(code, response);
+  }
+
+  private async signedIn({ clientId, resource, nonce }: Code, response: ServerResponse): Promise<void> {
+    const claims = this.forge({ ...this.profile(), nonce: nonce || undefined, aud: clientId });
+    const idToken = await this.token({ org_id: undefined, ...claims }, { header: { typ: 'JWT' }, alg: this.alg });
+    if (resource === '') {
+      return json(response, 200, { access_token: randomUUID(), token_type: 'Bearer', id_token: idToken });
+    }
+    const grant: Grant = { clientId, resource, refreshToken: randomUUID(), over: false };
+    this.grants.push(grant);
+    return json(response, 200, { ...(await this.tokensOf(grant)), id_token: idToken });
+  }
+
+  private async tokensOf({ resource, clientId, refreshToken }: Grant): Promise<Claims> {
+    const exp = Math.floor(Date.now() / 1_000) + this.expiresS;
+    const claims = { org_id: undefined, ...this.profile(), aud: resource, client_id: clientId, exp };
+    const accessToken = await this.token(claims, { alg: this.alg });
+    return {
+      access_token: accessToken,
+      refresh_token: refreshToken,
+      token_type: 'Bearer',
+      expires_in: this.expiresS,
+    };
+  }
+
+  private async refresh(form: URLSearchParams, response: ServerResponse): Promise<void> {
+    const given = form.get('refresh_token') ?? '';
+    const stolen = this.used.get(given);
+    if (stolen !== undefined) {
+      stolen.over = true;
+      this.refreshTokensUsedAgain++;
+    }
+    const grant = this.grants.find((each) => each.refreshToken === given && !each.over);
+    if (grant === undefined || form.get('client_id') !== grant.clientId || form.get('resource') !== grant.resource) {
+      return json(response, 400, { error: 'invalid_grant' });
+    }
+    this.used.set(given, grant);
+    grant.refreshToken = randomUUID();
+    return json(response, 200, await this.tokensOf(grant));
+  }
+
+  private startDevice(form: URLSearchParams, response: ServerResponse): void {
+    const deviceCode = randomUUID();
+    const userCode = randomUUID().slice(0, 8).toUpperCase();
+    const clientId = form.get('client_id') ?? '';
+    const code = { challenge: '', nonce: '', redirectUri: '', clientId, resource: form.get('resource') ?? '' };
+    this.devices.set(deviceCode, { userCode, allowed: null, code });
+    json(response, 200, {
+      device_code: deviceCode,
+      user_code: userCode,
+      verification_uri: `${this.url}/activate`,
+      expires_in: 600,
+      interval: 1,
+    });
+  }
+
+  private async pollDevice(form: URLSearchParams, response: ServerResponse): Promise<void> {
+    const device = this.devices.get(form.get('device_code') ?? '');
+    if (device === undefined) return json(response, 400, { error: 'expired_token' });
+    if (device.allowed === null) return json(response, 400, { error: 'authorization_pending' });
+    this.devices.delete(form.get('device_code') ?? '');
+    if (!device.allowed) return json(response, 400, { error: 'access_denied' });
+    return this.signedIn(device.code, response);
+  }
+
+  private revoke(form: URLSearchParams, response: ServerResponse): void {
+    const grant = this.grants.find(({ refreshToken }) => refreshToken === form.get('token'));
+    if (grant !== undefined) grant.over = true;
+    response.writeHead(200).end();
   }
 
   private profile(): Claims {

@@ -14,7 +14,7 @@ import { RpcServer, served } from '@methods/rpc/server';
 import { container, type DependencyContainer } from 'tsyringe';
 import { Blobs, openBlobs } from './build/blobs.ts';
 import { Builds } from './build/builds.ts';
-import { RecordingCompiler, threadCompiler } from './build/recording-compiler.ts';
+import { processCompiler, RecordingCompiler } from './build/recording-compiler.ts';
 import { busRegistryChanges } from './bus/bus-registry-changes.ts';
 import { RegistryChanges } from './bus/registry-changes.ts';
 import type { Config } from './config.ts';
@@ -123,7 +123,7 @@ function child(
   parts.registerSingleton(BuildStore, PostgresBuildStore);
   parts.registerSingleton(LocalRunStore, PostgresLocalRunStore);
   parts.registerInstance(Blobs, openBlobs(config.blobs, database.sql));
-  parts.registerInstance(RecordingCompiler, threadCompiler());
+  parts.registerInstance(RecordingCompiler, processCompiler());
   parts.registerInstance(
     AbandonedUploads,
     new AbandonedUploads({

@@ -18,7 +18,7 @@ import { PostgresUploadStore } from '../store/postgres-upload-store.ts';
 import { PostgresVersionStore } from '../store/postgres-version-store.ts';
 import type { Database } from '../store/query.ts';
 import { Builds } from './builds.ts';
-import { threadCompiler } from './recording-compiler.ts';
+import { processCompiler } from './recording-compiler.ts';
 
 // No registry runs here: it would claim what the tests claim.
 let database: { url: string; drop(): Promise<void> };
@@ -77,7 +77,7 @@ async function workedOff(methodId: string) {
     store,
     uploads: new PostgresUploadStore(sql, reader),
     blobs: new PostgresBlobStore(sql, 'registry'),
-    compiler: threadCompiler(),
+    compiler: processCompiler(),
     logger: silentLogger,
   });
   builds.start();

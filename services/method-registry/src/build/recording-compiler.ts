@@ -1,12 +1,16 @@
-// Compiles a recording apart from everything else: in a thread of its own, with bounds on its memory and its time, so
-// that no recording makes the registry slow or ends it.
+// Compiles a recording apart from everything else: in a process of its own, with bounds on its memory and its time, so
+// that no recording makes the registry slow or ends it. (A thread is not enough: an allocation that V8 cannot serve ends
+// the whole process, whatever the thread's limits are.)
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import type { RecordingFinding } from '@methods/method/recording/compile-recording';
 import type { InjectionToken } from 'tsyringe';
 
 const HEAP_MIB_MAX = 1_024;
-const TIME_MAX_MS = 30_000;
+/** Less than the lease of a build, so that nobody else begins it meanwhile. */
+const TIME_MAX_MS = 50_000;
 
 export interface CompileRequest {
   readonly bytes: Uint8Array;
@@ -21,7 +25,7 @@ export type CompileReply =
 export type Compiled = CompileReply | { readonly kind: 'too_much_memory' | 'too_long' | 'broke_down' };
 
 export interface RecordingCompiler {
-  /** `bytes` are used up. Rejects only when `signal` aborts. */
+  /** Rejects only when `signal` aborts. */
   compile(request: CompileRequest, signal: AbortSignal): Promise<Compiled>;
 }
 export const RecordingCompiler: InjectionToken<RecordingCompiler> = Symbol('RecordingCompiler');
@@ -31,52 +35,45 @@ export interface CompilerLimits {
   readonly timeMaxMs?: number;
 }
 
-export function threadCompiler({ heapMibMax = HEAP_MIB_MAX, timeMaxMs = TIME_MAX_MS }: CompilerLimits = {}) {
+const BODY = fileURLToPath(new URL('./compile-process.ts', import.meta.url));
+const TSX = import.meta.resolve('tsx');
+
+export function processCompiler({ heapMibMax = HEAP_MIB_MAX, timeMaxMs = TIME_MAX_MS }: CompilerLimits = {}) {
   return {
-    async compile(request: CompileRequest, signal: AbortSignal): Promise<Compiled> {
+    async compile({ bytes, name }: CompileRequest, signal: AbortSignal): Promise<Compiled> {
       signal.throwIfAborted();
-      const bytes = ownBuffer(request.bytes);
-      const thread = new Worker(BODY, {
-        workerData: { ...request, bytes } satisfies CompileRequest,
-        transferList: [bytes.buffer],
-        resourceLimits: { maxOldGenerationSizeMb: heapMibMax },
-        // Neither the environment's secrets nor what the process was started with.
+      const deadline = AbortSignal.timeout(timeMaxMs);
+      const child = spawn(process.execPath, [`--max-old-space-size=${heapMibMax}`, '--import', TSX, BODY], {
+        // Not the environment's secrets.
         env: {},
-        execArgv: [],
+        stdio: ['pipe', 'pipe', 'ignore'],
       });
-      const end = AbortSignal.any([signal, AbortSignal.timeout(timeMaxMs)]);
+      const end = () => child.kill('SIGKILL');
+      const stop = AbortSignal.any([signal, deadline]);
+      stop.addEventListener('abort', end);
+      // It may end before it has read everything.
+      child.stdin.on('error', () => {});
+      child.stdin.write(`${JSON.stringify(name)}\n`);
+      child.stdin.end(bytes);
       try {
-        const [reply] = (await Promise.race([
-          once(thread, 'message', { signal: end }),
-          once(thread, 'exit', { signal: end }).then(() => [{ kind: 'broke_down' }]),
-        ])) as [Compiled];
-        return reply;
-      } catch (error) {
+        const [reply] = await Promise.all([text(child.stdout), ended(child)]);
         signal.throwIfAborted();
-        if (end.aborted) return { kind: 'too_long' };
-        const isMemory = (error as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
-        return { kind: isMemory ? 'too_much_memory' : 'broke_down' };
+        if (deadline.aborted) return { kind: 'too_long' };
+        if (child.exitCode === 0) return JSON.parse(reply) as CompileReply;
+        return { kind: ranOutOfMemory(child) ? 'too_much_memory' : 'broke_down' };
       } finally {
-        await thread.terminate();
+        stop.removeEventListener('abort', end);
       }
     },
   } satisfies RecordingCompiler;
 }
 
-// A thread begins without the loader of TypeScript that the process was started with.
-const BODY = new URL(
-  `data:text/javascript,${encodeURIComponent(
-    [
-      `import { register } from ${JSON.stringify(import.meta.resolve('tsx/esm/api'))};`,
-      'register();',
-      `await import(${JSON.stringify(new URL('./compile-thread.ts', import.meta.url).href)});`,
-    ].join('\n'),
-  )}`,
-);
+/** Resolves also when it could not be started. */
+async function ended(child: ChildProcess): Promise<void> {
+  await once(child, 'close').catch(() => {});
+}
 
-/** Bytes with a buffer to themselves, which can be handed over whole. */
-function ownBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { buffer, byteLength } = bytes;
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) return bytes as Uint8Array<ArrayBuffer>;
-  return new Uint8Array(bytes);
+/** V8 gives up by SIGABRT; a shell or a container tells that as 134, and the kernel's own limit as SIGKILL. */
+function ranOutOfMemory({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === 134 || signalCode === 'SIGABRT' || signalCode === 'SIGKILL';
 }
