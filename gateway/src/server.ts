@@ -19,8 +19,10 @@ import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-routes.ts';
 import { addEditorSchema } from './routes/editor-schema.ts';
 import { addHealth } from './routes/health.ts';
+import { addGetCallerMethod } from './routes/methods/get-caller-method.ts';
 import type { MethodRouteParts } from './routes/methods/method-parts.ts';
 import { addMethodRoutes } from './routes/methods/method-routes.ts';
+import { type EventStreamLimits, EventStreams } from './routes/runs/event-streams.ts';
 import type { RunRouteParts } from './routes/runs/run-reply.ts';
 import { addRunRoutes } from './routes/runs/run-routes.ts';
 import { PEOPLE, PROGRAMS } from './routes/runs/run-surface.ts';
@@ -28,7 +30,12 @@ import { addUploadContent } from './routes/uploads/content.ts';
 import { addUploadLinks } from './routes/uploads/links.ts';
 import { addWellKnown, type WellKnownParts } from './routes/well-known.ts';
 
-export interface ServerParts extends RunRouteParts, MethodRouteParts, CallerParts, AuthParts, WellKnownParts {
+export interface ServerParts
+  extends Omit<RunRouteParts, 'eventStreams'>,
+    MethodRouteParts,
+    CallerParts,
+    AuthParts,
+    WellKnownParts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly publicUrl: string | null;
@@ -38,6 +45,8 @@ export interface ServerParts extends RunRouteParts, MethodRouteParts, CallerPart
   readonly trustProxy: string | null;
   /** True once the process is stopping. */
   readonly stopping: () => boolean;
+  /** Of the replies that tell of runs as they change. */
+  readonly eventStreamLimits?: Partial<EventStreamLimits>;
 }
 
 type CallerParts = Omit<CallerSources, 'registry' | 'accounts'>;
@@ -88,15 +97,17 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     mcpUrl: parts.mcpUrl,
   };
   // Each route says in its `config.access` which role it needs. One line an area.
+  const runParts = { ...parts, eventStreams: new EventStreams(parts.clock, parts.eventStreamLimits) };
   await addCallerScope(app, 'service', callers, (scope) => {
-    addRunRoutes(scope, parts, PROGRAMS);
+    addRunRoutes(scope, runParts, PROGRAMS);
+    addGetCallerMethod(scope, parts);
   });
   await addCallerScope(app, 'cli', callers, (scope) => {
     addCliRoutes(scope, parts);
   });
   await addCallerScope(app, 'api', callers, (scope) => {
     addMethodRoutes(scope, parts);
-    addRunRoutes(scope, parts, PEOPLE);
+    addRunRoutes(scope, runParts, PEOPLE);
     addAccountRoutes(scope, parts);
     addUploadLinks(scope, parts);
   });

@@ -1,5 +1,6 @@
 // The workloads: what each does stands in docs/performance.md.
 import { type BenchStack, startBenchStack } from './bench-stack.ts';
+import { measureCliStart } from './cli-start.ts';
 import { measureLanguage } from './language.ts';
 import { measureLimit } from './limit.ts';
 import { type Measurement, measure } from './measure.ts';
@@ -64,6 +65,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
     });
     return { ...answers, notes: await measureWaitingMemory(scale) };
   },
+  'cli-start': async ({ scale }) => ({ measurements: [], notes: await measureCliStart(scale) }),
   language: async ({ scale }) => ({ measurements: [], notes: await measureLanguage(scale) }),
   limit: async ({ scale }) => ({ measurements: [], notes: await measureLimit(scale) }),
 };

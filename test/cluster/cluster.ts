@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ReadyLine } from '@methods/local-stack/stack';
-import { type StackFolder, StackProcess, stackFolder } from '../e2e/stack-process.ts';
+import { NO_SIGN_IN, type StackFolder, StackProcess, stackFolder } from '../e2e/stack-process.ts';
 import { until } from '../harness/until.ts';
 
 const METHODS = fileURLToPath(new URL('./methods/', import.meta.url));
@@ -36,7 +36,7 @@ export class Cluster {
     const args = ['--json', '--port', '0', '--methods', METHODS];
     for (const [name, size] of Object.entries({ schedulers, workers, concurrency })) args.push(`--${name}`, `${size}`);
     // Steps of these tests leave their marks in files of the test, which a sandbox would hide.
-    const stack = new StackProcess({ ...folder, args, env: { WORKER_SANDBOX: 'off', ...env } });
+    const stack = new StackProcess({ ...folder, args, env: { WORKER_SANDBOX: 'off', ...NO_SIGN_IN, ...env } });
     try {
       return new Cluster(folder, await stack.ready, stack);
     } catch (error) {

@@ -7,6 +7,7 @@ import { language } from './content/language.ts';
 import { SECRET, secrets } from './content/secrets.ts';
 import { WEBHOOK_RETRY_MS, webhooks } from './content/webhooks.ts';
 import { type Stack, startStack } from './stack.ts';
+import { NO_SIGN_IN } from './stack-process.ts';
 import { filesHolding } from './stored-traces.ts';
 
 describe('the content of runs', () => {
@@ -16,7 +17,9 @@ describe('the content of runs', () => {
     return running;
   };
   before(async () => {
-    running = await startStack('content', { env: { WEBHOOK_RETRY_MS, E2E_TOKEN: SECRET, LOG_LEVEL: 'debug' } });
+    running = await startStack('content', {
+      env: { ...NO_SIGN_IN, WEBHOOK_RETRY_MS, E2E_TOKEN: SECRET, LOG_LEVEL: 'debug' },
+    });
   });
   after(() => running?.stop());
 

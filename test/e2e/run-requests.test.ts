@@ -9,6 +9,8 @@ import { framing } from './requests/framing.ts';
 import { idempotency } from './requests/idempotency.ts';
 import { lists } from './requests/lists.ts';
 import { refusedStarts } from './requests/refused-starts.ts';
+import { reruns } from './requests/reruns.ts';
+import { runEvents } from './requests/run-events.ts';
 import { sizes } from './requests/sizes.ts';
 import { type Stack, startStack } from './stack.ts';
 
@@ -29,6 +31,8 @@ describe('requests', () => {
   callers(stack);
   answers(stack);
   cancels(stack);
+  reruns(stack);
+  runEvents(stack);
   lists(stack);
   sizes(stack);
   description(stack);

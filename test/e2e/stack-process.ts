@@ -33,6 +33,9 @@ export interface StackExit {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** For stacks where nobody signs in: with an issuer elsewhere, which is never asked, they start a process less. */
+export const NO_SIGN_IN = { OIDC_ISSUER: 'http://127.0.0.1:1', OIDC_CLIENT_ID: 'nobody' } as const;
+
 export class StackProcess {
   readonly pid: number;
   readonly exited: Promise<StackExit>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const PLACES = ['libs', 'services', 'gateway', 'deploy', 'test'];
 /** Tests that start a whole system each. */
-const WHOLE_SYSTEM = 'test/e2e/';
+const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/'];
 /** Tests that measure how soon a system gets over a fault: these want the machine for themselves. */
 const FAULTS = 'test/cluster/';
 /** They count attempts and runs, and no milliseconds. */
@@ -27,7 +27,8 @@ export function findTestFiles(root: string, filters: readonly string[]): TestFil
     .sort();
   const found = { beside: [] as string[], wholeSystem: [] as string[], faults: [] as string[] };
   for (const file of files) {
-    if (file.startsWith(WHOLE_SYSTEM) || PATIENT_FAULTS.includes(file)) found.wholeSystem.push(file);
+    if (WHOLE_SYSTEM.some((place) => file.startsWith(place)) || PATIENT_FAULTS.includes(file))
+      found.wholeSystem.push(file);
     else if (file.startsWith(FAULTS)) found.faults.push(file);
     else found.beside.push(file);
   }

@@ -1,4 +1,4 @@
-// The gateway's view of all run-scheduler nodes: start, read, answer and cancel runs, and wait for them.
+// The gateway's view of all run-scheduler nodes: start, read, answer and cancel runs, wait for them and follow them.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -16,7 +16,14 @@ import {
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { dialFrames } from '@methods/rpc/frame-stream';
 import { PushedRuns } from './pushed-runs.ts';
-import { endsWait, RunWaiters, type WaitedRun, type WaitingCaller, type WaitRequest } from './run-waiters.ts';
+import {
+  endsWait,
+  type RunFollower,
+  RunWaiters,
+  type WaitedRun,
+  type WaitingCaller,
+  type WaitRequest,
+} from './run-waiters.ts';
 import type { CallReply } from './scheduler-call.ts';
 import { type CallOptions, SchedulerCalls } from './scheduler-calls.ts';
 import type { CallItem } from './scheduler-node.ts';
@@ -40,6 +47,12 @@ export interface StartedRun {
   readonly run: RunView;
   /** The key's first run, met again. */
   readonly replayed: boolean;
+}
+
+export interface FollowedRun {
+  /** As it is now; the follower is told of what is newer. */
+  readonly run: RunView;
+  readonly stop: () => void;
 }
 
 const SWEEP_MS = 100;
@@ -153,6 +166,36 @@ export class RunScheduler implements Stoppable {
     }
   }
 
+  /** Every change from now on, a burst of them as one. The follower may be told before this resolves. */
+  async followRun(address: RunAddress, follower: RunFollower): Promise<FollowedRun> {
+    const { orgId, runId, requestId } = address;
+    const finished = this.pushed.finished(runId, orgId);
+    if (finished) return { run: finished, stop: () => {} };
+    const followed = this.waiters.hold(runId, orgId, requestId);
+    const leave = this.waiters.follow(followed, follower);
+    let stopped = false;
+    const stop = () => {
+      if (stopped) return;
+      stopped = true;
+      leave();
+      this.waiters.release(followed);
+    };
+    try {
+      return { run: await this.watch(followed), stop };
+    } catch (error) {
+      stop();
+      throw error;
+    }
+  }
+
+  /** What a run was started with, as another start; its hash and digest are yet to be filled in. */
+  async startOf({ orgId, runId, requestId }: RunAddress): Promise<StartRun> {
+    const value = { $typeName: 'methods.scheduler.v1.GetStart' as const, orgId, runId };
+    const { item } = await this.call({ case: 'getStart', value }, { requestId, repeatable: true });
+    if (item.case !== 'start') throw otherReply();
+    return item.value;
+  }
+
   /**
    * Without a question id the answer is meant for the question that is open now: its id is read and stamped, so that a
    * repeat cannot answer the next question.
@@ -229,7 +272,8 @@ export class RunScheduler implements Stoppable {
 
   private async watch(waited: WaitedRun): Promise<RunView> {
     const { orgId, runId, requestId } = waited;
-    const value = { $typeName: 'methods.scheduler.v1.WatchRun' as const, orgId, runId };
+    const steps = waited.followers.size > 0;
+    const value = { $typeName: 'methods.scheduler.v1.WatchRun' as const, orgId, runId, steps };
     const reply = await this.call({ case: 'watch', value }, { requestId, repeatable: true });
     const { node } = reply;
     const run = runOf(replied(reply));

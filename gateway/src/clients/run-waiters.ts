@@ -1,4 +1,4 @@
-// Requests that wait for a run to finish or to ask. A wait ends by a pushed view; in case pushes stop (their node died,
+// Requests that wait for a run to finish or to ask, or that follow all its changes. A wait ends by a pushed view; in case pushes stop (their node died,
 // froze or lost the run's shard) the run is watched anew, at once when its node is lost and every few seconds anyway.
 import type { Clock, Timer } from '@methods/base/clock';
 import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
@@ -18,6 +18,13 @@ export interface WaitingCaller {
   onGone(listener: () => void): () => void;
 }
 
+/** Sees every state of a run that comes here, each newer than the one before. */
+export interface RunFollower {
+  changed(run: RunView): void;
+  /** No more will come: the process stops. */
+  end(): void;
+}
+
 /** Whether a run is what the request waits for. */
 export function endsWait(run: RunView, afterQuestion: string | null): boolean {
   return isFinished(run) || (run.status === RunStatus.WAITING && run.question?.id !== afterQuestion);
@@ -33,6 +40,8 @@ export interface WaitedRun {
   /** Requests that hold it. */
   holds: number;
   readonly waits: Set<Wait>;
+  /** While there are any, every change is asked for. */
+  readonly followers: Set<RunFollower>;
   /** Nodes asked to watch it. */
   readonly watchedOn: Set<SchedulerNode>;
   /** Where pushes come from; null: from nowhere. */
@@ -74,6 +83,7 @@ export class RunWaiters {
         latest: null,
         holds: 0,
         waits: new Set(),
+        followers: new Set(),
         watchedOn: new Set(),
         source: null,
         watchAgainAtMs,
@@ -115,6 +125,13 @@ export class RunWaiters {
     });
   }
 
+  /** While the run is held. Returns what ends it. */
+  follow(run: WaitedRun, follower: RunFollower): () => void {
+    run.followers.add(follower);
+    if (this.stopping) follower.end();
+    return () => run.followers.delete(follower);
+  }
+
   /** A state of a run, pushed or read. Older ones than known are ignored: reads never go back. */
   offer(view: RunView): void {
     const run = this.runs.get(view.runId);
@@ -124,6 +141,7 @@ export class RunWaiters {
   see(run: WaitedRun, view: RunView): void {
     if (run.latest && run.latest.revision >= view.revision) return;
     run.latest = view;
+    for (const follower of run.followers) follower.changed(view);
     for (const wait of run.waits) if (endsWait(view, wait.afterQuestion)) wait.end(view);
   }
 
@@ -152,12 +170,15 @@ export class RunWaiters {
   /** Every wait ends with the present state. */
   stop(): void {
     this.stopping = true;
-    for (const run of this.runs.values()) for (const wait of run.waits) wait.end(null);
+    for (const run of this.runs.values()) {
+      for (const wait of run.waits) wait.end(null);
+      for (const follower of run.followers) follower.end();
+    }
   }
 
   private watchAgain(run: WaitedRun): void {
     run.source = null;
     run.watchAgainAtMs = this.clock.monotonicMs() + WATCH_AGAIN_MS;
-    if (run.waits.size > 0) this.watch(run);
+    if (run.waits.size > 0 || run.followers.size > 0) this.watch(run);
   }
 }

@@ -13,7 +13,7 @@ export interface SchedulerCall extends NodeCall {
   readonly reject: (error: ServiceError) => void;
 }
 
-export type ReplyItem = Extract<NodeItem['item'], { readonly case: 'run' | 'page' }>;
+export type ReplyItem = Extract<NodeItem['item'], { readonly case: 'run' | 'page' | 'start' }>;
 
 export interface CallReply {
   readonly item: ReplyItem;

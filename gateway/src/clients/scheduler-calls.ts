@@ -64,7 +64,7 @@ export class SchedulerCalls {
     const call = this.calls.get(callId);
     // Settled by another node, or by its deadline.
     if (!call) return;
-    if (item.case === 'run' || item.case === 'page') {
+    if (item.case === 'run' || item.case === 'page' || item.case === 'start') {
       this.settle(call);
       call.resolve({ item, node });
     } else if (item.case === 'error') {

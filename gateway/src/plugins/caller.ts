@@ -13,6 +13,13 @@ declare module 'fastify' {
     /** Why the caller was refused, for the log. */
     refusal: RefusalReason | null;
   }
+  interface FastifyInstance {
+    /**
+     * Who makes this request if its credential is looked at once more: for replies that go on for minutes. Only in a
+     * scope with callers. @throws as FindCaller
+     */
+    callerAgain(request: FastifyRequest): Promise<Caller>;
+  }
 }
 
 /**
@@ -34,6 +41,7 @@ export function addCaller(
   findCaller: FindCaller,
   challenge: string,
 ): void {
+  scope.decorate('callerAgain', async (request: FastifyRequest) => findCaller(request, surface));
   scope.addHook('onRequest', (request, reply, done) => {
     const accept = (caller: Caller) => {
       request.caller = caller;

@@ -47,6 +47,7 @@ export interface GatewayFixture extends AsyncDisposable {
   readonly registryClient: MethodRegistry;
   readonly accounts: Accounts;
   readonly keyUses: KeyUses;
+  readonly settings: OrganizationSettings;
   readonly orgId: string;
   readonly apiKey: ReturnType<RegistryPeer['key']>;
   readonly methodId: string;
@@ -126,6 +127,7 @@ export async function gatewayFixture({
     registryClient,
     accounts: people.accounts,
     keyUses,
+    settings: organizationSettings,
     orgId,
     apiKey,
     methodId,

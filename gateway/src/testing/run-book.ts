@@ -2,10 +2,17 @@
 import { newId, newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { Answerer, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
-import type { AnswerRun, ListRuns, LookupRun, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type {
+  AnswerRun,
+  GetStart,
+  ListRuns,
+  LookupRun,
+  StartRun,
+} from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 
 interface Booked {
   readonly orgId: string;
+  readonly start: StartRun;
   view: RunView;
 }
 
@@ -22,7 +29,7 @@ export class RunBook {
     if (known) return { run: this.known(known, start), replayed: true };
     const run = newRun(start);
     this.keys.set(key, { digest: hex(start.requestDigest), runId: run.runId });
-    this.runs.set(run.runId, { orgId: start.orgId, view: run });
+    this.runs.set(run.runId, { orgId: start.orgId, start, view: run });
     return { run, replayed: false };
   }
 
@@ -30,6 +37,12 @@ export class RunBook {
     const known = this.keys.get(keyOf(lookup));
     if (!known) throw new ServiceError('not_found');
     return { run: this.known(known, lookup), replayed: true };
+  }
+
+  startOf({ orgId, runId }: GetStart): StartRun {
+    this.get(orgId, runId);
+    const { start } = this.runs.get(runId) as Booked;
+    return { ...start, idempotencyHash: new Uint8Array(0), requestDigest: new Uint8Array(0) };
   }
 
   get(orgId: string, runId: string): RunView {

@@ -17,6 +17,8 @@ type Down = SentItem<(typeof RunSchedulerService.method.exchange)['output']>;
 export class SchedulerPeer {
   readonly received: GatewayItem[] = [];
   readonly watched = new Set<string>();
+  /** Of those, the ones of which every change is asked for. */
+  readonly stepwise = new Set<string>();
   /** Takes requests and answers none. */
   frozen = false;
   /** Commits starts, but its replies are lost. */
@@ -96,6 +98,10 @@ export class SchedulerPeer {
         connection.send({ callId, item: { case: 'page', value: this.book.list(item.item.value) } });
         return;
       }
+      if (item.item.case === 'getStart') {
+        connection.send({ callId, item: { case: 'start', value: this.book.startOf(item.item.value) } });
+        return;
+      }
       const reply = this.reply(item.item);
       if (reply === null) return;
       if (item.item.case === 'start' && this.losesStartReplies) return;
@@ -116,9 +122,11 @@ export class SchedulerPeer {
         return { run: this.book.get(item.value.orgId, item.value.runId), replayed: false };
       case 'watch':
         this.watched.add(item.value.runId);
+        if (item.value.steps) this.stepwise.add(item.value.runId);
         return { run: this.book.get(item.value.orgId, item.value.runId), replayed: false };
       case 'unwatch':
         this.watched.delete(item.value.runId);
+        this.stepwise.delete(item.value.runId);
         return null;
       case 'answer':
         return { run: this.book.answer(item.value), replayed: false };

@@ -49,6 +49,11 @@ export function runViewJson(run: RunView, declared: readonly DeclaredStep[], now
   );
 }
 
+/** The whole run but its steps. */
+export function runStateJson(run: RunView, nowMs: number): string {
+  return `${headJson(run, nowMs)}${questionJson(run)}${resultJson(run)}${errorJson(run, true)}}`;
+}
+
 /** A run in a list: without steps, question, result and the error's message. */
 export function runSummaryJson(run: RunView, nowMs: number): string {
   return `${headJson(run, nowMs)}${errorJson(run, false)}}`;

@@ -25,31 +25,46 @@ const STATUS_NAMES: Record<StepStatus, string> = {
  * with no declared steps (the version could not be read) the recorded ones stand alone.
  */
 export function stepsJson(run: RunView, declared: readonly DeclaredStep[], nowMs: number): string {
+  return `[${stepsInOrder(run, declared, nowMs)
+    .map(({ json }) => json)
+    .join(',')}]`;
+}
+
+export interface ShownStep {
+  /** Unique within the run. */
+  readonly path: string;
+  readonly json: string;
+}
+
+/** The steps of that array, one by one. */
+export function stepsInOrder(run: RunView, declared: readonly DeclaredStep[], nowMs: number): ShownStep[] {
   const recorded = new Map(run.steps.map((step) => [step.path, step]));
   // What a failed run still has to do: a note for its workers.
   recorded.delete('@failure');
-  const parts: string[] = [];
+  const shown: ShownStep[] = [];
+  const show = (step: StepView) => shown.push({ path: step.path, json: recordedJson(step, run, nowMs) });
   // The method's own checks stand where they were made: before the first step, and behind the last.
   const required = recorded.get('@require');
-  if (required && recorded.delete('@require')) parts.push(recordedJson(required, run, nowMs));
+  if (required && recorded.delete('@require')) show(required);
   let reached = true;
   for (const { name, kind } of declared) {
     const step = recorded.get(name);
     if (step) {
-      parts.push(recordedJson(step, run, nowMs));
+      show(step);
       recorded.delete(name);
     } else {
-      parts.push(unrecordedJson(name, kind, unrecordedStatus(run, name, reached), run, nowMs));
+      const status = unrecordedStatus(run, name, reached);
+      shown.push({ path: name, json: unrecordedJson(name, kind, status, run, nowMs) });
       reached = false;
     }
     for (const [path, inner] of recorded) {
       if (!isBelow(path, name)) continue;
-      parts.push(recordedJson(inner, run, nowMs));
+      show(inner);
       recorded.delete(path);
     }
   }
-  for (const step of recorded.values()) parts.push(recordedJson(step, run, nowMs));
-  return `[${parts.join(',')}]`;
+  for (const step of recorded.values()) show(step);
+  return shown;
 }
 
 // `upsert[3]` and `classify/ticket` are below `upsert` and `classify`.

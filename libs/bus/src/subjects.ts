@@ -16,8 +16,10 @@ export const runEvent = (org: string, run: string) => `run.event.${part(org)}.${
 export const runEvents = 'run.event.*.*';
 /** Ids of events that the notifier has stored; core alone, never in the stream. */
 export const runEventStored = 'run.event.stored';
-/** Runs of a shard that just came to rest, for whoever watches them now; never stored. */
+/** Runs of a shard that just came to rest, or changed while watched step by step, for whoever watches them now; never stored. */
 export const runLive = (shard: number) => `run.live.${shardPart(shard)}`;
+/** Runs that somebody watches step by step on a node that does not own them; never stored. */
+export const runWatched = 'run.watched';
 export const registryChanged = (org: string) => `registry.changed.${part(org)}`;
 export const registryChanges = 'registry.changed.*';
 /** Replies to commands that `node` passed on. */

@@ -24,11 +24,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./run/run-command.ts')).runCommand,
   },
   {
-    name: 'answer',
-    summary: 'Answer the question of a run that waits, and go on with it',
-    load: async () => (await import('./answer/answer-command.ts')).answerCommand,
-  },
-  {
     name: 'test',
     summary: "Run a method's own tests",
     load: async () => (await import('./test/test-command.ts')).testCommand,
@@ -47,5 +42,110 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'editor-setup',
     summary: 'Let the editor complete and check *.method files in this folder',
     load: async () => (await import('./editor-setup/editor-setup-command.ts')).editorSetupCommand,
+  },
+  {
+    name: 'login',
+    summary: 'Sign in to a server with a browser',
+    load: async () => (await import('./login/login-command.ts')).loginCommand,
+  },
+  {
+    name: 'logout',
+    summary: 'Sign out: the sign-in is revoked and forgotten',
+    load: async () => (await import('./logout/logout-command.ts')).logoutCommand,
+  },
+  {
+    name: 'whoami',
+    summary: 'Show who is signed in, in which organization and role',
+    load: async () => (await import('./whoami/whoami-command.ts')).whoamiCommand,
+  },
+  {
+    name: 'save',
+    summary: 'Save a file as a method, and later as its versions',
+    load: async () => (await import('./save/save-command.ts')).saveCommand,
+  },
+  {
+    name: 'publish',
+    summary: 'Publish a saved version: runs that name none get it',
+    load: async () => (await import('./publish/publish-command.ts')).publishCommand,
+  },
+  {
+    name: 'rename',
+    summary: 'Give a method another display name',
+    load: async () => (await import('./rename/rename-command.ts')).renameCommand,
+  },
+  {
+    name: 'list',
+    summary: 'List the methods of the organization',
+    load: async () => (await import('./list/list-command.ts')).listCommand,
+  },
+  {
+    name: 'show',
+    summary: 'Show a method: its state, its versions, and what it takes',
+    load: async () => (await import('./show/show-command.ts')).showCommand,
+  },
+  {
+    name: 'source',
+    summary: 'Print the exact text of a saved version',
+    load: async () => (await import('./source/source-command.ts')).sourceCommand,
+  },
+  {
+    name: 'versions',
+    summary: "List a method's versions, newest first",
+    load: async () => (await import('./versions/versions-command.ts')).versionsCommand,
+  },
+  {
+    name: 'diff',
+    summary: 'Show what changed between two versions',
+    load: async () => (await import('./diff/diff-command.ts')).diffCommand,
+  },
+  {
+    name: 'keys',
+    summary: 'Make, list and revoke service keys',
+    load: async () => (await import('./keys/keys-command.ts')).keysCommand,
+  },
+  {
+    name: 'connect',
+    summary: 'Let an app start a method: a key in its .env, and the code',
+    load: async () => (await import('./connect/connect-command.ts')).connectCommand,
+  },
+  {
+    name: 'worker',
+    summary: 'Execute runs of methods on this machine',
+    load: async () => (await import('./worker/worker-command.ts')).workerCommand,
+  },
+  {
+    name: 'start',
+    summary: 'Start a run of a published method on the server',
+    load: async () => (await import('./start/start-command.ts')).startCommand,
+  },
+  {
+    name: 'runs',
+    summary: 'List, show, watch, cancel and repeat runs on the server',
+    load: async () => (await import('./runs/runs-command.ts')).runsCommand,
+  },
+  {
+    name: 'answer',
+    summary: 'Answer the question of a run that waits, and go on with it',
+    load: async () => (await import('./answer/answer-command.ts')).answerCommand,
+  },
+  {
+    name: 'types',
+    summary: "Write TypeScript types of a method's inputs and result",
+    load: async () => (await import('./typescript-types/types-command.ts')).typesCommand,
+  },
+  {
+    name: 'dev',
+    summary: 'Start the whole service on this machine, from a checkout',
+    load: async () => (await import('./dev/dev-command.ts')).devCommand,
+  },
+  {
+    name: 'doctor',
+    summary: 'Check what this machine needs to run methods and reach the server',
+    load: async () => (await import('./doctor/doctor-command.ts')).doctorCommand,
+  },
+  {
+    name: 'completion',
+    summary: 'Print a script that completes commands and options in the shell',
+    load: async () => (await import('./completion/completion-command.ts')).completionCommand(COMMANDS),
   },
 ];

@@ -1,4 +1,6 @@
 // What the command reads of its environment. Every variable may be a secret that some method declares.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 
 export interface Config {
   /** Colours are allowed as far as the environment says; a stream that is no terminal gets none anyway. */
@@ -8,6 +10,16 @@ export interface Config {
   readonly lang: string | undefined;
   /** Where caches of this user stand; null: nowhere is known. */
   readonly cacheDir: string | null;
+  /** Where sign-ins are remembered, and where running local stacks are found. */
+  readonly stateDir: string;
+  /** METHODS_SERVER. */
+  readonly server: string | null;
+  /** SERVICE_API_KEY. */
+  readonly serviceKey: string | null;
+  /** METHODS_TOKEN_STORE: `file` leaves the system's keyring alone. */
+  readonly keyring: boolean;
+  /** A browser can be opened here. */
+  readonly display: boolean;
   readonly variables: ReadonlyMap<string, string>;
 }
 
@@ -16,12 +28,19 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   for (const [name, value] of Object.entries(source)) if (value !== undefined) variables.set(name, value);
   const set = (name: string) => (variables.get(name) ?? '') !== '';
   const home = variables.get('HOME') ?? variables.get('USERPROFILE');
+  const desktop = process.platform === 'darwin' || process.platform === 'win32';
   return {
     // https://no-color.org: present and not empty.
     color: !set('NO_COLOR') && variables.get('TERM') !== 'dumb',
     path: variables.get('PATH') ?? '/usr/local/bin:/usr/bin:/bin',
     lang: variables.get('LANG'),
     cacheDir: variables.get('XDG_CACHE_HOME') || (home ? `${home}/.cache` : null),
+    stateDir: variables.get('XDG_STATE_HOME') || join(home ?? homedir(), '.local', 'state'),
+    server: variables.get('METHODS_SERVER') || null,
+    serviceKey: variables.get('SERVICE_API_KEY') || null,
+    // Linux has a keyring in a desktop session only; asking for one elsewhere may wait for nobody.
+    keyring: variables.get('METHODS_TOKEN_STORE') !== 'file' && (desktop || set('DBUS_SESSION_BUS_ADDRESS')),
+    display: desktop || set('DISPLAY') || set('WAYLAND_DISPLAY'),
     variables,
   };
 }

@@ -47,7 +47,7 @@ async function runCommand(words: readonly string[]): Promise<ExitCode> {
   const output = outputFor(line.flag('json'), line.flag('quiet'));
   const context = { cwd: process.cwd(), config, output, interrupted: interrupt.signal };
   const code = await command.run(line, context);
-  return interrupt.signal.aborted ? EXIT.interrupted : code;
+  return interrupt.signal.aborted && command.endsByInterrupt !== true ? EXIT.interrupted : code;
 }
 
 async function main(): Promise<ExitCode> {
@@ -57,14 +57,24 @@ async function main(): Promise<ExitCode> {
   } catch (error) {
     if (interrupt.signal.aborted) return EXIT.interrupted;
     const output = outputFor(words.includes('--json'), false);
+    const debug = words.includes('--debug');
     if (error instanceof CommandError) {
       output.error(error);
+      if (debug) process.stderr.write(stacksOf(error));
       return error.exitCode;
     }
-    output.error({ code: 'internal', message: `this is a fault of methods: ${String(error)}`, hint: undefined });
-    if (error instanceof Error && !words.includes('--json')) process.stderr.write(`${error.stack}\n`);
+    const hint = debug ? undefined : 'the same with --debug shows where it comes from';
+    output.error({ code: 'internal', message: `this is a fault of methods: ${String(error)}`, hint });
+    if (debug) process.stderr.write(stacksOf(error));
     return EXIT.failed;
   }
+}
+
+/** Of the error and what caused it; nothing else of them, for what they hold may be a secret. */
+function stacksOf(error: unknown): string {
+  const stacks: string[] = [];
+  for (let each = error; each instanceof Error && stacks.length < 8; each = each.cause) stacks.push(each.stack ?? '');
+  return `${stacks.join('\ncaused by ')}\n`;
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -46,6 +46,8 @@ export interface WorkerOptions {
   /** How long steps may still run after a stop was asked for. */
   readonly drainMs?: number;
   readonly onConnected?: () => void;
+  /** A run's end here: its status, `given back`, `taken` or `lost`. */
+  readonly onRunEnded?: (run: Pick<Grant, 'runId' | 'method' | 'attempt'>, end: string) => void;
 }
 
 const TICK_MS = 500;
@@ -274,6 +276,7 @@ export class Worker implements Stoppable {
     const { runId, attempt } = run.grant;
     if (this.held.get(runId) === run) this.held.delete(runId);
     this.options.logger.debug({ run: runId, attempt, end }, 'run ended here');
+    this.options.onRunEnded?.(run.grant, end);
     free();
     if (this.draining) this.tellIfEmpty();
   }

@@ -71,6 +71,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   // Unconfirmed events, and changes of watched runs whose message was lost.
   ticks.every(2_500, () => void relay().sweep());
   ticks.every(5_000, () => watchers().pollForeign());
+  ticks.every(2_000, () => watchers().tellStepwise());
   // Idle actors and the folders nobody needs.
   ticks.every(2_500, () => actors().sweep());
   ticks.every(

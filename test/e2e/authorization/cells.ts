@@ -77,8 +77,15 @@ export class CellRequests {
       signal: AbortSignal.timeout(WITHIN_MS),
     });
     const { date: _date, ...kept } = Object.fromEntries(reply.headers);
-    return { status: reply.status, headers: kept, text: await reply.text() };
+    return { status: reply.status, headers: kept, text: await textOf(reply) };
   }
+}
+
+/** Of a stream of events the beginning: it has no end while its run has none. */
+async function textOf(reply: Response): Promise<string> {
+  if (!reply.headers.get('content-type')?.startsWith('text/event-stream') || !reply.body) return reply.text();
+  for await (const chunk of reply.body) return Buffer.from(chunk).toString();
+  return '';
 }
 
 /** For a person to read. */

@@ -63,8 +63,17 @@ function runs(base: '/v1/runs' | '/api/runs'): Rows {
     [`GET ${base}/:id`]: one(({ runId }) => ({ path: `${base}/${runId}` })),
     [`POST ${base}/:id/answer`]: one(({ runId }) => ({ path: `${base}/${runId}/answer`, body: { answer: {} } })),
     [`POST ${base}/:id/cancel`]: one(({ runId }) => ({ path: `${base}/${runId}/cancel` })),
+    [`POST ${base}/:id/rerun`]: one(({ runId }) => ({ path: `${base}/${runId}/rerun` })),
+    [`GET ${base}/:id/events`]: one(({ runId }) => ({ path: `${base}/${runId}/events` })),
   };
 }
+
+const CALLER_METHODS: Rows = {
+  'GET /v1/methods/:id': [
+    { request: ({ methodId }) => ({ path: `/v1/methods/${methodId}` }) },
+    { request: ({ versionId }, _fresh, own) => ({ path: `/v1/methods/${own.methodId}?version=${versionId}` }) },
+  ],
+};
 
 function methods(base: '/api/methods' | '/api/workflows'): Rows {
   return {
@@ -184,6 +193,7 @@ export const EXAMPLES: Rows = {
   ...PUBLIC,
   ...runs('/v1/runs'),
   ...runs('/api/runs'),
+  ...CALLER_METHODS,
   ...methods('/api/methods'),
   ...methods('/api/workflows'),
   ...cliMethods('/api/cli/methods'),

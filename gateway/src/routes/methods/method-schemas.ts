@@ -131,25 +131,47 @@ const versionFields = {
 
 export const VersionInList = Type.Object(versionFields);
 
-export const SourceVersion = Type.Object(
-  {
-    ...versionFields,
-    inputs: Type.Optional(JsonSchema),
-    result_schema: Type.Optional(JsonSchema),
-    questions: Type.Optional(
-      Type.Array(
-        Type.Object({
-          step: Type.String({ description: "The step's path." }),
-          title: Type.Optional(Type.String()),
-          form: JsonSchema,
-          timeout_ms: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-        }),
-      ),
+/** What only the source of a version tells. */
+const interfaceFields = {
+  inputs: Type.Optional(JsonSchema),
+  result_schema: Type.Optional(JsonSchema),
+  questions: Type.Optional(
+    Type.Array(
+      Type.Object({
+        step: Type.String({ description: "The step's path." }),
+        title: Type.Optional(Type.String()),
+        form: JsonSchema,
+        timeout_ms: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+      }),
     ),
-    dependencies: Type.Optional(Type.Unsafe<object>({ type: 'object' })),
-    source: Source,
-  },
+  ),
+  dependencies: Type.Optional(Type.Unsafe<object>({ type: 'object' })),
+};
+
+export const SourceVersion = Type.Object(
+  { ...versionFields, ...interfaceFields, source: Source },
   { description: 'A version with its source. A workflow/1 source tells nothing of its inputs and results.' },
+);
+
+export const CallerMethod = Type.Object(
+  {
+    method: Type.String({ description: 'wf_…, as runs name it.' }),
+    display_name: Type.String(),
+    status: Type.Unsafe<string>({ type: 'string', enum: ['building', 'ready', 'failed'] }),
+    current_version: TextOrNull,
+    published_version: TextOrNull,
+    versions: Type.Array(Type.Object({ version_id: Type.String(), created_at: Time, published_at: Time }), {
+      description: 'The newest 50, the newest first.',
+    }),
+    version_id: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'The version that the fields below are about; null: the method has none yet.',
+    }),
+    schema_version: Type.Optional(Type.String()),
+    secrets: Type.Optional(Type.Array(Type.String(), { description: 'Names of the declared secrets.' })),
+    ...interfaceFields,
+  },
+  { description: 'What a caller of a method needs.' },
 );
 
 export const CreatedMethod = Type.Object({ method: Method, created: Type.Boolean(), warnings: Warnings });

@@ -11,6 +11,7 @@ import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import type { RunScheduler } from '../../clients/run-scheduler.ts';
 import { runViewJson } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
+import type { EventStreams } from './event-streams.ts';
 
 export interface RunRouteParts {
   readonly scheduler: RunScheduler;
@@ -20,6 +21,7 @@ export interface RunRouteParts {
   readonly audit: AuditLog;
   readonly clock: Clock;
   readonly webhooks: WebhookUrlPolicy;
+  readonly eventStreams: EventStreams;
 }
 
 /** The run of a path. @throws not_found for what cannot be a run id. */
@@ -32,10 +34,18 @@ export function runIdOf(params: unknown): string {
 /** The whole run as JSON. Costs a promise only when its version is not at hand. */
 export function runJson({ registry, clock }: RunRouteParts, orgId: string, run: RunView): string | Promise<string> {
   const view = (steps: readonly DeclaredStep[]) => runViewJson(run, steps, clock.wallMs());
+  const steps = declaredSteps({ registry }, orgId, run);
+  return steps instanceof Promise ? steps.then(view) : view(steps);
+}
+
+/** The steps of a run's version. Without its version a run is shown with the steps it has reached. */
+export function declaredSteps(
+  { registry }: Pick<RunRouteParts, 'registry'>,
+  orgId: string,
+  run: RunView,
+): readonly DeclaredStep[] | Promise<readonly DeclaredStep[]> {
   const methodId = bareMethodId(run.method);
-  if (methodId === null) return view([]);
+  if (methodId === null) return [];
   const version = registry.version(orgId, methodId, run.versionId);
-  if (!(version instanceof Promise)) return view(version.steps);
-  // Without its version a run is shown with the steps it has reached.
-  return version.then(({ steps }) => view(steps)).catch(() => view([]));
+  return version instanceof Promise ? version.then(({ steps }) => steps).catch(() => []) : version.steps;
 }

@@ -4,6 +4,8 @@ import { addAnswerRun } from './answer-run.ts';
 import { addCancelRun } from './cancel-run.ts';
 import { addGetRun } from './get-run.ts';
 import { addListRuns } from './list-runs.ts';
+import { addRerunRun } from './rerun-run.ts';
+import { addRunEvents } from './run-events.ts';
 import type { RunRouteParts } from './run-reply.ts';
 import type { RunSurface } from './run-surface.ts';
 import { addStartRun } from './start-run.ts';
@@ -15,4 +17,6 @@ export function addRunRoutes(scope: FastifyInstance, parts: RunRouteParts, surfa
   addGetRun(scope, parts, surface);
   addAnswerRun(scope, parts, surface);
   addCancelRun(scope, parts, surface);
+  addRerunRun(scope, parts, surface);
+  addRunEvents(scope, parts, surface);
 }

@@ -1,5 +1,5 @@
 // The shapes of the run routes: requests are checked against them, and the API's description is made of them.
-import { type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 
 const Closed = { additionalProperties: false } as const;
 
@@ -66,6 +66,20 @@ export const StartRunBody = Type.Object(
     ],
   },
 );
+
+const RerunFields = Type.Object({
+  idempotency_key: Type.Optional(
+    Type.String({ minLength: 8, maxLength: 200, description: 'The same key and run give the same new run.' }),
+  ),
+});
+
+/** Nothing at all asks for the same as `{}`: many clients cannot send a POST without a body. */
+export const RerunRunBody = Type.Unsafe<Static<typeof RerunFields> | null | undefined>({
+  ...RerunFields,
+  ...Closed,
+  type: ['object', 'null'],
+  examples: [{ idempotency_key: 'again-refund-ord_7' }],
+});
 
 export const AnswerRunBody = Type.Object(
   {

@@ -86,6 +86,22 @@ test('people start, read, answer and cancel runs as programs do, each in a role 
   assertRefused(await stranger('POST', `/api/runs/${runId}/cancel`), 404, 'not_found');
 });
 
+test('people run again and follow runs in a role that may, and both are told', async () => {
+  const runId = await started();
+  assertRefused(await viewer('POST', `/api/runs/${runId}/rerun`), 403, 'forbidden');
+  assertRefused(await stranger('POST', `/api/runs/${runId}/rerun`), 404, 'not_found');
+  const { status, body } = await member('POST', `/api/runs/${runId}/rerun`, { idempotency_key: `again-${runId}` });
+  assert.deepEqual([status, body.version_id, body.status], [201, method.versionId, 'queued']);
+  await until('the rerun is told', async () => (await actsOn(body.run_id)).includes('run.start'));
+  const { body: log } = await admin('GET', `/api/audit?target=${body.run_id}&action=run.start`);
+  assert.equal(log.items[0].after.rerun_of, runId);
+  book.succeed(runId, '{}');
+  assertRefused(await stranger('GET', `/api/runs/${runId}/events`), 404, 'not_found');
+  const { status: followed } = await viewer('GET', `/api/runs/${runId}/events`, undefined, { 'last-event-id': '99' });
+  assert.equal(followed, 204);
+  assert.ok((await actsOn(runId)).includes('run.read'));
+});
+
 test("a person's run has no webhook", async () => {
   const start = { method: method.id, webhook_url: 'https://example.com/hook' };
   for (const url of ['/api/runs', '/v1/runs']) assertRefused(await member('POST', url, start), 403, 'forbidden');

@@ -2,24 +2,31 @@
 import { isJsonObject, type JsonValue } from '@methods/method/json';
 import type { Command, CommandContext } from '../command/command.ts';
 import { CommandError } from '../command/command-error.ts';
-import { EXIT } from '../command/exit-code.ts';
+import type { CommandLine } from '../command/command-line.ts';
+import { EXIT, type ExitCode } from '../command/exit-code.ts';
 import { readJsonOption } from '../local-run/local-inputs.ts';
 import { LocalRuns } from '../local-run/local-runs.ts';
 import type { LocalQuestion, LocalRunRecord } from '../local-run/run-record.ts';
 import { goOn } from '../run/go-on.ts';
-import { recompile, sayThatItGoesOn } from '../run/run-command.ts';
+import { recompile, sayThatItGoesOn, targetOf } from '../run/run-command.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
+import { UPLOAD_OPTIONS } from '../upload/saved-version.ts';
 import { fittingAnswer, NO_ANSWERS } from './given-answer.ts';
 import { showForm, showQuestion } from './show-question.ts';
 
 export const answerCommand: Command = {
   name: 'answer',
-  usage: 'RUN_ID [--answer JSON|@FILE]',
+  usage: 'RUN_ID [--answer JSON|@FILE] [--server URL]',
   summary: 'Answer the question of a run that waits, and go on with it',
   details: [
-    'Looks for the run in .methods/runs. Without --answer the question is asked on the terminal, field by field;',
-    'without a terminal it is shown, and the run goes on waiting.',
+    'Looks for the run in .methods/runs, then on the server. Without --answer the question is asked on the terminal,',
+    'field by field, longer texts in $EDITOR; without a terminal it is shown, and the run goes on waiting.',
   ],
-  options: { answer: { value: 'JSON|@FILE', help: 'the answer, an object that fits the form of the question' } },
+  options: {
+    answer: { value: 'JSON|@FILE', help: 'the answer, an object that fits the form of the question' },
+    ...UPLOAD_OPTIONS,
+    ...SERVER_OPTIONS,
+  },
   operands: { min: 1, max: 1, word: 'RUN_ID' },
   examples: [
     'methods answer run_01kf3p7c5m8x2q9t4v6w0y1z2a',
@@ -30,7 +37,9 @@ export const answerCommand: Command = {
     const [runId = ''] = line.operands;
     const { cwd, output } = context;
     const runs = new LocalRuns(cwd);
-    const question = questionOf(await runs.find(runId));
+    const record = line.text('server') === undefined ? await runs.look(runId) : null;
+    if (record === null) return elsewhere(runId, line, context);
+    const question = questionOf(record);
     const option = line.text('answer');
     if (option === undefined && !output.interactive) {
       return show(runId, question, `${runs.dir}/${runId}`, context);
@@ -47,9 +56,23 @@ export const answerCommand: Command = {
       throw new CommandError('question_changed', `${runId} no longer waits for this answer`);
     }
     sayThatItGoesOn(run, output);
-    return goOn(run, await recompile(run, output), answers, context);
+    const method = await recompile(run, output);
+    return goOn(run, method, answers, context, { target: await targetOf(run, line, context) });
   },
 };
+
+/** What the server says wins, unless there is none. */
+async function elsewhere(runId: string, line: CommandLine, context: CommandContext): Promise<ExitCode> {
+  const { openServer } = await import('../server/open-server.ts');
+  const api = await openServer(line, context).catch((error: unknown) => {
+    if (!(error instanceof CommandError) || error.code !== 'no_server') throw error;
+    throw new CommandError('not_found', `there is no local run ${runId} here, and no server is known`, {
+      hint: 'local runs stand in .methods/runs of the folder they were started in',
+    });
+  });
+  const { answerOnServer } = await import('./answer-on-server.ts');
+  return answerOnServer(api, runId, line, context);
+}
 
 function questionOf({ run_id, status, question }: LocalRunRecord): LocalQuestion {
   if (question !== null && status === 'waiting') return question;

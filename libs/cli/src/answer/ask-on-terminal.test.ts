@@ -1,8 +1,10 @@
-import { equal, match } from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { after, test } from 'node:test';
-import { CliFolder, METHODS, printed } from '../cli.fixture.ts';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, afterEach, test } from 'node:test';
+import { CliFolder, METHODS } from '../cli.fixture.ts';
 import { readConfig } from '../config.ts';
+import { TerminalProcess } from '../terminal/terminal-process.fixture.ts';
 
 const ASKING = `format: method/2
 name: asking
@@ -14,44 +16,79 @@ steps:
       pieces: integer 1..10
 result: { pieces: =steps.approval.pieces, decision: =steps.approval.decision }
 `;
+const LONGER = `format: method/2
+name: longer
+steps:
+  - name: form
+    ask: What is to be done?
+    out:
+      tags: list<string>
+      note?: string
+      reason: text
+result: { answer: =steps.form }
+`;
 
-const folder = await CliFolder.make({ 'asking.method': ASKING });
+const folder = await CliFolder.make({ 'asking.method': ASKING, 'longer.method': LONGER });
 after(() => folder.remove());
+let terminal: TerminalProcess | null = null;
+afterEach(() => terminal?.stop());
 
-const TERMINAL = 'script';
-/** Only util-linux has `script -c`, which gives a command a terminal. */
-const hasTerminals = spawnSync(TERMINAL, ['-qec', 'true', '/dev/null']).status === 0;
-
-function onTerminal(command: string): ChildProcess {
-  return spawn(TERMINAL, ['-qec', command, '/dev/null'], {
-    cwd: folder.dir,
-    env: { PATH: readConfig().path, HOME: folder.dir, TERM: 'xterm' },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+function onTerminal(args: readonly string[], env: Readonly<Record<string, string>> = {}): TerminalProcess {
+  const options = { cwd: folder.dir, env: { PATH: readConfig().path, HOME: folder.dir, ...env } };
+  terminal = new TerminalProcess(process.execPath, [METHODS, ...args], options);
+  return terminal;
 }
 
-test('on a terminal a question is asked field by field until the answer fits', { skip: !hasTerminals }, async () => {
-  const child = onTerminal(`${process.execPath} ${METHODS} run asking.method`);
-  let screen = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    screen += chunk.toString();
-  });
-  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
-  await printed(child, '1 approve, 2 reject');
-  child.stdin?.write('2\n');
-  await printed(child, 'a whole number');
-  child.stdin?.write('99\n');
-  await printed(child, 'must be <= 10');
-  child.stdin?.write('7\n');
-  equal(await closed, 0);
-  match(screen, /Go ahead\?/);
-  match(screen, /"pieces": 7,\s+"decision": "reject"/);
+test('a question is asked field by field, and what is wrong is said as one types', async () => {
+  const shown = onTerminal(['run', 'asking.method']);
+  await shown.shows('(1 approve, 2 reject)');
+  shown.type('\u001b[B\u001b[B');
+  await shown.until('the second choice', (screen) => screen.cursorLine.trim() === '› reject');
+  shown.type('\r');
+  await shown.shows('pieces (a whole number)');
+  shown.type('99');
+  await shown.shows('must be <= 10');
+  // Enter does not take it; the line stays to be put right.
+  shown.type('\r\u007f\u007f');
+  await shown.until('an empty line', (screen) => screen.cursorLine.trim() === '›');
+  shown.type('7\r');
+  equal(await shown.exited, 0);
+  ok(!shown.screen.text.includes('must be'), 'hints are taken away');
+  match(shown.screen.text, /"pieces": 7,\s+"decision": "reject"/);
+  match(shown.screen.text, /Go ahead\?/);
 });
 
-test('Ctrl-C at a question ends the command with 130', { skip: !hasTerminals }, async () => {
-  const child = onTerminal(`${process.execPath} ${METHODS} run asking.method`);
-  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
-  await printed(child, '1 approve, 2 reject');
-  child.stdin?.write('\u0003');
-  equal(await closed, 130);
+test('lists are taken item by item, optional fields left out by Enter, long texts written in the editor', async () => {
+  const editor = join(folder.dir, 'editor.sh');
+  await folder.write('editor.sh', '#!/bin/sh\nprintf "two\\nlines\\n" > "$1"\n');
+  const shown = onTerminal(['run', 'longer.method'], { EDITOR: `sh ${editor}` });
+  await shown.shows('tags (a list, an item a line)');
+  shown.type('one, and a half\r');
+  await shown.shows('1 so far');
+  shown.type('zwei\r');
+  await shown.shows('2 so far');
+  shown.type('\r');
+  await shown.shows('note (text; Enter leaves it out)');
+  shown.type('\r');
+  await shown.shows('Enter opens sh');
+  shown.type('\r');
+  equal(await shown.exited, 0);
+  const [runId = ''] = (await folder.runs()).slice(-1);
+  const result = JSON.parse(await readFile(join(folder.dir, '.methods', 'runs', runId, 'result.json'), 'utf8'));
+  deepEqual(result.answer, { tags: ['one, and a half', 'zwei'], reason: 'two\nlines' });
+});
+
+test('Ctrl-C at a question ends the command with 130', async () => {
+  const shown = onTerminal(['run', 'asking.method']);
+  await shown.until('the prompt', (screen) => screen.cursorLine.includes('›'));
+  shown.type('\u0003');
+  equal(await shown.exited, 130);
+});
+
+test('the end of input leaves the run waiting', async () => {
+  const shown = onTerminal(['run', 'asking.method']);
+  await shown.until('the prompt', (screen) => screen.cursorLine.includes('›'));
+  shown.type('\u0004');
+  equal(await shown.exited, 4);
+  match(shown.screen.text, /methods answer run_/);
 });

@@ -1,82 +1,177 @@
 // Asks a question on the terminal, field by field, until the whole answer fits its form.
-import { createInterface, type Interface } from 'node:readline/promises';
 import { compileCheck } from '@methods/method/check-value';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { Output } from '../terminal/output.ts';
-import { type FormField, formFields, isLongText, promptWords, valueOfLine } from './form-field.ts';
+import { plainText } from '../terminal/plain-text.ts';
+import { type Hint, Prompter } from '../terminal/prompt.ts';
+import { editText } from '../terminal/text-editor.ts';
+import {
+  choiceWords,
+  type FormField,
+  faultOf,
+  formFields,
+  isLongText,
+  itemField,
+  promptWords,
+  valueOfLine,
+} from './form-field.ts';
 import { type ShownQuestion, showQuestion } from './show-question.ts';
 
-/** The answer, or null when nobody gives one: the end of input, or an interrupt. */
+/** Of one list. */
+const ITEMS_MAX = 10_000;
+
+/** Nobody answers: the end of input, or an interrupt. */
+class Gone extends Error {}
+
+/**
+ * The answer, or null when nobody gives one: the end of input, or an interrupt. `editor`: the command for longer texts;
+ * without one they are typed line by line.
+ */
 export async function askOnTerminal(
   question: ShownQuestion,
   output: Output,
   interrupted: AbortSignal,
+  editor: string | null = null,
 ): Promise<JsonObject | null> {
   showQuestion(question, output);
-  const { stdin, stdout } = output.streams;
-  const lines = createInterface({ input: stdin, output: stdout });
-  const gone = new AbortController();
-  const end = () => gone.abort();
-  // The terminal is in raw mode here: Ctrl-C arrives as a key, and must be what it is everywhere else.
-  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  lines.on('close', end);
-  interrupted.addEventListener('abort', end);
-  try {
-    return await askForm(question, lines, output, gone.signal);
-  } catch (error) {
-    if (gone.signal.aborted) return null;
-    throw error;
-  } finally {
-    interrupted.removeEventListener('abort', end);
-    lines.close();
-  }
+  const form = new TerminalForm(question, output, interrupted, editor);
+  return form.answer();
 }
 
-async function askForm(
-  question: ShownQuestion,
-  lines: Interface,
-  output: Output,
-  signal: AbortSignal,
-): Promise<JsonObject> {
-  const check = compileCheck(question.form);
-  for (;;) {
-    const answer: [string, JsonValue][] = [];
-    for (const field of formFields(question.form)) {
-      const value = await askField(field, lines, output, signal);
-      if (value !== undefined) answer.push([field.name, value]);
+class TerminalForm {
+  private readonly prompter: Prompter;
+
+  constructor(
+    private readonly question: ShownQuestion,
+    private readonly output: Output,
+    private readonly signal: AbortSignal,
+    private readonly editor: string | null,
+  ) {
+    this.prompter = new Prompter(output);
+  }
+
+  async answer(): Promise<JsonObject | null> {
+    const check = compileCheck(this.question.form);
+    this.prompter.open();
+    try {
+      for (;;) {
+        const answer: [string, JsonValue][] = [];
+        for (const field of formFields(this.question.form)) {
+          const value = await this.field(field);
+          if (value !== undefined) answer.push([field.name, value]);
+        }
+        const checked = check(Object.fromEntries(answer));
+        if (checked.ok) return checked.value as JsonObject;
+        for (const { path, message } of checked.findings) this.complain(`${path}: ${message}`);
+      }
+    } catch (error) {
+      if (error instanceof Gone) return null;
+      throw error;
+    } finally {
+      this.prompter.close();
     }
-    const checked = check(Object.fromEntries(answer));
-    if (checked.ok) return checked.value as JsonObject;
-    for (const { path, message } of checked.findings) output.line(output.paint('red', `  ${path}: ${message}`));
+  }
+
+  private async field(field: FormField): Promise<JsonValue | undefined> {
+    const { output } = this;
+    const { title, description } = field.schema;
+    const label = plainText(typeof title === 'string' ? title : field.name);
+    output.line(`  ${output.paint('bold', label)} ${output.paint('dim', `(${this.words(field)})`)}`);
+    if (typeof description === 'string') output.line(`  ${output.paint('dim', plainText(description))}`);
+    if (isLongText(field)) return this.longText(field);
+    const item = itemField(field);
+    if (item !== null) return this.list(field, item);
+    const hint = (line: string) => hintOf(field, line);
+    return valueOfLine(field, await this.line(hint, choiceWords(field)));
+  }
+
+  private words(field: FormField): string {
+    if (isLongText(field) && this.editor !== null) return `${promptWords(field)}; Enter opens the editor`;
+    return promptWords(field);
+  }
+
+  private async line(hint: (line: string) => Hint, choices: readonly string[] = []): Promise<string> {
+    const line = await this.prompter.ask({ mark: '  › ', hint, choices }, this.signal);
+    if (line === null) throw new Gone('nobody answers');
+    return line;
+  }
+
+  /** An item a line, until an empty one; or the whole list as JSON. */
+  private async list(field: FormField, item: FormField): Promise<JsonValue | undefined> {
+    const items: JsonValue[] = [];
+    for (;;) {
+      const hint = (line: string): Hint => {
+        if (line.trim() === '') return endOfList(field, items);
+        if (line.trim().startsWith('[') && items.length === 0) return hintOf(field, line);
+        return hintOf(item, line);
+      };
+      const line = await this.line(hint, choiceWords(item));
+      if (line.trim() === '') return items.length === 0 ? valueOfLine(field, '') : items;
+      if (line.trim().startsWith('[') && items.length === 0) return valueOfLine(field, line);
+      const value = valueOfLine(item, line);
+      if (value !== undefined && items.length < ITEMS_MAX) items.push(value);
+    }
+  }
+
+  private async longText(field: FormField): Promise<JsonValue | undefined> {
+    for (;;) {
+      const first = await this.line((line) => (line === '' ? { text: this.editorWords(field), wrong: false } : OK));
+      const text = first === '' && this.editor !== null ? await this.edited(this.editor) : await this.lines(first);
+      const value = text === null ? undefined : valueOfLine(field, text);
+      if (text !== null && (value === undefined || faultOf(field, value) === null)) return value;
+      if (value !== undefined) this.complain(faultOf(field, value) ?? '');
+    }
+  }
+
+  private editorWords(field: FormField): string {
+    if (this.editor !== null) return `Enter opens ${this.editor}; or type the text here`;
+    return field.required ? 'an empty line ends the text' : 'Enter leaves it out; an empty line ends the text';
+  }
+
+  private async edited(editor: string): Promise<string | null> {
+    this.prompter.close();
+    const edited = await editText(editor, '');
+    this.prompter.open();
+    if (edited.kind === 'failed') {
+      this.complain(edited.reason);
+      return null;
+    }
+    for (const line of plainText(edited.text).split('\n')) this.output.line(`    ${this.output.paint('dim', line)}`);
+    return edited.text;
+  }
+
+  /** Long text goes on until an empty line. */
+  private async lines(first: string): Promise<string> {
+    if (first === '') return '';
+    const all = [first];
+    for (;;) {
+      const line = await this.line((line) => (line === '' ? { text: 'Enter ends the text', wrong: false } : OK));
+      if (line === '') return all.join('\n');
+      all.push(line);
+    }
+  }
+
+  private complain(text: string): void {
+    this.output.line(this.output.paint('red', `  ${text}`));
   }
 }
 
-async function askField(
-  field: FormField,
-  lines: Interface,
-  output: Output,
-  signal: AbortSignal,
-): Promise<JsonValue | undefined> {
-  const { title, description } = field.schema;
-  const label = typeof title === 'string' ? title : field.name;
-  if (typeof description === 'string') output.line(`  ${output.paint('dim', description)}`);
-  for (;;) {
-    const prompt = `  ${output.paint('bold', label)} ${output.paint('dim', `(${promptWords(field)})`)}: `;
-    const line = await lines.question(prompt, { signal });
-    const value = valueOfLine(field, isLongText(field) && line !== '' ? await moreLines(line, lines, signal) : line);
-    if (value === undefined) return undefined;
-    const checked = field.check(value);
-    if (checked.ok) return value;
-    for (const { message } of checked.findings) output.line(output.paint('red', `  ${message}`));
-  }
+const OK: Hint = { text: '', wrong: false };
+
+/** What is wrong with a line, said at every key. */
+function hintOf(field: FormField, line: string): Hint {
+  const value = valueOfLine(field, line);
+  if (value === undefined) return OK;
+  const fault = faultOf(field, value);
+  if (fault === null) return { text: line === '' ? '' : '✓', wrong: false };
+  return { text: line === '' ? promptWords(field) : fault, wrong: true };
 }
 
-/** Long text goes on until an empty line. */
-async function moreLines(first: string, lines: Interface, signal: AbortSignal): Promise<string> {
-  const all = [first];
-  for (;;) {
-    const line = await lines.question('  … ', { signal });
-    if (line === '') return all.join('\n');
-    all.push(line);
-  }
+function endOfList(field: FormField, items: readonly JsonValue[]): Hint {
+  const value = items.length === 0 ? valueOfLine(field, '') : [...items];
+  const fault = value === undefined ? null : faultOf(field, value);
+  const count = `${items.length} so far`;
+  return fault === null
+    ? { text: `${count}; Enter ends the list`, wrong: false }
+    : { text: `${count}; ${fault}`, wrong: true };
 }

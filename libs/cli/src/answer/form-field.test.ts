@@ -1,7 +1,7 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonSchema, JsonValue } from '@methods/method/json';
-import { fieldWords, formFields, promptWords, valueOfLine } from './form-field.ts';
+import { choiceWords, faultOf, fieldWords, formFields, itemField, promptWords, valueOfLine } from './form-field.ts';
 
 function fieldOf(schema: JsonSchema, required = true) {
   const [field] = formFields({
@@ -23,7 +23,7 @@ test('a line becomes the value its field takes', () => {
   deepEqual(typed({ type: 'number' }, '1.5'), 1.5);
   deepEqual(typed({ type: 'boolean' }, 'Yes'), true);
   deepEqual(typed({ type: 'boolean' }, 'n'), false);
-  deepEqual(typed({ type: 'array', items: { type: 'string' } }, 'a, b'), ['a', 'b']);
+  deepEqual(typed({ type: 'array', items: { type: 'string' } }, '["a", "b"]'), ['a', 'b']);
   deepEqual(typed({ type: 'object' }, '{"a": 1}'), { a: 1 });
   deepEqual(typed({ type: 'number' }, 'many'), 'many');
 });
@@ -47,4 +47,19 @@ test('a field says what it takes', () => {
   equal(fieldWords(fieldOf({ $ref: '#/$defs/Team' })), 'sales or support');
   equal(promptWords(fieldOf({ type: 'integer', default: 3 })), 'a whole number; Enter for 3');
   equal(fieldWords(fieldOf({ type: 'string', format: 'email' }, false)), 'email; optional');
+});
+
+test('an item of a list is a field of its own', () => {
+  const item = itemField(fieldOf({ type: 'array', items: { $ref: '#/$defs/Team' } }));
+  if (item === null) throw new Error('no item');
+  deepEqual(choiceWords(item), ['sales', 'support']);
+  deepEqual(valueOfLine(item, '2'), 'support');
+  equal(faultOf(item, 'sales'), null);
+  ok(faultOf(item, 'elsewhere'));
+  equal(itemField(fieldOf({ type: 'string' })), null);
+});
+
+test('what is wrong with a value is one sentence', () => {
+  match(faultOf(fieldOf({ type: 'integer', maximum: 10 }), 99) ?? '', /must be <= 10/);
+  match(faultOf(fieldOf({ type: 'array', items: { type: 'string' } }), [1]) ?? '', /^0 must be text/);
 });

@@ -8,6 +8,8 @@ export interface FormField {
   readonly schema: JsonSchema;
   readonly required: boolean;
   readonly check: ReturnType<typeof compileCheck>;
+  /** The form's own types, by name. */
+  readonly types: JsonObject;
 }
 
 /** The fields of a form in its order. */
@@ -16,10 +18,13 @@ export function formFields(form: JsonSchema): FormField[] {
   const required = isJsonList(form.required) ? form.required : [];
   const types: JsonObject = isJsonObject(form.$defs) ? form.$defs : {};
   return Object.entries(properties).map(([name, schema]) => {
-    const declared = isJsonObject(schema) ? schema : {};
-    const check = compileCheck(form.$defs === undefined ? declared : { ...declared, $defs: types });
-    return { name, schema: resolved(declared, types), required: required.includes(name), check };
+    return fieldOf(name, isJsonObject(schema) ? schema : {}, types, required.includes(name));
   });
+}
+
+function fieldOf(name: string, declared: JsonObject, types: JsonObject, required: boolean): FormField {
+  const check = compileCheck(Object.keys(types).length === 0 ? declared : { ...declared, $defs: types });
+  return { name, schema: resolved(declared, types), required, check, types };
 }
 
 function resolved(schema: JsonSchema, types: JsonObject): JsonSchema {
@@ -31,6 +36,26 @@ function resolved(schema: JsonSchema, types: JsonObject): JsonSchema {
 /** The fixed values to choose from, or null. */
 function choicesOf({ schema }: FormField): readonly JsonValue[] | null {
   return isJsonList(schema.enum) ? schema.enum : null;
+}
+
+/** The fixed values as they are typed; empty without any. */
+export function choiceWords(field: FormField): readonly string[] {
+  return choicesOf(field)?.map(scalarWords) ?? [];
+}
+
+/** The field of one item of a list; null: the field is no list, or one with items of several kinds. */
+export function itemField(field: FormField): FormField | null {
+  const { schema, types } = field;
+  if (!typesOf(schema).includes('array') || !isJsonObject(schema.items)) return null;
+  return fieldOf(field.name, schema.items, types, true);
+}
+
+/** What is wrong with a value in one sentence, or null. */
+export function faultOf(field: FormField, value: JsonValue): string | null {
+  const checked = field.check(value);
+  if (checked.ok) return null;
+  const [first] = checked.findings;
+  return first === undefined ? 'does not fit' : `${first.path.slice(1)} ${first.message}`.trim();
 }
 
 /** True for a field that may take several lines. */
@@ -62,7 +87,7 @@ function kindWords({ schema }: FormField): string {
   if (kind === 'integer') return 'a whole number';
   if (kind === 'number') return 'a number';
   if (kind === 'string') return typeof schema.format === 'string' ? schema.format : 'text';
-  if (kind === 'array') return isTextList(schema) ? 'texts with commas between them' : 'a list as JSON';
+  if (kind === 'array') return isJsonObject(schema.items) ? 'a list, an item a line' : 'a list as JSON';
   return 'JSON';
 }
 
@@ -86,7 +111,6 @@ export function valueOfLine(field: FormField, line: string): JsonValue | undefin
     if (/^(y|yes|true)$/i.test(text)) return true;
     if (/^(n|no|false)$/i.test(text)) return false;
   }
-  if (isTextList(schema) && !text.startsWith('[')) return text.split(',').map((item) => item.trim());
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
@@ -110,8 +134,4 @@ function typesOf(schema: JsonSchema): readonly JsonValue[] {
   if (isJsonList(schema.type)) return schema.type;
   if (!isJsonList(schema.anyOf)) return [];
   return schema.anyOf.flatMap((branch) => (isJsonObject(branch) ? typesOf(branch) : []));
-}
-
-function isTextList(schema: JsonSchema): boolean {
-  return typesOf(schema).includes('array') && isJsonObject(schema.items) && typesOf(schema.items).includes('string');
 }

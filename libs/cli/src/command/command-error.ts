@@ -2,17 +2,20 @@
 import { EXIT, type ExitCode } from './exit-code.ts';
 
 export class CommandError extends Error {
-  override readonly name = 'CommandError';
+  override readonly name: string = 'CommandError';
   readonly hint: string | undefined;
   readonly exitCode: ExitCode;
 
-  /** `code` is stable and for programs, such as `not_found`; `message` is one sentence without its full stop. */
+  /**
+   * `code` is stable and for programs, such as `not_found`; `message` is one sentence without its full stop; `cause` is
+   * shown with --debug alone.
+   */
   constructor(
     readonly code: string,
     message: string,
-    detail: { readonly hint?: string | undefined; readonly exitCode?: ExitCode } = {},
+    detail: { readonly hint?: string | undefined; readonly exitCode?: ExitCode; readonly cause?: unknown } = {},
   ) {
-    super(message);
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
     this.hint = detail.hint;
     this.exitCode = detail.exitCode ?? EXIT.failed;
   }

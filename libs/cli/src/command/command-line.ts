@@ -9,13 +9,14 @@ import type { CommandWords, OptionWords } from './command-words.ts';
 export const COMMON_OPTIONS: Readonly<Record<string, OptionWords>> = {
   json: { help: 'print one JSON document and nothing else' },
   quiet: { short: 'q', help: 'print results and errors only' },
+  debug: { help: 'show where in the program an error comes from' },
   help: { short: 'h', help: 'show this help' },
 };
 
 export class CommandLine {
   constructor(
     private readonly command: CommandWords,
-    private readonly values: Readonly<Record<string, string | boolean | undefined>>,
+    private readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>,
     readonly operands: readonly string[],
   ) {}
 
@@ -24,6 +25,13 @@ export class CommandLine {
     this.assertKnown(name);
     const value = this.values[name];
     return typeof value === 'string' ? value : undefined;
+  }
+
+  /** The values of an option that may be given several times. */
+  texts(name: string): readonly string[] {
+    this.assertKnown(name);
+    const value = this.values[name];
+    return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
   }
 
   flag(name: string): boolean {
@@ -42,8 +50,9 @@ export class CommandLine {
 export function readCommandLine(command: CommandWords, words: readonly string[]): CommandLine {
   const known = { ...COMMON_OPTIONS, ...command.options };
   const options: NonNullable<ParseArgsConfig['options']> = {};
-  for (const [name, { value, short }] of Object.entries(known)) {
-    options[name] = { type: value === undefined ? 'boolean' : 'string', ...(short === undefined ? {} : { short }) };
+  for (const [name, { value, short, many = false }] of Object.entries(known)) {
+    const type = value === undefined ? 'boolean' : 'string';
+    options[name] = { type, multiple: many, ...(short === undefined ? {} : { short }) };
   }
   const seeHelp = `see  methods ${command.name} --help`;
   const { values, positionals, tokens } = parseArgs({
@@ -53,7 +62,7 @@ export function readCommandLine(command: CommandWords, words: readonly string[])
     allowPositionals: true,
     tokens: true,
   });
-  const line = new CommandLine(command, values as Record<string, string | boolean | undefined>, positionals);
+  const line = new CommandLine(command, values, positionals);
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     const words = Object.hasOwn(known, token.name) ? known[token.name] : undefined;

@@ -4,6 +4,8 @@ export interface OptionWords {
   /** Word for the value in the help, such as `FILE`; absent: the option is a switch. */
   readonly value?: string;
   readonly short?: string;
+  /** May be given several times. */
+  readonly many?: true;
   readonly help: string;
 }
 

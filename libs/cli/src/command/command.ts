@@ -11,6 +11,8 @@ export interface Command extends CommandWords {
   /** More lines for its own help. */
   readonly details?: readonly string[];
   readonly examples: readonly [string, string];
+  /** It runs until it is stopped: an interrupt is its ordinary end, and its own exit code counts. */
+  readonly endsByInterrupt?: true;
   /** @throws CommandError */
   run(line: CommandLine, context: CommandContext): Promise<ExitCode>;
 }

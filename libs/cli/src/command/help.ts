@@ -8,7 +8,7 @@ export function programHelp(commands: readonly { readonly name: string; readonly
   return [
     'Usage: methods COMMAND [OPTIONS]',
     '',
-    'Writes, checks, tests and runs methods on this machine.',
+    'Writes, checks, tests and runs methods, on this machine and on a server.',
     '',
     'Commands:',
     ...table(commands.map(({ name, summary }) => [name, summary])),

@@ -3,6 +3,8 @@ import { inspectionOf } from '@methods/executor/inspection';
 import type { JsonObject } from '@methods/method/json';
 import type { WalkedRun } from './local-walk.ts';
 
+export const LOCAL_WORKER = { id: 'local', version: '0.1.0', platform: `${process.platform}-${process.arch}` };
+
 export function localInspection(run: WalkedRun, lockSha256: string | null): JsonObject {
   const { record } = run;
   const question = run.status === 'waiting' ? run.question : null;
@@ -16,7 +18,7 @@ export function localInspection(run: WalkedRun, lockSha256: string | null): Json
     attempt: record.attempt,
     startedAtMs: Date.parse(record.started_at),
     endedAtMs: record.ended_at === null ? null : Date.parse(record.ended_at),
-    worker: { id: 'local', version: '0.1.0', platform: `${process.platform}-${process.arch}` },
+    worker: LOCAL_WORKER,
     records: run.records,
     open: question === null ? [] : [{ path: question.step, kind: 'ask', status: 'waiting', startedAtMs: askedAtMs }],
     question: question === null ? null : askedAgain(question, askedAtMs),

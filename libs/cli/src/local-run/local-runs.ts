@@ -68,14 +68,18 @@ export class LocalRuns {
     return { dir, record, inputs, method: file.bytes, called: copies, events: [], release };
   }
 
+  /** Null: it is not one of this folder's. @throws CommandError `run_damaged`. */
+  async look(runId: string): Promise<LocalRunRecord | null> {
+    // Ids become folder names: anything else never reaches the disk.
+    if (!/^run_[0-9a-z]+$/.test(runId)) return null;
+    return readRunRecord(join(this.dir, runId, 'run.json')).catch((error) => {
+      throw damaged(runId, error);
+    });
+  }
+
   /** @throws CommandError `not_found`, `run_damaged`. */
   async find(runId: string): Promise<LocalRunRecord> {
-    // Ids become folder names: anything else never reaches the disk.
-    const record = /^run_[0-9a-z]+$/.test(runId)
-      ? await readRunRecord(join(this.dir, runId, 'run.json')).catch((error) => {
-          throw damaged(runId, error);
-        })
-      : null;
+    const record = await this.look(runId);
     if (record !== null) return record;
     const elsewhere = await stat(this.dir).then(
       () => undefined,

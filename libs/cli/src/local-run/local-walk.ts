@@ -239,7 +239,8 @@ export class LocalWalk {
   }
 }
 
-function attemptOf({ record, events }: OpenRun): number {
+/** Of the process that takes the run up now. */
+export function attemptOf({ record, events }: OpenRun): number {
   return events.length === 0 ? record.attempt : record.attempt + 1;
 }
 

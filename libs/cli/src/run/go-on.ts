@@ -11,26 +11,38 @@ import { type PreparedMethod, prepareMethod } from '../local-run/local-dependenc
 import { localInspection } from '../local-run/local-inspection.ts';
 import type { OpenRun } from '../local-run/local-runs.ts';
 import { refuseMissingSecrets } from '../local-run/local-secrets.ts';
-import { LocalWalk, type WalkedRun } from '../local-run/local-walk.ts';
+import { attemptOf, LocalWalk, type WalkedRun } from '../local-run/local-walk.ts';
+import { RunHistory } from '../local-run/run-history.ts';
 import type { LocalQuestion } from '../local-run/run-record.ts';
 import type { LocalMethod } from '../method-file/local-method.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
+import { editorOf } from '../terminal/text-editor.ts';
+import { RunUpload } from '../upload/run-upload.ts';
+import type { UploadTarget } from '../upload/saved-version.ts';
+import { type UploadedRun, uploadingView } from '../upload/uploading-view.ts';
 import { StepView } from './step-view.ts';
 
-/** Takes the run over: it is released whatever happens. `ready`: prepared before there was a run. @throws CommandError */
+/** Takes the run over: it is released whatever happens. `ready`: prepared before there was a run;
+ * `target`: where its record goes. @throws CommandError */
 export async function goOn(
   run: OpenRun,
   method: LocalMethod,
   answers: HumanAnswers,
   context: CommandContext,
-  ready: PreparedMethod | null = null,
+  {
+    ready = null,
+    target = null,
+  }: { readonly ready?: PreparedMethod | null; readonly target?: UploadTarget | null } = {},
 ): Promise<ExitCode> {
   const { output, config, cwd, interrupted } = context;
   try {
     refuseMissingSecrets(method, config.variables);
     const prepared = ready ?? (await prepareMethod(method, context));
-    const view = new StepView(output);
+    const steps = new StepView(output);
+    const { lockSha256 } = prepared;
+    const upload = target === null ? null : uploadOf(run, target, (line) => steps.remark(line));
+    const view = upload === null ? steps : uploadingView(steps, upload, uploadedRun(run, lockSha256));
     const executor = startExecutorParts(join(cwd, '.methods', 'work'), config);
     try {
       const answer = (question: LocalQuestion) => answerHere(question, answers, context);
@@ -39,7 +51,10 @@ export async function goOn(
         secrets: config.variables,
       });
       view.rest();
-      return showRest(rest, run, prepared.lockSha256, context);
+      const inspection = localInspection(rest, lockSha256);
+      // Interrupted, the process has not the time; the next attempt sends all of it.
+      if (rest.status !== 'interrupted') await upload?.finish(inspection);
+      return showRest(rest, run, inspection, context);
     } finally {
       view.rest();
       await executor.stop();
@@ -52,14 +67,23 @@ export async function goOn(
 async function answerHere(
   question: LocalQuestion,
   answers: HumanAnswers,
-  { output, interrupted }: CommandContext,
+  { output, interrupted, config }: CommandContext,
 ): Promise<JsonObject | null> {
   const given = answers.get(question.step);
   if (given !== undefined) return fittingAnswer(question, given);
-  return output.interactive ? askOnTerminal(question, output, interrupted) : null;
+  return output.interactive ? askOnTerminal(question, output, interrupted, editorOf(config)) : null;
 }
 
-function showRest(rest: WalkedRun, run: OpenRun, lockSha256: string | null, { output, cwd }: CommandContext): ExitCode {
+function uploadOf(run: OpenRun, target: UploadTarget, say: (line: string) => void) {
+  return new RunUpload({ ...target, runId: run.record.run_id, attempt: attemptOf(run), say });
+}
+
+function uploadedRun(run: OpenRun, lockSha256: string | null): UploadedRun {
+  const { records } = new RunHistory(run.events);
+  return { record: run.record, attempt: attemptOf(run), lockSha256, records };
+}
+
+function showRest(rest: WalkedRun, run: OpenRun, inspection: JsonObject, { output, cwd }: CommandContext): ExitCode {
   const { run_id, status } = rest.record;
   output.document({
     run_id,
@@ -68,7 +92,7 @@ function showRest(rest: WalkedRun, run: OpenRun, lockSha256: string | null, { ou
     error: rest.status === 'failed' ? rest.error : null,
     question: rest.status === 'waiting' ? rest.question : null,
     folder: run.dir,
-    inspection: localInspection(rest, lockSha256),
+    inspection,
   });
   const folder = `Run folder: ${relative(cwd, run.dir)}`;
   switch (rest.status) {

@@ -1,4 +1,5 @@
 // `methods run`: runs a method on this machine, or goes on with a run that stopped.
+import { createHash } from 'node:crypto';
 import { NO_ANSWERS, readHumanFile, refuseUnknownQuestions } from '../answer/given-answer.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import { CommandError, UsageError } from '../command/command-error.ts';
@@ -9,12 +10,14 @@ import { LocalRuns, type OpenRun } from '../local-run/local-runs.ts';
 import { refuseMissingSecrets } from '../local-run/local-secrets.ts';
 import { compileToRun, type LocalMethod, refuseWhatCannotRunHere } from '../method-file/local-method.ts';
 import { readMethodFile } from '../method-file/method-file.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
 import type { Output } from '../terminal/output.ts';
+import { UPLOAD_OPTIONS, type UploadTarget, uploadTarget } from '../upload/saved-version.ts';
 import { goOn } from './go-on.ts';
 
 export const runCommand: Command = {
   name: 'run',
-  usage: 'FILE [--inputs JSON|@FILE] [--human FILE]  |  --resume RUN_ID',
+  usage: 'FILE [--inputs JSON|@FILE] [--human FILE] [--upload]  |  --resume RUN_ID',
   summary: 'Run a method on this machine, without a server',
   details: [
     'Secrets come from the environment. The run is kept in .methods/runs/RUN_ID. A question without an answer in',
@@ -23,6 +26,8 @@ export const runCommand: Command = {
   options: {
     inputs: { value: 'JSON|@FILE', help: 'the inputs; @- reads them from standard input' },
     human: { value: 'FILE', help: 'answers by step, as YAML or JSON: approval: { decision: approve }' },
+    ...UPLOAD_OPTIONS,
+    ...SERVER_OPTIONS,
     resume: { value: 'RUN_ID', help: 'go on with a run that was interrupted, killed or waits' },
   },
   operands: { min: 0, max: 1, word: 'FILE' },
@@ -40,9 +45,9 @@ export const runCommand: Command = {
     const human = line.text('human');
     const answers = human === undefined ? NO_ANSWERS : await readHumanFile(human, context.cwd);
     const known = ({ method }: LocalMethod) => refuseUnknownQuestions(answers, method, human ?? '');
-    const { run, method, prepared } =
+    const { run, method, prepared, target } =
       file === undefined ? await resume(resumed ?? '', line, context) : await begin(file, line, context, known);
-    return goOn(run, method, answers, context, prepared);
+    return goOn(run, method, answers, context, { ready: prepared, target });
   },
 };
 
@@ -64,13 +69,15 @@ async function begin(
   );
   refuseAnswers(method);
   refuseMissingSecrets(method, config.variables);
+  const target = await uploadTarget(file.path, createHash('sha256').update(file.bytes).digest('hex'), line, context);
   const prepared = await prepareMethod(method, context);
   const run = await new LocalRuns(cwd).create(file, method, inputs);
   output.line(`${method.method.name} ${output.paint('dim', run.record.run_id)}`);
-  return { run, method, prepared };
+  return { run, method, prepared, target };
 }
 
-async function resume(runId: string, line: CommandLine, { cwd, output }: CommandContext) {
+async function resume(runId: string, line: CommandLine, context: CommandContext) {
+  const { cwd, output } = context;
   if (line.text('inputs') !== undefined) throw new UsageError('a run that goes on keeps its inputs');
   const run = await new LocalRuns(cwd).reopen(runId);
   const { status } = run.record;
@@ -79,7 +86,18 @@ async function resume(runId: string, line: CommandLine, { cwd, output }: Command
     throw new CommandError('run_finished', `${runId} has ${status} already`, { hint: `see ${run.dir}` });
   }
   sayThatItGoesOn(run, output);
-  return { run, method: await recompile(run, output), prepared: null };
+  const method = await recompile(run, output);
+  return { run, method, prepared: null, target: await targetOf(run, line, context) };
+}
+
+/** Where the record of a run that goes on is sent; the run is released where that cannot be told. */
+export async function targetOf(run: OpenRun, line: CommandLine, context: CommandContext): Promise<UploadTarget | null> {
+  try {
+    return await uploadTarget(run.record.file, run.record.sha256, line, context);
+  } catch (error) {
+    await run.release();
+    throw error;
+  }
 }
 
 export function sayThatItGoesOn({ record }: OpenRun, output: Output): void {

@@ -5,17 +5,16 @@ import { progressText, type StepEvent } from '@methods/executor/step-event';
 import type { StepError } from '@methods/executor/step-failure';
 import type { StepKind } from '@methods/method/compiled-method';
 import type { WalkView } from '../local-run/local-walk.ts';
+import { LiveFoot } from '../terminal/live-foot.ts';
 import type { Output, Paint } from '../terminal/output.ts';
-import { cutToWidth, plainText } from '../terminal/plain-text.ts';
+import { plainText } from '../terminal/plain-text.ts';
+import { spinner } from '../terminal/spinner.ts';
 import { timeSpan } from '../terminal/words.ts';
 
-const REDRAW_MS = 120;
 const LOG_LINES_MAX = 200;
 const LINE_CHARACTERS_MAX = 4000;
 /** They only hold others, which are shown. */
 const GROUPS: readonly StepKind[] = ['steps', 'parallel', 'call'];
-const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const CLEAR_LINE = '\r\u001b[2K';
 
 const MARKS: Readonly<Record<StepEnd['status'], readonly [string, Paint]>> = {
   succeeded: ['✓', 'green'],
@@ -36,17 +35,17 @@ export class StepView implements WalkView {
   /** Ended in this process: a walk that goes on after a question passes them again. */
   private readonly seen = new Set<string>();
   private readonly running = new Map<string, RunningStep>();
-  private timer: NodeJS.Timeout | null = null;
-  private frame = 0;
+  private readonly foot: LiveFoot;
 
-  constructor(private readonly output: Output) {}
+  constructor(private readonly output: Output) {
+    this.foot = new LiveFoot(output, () => this.footLines());
+  }
 
   stepStarted(path: string, kind: StepKind): void {
     if (GROUPS.includes(kind)) return;
     this.running.set(path, { sinceMs: performance.now(), printed: false, rest: new Map(), progress: '' });
-    if (!this.output.live) return;
-    this.timer ??= setInterval(() => this.redraw(), REDRAW_MS).unref();
-    this.redraw();
+    this.foot.start();
+    this.foot.redraw();
   }
 
   /** What a step prints, while it prints it. */
@@ -101,12 +100,14 @@ export class StepView implements WalkView {
     this.above(() => this.output.line(text));
   }
 
+  /** Advice beside the steps, on stderr. */
+  remark(text: string): void {
+    this.above(() => this.output.note(text));
+  }
+
   /** Takes the foot line away: something else is printed now, or nothing any more. */
   rest(): void {
-    if (this.timer === null) return;
-    clearInterval(this.timer);
-    this.timer = null;
-    this.output.draw(CLEAR_LINE);
+    this.foot.rest();
   }
 
   private end(record: StepEnd): void {
@@ -138,23 +139,15 @@ export class StepView implements WalkView {
   }
 
   private above(print: () => void): void {
-    if (this.timer !== null) this.output.draw(CLEAR_LINE);
-    print();
-    if (this.timer !== null) this.redraw();
+    this.foot.above(print);
   }
 
-  private redraw(): void {
+  private footLines(): string[] {
     const [oldest] = this.running.values();
-    if (oldest === undefined) {
-      this.output.draw(CLEAR_LINE);
-      return;
-    }
-    this.frame = (this.frame + 1) % FRAMES.length;
+    if (oldest === undefined) return [];
     const span = timeSpan(performance.now() - oldest.sinceMs);
     const steps = Array.from(this.running, ([path, { progress }]) => (progress === '' ? path : `${path} ${progress}`));
-    const text = `${FRAMES[this.frame]} ${span} ${steps.join(', ')}`;
-    // A line that wraps could not be taken away again.
-    this.output.draw(`${CLEAR_LINE}${cutToWidth(text, this.output.columns - 1)}`);
+    return [`${spinner(performance.now())} ${span} ${steps.join(', ')}`];
   }
 }
 

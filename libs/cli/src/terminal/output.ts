@@ -36,6 +36,11 @@ export class Output {
     return this.options.stdout.columns ?? 80;
   }
 
+  /** Rows of the terminal. */
+  get rows(): number {
+    return this.options.stdout.rows ?? 24;
+  }
+
   get streams(): { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.WriteStream } {
     return this.options;
   }
@@ -55,6 +60,11 @@ export class Output {
     if (this.options.json) this.write(`${JSON.stringify(value, null, 2)}\n`);
   }
 
+  /** One document of many, a line each, for a command that goes on; nothing without --json. */
+  jsonLine(value: unknown): void {
+    if (this.options.json) this.write(`${JSON.stringify(value)}\n`);
+  }
+
   /** Raw text for a live view. */
   draw(text: string): void {
     if (this.live) this.write(text);
@@ -63,6 +73,11 @@ export class Output {
   /** Advice that spoils neither the result nor the document. */
   note(text: string): void {
     if (!this.options.json && !this.options.quiet) this.complain(`${text}\n`);
+  }
+
+  /** What somebody has to do before the command can go on: said in every mode, and never on stdout. */
+  instruction(text: string): void {
+    this.complain(`${text}\n`);
   }
 
   /** What is wrong with the given, beside the error that says so. */

@@ -20,6 +20,7 @@ export class BusNode {
   readonly replies: Uint8Array[] = [];
   readonly heartbeats: { from: string; runs: readonly HeartbeatRun[] }[] = [];
   readonly changedElsewhere: string[] = [];
+  readonly stepsWatched: string[] = [];
   readonly keysChanged: string[] = [];
   readonly settingsChanged: string[] = [];
   readonly lost: number[] = [];
@@ -46,6 +47,7 @@ export class BusNode {
       },
       heartbeats: (from, runs) => this.heartbeats.push({ from, runs }),
       changedElsewhere: (runIds) => this.changedElsewhere.push(...runIds),
+      stepsWatched: (runIds) => this.stepsWatched.push(...runIds),
       eventsStored: () => {},
       keyChanged: (keyId) => this.keysChanged.push(keyId),
       settingsChanged: (orgId) => this.settingsChanged.push(orgId),

@@ -1,48 +1,82 @@
 // Tells other nodes which runs came to rest, so that whoever watches them there can look: one core message a shard
-// and turn. Lost messages cost a reader its next poll, never a wrong answer.
+// and turn. Of a run that is watched there step by step every change is told. Lost messages cost a reader its next
+// poll, never a wrong answer.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import type { Clock } from '@methods/base/clock';
+import { shardOfRunId } from '@methods/base/ids';
 import { TurnBatch } from '@methods/base/turn-batch';
-import { LiveChangesSchema } from '@methods/proto/event/v1/event_pb';
+import { LiveChangesSchema, WatchedRunsSchema } from '@methods/proto/event/v1/event_pb';
 import { runStatusNumber } from '../rpc/run-message.ts';
-import type { Run } from '../run/run.ts';
+import { isFinished, type Run } from '../run/run.ts';
+
+interface Change {
+  readonly runId: string;
+  readonly shard: number;
+  readonly revision: number;
+  readonly status: number;
+}
+
+/** Longer than the time after which other nodes tell again what they watch. */
+const WATCHED_MS = 10_000;
+const WATCHED_MAX = 50_000;
 
 export class LiveChanges {
-  private readonly batch: TurnBatch<Run>;
+  private readonly batch: TurnBatch<Change>;
+  /** Runs watched step by step elsewhere, and until when (monotonic ms); the oldest first. */
+  private readonly stepwise = new Map<string, number>();
 
   constructor(
     private readonly options: {
+      readonly clock: Clock;
+      readonly shardCount: number;
+      readonly owns: (shard: number) => boolean;
       /** Other nodes are there to hear it. */
       readonly hasPeers: () => boolean;
       readonly publish: (shard: number, body: Uint8Array) => void;
     },
   ) {
-    this.batch = new TurnBatch((runs) => this.flush(runs));
+    this.batch = new TurnBatch((changes) => this.flush(changes));
+  }
+
+  /** Another node watches these runs step by step. It may have missed a change on the way, so it looks once more. */
+  watchedElsewhere(runIds: readonly string[]): void {
+    const nowMs = this.options.clock.monotonicMs();
+    for (const [runId, untilMs] of this.stepwise) {
+      if (untilMs > nowMs && this.stepwise.size < WATCHED_MAX) break;
+      this.stepwise.delete(runId);
+    }
+    for (const runId of runIds) {
+      const shard = shardOfRunId(runId, this.options.shardCount);
+      if (shard === null || !this.options.owns(shard)) continue;
+      if (!this.stepwise.delete(runId)) this.batch.add({ runId, shard, revision: 0, status: 0 });
+      this.stepwise.set(runId, nowMs + WATCHED_MS);
+    }
   }
 
   committed(_before: Run | null, after: Run): void {
-    if (
-      after.status === 'queued' ||
-      after.status === 'sleeping' ||
-      after.status === 'running' ||
-      !this.options.hasPeers()
-    )
-      return;
-    this.batch.add(after);
+    const { runId, shard } = after.facts;
+    const rests = after.status === 'waiting' || isFinished(after);
+    if (!rests && !this.isWatchedElsewhere(runId)) return;
+    if (!this.options.hasPeers()) return;
+    if (isFinished(after)) this.stepwise.delete(runId);
+    this.batch.add({ runId, shard, revision: after.revision, status: runStatusNumber(after.status) });
   }
 
-  private flush(runs: readonly Run[]): void {
-    const byShard = new Map<number, Run[]>();
-    for (const run of runs) {
-      const list = byShard.get(run.facts.shard);
-      if (list === undefined) byShard.set(run.facts.shard, [run]);
-      else list.push(run);
+  private isWatchedElsewhere(runId: string): boolean {
+    if (this.stepwise.size === 0) return false;
+    const untilMs = this.stepwise.get(runId);
+    return untilMs !== undefined && untilMs > this.options.clock.monotonicMs();
+  }
+
+  private flush(all: readonly Change[]): void {
+    const byShard = new Map<number, Change[]>();
+    for (const change of all) {
+      const list = byShard.get(change.shard);
+      if (list === undefined) byShard.set(change.shard, [change]);
+      else list.push(change);
     }
     for (const [shard, list] of byShard) {
-      const changes = list.map((run) => ({
-        runId: run.facts.runId,
-        revision: run.revision,
-        status: runStatusNumber(run.status),
-      }));
+      const changes = list.map(({ runId, revision, status }) => ({ runId, revision, status }));
       this.options.publish(shard, toBinary(LiveChangesSchema, create(LiveChangesSchema, { changes })));
     }
   }
@@ -50,4 +84,12 @@ export class LiveChanges {
 
 export function liveRunIds(body: Uint8Array): string[] {
   return fromBinary(LiveChangesSchema, body).changes.map((change) => change.runId);
+}
+
+export function watchedRuns(runIds: readonly string[]): Uint8Array {
+  return toBinary(WatchedRunsSchema, create(WatchedRunsSchema, { runIds: [...runIds] }));
+}
+
+export function watchedRunIds(body: Uint8Array): string[] {
+  return fromBinary(WatchedRunsSchema, body).runIds;
 }

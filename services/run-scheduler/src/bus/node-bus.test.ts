@@ -4,10 +4,16 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Bus } from '@methods/bus/connection';
 import * as subjects from '@methods/bus/subjects';
 import { silentLogger } from '@methods/logging/logger';
-import { HeldHeartbeatsSchema, RegistryChangedSchema, RunCommandRepliesSchema } from '@methods/proto/event/v1/event_pb';
+import {
+  HeldHeartbeatsSchema,
+  LiveChangesSchema,
+  RegistryChangedSchema,
+  RunCommandRepliesSchema,
+} from '@methods/proto/event/v1/event_pb';
 import { type TestNats, testNats } from '@methods/test/harness/nats';
 import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
+import { ManualClock } from '../manual-clock.fixture.ts';
 import { runs } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import { newFacts, TestStore } from '../store/run-store.fixture.ts';
@@ -81,7 +87,11 @@ describe("a node's subjects", () => {
   test('runs at rest are told in one message a shard and turn, to the nodes that watch the shard, while there are others', async () => {
     const published: number[] = [];
     let peers = true;
+    const clock = new ManualClock();
     const changes = new LiveChanges({
+      clock,
+      shardCount: 256,
+      owns: (shard) => shard !== 3,
       hasPeers: () => peers,
       publish: (shard, body) => {
         published.push(shard);
@@ -108,5 +118,38 @@ describe("a node's subjects", () => {
     await new Promise(setImmediate);
     assert.equal(published.length, before);
     there.bus.watchShard(1, false);
+  });
+
+  test('of a run that another node watches step by step every change is told, for as long as it says so', async () => {
+    const clock = new ManualClock();
+    let sent: number[] = [];
+    const changes = new LiveChanges({
+      clock,
+      shardCount: 256,
+      owns: (shard) => shard === 1,
+      hasPeers: () => true,
+      publish: (_shard, body) => sent.push(...fromBinary(LiveChangesSchema, body).changes.map((c) => c.revision)),
+    });
+    const told = async () => {
+      await new Promise(setImmediate);
+      const since = sent;
+      sent = [];
+      return since;
+    };
+    const run = { ...runs.running, facts: newFacts(1), revision: 7 };
+    there.bus.publishWatched([run.facts.runId, newFacts(2).runId]);
+    const runIds = await until('it is heard', () => here.stepsWatched.length === 2 && here.stepsWatched);
+    changes.committed(null, run);
+    assert.deepEqual(await told(), []);
+    // At first the watcher looks once, whatever it has missed.
+    changes.watchedElsewhere(runIds);
+    assert.deepEqual(await told(), [0]);
+    changes.watchedElsewhere(runIds);
+    changes.committed(null, run);
+    changes.committed(null, { ...runs.running, facts: newFacts(1) });
+    assert.deepEqual(await told(), [7]);
+    clock.forward(10_001);
+    changes.committed(null, run);
+    assert.deepEqual(await told(), []);
   });
 });

@@ -7,13 +7,15 @@ import { HeldHeartbeatsSchema, RegistryChangedSchema, RunCommandRepliesSchema } 
 import type { OutboxEvent } from '../store/run-store.ts';
 import type { HeartbeatRun } from '../worker-stream/heartbeat-sender.ts';
 import type { CommandReplyInit } from './command-consumer.ts';
-import { liveRunIds } from './live-changes.ts';
+import { liveRunIds, watchedRunIds, watchedRuns } from './live-changes.ts';
 
 export interface NodeBusHandlers {
   command(body: Uint8Array, ack: () => void): void;
   commandReplies(body: Uint8Array): void;
   heartbeats(fromNode: string, runs: readonly HeartbeatRun[]): void;
   changedElsewhere(runIds: readonly string[]): void;
+  /** Another node, or this one, watches these runs step by step. */
+  stepsWatched(runIds: readonly string[]): void;
   eventsStored(body: Uint8Array): void;
   keyChanged(keyId: string): void;
   settingsChanged(orgId: string): void;
@@ -43,6 +45,9 @@ export class NodeBus implements Stoppable {
     });
     bus.subscribe(subjects.runEventStored, (messages) => {
       for (const { data } of messages) handlers.eventsStored(data);
+    });
+    bus.subscribe(subjects.runWatched, (messages) => {
+      for (const { data } of messages) handlers.stepsWatched(watchedRunIds(data));
     });
     bus.subscribe(subjects.registryChanges, (messages) => {
       for (const { data } of messages) this.registryChanged(data);
@@ -102,6 +107,11 @@ export class NodeBus implements Stoppable {
 
   publishLive(shard: number, body: Uint8Array): void {
     this.bus.publish(subjects.runLive(shard), body);
+  }
+
+  /** Runs of other nodes that are watched here step by step. */
+  publishWatched(runIds: readonly string[]): void {
+    this.bus.publish(subjects.runWatched, watchedRuns(runIds));
   }
 
   /** False while the bus is away. Losing one is harmless: the next comes in a second. */

@@ -30,6 +30,7 @@ export function provideEvents(parts: NodeParts): void {
     heartbeats,
     relay,
     watchers,
+    live,
     commands,
     nodeBus,
     owners,
@@ -64,16 +65,21 @@ export function provideEvents(parts: NodeParts): void {
     RunWatchers,
     () =>
       new RunWatchers({
+        clock,
         shardCount,
         owns,
         read: (runId) => actors().read(runId),
         shardWatched: (shard, watched) => nodeBus().watchShard(shard, watched),
+        stepsWatched: (runIds) => nodeBus().publishWatched(runIds),
       }),
   );
   provide(
     LiveChanges,
     () =>
       new LiveChanges({
+        clock,
+        shardCount,
+        owns,
         hasPeers: () => peers().connected().length > 0,
         publish: (shard, body) => nodeBus().publishLive(shard, body),
       }),
@@ -96,6 +102,7 @@ export function provideEvents(parts: NodeParts): void {
         commandReplies: (body) => owners().received(body),
         heartbeats: (from, runs) => keeper().heartbeats(from, runs),
         changedElsewhere: (runIds) => watchers().changedElsewhere(runIds),
+        stepsWatched: (runIds) => live().watchedElsewhere(runIds),
         eventsStored: (body) => relay().confirmed(body),
         keyChanged: (keyId) => {
           registry().keys.changed(keyId);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { systemClock } from '@methods/base/clock';
 import { newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { createLogger } from '@methods/logging/logger';
@@ -28,13 +29,21 @@ describe("a gateway's calls", () => {
     row = null;
     got = [];
     nextCall = 1;
-    watchers = new RunWatchers({ shardCount: 4, owns: () => true, read: async () => row, shardWatched: () => {} });
+    watchers = new RunWatchers({
+      clock: systemClock,
+      shardCount: 4,
+      owns: () => true,
+      read: async () => row,
+      shardWatched: () => {},
+      stepsWatched: () => {},
+    });
     start = async () => Promise.reject(new ServiceError('unavailable'));
     const services = {
       actors: { read: async () => row },
       answers: {},
       owners: {},
       watchers,
+      interests: { whyQueued: () => null },
       lists: { page: async (selection: RunSelection) => lists(selection) },
       start: (...args: Parameters<GatewayServices['start']>) => start(...args),
       logger: createLogger({ name: 'test', level: 'silent' }),
@@ -160,5 +169,30 @@ describe("a gateway's calls", () => {
     assert.ok(fault.item?.case === 'error');
     assert.equal(fault.item.value.code, 'internal');
     assert.ok(!JSON.stringify(fault.item.value).includes('secret'));
+  });
+
+  test('what a run was started with is told as another start, to its organization alone', async () => {
+    const runId = newRunId(1);
+    const { facts } = as(runId);
+    row = {
+      ...as(runId),
+      facts: { ...facts, webhookUrl: 'https://example.com/', keyId: 'key_a', needs: 'browser,git' },
+    };
+    const { item } = await call({ case: 'getStart', value: { orgId: facts.orgId, runId } });
+    assert.ok(item?.case === 'start');
+    const { method, versionId, inputsJson, webhookUrl, keyId, needs, idempotencyHash } = item.value;
+    assert.deepEqual([method, versionId, inputsJson], [facts.method, facts.versionId, facts.inputsJson]);
+    assert.deepEqual([webhookUrl, keyId, needs], ['https://example.com/', 'key_a', ['browser', 'git']]);
+    assert.equal(idempotencyHash, undefined);
+    const foreign = await call({ case: 'getStart', value: { orgId: 'org_other', runId } });
+    assert.equal(foreign.item?.case, 'error');
+  });
+
+  test('a run that is watched step by step is pushed at every change', async () => {
+    const runId = newRunId(1);
+    row = { ...runs.running, facts: as(runId).facts };
+    await call({ case: 'watch', value: { orgId: row.facts.orgId, runId, steps: true } });
+    watchers.committed(null, row);
+    assert.equal(pushes(), 1);
   });
 });

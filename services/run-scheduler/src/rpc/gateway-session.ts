@@ -15,6 +15,7 @@ import type { Run } from '../run/run.ts';
 import type { RunLists } from '../store/run-lists.ts';
 import type { AnswerRuns } from './answer-run.ts';
 import { getRun } from './get-run.ts';
+import { getStart } from './get-start.ts';
 import { listRuns } from './list-runs.ts';
 import { lookupRun } from './lookup-run.ts';
 import { type RunViewMessage, runView } from './run-message.ts';
@@ -63,6 +64,11 @@ export class GatewaySession implements ViewReceiver {
         this.connection.send({ callId: call.callId, item: { case: 'page', value: page } });
         return;
       }
+      if (call.item.case === 'getStart') {
+        const start = await getStart(this.services.actors, call.item.value);
+        this.connection.send({ callId: call.callId, item: { case: 'start', value: start } });
+        return;
+      }
       const reply = await this.handle(call);
       if (reply === null) return;
       this.connection.send({
@@ -94,8 +100,8 @@ export class GatewaySession implements ViewReceiver {
         return { view: this.view(await lookupRun(actors, item.value)), replayed: true };
       case 'watch': {
         // Watched first and read then: a change between the two is told, not missed.
-        const { runId, orgId } = item.value;
-        watchers.watch(runId, this);
+        const { runId, orgId, steps } = item.value;
+        watchers.watch(runId, this, steps);
         try {
           return plain(this.view(await getRun(actors, { runId, orgId })));
         } catch (error) {

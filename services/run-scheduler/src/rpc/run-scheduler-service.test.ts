@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
+import { systemClock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { type PeerItem, PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
@@ -42,7 +43,14 @@ describe("the gateways' stream", () => {
         actors: { read: async () => runs.running },
         answers: {},
         owners: {},
-        watchers: new RunWatchers({ shardCount: 4, owns: () => true, read: async () => null, shardWatched: () => {} }),
+        watchers: new RunWatchers({
+          clock: systemClock,
+          shardCount: 4,
+          owns: () => true,
+          read: async () => null,
+          shardWatched: () => {},
+          stepsWatched: () => {},
+        }),
         logger: silentLogger,
       } as never,
       starts: starts as StartRuns,

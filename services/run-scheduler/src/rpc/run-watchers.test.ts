@@ -3,8 +3,9 @@ import { beforeEach, describe, test } from 'node:test';
 import { newRunId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { until } from '@methods/test/harness/until';
+import { ManualClock } from '../manual-clock.fixture.ts';
 import { runs } from '../run/run.fixture.ts';
-import type { Run } from '../run/run.ts';
+import type { Run, StepSummary } from '../run/run.ts';
 import type { RunViewMessage } from './run-message.ts';
 import { RunWatchers, type ViewReceiver } from './run-watchers.ts';
 
@@ -23,6 +24,19 @@ class Gateway implements ViewReceiver {
   }
 }
 
+const step: StepSummary = {
+  path: 'greet',
+  kind: 'node',
+  status: 'succeeded',
+  attempt: 1,
+  startedAtMs: 1,
+  finishedAtMs: 2,
+  runningMs: 1,
+  waitingMs: 0,
+  checks: [],
+  error: null,
+};
+
 function as(run: Run, runId: string): Run {
   return { ...run, facts: { ...run.facts, runId } };
 }
@@ -34,6 +48,8 @@ describe('gateways that wait for runs', () => {
   let reads: { runId: string; arrive: () => void }[];
   let held: boolean;
   let shards: string[];
+  let watched: string[][];
+  let clock: ManualClock;
 
   beforeEach(() => {
     gateway = new Gateway();
@@ -41,7 +57,10 @@ describe('gateways that wait for runs', () => {
     reads = [];
     held = false;
     shards = [];
+    clock = new ManualClock();
+    watched = [];
     watchers = new RunWatchers({
+      clock,
       shardCount: 256,
       owns: (shard) => shard === OWN_SHARD,
       read(runId) {
@@ -52,6 +71,7 @@ describe('gateways that wait for runs', () => {
         });
       },
       shardWatched: (shard, watched) => shards.push(`${shard} ${watched}`),
+      stepsWatched: (runIds) => watched.push([...runIds]),
     });
   });
 
@@ -135,5 +155,53 @@ describe('gateways that wait for runs', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     assert.deepEqual(new Set(reads.map((read) => read.runId)), new Set(foreign));
+  });
+
+  test('a gateway that watches step by step hears of every change, of a burst the first and the last', () => {
+    const runId = newRunId(OWN_SHARD);
+    const other = new Gateway();
+    watchers.watch(runId, gateway, true);
+    watchers.watch(runId, other);
+    const told = () => gateway.told.map((view) => view.revision);
+    for (const revision of [1, 2, 3]) watchers.committed(null, { ...as(runs.running, runId), revision });
+    assert.deepEqual(told(), [1]);
+    clock.forward(100);
+    assert.deepEqual(told(), [1, 3]);
+    clock.forward(100);
+    watchers.committed(null, { ...as(runs.running, runId), revision: 4 });
+    assert.deepEqual(told(), [1, 3, 4]);
+    // The end waits for nothing, and what was held back before it is not told behind it.
+    watchers.committed(null, { ...as(runs.running, runId), revision: 5 });
+    watchers.committed(null, { ...as(runs.succeeded, runId), revision: 6 });
+    clock.forward(1_000);
+    assert.deepEqual(told(), [1, 3, 4, 6]);
+    assert.deepEqual(other.statuses, [RunStatus.SUCCEEDED]);
+  });
+
+  test("a long run's views are told less often", () => {
+    const runId = newRunId(OWN_SHARD);
+    watchers.watch(runId, gateway, true);
+    const steps = Array.from({ length: 5_000 }, () => step);
+    for (const revision of [1, 2]) watchers.committed(null, { ...as(runs.running, runId), revision, steps });
+    clock.forward(999);
+    assert.equal(gateway.told.length, 1);
+    clock.forward(1);
+    assert.equal(gateway.told.length, 2);
+  });
+
+  test('the owner of a run is told that somebody watches its steps, again and again until nobody does', async () => {
+    const runId = newRunId(FOREIGN_SHARD);
+    rows.set(runId, as(runs.running, runId));
+    watchers.watch(newRunId(OWN_SHARD), gateway, true);
+    watchers.watch(newRunId(FOREIGN_SHARD), gateway);
+    watchers.watch(runId, gateway, true);
+    watchers.tellStepwise();
+    assert.deepEqual(watched, [[runId], [runId]]);
+    watchers.changedElsewhere([runId]);
+    await until('its row is told', () => gateway.told.length === 1);
+    assert.deepEqual(gateway.statuses, [RunStatus.RUNNING]);
+    watchers.unwatch(runId, gateway);
+    watchers.tellStepwise();
+    assert.equal(watched.length, 2);
   });
 });

@@ -1,7 +1,9 @@
 // Which gateways wait for which runs. A gateway that started a run hears of its next rest (waiting or finished);
-// one that watches hears until it stops watching.
+// one that watches hears until it stops watching, of every rest or, step by step, of every change.
+import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
 import { isFinished, type Run } from '../run/run.ts';
+import { Pace } from './pace.ts';
 import { type RunViewMessage, runView } from './run-message.ts';
 
 export interface ViewReceiver {
@@ -12,33 +14,50 @@ interface Watched {
   /** Told once, when the run rests. */
   readonly once: Set<ViewReceiver>;
   readonly always: Set<ViewReceiver>;
+  /** Told of every change, at a bounded pace. */
+  readonly stepwise: Set<ViewReceiver>;
 }
 
 const WATCHED_MAX = 200_000;
 const POLL_MAX = 256;
+const STEPWISE_TOLD_MAX = 1_000;
+// A view is as long as the run has steps: a long one is shown less often.
+const PUSH_EVERY_MS = 100;
+const PUSH_EVERY_MS_PER_STEP = 0.2;
 
 export class RunWatchers {
   private readonly watched = new Map<string, Watched>();
   private readonly shards = new Map<number, number>();
   /** Runs whose row is being read; true: it changed since, and one more look is needed. */
   private readonly behind = new Map<string, boolean>();
+  private readonly pace: Pace;
 
   constructor(
     private readonly options: {
+      readonly clock: Clock;
       readonly shardCount: number;
       readonly owns: (shard: number) => boolean;
       readonly read: (runId: string) => Promise<Run | null>;
       /** Somebody here began or ceased to watch runs of a shard. */
       readonly shardWatched: (shard: number, watched: boolean) => void;
+      /** These runs of other nodes are watched here step by step; told again while they are. */
+      readonly stepsWatched: (runIds: readonly string[]) => void;
     },
-  ) {}
+  ) {
+    this.pace = new Pace(options.clock);
+  }
 
   startedBy(runId: string, receiver: ViewReceiver): void {
     this.entry(runId)?.once.add(receiver);
   }
 
-  watch(runId: string, receiver: ViewReceiver): void {
-    this.entry(runId)?.always.add(receiver);
+  watch(runId: string, receiver: ViewReceiver, steps = false): void {
+    const entry = this.entry(runId);
+    if (entry === null) return;
+    entry.always.add(receiver);
+    if (!steps) return;
+    entry.stepwise.add(receiver);
+    if (this.isForeign(runId)) this.options.stepsWatched([runId]);
   }
 
   unwatch(runId: string, receiver: ViewReceiver): void {
@@ -46,6 +65,7 @@ export class RunWatchers {
     if (entry === undefined) return;
     entry.always.delete(receiver);
     entry.once.delete(receiver);
+    entry.stepwise.delete(receiver);
     this.removeIfUnused(runId, entry);
   }
 
@@ -55,12 +75,26 @@ export class RunWatchers {
 
   /** A run this node committed. */
   committed(_before: Run | null, after: Run): void {
-    if (this.watched.has(after.facts.runId) && isAtRest(after)) this.tell(after);
+    const { runId } = after.facts;
+    const entry = this.watched.get(runId);
+    if (entry === undefined) return;
+    if (isAtRest(after)) {
+      this.pace.forget(runId);
+      this.tell(after);
+    } else if (entry.stepwise.size > 0) {
+      const everyMs = Math.max(PUSH_EVERY_MS, after.steps.length * PUSH_EVERY_MS_PER_STEP);
+      this.pace.run(runId, everyMs, () => this.tell(after));
+    }
   }
 
   /** A run another node committed: its row is read, all of a turn together. */
   changedElsewhere(runIds: readonly string[]): void {
-    for (const runId of runIds) if (this.watched.has(runId)) this.catchUp(runId);
+    for (const runId of runIds) {
+      const entry = this.watched.get(runId);
+      if (entry === undefined) continue;
+      if (entry.stepwise.size > 0) this.pace.run(runId, PUSH_EVERY_MS, () => this.catchUp(runId));
+      else this.catchUp(runId);
+    }
   }
 
   private catchUp(runId: string): void {
@@ -73,7 +107,7 @@ export class RunWatchers {
       (run) => {
         const changedSince = this.behind.get(runId) === true;
         this.behind.delete(runId);
-        if (run !== null && isAtRest(run)) this.tell(run);
+        if (run !== null && (isAtRest(run) || this.isWatchedStepwise(runId))) this.tell(run);
         if (changedSince && this.watched.has(runId)) this.catchUp(runId);
       },
       // The next poll looks again.
@@ -86,10 +120,17 @@ export class RunWatchers {
     const entry = this.watched.get(runId);
     if (entry === undefined) return;
     const view = runView(run);
+    if (!isAtRest(run)) {
+      for (const receiver of entry.stepwise) receiver.push(view);
+      return;
+    }
     for (const receiver of new Set([...entry.once, ...entry.always])) receiver.push(view);
     // A waiting run must hold no memory here; whoever wants its next rest watches.
     entry.once.clear();
-    if (run.status !== 'waiting') entry.always.clear();
+    if (run.status !== 'waiting') {
+      entry.always.clear();
+      entry.stepwise.clear();
+    }
     this.removeIfUnused(runId, entry);
   }
 
@@ -98,13 +139,31 @@ export class RunWatchers {
     const foreign: string[] = [];
     for (const runId of this.watched.keys()) {
       if (foreign.length === POLL_MAX) break;
-      const shard = shardOfRunId(runId, this.options.shardCount);
-      if (shard !== null && !this.options.owns(shard)) foreign.push(runId);
+      if (this.isForeign(runId)) foreign.push(runId);
     }
     for (const runId of foreign) {
       this.moveBack(runId);
       this.catchUp(runId);
     }
+  }
+
+  /** Their owners tell of every change only while they hear that somebody watches. */
+  tellStepwise(): void {
+    const runIds: string[] = [];
+    for (const [runId, { stepwise }] of this.watched) {
+      if (runIds.length === STEPWISE_TOLD_MAX) break;
+      if (stepwise.size > 0 && this.isForeign(runId)) runIds.push(runId);
+    }
+    if (runIds.length > 0) this.options.stepsWatched(runIds);
+  }
+
+  private isForeign(runId: string): boolean {
+    const shard = shardOfRunId(runId, this.options.shardCount);
+    return shard !== null && !this.options.owns(shard);
+  }
+
+  private isWatchedStepwise(runId: string): boolean {
+    return (this.watched.get(runId)?.stepwise.size ?? 0) > 0;
   }
 
   /** To the end, so that the next poll begins with others. */
@@ -119,7 +178,7 @@ export class RunWatchers {
     const known = this.watched.get(runId);
     if (known !== undefined) return known;
     if (this.watched.size >= WATCHED_MAX) return null;
-    const entry = { once: new Set<ViewReceiver>(), always: new Set<ViewReceiver>() };
+    const entry = { once: new Set<ViewReceiver>(), always: new Set<ViewReceiver>(), stepwise: new Set<ViewReceiver>() };
     this.watched.set(runId, entry);
     this.countShard(runId, 1);
     return entry;
@@ -128,6 +187,7 @@ export class RunWatchers {
   private removeIfUnused(runId: string, entry: Watched): void {
     if (entry.once.size > 0 || entry.always.size > 0) return;
     this.watched.delete(runId);
+    this.pace.forget(runId);
     this.countShard(runId, -1);
   }
 

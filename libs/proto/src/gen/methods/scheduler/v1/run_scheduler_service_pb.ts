@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/scheduler/v1/run_scheduler_service.proto.
  */
 export const file_methods_scheduler_v1_run_scheduler_service: GenFile = /*@__PURE__*/
-  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIkMKD0V4Y2hhbmdlUmVxdWVzdBIwCgVpdGVtcxgBIAMoCzIhLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdhdGV3YXlJdGVtIkEKEEV4Y2hhbmdlUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlSXRlbSLcAwoLR2F0ZXdheUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRITCgtkZWFkbGluZV9tcxgCIAEoDRISCgpyZXF1ZXN0X2lkGAMgASgJEi8KBXN0YXJ0GAQgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IABIrCgNnZXQYBSABKAsyHC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5IABIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5BbnN3ZXJSdW5IABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5DYW5jZWxSdW5IABIvCgV3YXRjaBgIIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLldhdGNoUnVuSAASMwoHdW53YXRjaBgJIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlVud2F0Y2hSdW5IABIxCgZsb29rdXAYCiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5Mb29rdXBSdW5IABIuCgRsaXN0GAsgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnNIAEIGCgRpdGVtIo4CCghOb2RlSXRlbRIPCgdjYWxsX2lkGAEgASgNEi0KA3J1bhgCIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blJlcGx5SAASLgoFZXJyb3IYAyABKAsyHS5tZXRob2RzLmVycm9yLnYxLkVycm9yRGV0YWlsSAASJwoEcHVzaBgEIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIyCgZzdGF0dXMYBSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlU3RhdHVzSAASLQoEcGFnZRgGIAEoCzIdLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blBhZ2VIAEIGCgRpdGVtIlQKCk5vZGVTdGF0dXMSDwoHbm9kZV9pZBgBIAEoCRIUCgxzaGFyZHNfb3duZWQYAiABKA0SEAoIZHJhaW5pbmcYAyABKAgSDQoFcmVhZHkYBCABKAgi1wIKCFN0YXJ0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRITCgtpbnB1dHNfanNvbhgEIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAUgASgMEhYKDnJlcXVlc3RfZGlnZXN0GAYgASgMEhMKC3dlYmhvb2tfdXJsGAcgASgJEg4KBmtleV9pZBgIIAEoCRIrCglhbnN3ZXJfYnkYCSABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchI+CghtZXRhZGF0YRgKIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuLk1ldGFkYXRhRW50cnkSDQoFbmVlZHMYCyADKAkaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIk0KCUxvb2t1cFJ1bhIOCgZvcmdfaWQYASABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgCIAEoDBIWCg5yZXF1ZXN0X2RpZ2VzdBgDIAEoDCIoCgZHZXRSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSJVCglBbnN3ZXJSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRITCgtxdWVzdGlvbl9pZBgDIAEoCRITCgthbnN3ZXJfanNvbhgEIAEoCSIrCglDYW5jZWxSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSIqCghXYXRjaFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIhwKClVud2F0Y2hSdW4SDgoGcnVuX2lkGAEgASgJIkIKCFJ1blJlcGx5EiQKA3J1bhgBIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXcSEAoIcmVwbGF5ZWQYAiABKAgimgIKCExpc3RSdW5zEg4KBm9yZ19pZBgBIAEoCRIOCgZjdXJzb3IYAiABKAkSDQoFbGltaXQYAyABKA0SKQoGc3RhdHVzGAQgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgFIAEoCRI+CghtZXRhZGF0YRgGIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RSdW5zLk1ldGFkYXRhRW50cnkSGAoQY3JlYXRlZF9hZnRlcl9tcxgHIAEoARIZChFjcmVhdGVkX2JlZm9yZV9tcxgIIAEoARovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRQoHUnVuUGFnZRIlCgRydW5zGAEgAygLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxITCgtuZXh0X2N1cnNvchgCIAEoCTJ0ChNSdW5TY2hlZHVsZXJTZXJ2aWNlEl0KCEV4Y2hhbmdlEiUubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXF1ZXN0GiYubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXNwb25zZSgBMAFiBnByb3RvMw", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIkMKD0V4Y2hhbmdlUmVxdWVzdBIwCgVpdGVtcxgBIAMoCzIhLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdhdGV3YXlJdGVtIkEKEEV4Y2hhbmdlUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlSXRlbSKRBAoLR2F0ZXdheUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRITCgtkZWFkbGluZV9tcxgCIAEoDRISCgpyZXF1ZXN0X2lkGAMgASgJEi8KBXN0YXJ0GAQgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IABIrCgNnZXQYBSABKAsyHC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5IABIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5BbnN3ZXJSdW5IABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5DYW5jZWxSdW5IABIvCgV3YXRjaBgIIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLldhdGNoUnVuSAASMwoHdW53YXRjaBgJIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlVud2F0Y2hSdW5IABIxCgZsb29rdXAYCiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5Mb29rdXBSdW5IABIuCgRsaXN0GAsgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnNIABIzCglnZXRfc3RhcnQYDCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRTdGFydEgAQgYKBGl0ZW0ivwIKCE5vZGVJdGVtEg8KB2NhbGxfaWQYASABKA0SLQoDcnVuGAIgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuUnVuUmVwbHlIABIuCgVlcnJvchgDIAEoCzIdLm1ldGhvZHMuZXJyb3IudjEuRXJyb3JEZXRhaWxIABInCgRwdXNoGAQgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlld0gAEjIKBnN0YXR1cxgFIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk5vZGVTdGF0dXNIABItCgRwYWdlGAYgASgLMh0ubWV0aG9kcy5zY2hlZHVsZXIudjEuUnVuUGFnZUgAEi8KBXN0YXJ0GAcgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IAEIGCgRpdGVtIlQKCk5vZGVTdGF0dXMSDwoHbm9kZV9pZBgBIAEoCRIUCgxzaGFyZHNfb3duZWQYAiABKA0SEAoIZHJhaW5pbmcYAyABKAgSDQoFcmVhZHkYBCABKAgi1wIKCFN0YXJ0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRITCgtpbnB1dHNfanNvbhgEIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAUgASgMEhYKDnJlcXVlc3RfZGlnZXN0GAYgASgMEhMKC3dlYmhvb2tfdXJsGAcgASgJEg4KBmtleV9pZBgIIAEoCRIrCglhbnN3ZXJfYnkYCSABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchI+CghtZXRhZGF0YRgKIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuLk1ldGFkYXRhRW50cnkSDQoFbmVlZHMYCyADKAkaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIk0KCUxvb2t1cFJ1bhIOCgZvcmdfaWQYASABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgCIAEoDBIWCg5yZXF1ZXN0X2RpZ2VzdBgDIAEoDCIoCgZHZXRSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSJVCglBbnN3ZXJSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRITCgtxdWVzdGlvbl9pZBgDIAEoCRITCgthbnN3ZXJfanNvbhgEIAEoCSIrCglDYW5jZWxSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSI5CghXYXRjaFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEg0KBXN0ZXBzGAMgASgIIioKCEdldFN0YXJ0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiHAoKVW53YXRjaFJ1bhIOCgZydW5faWQYASABKAkiQgoIUnVuUmVwbHkSJAoDcnVuGAEgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxIQCghyZXBsYXllZBgCIAEoCCKaAgoITGlzdFJ1bnMSDgoGb3JnX2lkGAEgASgJEg4KBmN1cnNvchgCIAEoCRINCgVsaW1pdBgDIAEoDRIpCgZzdGF0dXMYBCABKA4yGS5tZXRob2RzLnJ1bi52MS5SdW5TdGF0dXMSDgoGbWV0aG9kGAUgASgJEj4KCG1ldGFkYXRhGAYgAygLMiwubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnMuTWV0YWRhdGFFbnRyeRIYChBjcmVhdGVkX2FmdGVyX21zGAcgASgBEhkKEWNyZWF0ZWRfYmVmb3JlX21zGAggASgBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCgdSdW5QYWdlEiUKBHJ1bnMYASADKAsyFy5tZXRob2RzLnJ1bi52MS5SdW5WaWV3EhMKC25leHRfY3Vyc29yGAIgASgJMnQKE1J1blNjaGVkdWxlclNlcnZpY2USXQoIRXhjaGFuZ2USJS5tZXRob2RzLnNjaGVkdWxlci52MS5FeGNoYW5nZVJlcXVlc3QaJi5tZXRob2RzLnNjaGVkdWxlci52MS5FeGNoYW5nZVJlc3BvbnNlKAEwAWIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
 
 /**
  * @generated from message methods.scheduler.v1.ExchangeRequest
@@ -124,6 +124,12 @@ export type GatewayItem = Message<"methods.scheduler.v1.GatewayItem"> & {
      */
     value: ListRuns;
     case: "list";
+  } | {
+    /**
+     * @generated from field: methods.scheduler.v1.GetStart get_start = 12;
+     */
+    value: GetStart;
+    case: "getStart";
   } | { case: undefined; value?: undefined };
 };
 
@@ -162,7 +168,7 @@ export type NodeItem = Message<"methods.scheduler.v1.NodeItem"> & {
     case: "error";
   } | {
     /**
-     * A run this gateway started or watches began to wait or finished.
+     * A run this gateway started or watches began to wait or finished, or has changed where every step is watched.
      *
      * @generated from field: methods.run.v1.RunView push = 4;
      */
@@ -180,6 +186,12 @@ export type NodeItem = Message<"methods.scheduler.v1.NodeItem"> & {
      */
     value: RunPage;
     case: "page";
+  } | {
+    /**
+     * @generated from field: methods.scheduler.v1.StartRun start = 7;
+     */
+    value: StartRun;
+    case: "start";
   } | { case: undefined; value?: undefined };
 };
 
@@ -427,6 +439,13 @@ export type WatchRun = Message<"methods.scheduler.v1.WatchRun"> & {
    * @generated from field: string run_id = 2;
    */
   runId: string;
+
+  /**
+   * Every change is pushed, those of a busy run at most a few times a second. Holds until unwatched.
+   *
+   * @generated from field: bool steps = 3;
+   */
+  steps: boolean;
 };
 
 /**
@@ -435,6 +454,30 @@ export type WatchRun = Message<"methods.scheduler.v1.WatchRun"> & {
  */
 export const WatchRunSchema: GenMessage<WatchRun> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 10);
+
+/**
+ * Replies with what the run was started with, as the start of another run: its idempotency hash and digest are left out.
+ *
+ * @generated from message methods.scheduler.v1.GetStart
+ */
+export type GetStart = Message<"methods.scheduler.v1.GetStart"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.GetStart.
+ * Use `create(GetStartSchema)` to create a new message.
+ */
+export const GetStartSchema: GenMessage<GetStart> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 11);
 
 /**
  * @generated from message methods.scheduler.v1.UnwatchRun
@@ -451,7 +494,7 @@ export type UnwatchRun = Message<"methods.scheduler.v1.UnwatchRun"> & {
  * Use `create(UnwatchRunSchema)` to create a new message.
  */
 export const UnwatchRunSchema: GenMessage<UnwatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 11);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 12);
 
 /**
  * @generated from message methods.scheduler.v1.RunReply
@@ -475,7 +518,7 @@ export type RunReply = Message<"methods.scheduler.v1.RunReply"> & {
  * Use `create(RunReplySchema)` to create a new message.
  */
 export const RunReplySchema: GenMessage<RunReply> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 12);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 13);
 
 /**
  * Newest first, by any node. Empty fields select nothing out.
@@ -537,7 +580,7 @@ export type ListRuns = Message<"methods.scheduler.v1.ListRuns"> & {
  * Use `create(ListRunsSchema)` to create a new message.
  */
 export const ListRunsSchema: GenMessage<ListRuns> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 13);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 14);
 
 /**
  * A page looks at a bounded number of runs: it may hold fewer than asked for, even none, while next_cursor tells that
@@ -566,7 +609,7 @@ export type RunPage = Message<"methods.scheduler.v1.RunPage"> & {
  * Use `create(RunPageSchema)` to create a new message.
  */
 export const RunPageSchema: GenMessage<RunPage> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 14);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 15);
 
 /**
  * What gateways ask of the run-scheduler. One stream a gateway and node; a frame holds everything for the

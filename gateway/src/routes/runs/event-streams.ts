@@ -1,0 +1,163 @@
+// The open replies that tell of runs as they change: how many there may be, and how each of them goes on. One that its
+// reader does not read holds nothing but the newest state, and is ended after a while.
+import { Readable } from 'node:stream';
+import type { Clock, Timer } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
+import type { RunView } from '@methods/proto/run/v1/run_pb';
+import type { RunFollower } from '../../clients/run-waiters.ts';
+import { droppedEvent, runEvents, type ToldRun } from '../../views/run-events.ts';
+import { isFinished } from '../../views/run-view.ts';
+import type { DeclaredStep } from '../../views/step-view.ts';
+
+export interface EventStreamLimits {
+  readonly streamsMax: number;
+  /** Of one key or person. */
+  readonly streamsPerCallerMax: number;
+  /** A comment goes out this often, and the caller's credential is looked at again. */
+  readonly beatMs: number;
+  /** How long a reader may take for what is under way. */
+  readonly slowMs: number;
+}
+
+const LIMITS: EventStreamLimits = { streamsMax: 5_000, streamsPerCallerMax: 100, beatMs: 15_000, slowMs: 30_000 };
+const RETRY_MS = 5_000;
+const BUFFERED_BYTES = 64 * 1024;
+/** What a reader waits before it comes back. */
+const PREAMBLE = 'retry: 1000\n\n';
+
+export class EventStreams {
+  private readonly callers = new Map<string, number>();
+  private readonly limits: EventStreamLimits;
+  private open = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    limits: Partial<EventStreamLimits> = {},
+  ) {
+    this.limits = { ...LIMITS, ...limits };
+  }
+
+  /** A place among the streams; the stream gives it back. @throws rate_limited, unavailable */
+  enter(callerId: string, stands: () => Promise<boolean>): RunEventStream {
+    const { streamsMax, streamsPerCallerMax } = this.limits;
+    const ofCaller = this.callers.get(callerId) ?? 0;
+    if (ofCaller >= streamsPerCallerMax) {
+      const message = `At most ${streamsPerCallerMax} event streams may be open at a time.`;
+      throw new ServiceError('rate_limited', message, { retryAfterMs: RETRY_MS });
+    }
+    if (this.open >= streamsMax) {
+      throw new ServiceError('unavailable', 'Too many event streams are open.', { retryAfterMs: RETRY_MS });
+    }
+    this.open++;
+    this.callers.set(callerId, ofCaller + 1);
+    return new RunEventStream(this.clock, this.limits, stands, () => {
+      this.open--;
+      const left = (this.callers.get(callerId) ?? 1) - 1;
+      if (left === 0) this.callers.delete(callerId);
+      else this.callers.set(callerId, left);
+    });
+  }
+}
+
+/** One reply. It follows its run from the beginning and tells from `begin` on. */
+export class RunEventStream implements RunFollower {
+  readonly body: Readable;
+  private latest: RunView | null = null;
+  private toldRevision = -1;
+  private told: ToldRun | null = null;
+  private declared: readonly DeclaredStep[] | null = null;
+  private blockedSinceMs: number | null = null;
+  private ended = false;
+  private timer: Timer | null = null;
+  private onEnd: () => void = () => {};
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly limits: EventStreamLimits,
+    private readonly stands: () => Promise<boolean>,
+    private readonly leave: () => void,
+  ) {
+    this.body = new Readable({
+      highWaterMark: BUFFERED_BYTES,
+      read: () => {
+        this.blockedSinceMs = null;
+        this.flush();
+      },
+      destroy: (error, done) => {
+        this.stop();
+        done(error);
+      },
+    });
+  }
+
+  /** `known`: what the reader has already been told, null for nothing. `onEnd` is called once. */
+  begin(known: { revision: number; told: ToldRun } | null, declared: readonly DeclaredStep[], onEnd: () => void): void {
+    this.onEnd = onEnd;
+    // The reader or the process has gone meanwhile.
+    if (this.ended) return onEnd();
+    this.declared = declared;
+    this.told = known?.told ?? null;
+    this.toldRevision = known?.revision ?? -1;
+    this.push(PREAMBLE);
+    this.beatLater();
+    this.flush();
+  }
+
+  changed(run: RunView): void {
+    if (this.latest !== null && this.latest.revision >= run.revision) return;
+    this.latest = run;
+    this.flush();
+  }
+
+  end(): void {
+    if (this.ended) return;
+    this.stop();
+    this.body.push(null);
+  }
+
+  private flush(): void {
+    const run = this.latest;
+    if (run === null || this.declared === null || this.ended || this.blockedSinceMs !== null) return;
+    if (run.revision > this.toldRevision) {
+      const { text, told } = runEvents(this.told, run, this.declared, this.clock.wallMs());
+      this.toldRevision = run.revision;
+      this.told = told;
+      if (text !== '') this.push(text);
+    }
+    if (isFinished(run)) this.end();
+  }
+
+  private push(text: string): void {
+    if (!this.body.push(text)) this.blockedSinceMs = this.clock.monotonicMs();
+  }
+
+  private beatLater(): void {
+    this.timer = this.clock.after(this.limits.beatMs, () => void this.beat());
+  }
+
+  private async beat(): Promise<void> {
+    if (this.blockedSinceMs !== null && this.clock.monotonicMs() - this.blockedSinceMs >= this.limits.slowMs) {
+      return this.drop('slow');
+    }
+    if (!(await this.stands())) return this.drop('unauthorized');
+    if (this.ended) return;
+    if (this.blockedSinceMs === null) this.push(': still here\n\n');
+    this.beatLater();
+  }
+
+  // A reader that reads no more must not hold the connection for ever.
+  private drop(reason: 'slow' | 'unauthorized'): void {
+    if (this.ended) return;
+    this.body.push(droppedEvent(reason));
+    this.end();
+    this.clock.after(this.limits.slowMs, () => this.body.destroy());
+  }
+
+  private stop(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.timer?.cancel();
+    this.leave();
+    this.onEnd();
+  }
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newId, newRunId } from '@methods/base/ids';
+import { type GatewayFixture, gatewayFixture } from '../../testing/gateway-fixture.ts';
+
+const START = {
+  inputs: { name: 'Ada' },
+  metadata: { customer: '7' },
+  webhook_url: 'https://example.com/hook',
+  answer_by: 'team',
+};
+
+async function finishedRun(gateway: GatewayFixture): Promise<string> {
+  const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, ...START });
+  gateway.book.succeed(body.run_id, '{}');
+  return body.run_id;
+}
+
+test('a rerun is a new run with the same version, inputs, answerer, metadata and webhook', async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await finishedRun(gateway);
+  const { status, body } = await gateway.ask('POST', `/v1/runs/${runId}/rerun`);
+  assert.equal(status, 201);
+  assert.deepEqual(body, { run_id: body.run_id, version_id: gateway.versionId, status: 'queued' });
+  assert.notEqual(body.run_id, runId);
+  const [first, second] = gateway.book.starts;
+  assert.ok(first && second);
+  assert.notDeepEqual(second.idempotencyHash, first.idempotencyHash);
+  assert.deepEqual({ ...second, idempotencyHash: 0 }, { ...first, idempotencyHash: 0 });
+  assert.equal((await gateway.ask('GET', `/v1/runs/${runId}`)).body.status, 'succeeded');
+});
+
+test('without a key every rerun is another run, with one it is the same run again', async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await finishedRun(gateway);
+  const path = `/v1/runs/${runId}/rerun`;
+  const ids = [await gateway.ask('POST', path), await gateway.ask('POST', path, {})].map(({ body }) => body.run_id);
+  assert.equal(new Set(ids).size, 2);
+  const key = { idempotency_key: 'again-0001' };
+  const first = await gateway.ask('POST', path, key);
+  const again = await gateway.ask('POST', path, key);
+  assert.deepEqual([first.status, again.status], [201, 200]);
+  assert.equal(again.body.run_id, first.body.run_id);
+  assert.deepEqual(
+    [first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')],
+    [null, 'true'],
+  );
+  const other = await gateway.ask('POST', `/v1/runs/${first.body.run_id}/rerun`, key);
+  assert.deepEqual([other.status, other.body.error], [409, 'idempotency_conflict']);
+  gateway.book.runs.delete(runId);
+  const gone = await gateway.ask('POST', path, key);
+  assert.deepEqual([gone.status, gone.body.run_id], [200, first.body.run_id]);
+  assert.equal((await gateway.ask('POST', path, { idempotency_key: 'again-0002' })).status, 404);
+});
+
+test('a rerun is refused where its start would be refused today', async () => {
+  await using gateway = await gatewayFixture();
+  const path = `/v1/runs/${await finishedRun(gateway)}/rerun`;
+  const open = { contentOnDevices: false, retentionDays: 30, webhookHosts: [] };
+  gateway.settings.changed(gateway.orgId, { ...open, webhookHosts: ['hooks.example.org'] });
+  const elsewhere = await gateway.ask('POST', path);
+  assert.deepEqual([elsewhere.status, elsewhere.body.error], [422, 'invalid_webhook_url']);
+  gateway.settings.changed(gateway.orgId, { ...open, contentOnDevices: true });
+  const onDevices = await gateway.ask('POST', path);
+  assert.deepEqual([onDevices.status, onDevices.body.error], [422, 'device_mode_required']);
+  assert.equal(gateway.book.starts.length, 1);
+});
+
+test('runs of nobody and of others cannot be run again, and other fields are refused', async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await finishedRun(gateway);
+  const foreign = { authorization: `Bearer ${gateway.registry.key(newId('org')).key}` };
+  assert.equal((await gateway.ask('POST', `/v1/runs/${runId}/rerun`, {}, foreign)).status, 404);
+  assert.equal((await gateway.ask('POST', `/v1/runs/${newRunId(3)}/rerun`)).status, 404);
+  assert.equal((await gateway.ask('POST', '/v1/runs/run_1/rerun')).status, 404);
+  for (const body of [{ inputs: {} }, { idempotency_key: 'short' }, { idempotency_key: 5 }, []]) {
+    assert.equal((await gateway.ask('POST', `/v1/runs/${runId}/rerun`, body)).status, 400, JSON.stringify(body));
+  }
+  const misspelt = await gateway.ask('POST', `/v1/runs/${runId}/rerun`, { idempotencykey: 'again-0001' });
+  assert.match(misspelt.body.message, /idempotency_key/);
+});

@@ -1,0 +1,101 @@
+// POST …/runs/:id/rerun: a new run with the same version and inputs, answerer, metadata and webhook, from its first step.
+import { createHash } from 'node:crypto';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { canonicalDigest } from '@methods/base/canonical';
+import { ServiceError } from '@methods/errors/service-error';
+import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
+import type { FastifyInstance } from 'fastify';
+import type { RunAddress, StartedRun as Started } from '../../clients/run-scheduler.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { runStatusName, startedRunJson } from '../../views/run-view.ts';
+import { runStarted } from './run-acts.ts';
+import { type RunRouteParts, runIdOf } from './run-reply.ts';
+import { NoQuery, RerunRunBody, RunParams, replies, StartedRun } from './run-schemas.ts';
+import { describedRun, type RunSurface } from './run-surface.ts';
+import { internalStartHash } from './start-request.ts';
+import { waitingCaller } from './wait-query.ts';
+import { allowsHost } from './webhook-hosts.ts';
+
+const NO_DIGEST = new Uint8Array(0);
+
+interface RerunKey {
+  readonly hash: Buffer;
+  readonly digest: Buffer;
+}
+
+export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
+  const { scheduler } = parts;
+  const schema = {
+    ...describedRun(surface, 'rerunRun', 'Run again with the same version and inputs'),
+    description:
+      'Starts a new run of the same version with the same inputs, answerer, metadata and webhook, whatever became of the first one, and leaves that as it is.',
+    params: RunParams,
+    querystring: NoQuery,
+    body: RerunRunBody,
+    response: replies({
+      201: StartedRun,
+      200: { ...StartedRun, description: 'The same key and run: the same new run.' },
+    }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .post(`${surface.url}/:id/rerun`, { schema, config: { access: 'member' } }, async (request, reply) => {
+      const { orgId } = callerOf(request);
+      const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
+      const key = keyOf(request.body?.idempotency_key, address.runId);
+      const caller = waitingCaller(reply);
+      const started = await rerunOrRepeat();
+      const replayed = started.replayed && key !== null;
+      reply.code(replayed ? 200 : 201).header('content-type', JSON_TYPE);
+      if (replayed) reply.header('idempotent-replayed', 'true');
+      const { runId, method, versionId } = started.run;
+      const facts = { method, version_id: versionId, rerun_of: address.runId };
+      if (!replayed) runStarted(request, parts, { targetId: runId, facts });
+      return startedRunJson(started.run, replayed ? runStatusName(started.run.status) : 'queued');
+
+      async function rerunOrRepeat(): Promise<Started> {
+        let start: StartRun;
+        try {
+          start = await startLike(parts, address, key);
+        } catch (refusal) {
+          // A key that has a run gets it, also when the first run is kept no more.
+          const lookup = key && {
+            $typeName: 'methods.scheduler.v1.LookupRun' as const,
+            orgId,
+            idempotencyHash: key.hash,
+            requestDigest: key.digest,
+          };
+          const earlier = lookup && (await scheduler.lookupRun(lookup, request.id, null, caller));
+          if (earlier) return earlier;
+          throw refusal;
+        }
+        return scheduler.startRun(start, request.id, null, caller);
+      }
+    });
+}
+
+function keyOf(idempotencyKey: string | undefined, runId: string): RerunKey | null {
+  if (idempotencyKey === undefined) return null;
+  const hash = createHash('sha256').update(idempotencyKey, 'utf8').digest();
+  return { hash, digest: canonicalDigest({ rerun_of: runId }) };
+}
+
+/** @throws whatever refuses such a start today, beside not_found */
+async function startLike(parts: RunRouteParts, address: RunAddress, key: RerunKey | null): Promise<StartRun> {
+  const [first, settings] = await Promise.all([parts.scheduler.startOf(address), parts.settings.of(address.orgId)]);
+  if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
+  if (first.webhookUrl !== '') {
+    const check = checkWebhookUrl(first.webhookUrl, parts.webhooks);
+    if (!check.ok) throw new ServiceError('invalid_webhook_url', check.reason);
+    if (!allowsHost(settings.webhookHosts, check.url.hostname)) {
+      throw new ServiceError('invalid_webhook_url', 'The organization does not send webhooks to this host.');
+    }
+  }
+  return {
+    ...first,
+    idempotencyHash: key?.hash ?? internalStartHash(),
+    requestDigest: key?.digest ?? NO_DIGEST,
+  };
+}

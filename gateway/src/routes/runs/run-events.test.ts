@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { newId, newRunId } from '@methods/base/ids';
+import { RunStatus, StepStatus, type StepView } from '@methods/proto/run/v1/run_pb';
+import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway-fixture.ts';
+
+async function startedRun(gateway: GatewayFixture): Promise<string> {
+  const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });
+  return body.run_id;
+}
+
+/** An open reply, read as it comes. */
+class Following {
+  text = '';
+  over = false;
+  private readonly abort = new AbortController();
+
+  private constructor(
+    readonly response: Response,
+    abort: AbortController,
+  ) {
+    this.abort = abort;
+    void this.read();
+  }
+
+  static async of(gateway: GatewayFixture, runId: string, lastEventId?: string, key = gateway.apiKey.key) {
+    const abort = new AbortController();
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/runs/${runId}/events`, {
+      headers: { authorization: `Bearer ${key}`, ...(lastEventId && { 'last-event-id': lastEventId }) },
+      signal: abort.signal,
+    });
+    return new Following(response, abort);
+  }
+
+  /** Name, id and data of every event that came. */
+  get events() {
+    const blocks = this.text.split('\n\n').filter((block) => block.startsWith('event: '));
+    return blocks.map((block) => {
+      const {
+        event = '',
+        id = null,
+        data = '',
+      } = /^event: (?<event>.*)\n(?:id: (?<id>.*)\n)?data: (?<data>.*)$/.exec(block)?.groups ?? {};
+      return { event, id, data: JSON.parse(data) };
+    });
+  }
+
+  leave(): void {
+    this.abort.abort();
+  }
+
+  private async read(): Promise<void> {
+    try {
+      for await (const chunk of this.response.body ?? []) this.text += Buffer.from(chunk).toString();
+    } catch {
+      // Left.
+    }
+    this.over = true;
+  }
+}
+
+function greeted(changes: Partial<StepView> = {}): StepView {
+  return {
+    $typeName: 'methods.run.v1.StepView',
+    path: 'greet',
+    kind: 'node',
+    status: StepStatus.SUCCEEDED,
+    attempt: 1,
+    startedAtMs: 1_000,
+    finishedAtMs: 2_000,
+    runningMs: 1_000,
+    waitingMs: 0,
+    checks: [],
+    ...changes,
+  };
+}
+
+test('a run is told as it is and then every step and status that changes, until it has finished', async () => {
+  await using gateway = await gatewayFixture();
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  const runId = await startedRun(gateway);
+  const following = await Following.of(gateway, runId);
+  const { headers, status } = following.response;
+  assert.deepEqual(
+    [status, headers.get('content-type'), headers.get('x-accel-buffering'), headers.get('cache-control')],
+    [200, 'text/event-stream; charset=utf-8', 'no', 'no-store'],
+  );
+  assert.ok(headers.get('x-request-id'));
+  await until(() => following.events.length === 1);
+  assert.ok(node.stepwise.has(runId));
+  const [first] = following.events;
+  assert.deepEqual([first?.event, first?.id, first?.data.status], ['run', '1', 'queued']);
+  const { steps, method } = (await gateway.ask('GET', `/v1/runs/${runId}`)).body;
+  assert.deepEqual([first?.data.steps, first?.data.method], [steps, method]);
+  node.push(gateway.book.change(runId, { status: RunStatus.RUNNING, attempts: 1 }));
+  await until(() => following.events.length === 3);
+  node.push(gateway.book.change(runId, { steps: [greeted()] }));
+  await until(() => following.events.length === 5);
+  node.push(gateway.book.succeed(runId, '{"text":"Hello Ada"}'));
+  await until(() => following.over);
+  assert.deepEqual(
+    following.events.map(({ event, id, data }) => [event, id, data.name ?? data.run_id, data.status]),
+    [
+      ['run', '1', runId, 'queued'],
+      ['step', null, 'greet', 'running'],
+      ['status', '2', runId, 'running'],
+      ['step', null, 'greet', 'succeeded'],
+      ['step', '3', 'approve', 'running'],
+      ['step', null, 'approve', 'skipped'],
+      ['status', '4', runId, 'succeeded'],
+    ],
+  );
+  assert.deepEqual(following.events.at(-1)?.data.result, { text: 'Hello Ada' });
+  assert.equal(following.events.at(-1)?.data.steps, undefined);
+  await until(() => !node.watched.has(runId));
+});
+
+test('a reader that comes back gets what it missed, and nothing twice', async () => {
+  await using gateway = await gatewayFixture();
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  const runId = await startedRun(gateway);
+  const upToDate = await Following.of(gateway, runId, '1');
+  await until(() => node.watched.has(runId));
+  node.push(gateway.book.change(runId, { status: RunStatus.RUNNING }));
+  await until(() => upToDate.events.length === 2);
+  assert.deepEqual(
+    upToDate.events.map(({ event }) => event),
+    ['step', 'status'],
+  );
+  const behind = await Following.of(gateway, runId, '1');
+  await until(() => behind.events.length === 1);
+  assert.deepEqual([behind.events[0]?.event, behind.events[0]?.id], ['run', '2']);
+  node.push(gateway.book.succeed(runId, '{}'));
+  await until(() => upToDate.over && behind.over);
+  const late = await Following.of(gateway, runId, '2');
+  await until(() => late.over);
+  assert.deepEqual(
+    late.events.map(({ event, data }) => [event, data.status]),
+    [['run', 'succeeded']],
+  );
+  assert.equal((await Following.of(gateway, runId, '3')).response.status, 204);
+});
+
+test('streams of one run share its watch, and the last one to leave ends it', async () => {
+  await using gateway = await gatewayFixture();
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  const runId = await startedRun(gateway);
+  const [one, other] = await Promise.all([Following.of(gateway, runId), Following.of(gateway, runId)]);
+  await until(() => one.events.length === 1 && other.events.length === 1);
+  one.leave();
+  await until(() => one.over);
+  node.push(gateway.book.ask(runId));
+  await until(() => other.events.some(({ data }) => data.question?.prompt === 'Send it?'));
+  assert.ok(node.watched.has(runId));
+  other.leave();
+  await until(() => !node.watched.has(runId));
+});
+
+test('runs of nobody and of others have no events', async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await startedRun(gateway);
+  const foreign = gateway.registry.key(newId('org')).key;
+  assert.equal((await Following.of(gateway, runId, undefined, foreign)).response.status, 404);
+  assert.equal((await Following.of(gateway, newRunId(3))).response.status, 404);
+  assert.equal((await Following.of(gateway, 'run_1')).response.status, 404);
+});
+
+test('a caller and a gateway have so many streams at a time', async () => {
+  await using gateway = await gatewayFixture({ eventStreamLimits: { streamsMax: 3, streamsPerCallerMax: 2 } });
+  const runId = await startedRun(gateway);
+  const [one] = await Promise.all([Following.of(gateway, runId), Following.of(gateway, runId)]);
+  const refused = await gateway.ask('GET', `/v1/runs/${runId}/events`);
+  assert.deepEqual([refused.status, refused.body.error], [429, 'rate_limited']);
+  assert.ok(Number(refused.headers.get('retry-after')) > 0);
+  const otherKey = gateway.registry.key(gateway.orgId).key;
+  assert.equal((await Following.of(gateway, runId, undefined, otherKey)).response.status, 200);
+  const thirdKey = gateway.registry.key(gateway.orgId).key;
+  assert.equal((await Following.of(gateway, runId, undefined, thirdKey)).response.status, 503);
+  one.leave();
+  await until(async () => {
+    const again = await Following.of(gateway, runId);
+    again.leave();
+    return again.response.status === 200;
+  });
+});
+
+test('a comment keeps a quiet stream open, and a credential that has lost its right ends it', async () => {
+  await using gateway = await gatewayFixture({ eventStreamLimits: { beatMs: 20 } });
+  const runId = await startedRun(gateway);
+  const following = await Following.of(gateway, runId);
+  await until(() => following.text.includes('\n\n: still here\n\n'));
+  gateway.registry.revoke(gateway.apiKey.sha256);
+  gateway.registryClient.onEventsMissed();
+  await until(() => following.over);
+  assert.deepEqual(following.events.at(-1), { event: 'dropped', id: null, data: { reason: 'unauthorized' } });
+});
+
+test('a reader that does not read is dropped, and holds nothing but the newest state meanwhile', async () => {
+  await using gateway = await gatewayFixture({ eventStreamLimits: { beatMs: 50, slowMs: 300 } });
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  const runId = await startedRun(gateway);
+  const accepted = once(gateway.app.server, 'connection');
+  const socket = connect(gateway.port, '127.0.0.1').pause();
+  const [served] = (await accepted) as [Socket];
+  socket.write(
+    `GET /v1/runs/${runId}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.apiKey.key}\r\n\r\n`,
+  );
+  await until(() => node.watched.has(runId));
+  const message = 'x'.repeat(500_000);
+  await until(() => {
+    const error = {
+      $typeName: 'methods.run.v1.StepError' as const,
+      kind: 'exit',
+      message: `${message}${Math.random()}`,
+      status: 0,
+      line: 0,
+    };
+    node.push(
+      gateway.book.change(runId, { status: RunStatus.RUNNING, steps: [greeted({ status: StepStatus.FAILED, error })] }),
+    );
+    return !node.watched.has(runId);
+  });
+  await until(() => served.destroyed);
+  socket.destroy();
+});
+
+test('a gateway that stops ends its streams, for readers to come back elsewhere', async () => {
+  await using gateway = await gatewayFixture();
+  const following = await Following.of(gateway, await startedRun(gateway));
+  await until(() => following.events.length === 1);
+  gateway.scheduler.endWaits();
+  await until(() => following.over);
+  assert.equal(following.events.length, 1);
+});

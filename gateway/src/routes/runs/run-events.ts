@@ -1,0 +1,86 @@
+// GET …/runs/:id/events: the run as it is and then every change of its steps and status, as Server-Sent Events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { callerId, mayUse } from '@methods/auth/caller';
+import { asServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { callerOf } from '../../plugins/caller.ts';
+import { toldRun } from '../../views/run-events.ts';
+import { isFinished } from '../../views/run-view.ts';
+import { runShown } from './run-acts.ts';
+import { declaredSteps, type RunRouteParts, runIdOf } from './run-reply.ts';
+import { NoQuery, RunParams, replies } from './run-schemas.ts';
+import { describedRun, type RunSurface } from './run-surface.ts';
+
+const ACCESS = 'viewer';
+
+const DESCRIPTION = `First \`run\`, the whole run as GET gives it; then \`step\`, one entry of its \`steps\`, for every step that changed, and \`status\`, the run without its steps, whenever anything else of it changed. Steps that change within a tenth of a second may be told together. An event's id is the run's revision: with \`Last-Event-ID\` the stream goes on from there, with the whole run where anything was missed. The stream ends when the run has finished; a reader that comes back then gets a 204. Before that it may end at any time: come back with the last id. \`dropped\` tells why the server ended it: \`slow\`, the reader did not read, or \`unauthorized\`, the credential has lost its right. A comment goes out every 15 s.`;
+
+const EventText = {
+  description: 'Events `run`, `step`, `status`, `dropped`.',
+  content: { 'text/event-stream': { schema: Type.String() } },
+} as unknown as TSchema;
+
+export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
+  const schema = {
+    ...describedRun(surface, 'followRun', 'Follow a run as it changes'),
+    description: DESCRIPTION,
+    params: RunParams,
+    querystring: NoQuery,
+    headers: Type.Object({
+      'last-event-id': Type.Optional(Type.String({ description: 'The id of the last event that came.' })),
+    }),
+    response: replies({ 200: EventText, 204: Type.Null({ description: 'The run has finished, and all was told.' }) }),
+  };
+  scope
+    .withTypeProvider<TypeBoxTypeProvider>()
+    .get(`${surface.url}/:id/events`, { schema, config: { access: ACCESS } }, async (request, reply) => {
+      const caller = callerOf(request);
+      const { orgId } = caller;
+      const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
+      const known = revisionOf(request.headers['last-event-id']);
+      const stream = parts.eventStreams.enter(callerId(caller), () => stillMay(request));
+      try {
+        const { run, stop } = await parts.scheduler.followRun(address, stream);
+        try {
+          const [steps] = await Promise.all([declaredSteps(parts, orgId, run), runShown(request, parts, run.runId)]);
+          if (isFinished(run) && known >= run.revision) {
+            stop();
+            stream.body.destroy();
+            return await reply.code(204).send();
+          }
+          const resumed = known >= run.revision ? { revision: known, told: toldRun(run, steps) } : null;
+          stream.begin(resumed, steps, stop);
+          stream.changed(run);
+        } catch (error) {
+          stop();
+          throw error;
+        }
+      } catch (error) {
+        stream.body.destroy();
+        throw error;
+      }
+      reply.headers({
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        // Proxies that gather a reply before they pass it on would hold back every event.
+        'x-accel-buffering': 'no',
+      });
+      return reply.send(stream.body);
+    });
+
+  /** Whether the caller might ask this again now. That it cannot be known ends nothing. */
+  async function stillMay(request: FastifyRequest): Promise<boolean> {
+    try {
+      return mayUse(await scope.callerAgain(request), ACCESS);
+    } catch (error) {
+      return asServiceError(error).code === 'unavailable';
+    }
+  }
+}
+
+/** -1 for nothing known. What is no id of ours says nothing, as the standard has it. */
+function revisionOf(lastEventId: string | undefined): number {
+  return lastEventId !== undefined && /^\d{1,9}$/.test(lastEventId) ? Number(lastEventId) : -1;
+}

@@ -1,0 +1,62 @@
+// The changes of a run as server-sent events: `run` is the whole run, `step` one step that changed, `status` the run
+// without its steps. What is told is the difference to what was told before, so that a state that was skipped, or
+// pushed twice, loses and repeats nothing.
+import type { RunView } from '@methods/proto/run/v1/run_pb';
+import { runStateJson, runViewJson } from './run-view.ts';
+import { type DeclaredStep, stepsInOrder } from './step-view.ts';
+
+/** What a reader knows of a run. */
+export interface ToldRun {
+  /** By path, without what only time changes. */
+  readonly steps: ReadonlyMap<string, string>;
+  readonly state: string;
+}
+
+export interface RunEvents {
+  /** As they go out; empty where nothing is new. */
+  readonly text: string;
+  readonly told: ToldRun;
+}
+
+// Sums of open spans grow by themselves, and what grows by itself is no change: at this time they are all zero.
+const NO_TIME = 0;
+
+/** `before` null: the reader knows nothing. The last event of a state carries its revision as its id. */
+export function runEvents(
+  before: ToldRun | null,
+  run: RunView,
+  declared: readonly DeclaredStep[],
+  nowMs: number,
+): RunEvents {
+  const told = toldRun(run, declared);
+  const whole = () => event('run', run.revision, runViewJson(run, declared, nowMs));
+  if (before === null) return { text: whole(), told };
+  // A step that is gone cannot be told as one that changed.
+  for (const path of before.steps.keys()) if (!told.steps.has(path)) return { text: whole(), told };
+  const parts: [name: string, json: string][] = [];
+  for (const { path, json } of stepsInOrder(run, declared, nowMs)) {
+    if (told.steps.get(path) !== before.steps.get(path)) parts.push(['step', json]);
+  }
+  if (told.state !== before.state) parts.push(['status', runStateJson(run, nowMs)]);
+  // Resumed in the middle of a state, a reader gets all of it again.
+  const text = parts.map(([name, json], i) => event(name, i === parts.length - 1 ? run.revision : null, json));
+  return { text: text.join(''), told };
+}
+
+/** What a reader knows who has been told all of this. */
+export function toldRun(run: RunView, declared: readonly DeclaredStep[]): ToldRun {
+  return {
+    steps: new Map(stepsInOrder(run, declared, NO_TIME).map(({ path, json }) => [path, json])),
+    state: runStateJson(run, NO_TIME),
+  };
+}
+
+/** Why a stream ends before its run does. */
+export function droppedEvent(reason: 'slow' | 'unauthorized'): string {
+  return event('dropped', null, JSON.stringify({ reason }));
+}
+
+// JSON as it is written here has no line ends of its own.
+function event(name: string, id: number | null, json: string): string {
+  return `event: ${name}\n${id === null ? '' : `id: ${id}\n`}data: ${json}\n\n`;
+}

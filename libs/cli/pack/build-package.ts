@@ -1,0 +1,59 @@
+// What `npm pack` puts into the package besides bin/: the command and the workspace's own packages it uses as plain
+// JavaScript, in pieces that are loaded when they are needed; the step runners; the licence. Packages of others stay
+// dependencies.
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const CLI = fileURLToPath(new URL('..', import.meta.url));
+const LIBS = join(CLI, '..');
+
+/** Files that the code finds relative to its own place: its pieces lie two folders below the package's `dist`. */
+const BESIDE_THE_CODE = [join(LIBS, 'executor/src/dependencies/pip-hashes.py')];
+
+/** Makes `dist` anew. Returns the names of the packages of others that it imports, sorted. */
+export async function buildPackage(dist: string): Promise<string[]> {
+  await rm(dist, { recursive: true, force: true });
+  const code = join(dist, 'lib/methods');
+  const { metafile } = await build({
+    absWorkingDir: CLI,
+    entryPoints: ['src/main.ts'],
+    outdir: code,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    metafile: true,
+    logLevel: 'warning',
+    legalComments: 'none',
+    tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+    plugins: [
+      {
+        name: 'packages of others',
+        setup(builder) {
+          builder.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+            kind === 'entry-point' || path.startsWith('@methods/') ? undefined : { path, external: true },
+          );
+        },
+      },
+    ],
+  });
+  await mkdir(join(dist, 'runner'), { recursive: true });
+  await cp(join(LIBS, 'executor/runner'), join(dist, 'runner'), {
+    recursive: true,
+    filter: (path) => basename(path) !== '__pycache__',
+  });
+  for (const file of BESIDE_THE_CODE) await cp(file, join(code, basename(file)));
+  await cp(join(LIBS, '../LICENSE'), join(dist, 'LICENSE'));
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+  const names = imports.flatMap(({ path, external }) =>
+    external && !path.startsWith('node:') ? [packageOf(path)] : [],
+  );
+  return [...new Set(names)].sort();
+}
+
+function packageOf(path: string): string {
+  return path.split('/', path.startsWith('@') ? 2 : 1).join('/');
+}

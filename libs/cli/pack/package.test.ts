@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { PackedCli } from '@methods/test/harness/packed-cli';
+import { COMMANDS } from '../src/commands.ts';
+
+let packed: PackedCli;
+before(async () => {
+  packed = await PackedCli.install();
+});
+after(() => packed?.remove());
+
+test('the package holds the built command and needs nothing of the workspace', async () => {
+  const names = await readdir(packed.packageDir, { recursive: true });
+  assert.deepEqual(
+    names.filter((name) => /\.ts$|__pycache__|\.test\./.test(name)),
+    [],
+  );
+  assert.ok(names.includes('dist/LICENSE'));
+  assert.deepEqual(
+    Object.keys(packed.manifest.dependencies).filter((name) => name.startsWith('@methods/')),
+    [],
+  );
+  for (const name of names.filter((each) => each.endsWith('.js'))) {
+    const text = await readFile(join(packed.packageDir, name), 'utf8');
+    assert.ok(!/\b(?:from|import)\s*\(?\s*["']@methods\//.test(text), name);
+  }
+});
+
+test('every command can be loaded', async () => {
+  const { code, stdout } = await packed.methods('--help');
+  assert.equal(code, 0);
+  for (const { name } of COMMANDS) assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
+  const script = await packed.methods('completion', 'bash');
+  assert.deepEqual([script.code, script.stderr], [0, '']);
+});
+
+test('a method is written, checked, tested and run in an empty folder', async () => {
+  assert.equal((await packed.methods('new', 'greet', '--kind', 'node')).code, 0);
+  assert.deepEqual(await packed.methods('check', 'greet.method'), {
+    code: 0,
+    stdout: 'greet.method: ok\n',
+    stderr: '',
+  });
+  const tested = await packed.methods('test', 'greet.method');
+  assert.deepEqual([tested.code, tested.stderr], [0, '']);
+  const { code, stdout, stderr } = await packed.methods('run', 'greet.method', '--json');
+  assert.deepEqual([code, stderr], [0, '']);
+  const { status, result } = JSON.parse(stdout) as { status: string; result: object };
+  assert.deepEqual([status, result], ['succeeded', { greeting: 'Hello world' }]);
+});
+
+test('what needs a checkout says so, and a fault of the command line ends with 2', async () => {
+  const dev = await packed.methods('dev');
+  assert.equal(dev.code, 1);
+  assert.match(dev.stderr, /^error: .*checkout/);
+  assert.equal((await packed.methods('chekc')).code, 2);
+});

@@ -1,0 +1,48 @@
+// The app's key: made, and put into its `.env` without being shown. An older one is replaced only where that is wanted.
+import { basename } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import type { CommandContext } from '../command/command.ts';
+import { UsageError } from '../command/command-error.ts';
+import { makeKey, revokeKey, type ServerKey } from '../keys/key-calls.ts';
+import type { ServerApi } from '../server/server-api.ts';
+import { type EnvFile, KEY_VARIABLE } from './env-file.ts';
+
+const NAME_CHARACTERS_MAX = 200;
+
+/** What the key is called: as the app's folder is. @throws UsageError */
+export function keyName(app: string): string {
+  const name = basename(app).slice(0, NAME_CHARACTERS_MAX);
+  if (name === '') throw new UsageError('an app has a folder of its own');
+  return name;
+}
+
+/** Whether a key is to be made: there is none, or the older one is to go. `shown` is how the file is called. */
+export async function wantsKey(
+  env: EnvFile,
+  shown: string,
+  replace: boolean,
+  { output, interrupted }: CommandContext,
+): Promise<boolean> {
+  if (!(await env.hasKey()) || replace) return true;
+  if (!output.interactive) return false;
+  const lines = createInterface({ input: output.streams.stdin, output: output.streams.stdout });
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  try {
+    const question = `${shown} has ${KEY_VARIABLE} already. Put a new key in its place? (y/N) `;
+    return /^y(es)?$/i.test((await lines.question(question, { signal: interrupted })).trim());
+  } finally {
+    lines.close();
+  }
+}
+
+/** A key that could not be written is revoked: nobody has it. @throws CommandError */
+export async function keyInto(env: EnvFile, name: string, api: ServerApi): Promise<ServerKey> {
+  const { key, serviceKey } = await makeKey(api, name);
+  try {
+    await env.setKey(serviceKey);
+    return key;
+  } catch (error) {
+    await revokeKey(api, key.id).catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+// The language of an app, by the files its package managers leave.
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export type AppLanguage = 'node' | 'python';
+
+const SIGNS: readonly (readonly [file: string, language: AppLanguage])[] = [
+  ['package.json', 'node'],
+  ['pyproject.toml', 'python'],
+  ['requirements.txt', 'python'],
+  ['setup.py', 'python'],
+];
+
+/** All there are, each once; empty: nothing tells. */
+export async function appLanguages(app: string): Promise<AppLanguage[]> {
+  const found = await Promise.all(
+    SIGNS.map(([file, language]) =>
+      stat(join(app, file)).then(
+        () => [language],
+        () => [],
+      ),
+    ),
+  );
+  return [...new Set(found.flat())];
+}

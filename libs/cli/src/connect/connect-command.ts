@@ -1,0 +1,119 @@
+// `methods connect`: everything an app needs to start a method: a key in its `.env`, and the code to paste.
+import { stat } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import type { Command, CommandContext } from '../command/command.ts';
+import { CommandError } from '../command/command-error.ts';
+import { EXIT } from '../command/exit-code.ts';
+import type { ServerKey } from '../keys/key-calls.ts';
+import { openServer } from '../server/open-server.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
+import { plainText } from '../terminal/plain-text.ts';
+import { keyInto, keyName, wantsKey } from './app-key.ts';
+import { type AppLanguage, appLanguages } from './app-language.ts';
+import { CODE_HEADINGS, codeToPaste } from './code-to-paste.ts';
+import { type ConnectedMethod, connectedMethod, methodWord } from './connected-method.ts';
+import { ENV_FILE, EnvFile, KEY_VARIABLE } from './env-file.ts';
+import { type Ignored, ignoreEnvFile } from './git-ignore.ts';
+
+interface Connected {
+  readonly app: string;
+  readonly method: ConnectedMethod;
+  /** Null: the one that was there stays. */
+  readonly key: ServerKey | null;
+  readonly ignored: Ignored;
+  readonly codes: readonly { readonly language: AppLanguage; readonly code: string }[];
+}
+
+export const connectCommand: Command = {
+  name: 'connect',
+  usage: 'APP_PATH [--method FILE|METHOD] [--replace] [--server URL]',
+  summary: 'Let an app start a method: a key in its .env, and the code to paste',
+  details: [
+    `Makes a key named after the app's folder and writes ${KEY_VARIABLE} to the app's ${ENV_FILE}, without showing it.`,
+    `Keeps ${ENV_FILE} out of git, and publishes the method's file if no version is published. May be repeated.`,
+  ],
+  options: {
+    method: { value: 'FILE', help: 'the method; default the only *.method file here, or in the app' },
+    replace: { help: `put a new key in the place of the ${KEY_VARIABLE} that is there` },
+    ...SERVER_OPTIONS,
+  },
+  operands: { min: 1, max: 1, word: 'APP_PATH' },
+  examples: ['methods connect ../shop --method refund-order.method', 'methods connect . --replace'],
+
+  async run(line, context) {
+    const { cwd, config } = context;
+    const app = await appFolder(line.operands[0] ?? '', cwd);
+    const name = keyName(app);
+    const word = await methodWord(line.text('method'), app, cwd);
+    const env = new EnvFile(app);
+    const fresh = await wantsKey(env, shownPath(app, cwd), line.flag('replace'), context);
+    const api = await openServer(line, context);
+    const method = await connectedMethod(api, word, context);
+    // Before the key: it must never stand in a file that git would take.
+    const ignored = await ignoreEnvFile(app, config.path);
+    const key = fresh ? await keyInto(env, name, api) : null;
+    const found = await appLanguages(app);
+    const languages: readonly AppLanguage[] = found.length > 0 ? found : ['node', 'python'];
+    const { productionId, inputs, name: methodName } = method;
+    const options = { baseUrl: api.baseUrl, methodId: productionId, name: methodName, inputs };
+    const codes = languages.map((language) => ({ language, code: codeToPaste(language, options) }));
+    say({ app, method, key, ignored, codes }, context);
+    return EXIT.done;
+  },
+};
+
+/** @throws CommandError `not_found` */
+async function appFolder(path: string, cwd: string): Promise<string> {
+  const app = resolve(cwd, path);
+  const found = await stat(app).catch(() => null);
+  if (found?.isDirectory()) return app;
+  throw new CommandError('not_found', found === null ? `there is no folder ${path}` : `${path} is no folder`);
+}
+
+function shownPath(app: string, cwd: string): string {
+  return relative(cwd, join(app, ENV_FILE));
+}
+
+function say({ app, method, key, ignored, codes }: Connected, { output, cwd }: CommandContext): void {
+  const { productionId, versionId, publishedNow, secrets } = method;
+  const env = shownPath(app, cwd);
+  output.document({
+    app,
+    method: productionId,
+    version_id: versionId,
+    published_now: publishedNow,
+    key: key === null ? null : { id: key.id, name: key.name },
+    env_file: join(app, ENV_FILE),
+    gitignore: ignored.state,
+    install: null,
+    code: codes,
+    secrets,
+  });
+  const called = `${plainText(method.displayName)} (${productionId})`;
+  output.line(publishedNow ? `Published ${versionId} of ${called}.` : `${versionId} of ${called} is published.`);
+  for (const text of ignoredWords(ignored, cwd)) output.line(text);
+  output.line(
+    key === null
+      ? `${env} has ${KEY_VARIABLE} already; it was left alone. A new key in its place:  --replace`
+      : `Made the key "${plainText(key.name)}" (${key.id}) and wrote ${KEY_VARIABLE} to ${env}. It is not shown.`,
+  );
+  if (ignored.state === 'tracked') {
+    output.complaint(`warning: git has ${env} already, with its key. Take it out:  git rm --cached ${env}\n`);
+  }
+  output.line();
+  output.line('Install: nothing. The code speaks HTTP with what the language brings.');
+  for (const { language, code } of codes) {
+    output.line();
+    output.line(`${CODE_HEADINGS[language]}:`);
+    output.line();
+    output.result(code);
+  }
+  output.line();
+  output.line(`A worker runs it:  methods worker --method ${productionId}`);
+  if (secrets.length > 0) output.line(`Secrets to set where the worker runs: ${secrets.join(', ')}`);
+}
+
+function ignoredWords(ignored: Ignored, cwd: string): string[] {
+  if (ignored.state === 'already' || ignored.file === null) return [];
+  return [`Added ${ENV_FILE} to ${relative(cwd, ignored.file)}.`];
+}

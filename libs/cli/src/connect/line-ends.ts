@@ -1,0 +1,13 @@
+// Lines added to files of others, in the way those write theirs. Texts are latin1, so that every byte stays what it is.
+
+/** How the text ends its lines. */
+function lineEndOf(text: string): '\n' | '\r\n' {
+  return /\r\n/.test(text) ? '\r\n' : '\n';
+}
+
+/** The text with the line as its last one, each on a line of its own. */
+export function withLine(text: string, line: string): string {
+  const end = lineEndOf(text);
+  const before = text === '' || text.endsWith('\n') ? text : `${text}${end}`;
+  return `${before}${line}${end}`;
+}

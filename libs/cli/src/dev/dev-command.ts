@@ -1,0 +1,45 @@
+// `methods dev`: the local stack, the same as `npm start` in a checkout.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Command } from '../command/command.ts';
+import { CommandError } from '../command/command-error.ts';
+import { EXIT } from '../command/exit-code.ts';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../../deploy/local/src/main.ts', import.meta.url));
+
+export const devCommand: Command = {
+  name: 'dev',
+  usage: '[-- OPTIONS OF npm start]',
+  summary: 'Start the whole service on this machine, from a checkout',
+  details: ['The same as npm start; what stands behind -- goes to it. Ctrl-C stops it.'],
+  options: {},
+  operands: { min: 0, max: 100, word: 'OPTION' },
+  examples: ['methods dev', 'methods dev -- --port 4000 --workers 2'],
+
+  async run(line, { config, cwd, interrupted }) {
+    if (!existsSync(MAIN)) {
+      throw new CommandError(
+        'no_checkout',
+        'the local stack is part of the repository, and this is no checkout of it',
+        {
+          hint: 'clone the repository and call  npm start  there, or use a server with  methods login --server URL',
+        },
+      );
+    }
+    const args = [...line.operands, ...(line.flag('json') ? ['--json'] : [])];
+    const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+      cwd: ROOT,
+      stdio: 'inherit',
+      // Paths in its options are meant from where the command was called.
+      env: { ...Object.fromEntries(config.variables), INIT_CWD: cwd },
+    });
+    interrupted.addEventListener('abort', () => child.kill('SIGINT'), { once: true });
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', resolve);
+    });
+    return code === 0 ? EXIT.done : EXIT.failed;
+  },
+};

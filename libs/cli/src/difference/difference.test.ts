@@ -1,0 +1,96 @@
+import { equal, ok } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { lineEdits } from './line-edits.ts';
+import { unifiedDifference } from './unified.ts';
+
+const NAMES = ['a', 'b'] as const;
+const run = promisify(execFile);
+
+test('equal texts have no difference', () => {
+  equal(unifiedDifference('one\n', 'one\n', NAMES), '');
+  equal(unifiedDifference('', '', NAMES), '');
+});
+
+test('a changed line stands between its neighbours', () => {
+  const lines = Array.from({ length: 12 }, (_, n) => `line ${n + 1}\n`);
+  const before = lines.join('');
+  equal(
+    unifiedDifference(before, before.replace('line 6\n', 'line six\n'), NAMES),
+    '--- a\n+++ b\n@@ -3,7 +3,7 @@\n line 3\n line 4\n line 5\n-line 6\n+line six\n line 7\n line 8\n line 9\n',
+  );
+});
+
+test('changes far from each other are two blocks', () => {
+  const lines = Array.from({ length: 20 }, (_, n) => `${n}\n`);
+  const before = lines.join('');
+  const text = unifiedDifference(before, `first\n${before}last\n`, NAMES);
+  equal(text.match(/^@@/gm)?.length, 2);
+  ok(text.includes('@@ -1,3 +1,4 @@\n+first\n 0\n'));
+});
+
+test('a line without its line feed is said to be one', () => {
+  const text = unifiedDifference('one\ntwo', 'one\ntwo\n', NAMES);
+  equal(text, '--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n\\ No newline at end of file\n+two\n');
+});
+
+test('the edits lead from one text to the other, with the fewest changes', () => {
+  const line = fc.constantFrom('a\n', 'b\n', 'c\n');
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 12 }), fc.array(line, { maxLength: 12 }), (before, after) => {
+      const edits = lineEdits(before, after);
+      const without = (kind: string) => edits.filter((edit) => edit.kind !== kind).map((edit) => edit.line);
+      equal(without('new').join(''), before.join(''));
+      equal(without('gone').join(''), after.join(''));
+      const changes = edits.filter((edit) => edit.kind !== 'same').length;
+      equal(changes, before.length + after.length - 2 * longestCommon(before, after));
+    }),
+  );
+});
+
+test('texts with nothing in common are compared in time', () => {
+  const before = Array.from({ length: 60_000 }, (_, n) => `a${n}\n`);
+  const after = Array.from({ length: 60_000 }, (_, n) => `b${n}\n`);
+  equal(lineEdits(before, after).length, 120_000);
+});
+
+test('patch makes the second text of the first', async (t) => {
+  const hasPatch = await run('patch', ['--version']).then(
+    () => true,
+    () => false,
+  );
+  if (!hasPatch) return t.skip('patch is not installed');
+  const folder = await mkdtemp(join(tmpdir(), 'methods-diff-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'text');
+  const difference = join(folder, 'difference');
+  for (const [before, after] of [
+    ['', 'one\n'],
+    ['one\n', ''],
+    ['one\ntwo\nthree\n', 'zero\none\nthree'],
+    ['a\nb\nc\nd\ne\nf\ng\nh\ni\n', 'a\nB\nc\nd\ne\nf\ng\nh\nj\ni\n'],
+  ] as const) {
+    await writeFile(file, before);
+    await writeFile(difference, unifiedDifference(before, after, NAMES));
+    await run('patch', ['--silent', '--posix', file, difference]);
+    equal(await readFile(file, 'utf8').catch(() => ''), after);
+  }
+});
+
+function longestCommon(one: readonly string[], two: readonly string[]): number {
+  const row = new Array<number>(two.length + 1).fill(0);
+  for (const line of one) {
+    let corner = 0;
+    for (const [index, other] of two.entries()) {
+      const above = row[index + 1] ?? 0;
+      row[index + 1] = line === other ? corner + 1 : Math.max(above, row[index] ?? 0);
+      corner = above;
+    }
+  }
+  return row[two.length] ?? 0;
+}

@@ -1,0 +1,44 @@
+// `methods doctor`: what a worker or a server needs here, what of it is missing, and what to do about it.
+import type { Command } from '../command/command.ts';
+import { EXIT } from '../command/exit-code.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
+import type { Output, Paint } from '../terminal/output.ts';
+import { plainText } from '../terminal/plain-text.ts';
+import type { Finding } from './finding.ts';
+import { runtimeFindings } from './runtime-findings.ts';
+import { serverFindings } from './server-findings.ts';
+
+const MARKS: Readonly<Record<Finding['state'], readonly [string, Paint]>> = {
+  ok: ['ok', 'green'],
+  warning: ['warning', 'yellow'],
+  problem: ['problem', 'red'],
+};
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  usage: '[--server URL]',
+  summary: 'Check what this machine needs to run methods and reach the server',
+  details: ['Ends with 1 when something is a problem; a warning is something that not every method needs.'],
+  options: SERVER_OPTIONS,
+  operands: { min: 0, max: 0, word: 'argument' },
+  examples: ['methods doctor', 'methods doctor --server https://methods.example.com --json'],
+
+  async run(line, context) {
+    const { output, config } = context;
+    const [runtimes, server] = await Promise.all([runtimeFindings(config.path), serverFindings(line, context)]);
+    const findings = [...runtimes, ...server];
+    const well = findings.every(({ state }) => state !== 'problem');
+    output.document({ ok: well, checks: findings });
+    for (const finding of findings) show(finding, output);
+    return well ? EXIT.done : EXIT.failed;
+  },
+};
+
+/** With --quiet only what is wrong is said. */
+function show({ name, state, found, remedy }: Finding, output: Output): void {
+  const [word, paint] = MARKS[state];
+  const text = `${output.paint(paint, word.padEnd(8))} ${name.padEnd(16)} ${plainText(found)}`;
+  if (state === 'ok') return output.line(text);
+  output.result(text);
+  if (remedy !== null) output.result(`${' '.repeat(26)}${output.paint('dim', plainText(remedy))}`);
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { createServer as createHttp2Server } from 'node:http2';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { test } from 'node:test';
+import { clockFinding } from './clock-finding.ts';
+import { nodeFinding, pythonFinding } from './runtime-findings.ts';
+import { workerEndpointFinding } from './worker-endpoint-finding.ts';
+
+const NOON_MS = Date.UTC(2026, 0, 1, 12);
+
+test('a clock is compared by whole seconds and the time the request took', () => {
+  const at = (differenceMs: number) =>
+    clockFinding(new Date(NOON_MS).toUTCString(), NOON_MS + differenceMs, NOON_MS + differenceMs + 400);
+  assert.equal(at(0).state, 'ok');
+  assert.equal(at(900).state, 'ok');
+  assert.deepEqual([at(31_000).state, at(31_000).found], ['warning', '30 s ahead of the server']);
+  assert.deepEqual([at(-90_400).state, at(-90_400).found], ['problem', '90 s behind the server']);
+  assert.equal(clockFinding(null, NOON_MS, NOON_MS).state, 'ok');
+});
+
+test('a runtime that is too old is told with what to do', () => {
+  assert.equal(nodeFinding('20.1.0').state, 'ok');
+  assert.equal(nodeFinding('18.20.0').state, 'problem');
+  assert.equal(pythonFinding('Python 3.9.0').state, 'ok');
+  assert.equal(pythonFinding('Python 3.14.1').state, 'ok');
+  for (const old of ['Python 3.8.10', 'Python 2.7.18', 'nonsense', null]) {
+    const { state, remedy } = pythonFinding(old);
+    assert.equal(state, 'warning');
+    assert.match(remedy ?? '', /^install Python 3\.9/);
+  }
+});
+
+test('a worker endpoint is one that speaks HTTP/2', async () => {
+  const good = createHttp2Server();
+  const bad = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  const [goodAddress, badAddress] = await Promise.all([listening(good as unknown as Server), listening(bad)]);
+  try {
+    assert.equal((await workerEndpointFinding(goodAddress)).state, 'ok');
+    assert.equal((await workerEndpointFinding(badAddress)).state, 'problem');
+    const half = await workerEndpointFinding(`${goodAddress},${badAddress}`);
+    assert.equal(half.state, 'warning');
+    assert.ok(half.found.startsWith(`${badAddress}: `));
+    assert.equal((await workerEndpointFinding(null)).state, 'warning');
+  } finally {
+    good.close();
+    bad.close();
+  }
+});
+
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

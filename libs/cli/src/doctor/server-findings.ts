@@ -1,0 +1,103 @@
+// What a worker or a person needs of the server: its address, its time, a sign-in and a key that it takes.
+import { parseBearerKey } from '@methods/auth/service-key';
+import type { CommandContext } from '../command/command.ts';
+import { CommandError } from '../command/command-error.ts';
+import type { CommandLine } from '../command/command-line.ts';
+import { type ChosenServer, chooseServer } from '../server/choose-server.ts';
+import { credentialsFor } from '../server/open-server.ts';
+import { ServerApi } from '../server/server-api.ts';
+import { readServerFacts } from '../server/server-facts.ts';
+import { ServerRefusal } from '../server/server-refusal.ts';
+import { requestServer } from '../server/server-request.ts';
+import { type CallerFacts, callerWords } from '../whoami/caller-facts.ts';
+import { clockFinding } from './clock-finding.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+import { workerEndpointFinding } from './worker-endpoint-finding.ts';
+
+/** Whose run this is nobody knows: the answer tells whether the asker is known. */
+const NO_RUN = `/v1/runs/run_${'0'.repeat(26)}`;
+
+const FROM = {
+  option: '',
+  environment: ', by METHODS_SERVER',
+  'sign-in': ', by the last sign-in',
+  'local-stack': ', the local stack',
+} as const;
+
+export async function serverFindings(line: CommandLine, context: CommandContext): Promise<Finding[]> {
+  const { config, interrupted } = context;
+  const key = keyForm(config.serviceKey);
+  let server: ChosenServer;
+  try {
+    server = await chooseServer(line, config);
+  } catch (error) {
+    return [missing(error), ...key];
+  }
+  const { baseUrl, from } = server;
+  const findings: Finding[] = [];
+  try {
+    const sentAtMs = Date.now();
+    const response = await requestServer(baseUrl, '/.well-known/methods', { verb: 'HEAD', signal: interrupted });
+    const clock = clockFinding(response.headers.get('date'), sentAtMs, Date.now());
+    const facts = await readServerFacts(baseUrl, interrupted);
+    findings.push(ok('server', `${baseUrl}${FROM[from]}`), clock, await workerEndpointFinding(facts.grpcUrl));
+    const api = new ServerApi({
+      baseUrl,
+      facts,
+      interrupted,
+      credentials: await credentialsFor(server, facts, config),
+    });
+    return [...findings, await signInFinding(api), ...(await keyFindings(api, key))];
+  } catch (error) {
+    if (interrupted.aborted) throw error;
+    return [...findings, faultFinding('server', error), ...key];
+  }
+}
+
+/** Only the form; a mistyped key is told without the server. */
+function keyForm(key: string | null): Finding[] {
+  if (key === null) return [];
+  const well = parseBearerKey(key.trim()) !== null;
+  const remedy = 'copy it again, whole, or make another with  methods keys create --name NAME';
+  return well ? [] : [problem('key', 'SERVICE_API_KEY is not a service key', remedy)];
+}
+
+async function signInFinding(api: ServerApi): Promise<Finding> {
+  const kind = api.credentialKind('/api/');
+  if (kind === 'none') {
+    return warning('sign-in', 'nobody is signed in', `methods login --server ${api.baseUrl}`);
+  }
+  try {
+    const caller = callerWords(await api.get<CallerFacts>('/api/whoami'));
+    return ok('sign-in', kind === 'local-stack' ? `${caller}, without a sign-in` : caller);
+  } catch (error) {
+    return faultFinding('sign-in', error);
+  }
+}
+
+async function keyFindings(api: ServerApi, form: readonly Finding[]): Promise<readonly Finding[]> {
+  const kind = api.credentialKind('/v1/');
+  if (form.length > 0) return form;
+  if (kind !== 'service-key' && kind !== 'local-stack') {
+    return [warning('key', 'SERVICE_API_KEY is not set', 'a worker needs one:  methods keys create --name NAME')];
+  }
+  const name = kind === 'service-key' ? 'SERVICE_API_KEY' : "the local stack's key";
+  try {
+    await api.get(NO_RUN);
+  } catch (error) {
+    if (!(error instanceof ServerRefusal && error.status === 404)) return [faultFinding('key', error)];
+  }
+  return [ok('key', `${name} is good`)];
+}
+
+/** To work without a server is no fault; not to know which one is. */
+function missing(error: unknown): Finding {
+  const fault = faultFinding('server', error);
+  const none = error instanceof CommandError && error.code === 'no_server';
+  return none ? { ...fault, state: 'warning' } : fault;
+}
+
+function faultFinding(name: string, error: unknown): Finding {
+  if (!(error instanceof CommandError)) throw error;
+  return problem(name, error.message, error.hint ?? 'the same with --debug may show more');
+}

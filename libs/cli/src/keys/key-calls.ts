@@ -1,0 +1,55 @@
+// Service keys on a server. A key is made here, and only the hash of its auth part goes there.
+import { createServiceKey } from '@methods/auth/service-key';
+import { isId } from '@methods/base/ids';
+import { CommandError, UsageError } from '../command/command-error.ts';
+import type { ServerParty } from '../server/method-calls.ts';
+import type { ServerApi } from '../server/server-api.ts';
+
+/** As the server sends it. */
+export interface ServerKey {
+  readonly id: string;
+  readonly name: string;
+  /** RFC 3339, as are all times. */
+  readonly created_at: string | null;
+  readonly created_by: ServerParty | null;
+  readonly last_used_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+export interface MadeKey {
+  readonly key: ServerKey;
+  /** Nobody else has it, and it cannot be read again. */
+  readonly serviceKey: string;
+  readonly webhookSecret: string;
+}
+
+export async function makeKey(api: ServerApi, name: string): Promise<MadeKey> {
+  const { key: serviceKey, authSha256 } = createServiceKey();
+  const body = { name, auth_sha256: authSha256.toString('hex') };
+  try {
+    const { value } = await api.send<{ key: ServerKey; webhook_secret: string }>('POST', '/api/keys', body);
+    return { key: value.key, serviceKey, webhookSecret: value.webhook_secret };
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.code !== 'unreachable') throw error;
+    // The key is lost with this process: another one has to be made, and this one is to be revoked.
+    const hint = `try again; if  methods keys list  shows "${name}" already, revoke that one: nobody has it`;
+    throw new CommandError(error.code, error.message, { hint, cause: error });
+  }
+}
+
+export async function revokeKey(api: ServerApi, id: string): Promise<ServerKey> {
+  const path = `/api/keys/${keyId(id)}/revoke`;
+  return (await api.send<{ key: ServerKey }>('POST', path, undefined, { idempotent: true })).value.key;
+}
+
+/** A repeat would make one more, and the one before it void. */
+export async function newWebhookSecret(api: ServerApi, id: string): Promise<string> {
+  const path = `/api/keys/${keyId(id)}/webhook-secret`;
+  return (await api.send<{ webhook_secret: string }>('POST', path)).value.webhook_secret;
+}
+
+/** @throws UsageError: a key itself, given by mistake, must not go into a path that servers log. */
+function keyId(text: string): string {
+  if (isId('key', text)) return text;
+  throw new UsageError('a key is named by its id, key_ and 26 letters and digits', 'see  methods keys list');
+}

@@ -1,0 +1,88 @@
+// `methods keys`: service keys made, listed and revoked. What is secret is printed once, when it is made.
+import type { Command, CommandContext } from '../command/command.ts';
+import { UsageError } from '../command/command-error.ts';
+import type { CommandLine } from '../command/command-line.ts';
+import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { openServer } from '../server/open-server.ts';
+import type { Page } from '../server/server-api.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
+import { plainText } from '../terminal/plain-text.ts';
+import { table } from '../terminal/table.ts';
+import { tableWidth } from '../terminal/table-width.ts';
+import { timeOf } from '../terminal/time-of.ts';
+import { makeKey, newWebhookSecret, revokeKey, type ServerKey } from './key-calls.ts';
+
+const ACTIONS = { create, list, revoke, 'webhook-secret': renew } as const;
+
+export const keysCommand: Command = {
+  name: 'keys',
+  usage: 'create --name NAME | list | revoke KEY_ID | webhook-secret KEY_ID [--server URL]',
+  summary: 'Make, list and revoke service keys',
+  details: [
+    'create prints the key and its webhook secret, once. The key is made on this machine; the server gets a hash of it.',
+    'webhook-secret gives a key a new webhook secret; the earlier one signs no more after 30 s.',
+  ],
+  options: {
+    name: { value: 'NAME', help: 'of the new key, such as the app that will use it' },
+    ...SERVER_OPTIONS,
+  },
+  operands: { min: 1, max: 2, word: 'create, list, revoke or webhook-secret' },
+  examples: ['methods keys create --name billing', 'methods keys revoke key_01kac0t6xgy9s2m4n8p3q5r7v1'],
+
+  async run(line, context) {
+    const [word = '', id] = line.operands;
+    const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word as keyof typeof ACTIONS] : undefined;
+    if (action === undefined) {
+      throw new UsageError(`keys cannot "${word}"`, `usage: methods keys ${keysCommand.usage}`);
+    }
+    const takesId = action === revoke || action === renew;
+    if (takesId && id === undefined) throw new UsageError(`keys ${word} needs a KEY_ID`, 'see  methods keys list');
+    if (!takesId && id !== undefined) throw new UsageError(`keys ${word} does not take "${id}"`);
+    if (action !== create && line.text('name') !== undefined) throw new UsageError(`keys ${word} has no option --name`);
+    return action(line, context, id ?? '');
+  },
+};
+
+async function create(line: CommandLine, context: CommandContext): Promise<ExitCode> {
+  const { output } = context;
+  const name = line.text('name');
+  if (name === undefined) throw new UsageError('keys create needs --name NAME', 'methods keys create --name billing');
+  const { key, serviceKey, webhookSecret } = await makeKey(await openServer(line, context), name);
+  output.document({ key, service_key: serviceKey, webhook_secret: webhookSecret });
+  output.line(`Made the key "${plainText(key.name)}" (${key.id}). This is shown once; keep it where the app runs:`);
+  output.result(`SERVICE_API_KEY=${serviceKey}\nWEBHOOK_SECRET=${webhookSecret}`);
+  return EXIT.done;
+}
+
+async function list(line: CommandLine, context: CommandContext): Promise<ExitCode> {
+  const { output } = context;
+  const api = await openServer(line, context);
+  const page = await api.get<Page<ServerKey>>('/api/keys');
+  output.document(page);
+  const rows = page.items.map((key) => [
+    key.id,
+    timeOf(key.created_at),
+    key.created_by?.name ?? '-',
+    key.last_used_at === null ? 'never' : timeOf(key.last_used_at),
+    key.revoked_at === null ? '' : `revoked ${timeOf(key.revoked_at)}`,
+    key.name,
+  ]);
+  output.result(table(['ID', 'MADE', 'BY', 'USED', '', 'NAME'], rows, tableWidth(output)).join('\n'));
+  if (rows.length === 0) output.note('There are no keys. Make one:  methods keys create --name NAME');
+  return EXIT.done;
+}
+
+async function revoke(line: CommandLine, context: CommandContext, id: string): Promise<ExitCode> {
+  const key = await revokeKey(await openServer(line, context), id);
+  context.output.document({ key });
+  context.output.line(`Revoked the key "${plainText(key.name)}" (${key.id}). Runs started with it go on.`);
+  return EXIT.done;
+}
+
+async function renew(line: CommandLine, context: CommandContext, id: string): Promise<ExitCode> {
+  const secret = await newWebhookSecret(await openServer(line, context), id);
+  context.output.document({ webhook_secret: secret });
+  context.output.line(`${id} has a new webhook secret. This is shown once; keep it where the app runs:`);
+  context.output.result(`WEBHOOK_SECRET=${secret}`);
+  return EXIT.done;
+}

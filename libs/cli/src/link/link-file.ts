@@ -1,0 +1,91 @@
+// `.methods.json` beside method files: which method of which server a file is, and upon which version it was changed.
+// It is meant to be committed; it holds no secret.
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
+import { CommandError } from '../command/command-error.ts';
+import { reasonOf } from '../method-file/method-file.ts';
+import { withFileLock } from '../sign-in/file-lock.ts';
+import { type MethodLink, readLink, writtenLink } from './method-link.ts';
+import { writeWhole } from './write-whole.ts';
+
+export const LINK_FILE = '.methods.json';
+/** A change takes some milliseconds. */
+const LOCKED_MS_MAX = 10_000;
+
+/** The links of one method file, one a server. */
+export class FileLinks {
+  private readonly path: string;
+  private readonly name: string;
+
+  /** @param file absolute path of the method file. */
+  constructor(file: string) {
+    this.path = join(dirname(file), LINK_FILE);
+    this.name = basename(file);
+  }
+
+  /** @throws CommandError `link_unreadable` */
+  async read(server: string): Promise<MethodLink | null> {
+    return linkIn(await this.content(), this.name, server, this.path);
+  }
+
+  /**
+   * Changes the link as one step, and has it on the disk when it returns. `change` gets the link as it is now and gives
+   * the one to keep. @throws CommandError `link_unreadable`, `not_written`, `locked`
+   */
+  async change(server: string, change: (link: MethodLink | null) => MethodLink): Promise<MethodLink> {
+    try {
+      return await withFileLock(`${this.path}.lock`, AbortSignal.timeout(LOCKED_MS_MAX), async () => {
+        const content = await this.content();
+        const link = change(linkIn(content, this.name, server, this.path));
+        const ofFile = ownField(content, this.name);
+        const next: JsonObject = {
+          ...content,
+          [this.name]: { ...(isJsonObject(ofFile) ? ofFile : {}), [server]: writtenLink(link) },
+        };
+        await writeWhole(this.path, `${JSON.stringify(next, null, 2)}\n`);
+        return link;
+      });
+    } catch (error) {
+      if (error instanceof CommandError) throw error;
+      if ((error as Error).name === 'TimeoutError') {
+        throw new CommandError('locked', `another process holds ${this.path}.lock`, {
+          hint: 'end it, or remove the file',
+        });
+      }
+      throw new CommandError('not_written', `cannot write ${this.path}: ${reasonOf(error as NodeJS.ErrnoException)}`);
+    }
+  }
+
+  private async content(): Promise<JsonObject> {
+    const text = await readFile(this.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return '{}';
+      throw new CommandError('link_unreadable', `cannot read ${this.path}: ${reasonOf(error)}`);
+    });
+    try {
+      const content = JSON.parse(text) as JsonValue;
+      if (isJsonObject(content)) return content;
+    } catch {
+      // Told below: a merge that was not finished leaves no JSON.
+    }
+    throw unreadable(this.path);
+  }
+}
+
+function linkIn(content: JsonObject, name: string, server: string, path: string): MethodLink | null {
+  const ofFile = ownField(content, name);
+  if (ofFile === undefined) return null;
+  if (!isJsonObject(ofFile)) throw unreadable(path);
+  const kept = ownField(ofFile, server);
+  if (kept === undefined) return null;
+  const link = readLink(kept);
+  // To take it for no link would make a second method.
+  if (link === null) throw unreadable(path);
+  return link;
+}
+
+function unreadable(path: string): CommandError {
+  return new CommandError('link_unreadable', `${path} does not hold links of methods`, {
+    hint: 'put it right, or take the lines of this file away: the next save then makes a new method',
+  });
+}

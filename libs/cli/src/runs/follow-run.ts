@@ -1,0 +1,108 @@
+// Follows a run on a server: as it is, and again at each change, until it ends. The server's events say that something
+// changed; a server without them, or one that is away, is asked again and again.
+import { Backoff } from '@methods/base/backoff';
+import { CommandError } from '../command/command-error.ts';
+import type { ServerApi } from '../server/server-api.ts';
+import { getRun, isFinished, runPath, type ServerRun } from './server-run.ts';
+
+const POLL_MS = 500;
+/** Events may be lost without a sign where something between here and the server holds them back. */
+const STREAMED_POLL_MS = 15_000;
+const AWAY = ['unreachable', 'unavailable', 'rate_limited', 'internal'];
+
+export interface FollowOptions {
+  readonly signal: AbortSignal;
+  /** The server is away, and back again. */
+  readonly onAway: (away: boolean) => void;
+}
+
+/** The last one is finished, unless the reader stops before. @throws CommandError, not while the server is away. */
+export async function* followRun(api: ServerApi, runId: string, options: FollowOptions): AsyncGenerator<ServerRun> {
+  let run = await getRun(api, runId);
+  yield run;
+  if (isFinished(run)) return;
+  const end = new AbortController();
+  const signal = AbortSignal.any([end.signal, options.signal]);
+  const changes = new RunChanges(api, runId, signal);
+  const away = new Backoff({ firstMs: 200, maxMs: 5_000 });
+  let isAway = false;
+  try {
+    while (!isFinished(run)) {
+      await (isAway ? pause(away.nextMs(), signal) : changes.next());
+      if (signal.aborted) return;
+      const found = await getRun(api, runId).catch((error: unknown) => {
+        if (error instanceof CommandError && AWAY.includes(error.code)) return null;
+        throw error;
+      });
+      if ((found === null) !== isAway) options.onAway(found === null);
+      isAway = found === null;
+      if (found === null) continue;
+      away.reset();
+      run = found;
+      yield run;
+    }
+  } finally {
+    end.abort();
+  }
+}
+
+class RunChanges {
+  private streaming = false;
+  private changed = true;
+  private wake: () => void = () => {};
+
+  constructor(
+    private readonly api: ServerApi,
+    private readonly runId: string,
+    private readonly signal: AbortSignal,
+  ) {
+    void this.listen();
+  }
+
+  /** Resolves at a change, or when it is time to look. Many changes at once are one. */
+  async next(): Promise<void> {
+    if (!this.changed) {
+      const woken = new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+      await Promise.race([woken, pause(this.streaming ? STREAMED_POLL_MS : POLL_MS, this.signal)]);
+    }
+    this.changed = false;
+  }
+
+  private async listen(): Promise<void> {
+    const backoff = new Backoff({ firstMs: 500, maxMs: 15_000 });
+    while (!this.signal.aborted) {
+      try {
+        for await (const _event of this.api.stream(`${runPath(this.runId)}/events`, this.signal)) {
+          this.streaming = true;
+          backoff.reset();
+          this.tell();
+        }
+      } catch {
+        // Without events the run is looked at; whether the server is away is found there.
+      }
+      this.streaming = false;
+      this.tell();
+      await pause(backoff.nextMs(), this.signal);
+    }
+  }
+
+  private tell(): void {
+    this.changed = true;
+    this.wake();
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,151 @@
+// `methods runs`: runs on a server listed, shown, watched, cancelled and run again.
+import { randomUUID } from 'node:crypto';
+import type { Command, CommandContext } from '../command/command.ts';
+import { UsageError } from '../command/command-error.ts';
+import type { CommandLine } from '../command/command-line.ts';
+import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { namedMethod } from '../server/named-method.ts';
+import { openServer } from '../server/open-server.ts';
+import { noteMore, PAGE_OPTIONS, readPage } from '../server/page.ts';
+import type { Query, ServerApi } from '../server/server-api.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
+import { ServerRefusal } from '../server/server-refusal.ts';
+import { table } from '../terminal/table.ts';
+import { tableWidth } from '../terminal/table-width.ts';
+import { timeOf } from '../terminal/time-of.ts';
+import { timeSpan } from '../terminal/words.ts';
+import { getRun, type LocalRunOnServer, RUNS, runPath, type ServerRun } from './server-run.ts';
+import { ServerRunView, statusWords } from './server-run-view.ts';
+import { showRunEnd, watchToRest } from './show-server-run.ts';
+
+type Action = (line: CommandLine, context: CommandContext, runId: string) => Promise<ExitCode>;
+const ACTIONS: Readonly<Record<string, Action>> = { list, show, watch, cancel, rerun };
+/** What an option belongs to; all take --server. */
+const OWN_OPTIONS: Readonly<Record<string, string>> = {
+  ...{ status: 'list', method: 'list', kind: 'list', limit: 'list', cursor: 'list' },
+  wait: 'rerun',
+};
+const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'];
+const KINDS = ['production', 'local'];
+
+export const runsCommand: Command = {
+  name: 'runs',
+  usage: 'list [--status S] [--method METHOD] [--kind K] | show ID | watch ID | cancel ID | rerun ID [--wait]',
+  summary: 'List, show, watch, cancel and repeat runs on the server',
+  details: [
+    'watch ends when the run has finished or waits for an answer (exit code 4). rerun starts a new run with the same',
+    'version and inputs.',
+  ],
+  options: {
+    status: { value: 'STATUS', help: `list: only ${STATUSES.slice(0, -1).join(', ')} or cancelled ones` },
+    method: { value: 'METHOD', help: 'list: only runs of this method: an id, a saved file or a display name' },
+    kind: { value: 'KIND', help: "list: production (default), or local for records of runs on people's computers" },
+    ...PAGE_OPTIONS,
+    wait: { help: 'rerun: watch the new run' },
+    ...SERVER_OPTIONS,
+  },
+  operands: { min: 1, max: 2, word: 'list, show, watch, cancel or rerun' },
+  examples: ['methods runs list --status failed', 'methods runs watch run_01kf3p7c5m8x2q9t4v6w0y1z2a'],
+
+  async run(line, context) {
+    const [word = '', runId] = line.operands;
+    const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
+    if (action === undefined) {
+      throw new UsageError(`runs cannot "${word}"`, `it can ${Object.keys(ACTIONS).join(', ')}`);
+    }
+    for (const [name, owner] of Object.entries(OWN_OPTIONS)) {
+      const given = name === 'wait' ? line.flag(name) : line.text(name) !== undefined;
+      if (given && owner !== word) throw new UsageError(`runs ${word} has no option --${name}`);
+    }
+    if (action === list && runId !== undefined) throw new UsageError(`runs list does not take "${runId}"`);
+    if (action !== list && runId === undefined)
+      throw new UsageError(`runs ${word} needs a RUN_ID`, 'methods runs list');
+    return action(line, context, runId ?? '');
+  },
+};
+
+async function list(line: CommandLine, context: CommandContext): Promise<ExitCode> {
+  const { output, cwd } = context;
+  const kind = oneOf('kind', line.text('kind') ?? 'production', KINDS);
+  const status = line.text('status');
+  const method = line.text('method');
+  const query: Query = { ...(status === undefined ? {} : { status: oneOf('status', status, STATUSES) }) };
+  const api = await openServer(line, context);
+  const id = method === undefined ? undefined : (await namedMethod(api, method, cwd)).id;
+  // Records of local runs are for people alone.
+  const path = kind === 'local' ? '/api/runs' : RUNS;
+  const asked = { ...query, ...(kind === 'local' ? { kind } : {}), ...(id === undefined ? {} : { method: id }) };
+  const page = await readPage<ServerRun | LocalRunOnServer>(api, path, line, asked);
+  output.document(page);
+  output.result(
+    table(['ID', 'STATUS', 'CREATED', 'RAN', 'METHOD'], page.items.map(rowOf), tableWidth(output)).join('\n'),
+  );
+  if (page.items.length === 0) output.note('There are no such runs.');
+  noteMore(page, output);
+  return EXIT.done;
+}
+
+function rowOf(run: ServerRun | LocalRunOnServer): string[] {
+  if ('kind' in run) return [run.run_id, run.status ?? '', timeOf(run.created_at), '', run.method];
+  const { timing } = run;
+  return [run.run_id, run.status, timeOf(timing.created_at), timeSpan(timing.running_ms), run.method];
+}
+
+async function show(line: CommandLine, context: CommandContext, runId: string): Promise<ExitCode> {
+  const { output } = context;
+  const api = await openServer(line, context);
+  const run = await getRun(api, runId).catch((error: unknown) => localRecord(api, runId, error));
+  if ('kind' in run) {
+    output.document(run);
+    output.result(`${run.run_id} ${run.status ?? ''}, a run on somebody's own computer`);
+    output.result(`method ${run.method}, version ${run.version_id}, ${timeOf(run.created_at)}`);
+    return EXIT.done;
+  }
+  output.line(`${run.run_id} ${statusWords(run)}`);
+  output.line(output.paint('dim', `method ${run.method}, version ${run.version_id}, ${timeOf(run.timing.created_at)}`));
+  new ServerRunView(output).list(run);
+  const ended = showRunEnd(run, output);
+  return ended === EXIT.waiting ? EXIT.waiting : EXIT.done;
+}
+
+async function localRecord(api: ServerApi, runId: string, error: unknown): Promise<LocalRunOnServer> {
+  const isUnknown = error instanceof ServerRefusal && error.code === 'not_found';
+  if (!isUnknown || api.credentialKind('/api/runs') === 'none') throw error;
+  return api.get<LocalRunOnServer>(`/api/runs/${encodeURIComponent(runId)}`).catch(() => {
+    throw error;
+  });
+}
+
+async function watch(line: CommandLine, context: CommandContext, runId: string): Promise<ExitCode> {
+  return watchToRest(await openServer(line, context), runId, context);
+}
+
+async function cancel(line: CommandLine, context: CommandContext, runId: string): Promise<ExitCode> {
+  const { output } = context;
+  const api = await openServer(line, context);
+  // A run that is cancelled already is told as such: a repeat does no harm.
+  const { value, status } = await api.send<ServerRun>('POST', `${runPath(runId)}/cancel`, undefined, {
+    idempotent: true,
+  });
+  output.document(value);
+  output.result(status === 202 ? `${runId} will be cancelled: its worker is told` : `${runId} is cancelled`);
+  return EXIT.done;
+}
+
+async function rerun(line: CommandLine, context: CommandContext, runId: string): Promise<ExitCode> {
+  const { output } = context;
+  const api = await openServer(line, context);
+  // With a key of its own an uncertain reply may be asked for again: it is one run in any case.
+  const body = { idempotency_key: randomUUID() };
+  const { value } = await api.send<ServerRun>('POST', `${runPath(runId)}/rerun`, body, { idempotent: true });
+  if (line.flag('wait')) return watchToRest(api, value.run_id, context);
+  output.document(value);
+  output.result(value.run_id);
+  output.note(`Watch it with:  methods runs watch ${value.run_id}`);
+  return EXIT.done;
+}
+
+function oneOf(option: string, given: string, known: readonly string[]): string {
+  if (known.includes(given)) return given;
+  throw new UsageError(`--${option} cannot be "${given}"`, `it is one of ${known.join(', ')}`);
+}

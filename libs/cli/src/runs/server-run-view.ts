@@ -1,0 +1,132 @@
+// Shows a run on a server as it goes: on a terminal all its steps, drawn over; elsewhere a line for each change.
+import { LiveFoot } from '../terminal/live-foot.ts';
+import type { Output, Paint } from '../terminal/output.ts';
+import { plainText } from '../terminal/plain-text.ts';
+import { spinner } from '../terminal/spinner.ts';
+import { timeSpan } from '../terminal/words.ts';
+import { isFinished, type ServerRun, type ServerStep, type ServerStepStatus } from './server-run.ts';
+
+const MARKS: Readonly<Record<ServerStepStatus, readonly [string, Paint]>> = {
+  pending: ['·', 'dim'],
+  running: ['', 'cyan'],
+  waiting: ['?', 'yellow'],
+  succeeded: ['✓', 'green'],
+  failed: ['✗', 'red'],
+  skipped: ['-', 'dim'],
+  cancelled: ['×', 'dim'],
+};
+const REASONS: Readonly<Record<string, string>> = {
+  no_worker: 'no worker of this method is connected',
+  feature_missing: 'no connected worker has what it needs',
+  sleeping: 'it waits for its time',
+};
+
+export class ServerRunView {
+  private readonly foot: LiveFoot;
+  private run: ServerRun | null = null;
+  private seenAtMs = 0;
+  private away = false;
+  private readonly told = new Map<string, string>();
+
+  constructor(private readonly output: Output) {
+    this.foot = new LiveFoot(
+      output,
+      () => this.liveLines(),
+      (line) => this.coloured(line),
+    );
+  }
+
+  show(run: ServerRun): void {
+    this.run = run;
+    this.seenAtMs = performance.now();
+    if (this.output.live) {
+      this.foot.start();
+      this.foot.redraw();
+    } else this.tellChanges(run);
+  }
+
+  /** The server cannot be reached, or can be again. */
+  serverAway(away: boolean): void {
+    this.away = away;
+    if (this.output.live) this.foot.redraw();
+    else this.output.note(away ? 'the server cannot be reached; trying again' : 'the server is there again');
+  }
+
+  /** All steps once, also those that have not begun. */
+  list(run: ServerRun): void {
+    this.run = run;
+    for (const line of this.lines().slice(1)) this.output.line(this.coloured(line));
+  }
+
+  /** What was drawn last stays. */
+  rest(): void {
+    if (!this.foot.isDrawn) return;
+    this.foot.rest();
+    this.away = false;
+    for (const line of this.lines()) this.output.line(this.coloured(line));
+  }
+
+  /** The part that fits where there are more steps than rows: the end of it, where things happen. */
+  private liveLines(): string[] {
+    const [head = '', ...steps] = this.lines();
+    const rows = Math.max(1, this.output.rows - 2);
+    const begun = steps.findLastIndex((line) => !line.startsWith(MARKS.pending[0])) + 1;
+    const from = steps.length <= rows ? 0 : Math.max(0, Math.min(steps.length, begun + 1) - rows);
+    return [head, ...steps.slice(from, from + rows)];
+  }
+
+  private lines(): string[] {
+    const { run } = this;
+    if (run === null) return [];
+    const openMs = isFinished(run) ? 0 : performance.now() - this.seenAtMs;
+    const spent = timeSpan(run.timing.running_ms + (run.status === 'running' ? openMs : 0));
+    const head = `${run.run_id} ${statusWords(run)} ${spent}${this.away ? '  (the server cannot be reached)' : ''}`;
+    return [head, ...run.steps.map((step) => this.stepLine(step, openMs))];
+  }
+
+  private stepLine(step: ServerStep, openMs: number): string {
+    const [mark] = MARKS[step.status] ?? MARKS.pending;
+    const sign = mark === '' ? spinner(performance.now()) : mark;
+    const ms = step.timing.running_ms + (step.status === 'running' ? openMs : 0);
+    const span = step.status === 'pending' || step.status === 'skipped' ? '' : ` ${timeSpan(ms)}`;
+    const fault = step.error === undefined ? '' : `  ${faultWords(step)}`;
+    return `${sign} ${nameOf(step)}${span}${fault}`;
+  }
+
+  private coloured(line: string): string {
+    const status = Object.values(MARKS).find(([mark]) => mark !== '' && line.startsWith(`${mark} `));
+    return status === undefined ? line : this.output.paint(status[1], line);
+  }
+
+  private tellChanges(run: ServerRun): void {
+    for (const step of run.steps) {
+      const before = this.told.get(step.name) ?? 'pending';
+      if (step.status === before) continue;
+      this.told.set(step.name, step.status);
+      const ended = !['running', 'waiting', 'pending'].includes(step.status);
+      const span = ended && step.status !== 'skipped' ? ` ${timeSpan(step.timing.running_ms)}` : '';
+      this.output.line(`${step.status.padEnd(9)} ${nameOf(step)}${span}`);
+      if (step.error !== undefined) this.output.line(`    ${faultWords(step)}`);
+    }
+    const state = statusWords(run);
+    if (this.told.get('') === state) return;
+    this.told.set('', state);
+    if (!isFinished(run)) this.output.line(`${run.run_id} is ${state}`);
+  }
+}
+
+function nameOf({ name }: ServerStep): string {
+  return plainText(name.replace(/@(?=require$|ensure$)/, '')).replaceAll('\n', ' ');
+}
+
+function faultWords({ error }: ServerStep): string {
+  const line = error?.line === undefined ? '' : `line ${error.line}: `;
+  return `${line}${plainText(error?.message ?? '').replaceAll('\n', ' ')}`;
+}
+
+/** `queued: no worker of this method is connected`. */
+export function statusWords({ status, queued_reason: reason, cancel_requested: cancels }: ServerRun): string {
+  if (cancels === true && status === 'running') return 'running, to be cancelled';
+  const why = reason === undefined ? undefined : REASONS[reason];
+  return why === undefined ? status : `${status}: ${why}`;
+}

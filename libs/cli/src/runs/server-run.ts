@@ -1,0 +1,75 @@
+// A run on a server: its shape, and the calls that commands make.
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import { CommandError } from '../command/command-error.ts';
+import type { ServerApi } from '../server/server-api.ts';
+import { ServerRefusal } from '../server/server-refusal.ts';
+
+export type ServerRunStatus = 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled';
+export type ServerStepStatus = 'pending' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'skipped' | 'cancelled';
+
+export interface ServerStep {
+  /** Its path. */
+  readonly name: string;
+  readonly kind: string;
+  readonly status: ServerStepStatus;
+  readonly timing: { readonly running_ms: number; readonly waiting_ms: number };
+  readonly checks?: readonly { readonly name: string; readonly status: string; readonly message: string }[];
+  readonly error?: { readonly message: string; readonly line?: number };
+}
+
+export interface ServerQuestion {
+  readonly id: string;
+  readonly step: string;
+  readonly prompt: string;
+  readonly details?: string;
+  readonly show: readonly { readonly path: string; readonly value: JsonValue }[];
+  readonly form: JsonObject;
+  readonly deadline_at: string | null;
+}
+
+/** As the server sends it; more fields stand in it. */
+export interface ServerRun {
+  readonly run_id: string;
+  readonly method: string;
+  readonly version_id: string;
+  readonly status: ServerRunStatus;
+  readonly timing: { readonly created_at: string; readonly running_ms: number; readonly queued_ms: number };
+  readonly queued_reason?: string;
+  readonly cancel_requested?: boolean;
+  readonly steps: readonly ServerStep[];
+  readonly question?: ServerQuestion;
+  readonly result?: JsonValue;
+  readonly error?: { readonly code: string; readonly message: string; readonly step?: string };
+}
+
+/** The record of a run on somebody's own computer. */
+export interface LocalRunOnServer {
+  readonly kind: 'local';
+  readonly run_id: string;
+  readonly method: string;
+  readonly version_id: string;
+  readonly status: string | null;
+  readonly created_at: string;
+}
+
+/** Takes a service key and a person's token alike. */
+export const RUNS = '/v1/runs';
+
+export function runPath(runId: string): string {
+  return `${RUNS}/${encodeURIComponent(runId)}`;
+}
+
+export function isFinished({ status }: ServerRun): boolean {
+  return status === 'succeeded' || status === 'failed' || status === 'cancelled';
+}
+
+export function getRun(api: ServerApi, runId: string): Promise<ServerRun> {
+  return api.get<ServerRun>(runPath(runId));
+}
+
+/** Values that were refused, each named. Other errors stay as they are. */
+export function namingValues(error: unknown): unknown {
+  if (!(error instanceof ServerRefusal) || error.details.length === 0) return error;
+  const faults = error.details.map(({ path = '', message = '' }) => `${path.slice(1)} ${message}`.trim());
+  return new CommandError(error.code, `${error.message}: ${faults.join('; ')}`, { hint: error.hint });
+}

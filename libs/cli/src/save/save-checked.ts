@@ -1,0 +1,32 @@
+// A save as commands make it: checked here first, with conflicts and findings shown.
+import { CommandError } from '../command/command-error.ts';
+import type { MethodFile } from '../method-file/method-file.ts';
+import type { ServerApi } from '../server/server-api.ts';
+import type { Output } from '../terminal/output.ts';
+import { checkSource, showFindings, showRefusedSource } from './check-source.ts';
+import { SaveConflict, type SavedFile, type SaveOptions, saveFile } from './save-file.ts';
+import { conflictError } from './show-conflict.ts';
+
+/** @throws CommandError */
+export async function saveChecked(
+  api: ServerApi,
+  file: MethodFile,
+  options: SaveOptions,
+  output: Output,
+): Promise<SavedFile> {
+  const warnings = checkSource(file, output);
+  try {
+    const saved = await saveFile(api, file, options);
+    showFindings(file, saved.reply.warnings, warnings, output);
+    return saved;
+  } catch (error) {
+    if (error instanceof SaveConflict) throw await conflictError(api, file, error, output);
+    showRefusedSource(file, error, output);
+    throw error instanceof CommandError && error.code === 'unreachable' ? uncertain(error, file) : error;
+  }
+}
+
+function uncertain({ code, message, hint, cause }: CommandError, { file }: MethodFile): CommandError {
+  const again = `methods save ${file}  again: what was saved is not saved twice`;
+  return new CommandError(code, message, { hint: hint === undefined ? again : `${hint}; then  ${again}`, cause });
+}

@@ -1,0 +1,63 @@
+// Why no answer came, as a sentence: names that cannot be found, closed ports, certificates, time.
+import { CommandError } from '../command/command-error.ts';
+
+const CERTIFICATE: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is signed by itself',
+  SELF_SIGNED_CERT_IN_CHAIN: 'comes from an authority this machine does not trust',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'comes from an authority this machine does not trust',
+  UNABLE_TO_GET_ISSUER_CERT: 'comes from an authority this machine does not trust',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'comes from an authority this machine does not trust',
+  CERT_HAS_EXPIRED: 'has expired',
+  CERT_NOT_YET_VALID: 'is not valid yet by the clock of this machine',
+  CERT_REVOKED: 'was revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is made out to another name',
+};
+
+const CONNECTION: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  ECONNRESET: 'the connection broke',
+  EPIPE: 'the connection broke',
+  UND_ERR_SOCKET: 'the connection broke',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no way to it',
+  ETIMEDOUT: 'it does not answer',
+  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
+  UND_ERR_HEADERS_TIMEOUT: 'it does not answer',
+  UND_ERR_BODY_TIMEOUT: 'it does not answer',
+};
+
+/** `what` is a name with its address, such as `the server at https://…`. Codes: `unreachable`, `bad_certificate`. */
+export function connectionFault(what: string, error: unknown): CommandError {
+  const codes = codesIn(error);
+  const certificate = codes.map((code) => CERTIFICATE[code]).find((words) => words !== undefined);
+  if (certificate !== undefined) {
+    const hint = 'if the authority is your own, name its file in NODE_EXTRA_CA_CERTS';
+    return new CommandError('bad_certificate', `the certificate of ${what} ${certificate}`, { hint, cause: error });
+  }
+  if (codes.some((code) => code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'EPROTO')) {
+    const hint = 'check whether its address starts with http or https';
+    return new CommandError('unreachable', `${what} does not speak TLS as this machine does`, { hint, cause: error });
+  }
+  const reason = isTimeout(error)
+    ? 'it does not answer'
+    : (codes.map((code) => CONNECTION[code]).find((words) => words !== undefined) ?? 'the connection failed');
+  const hint = 'check the address and the network; a local stack is started with  methods dev';
+  return new CommandError('unreachable', `${what} cannot be reached: ${reason}`, { hint, cause: error });
+}
+
+function isTimeout(error: unknown): boolean {
+  return chain(error).some((each) => each.name === 'TimeoutError');
+}
+
+function codesIn(error: unknown): string[] {
+  return chain(error).flatMap((each) => ('code' in each && typeof each.code === 'string' ? [each.code] : []));
+}
+
+/** The error and what it wraps; several addresses of one name fail together. */
+function chain(error: unknown, depth = 0): Error[] {
+  if (!(error instanceof Error) || depth > 8) return [];
+  const inner = error instanceof AggregateError ? error.errors.flatMap((each) => chain(each, depth + 1)) : [];
+  return [error, ...inner, ...chain(error.cause, depth + 1)];
+}

@@ -1,0 +1,42 @@
+// What proves to a server who asks. Its text goes into the request's header and nowhere else.
+import { parseBearerKey } from '@methods/auth/service-key';
+import { CommandError } from '../command/command-error.ts';
+
+export interface Credential {
+  /** What it is, for people: `sign-in`, `service key`, `local stack` or `nothing`. */
+  readonly kind: 'sign-in' | 'service-key' | 'local-stack' | 'none';
+  /** The bearer for a request, or null when there is none. @throws CommandError `sign_in_over` and the like. */
+  bearer(signal: AbortSignal): Promise<string | null>;
+  /** Called after a 401: true when another try has another bearer. */
+  renew(signal: AbortSignal): Promise<boolean>;
+}
+
+export const NO_CREDENTIAL: Credential = {
+  kind: 'none',
+  bearer: async () => null,
+  renew: async () => false,
+};
+
+/** Only the auth part is sent: the rest of a key decrypts content, which is no matter of the server's. */
+export function keyCredential(key: string, kind: 'service-key' | 'local-stack' = 'service-key'): Credential {
+  return {
+    kind,
+    bearer: async () => {
+      const parsed = parseBearerKey(key.trim());
+      if (parsed !== null) return parsed.authPart;
+      const hint = 'copy it again, whole: sk_, 43 letters and digits, _, and 49 more';
+      throw new CommandError('invalid_key', 'SERVICE_API_KEY is not a service key', { hint });
+    },
+    renew: async () => false,
+  };
+}
+
+/** Production routes take a key; all the others are for people. */
+export interface Credentials {
+  readonly forRuns: Credential;
+  readonly forPeople: Credential;
+}
+
+export function credentialFor(path: string, { forRuns, forPeople }: Credentials): Credential {
+  return path.startsWith('/v1/') ? forRuns : forPeople;
+}

@@ -1,0 +1,51 @@
+// The local stacks that run on this machine, by the ready lines they leave in the user's state folder.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** In the command line of every running stack. */
+const MAIN = 'deploy/local/src/main.ts';
+const STACKS_MAX = 100;
+
+export interface LocalStack {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly issuer: string;
+  readonly dataDir: string;
+}
+
+/** Those whose process runs: one that was killed leaves its line behind. By address. */
+export async function localStacks(stateDir: string): Promise<LocalStack[]> {
+  const folder = join(stateDir, 'methods', 'stacks');
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json')).slice(0, STACKS_MAX);
+  const stacks = await Promise.all(names.map((name) => stackOf(join(folder, name))));
+  return stacks.flatMap((stack) => stack ?? []).sort((a, b) => (a.baseUrl < b.baseUrl ? -1 : 1));
+}
+
+async function stackOf(file: string): Promise<LocalStack | null> {
+  let line: Record<string, unknown>;
+  try {
+    line = Object(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    // Removed or replaced meanwhile.
+    return null;
+  }
+  const { base_url: baseUrl, api_key: apiKey, issuer, data_dir: dataDir } = line;
+  if (typeof baseUrl !== 'string' || typeof apiKey !== 'string' || typeof issuer !== 'string') return null;
+  if (typeof dataDir !== 'string' || !(await isRunning(dataDir))) return null;
+  return { baseUrl, apiKey, issuer, dataDir };
+}
+
+/** The holder of the folder's lock is a stack, and no later process with its number. */
+async function isRunning(dataDir: string): Promise<boolean> {
+  const pid = Number(await readFile(join(dataDir, 'stack.lock'), 'utf8').catch(() => ''));
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  if (process.platform === 'linux') {
+    return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(MAIN);
+  }
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

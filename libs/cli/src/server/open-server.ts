@@ -1,0 +1,33 @@
+// Finds the server a command talks to and what it is asked with.
+import type { CommandContext } from '../command/command.ts';
+import type { CommandLine } from '../command/command-line.ts';
+import type { Config } from '../config.ts';
+import { signInCredential } from '../sign-in/sign-in-credential.ts';
+import { type ChosenServer, chooseServer } from './choose-server.ts';
+import { type Credential, type Credentials, keyCredential, NO_CREDENTIAL } from './credential.ts';
+import { developmentUser } from './development-user.ts';
+import { ServerApi } from './server-api.ts';
+import { readServerFacts, type ServerFacts } from './server-facts.ts';
+
+/**
+ * The server of `--server` (the command has SERVER_OPTIONS), METHODS_SERVER, the last sign-in, or the only local stack.
+ * Where nobody is signed in, the requests say so.
+ * @throws CommandError `no_server`, `usage` (several stacks), `unreachable`, `bad_certificate`, `not_a_server`
+ */
+export async function openServer(line: CommandLine, context: CommandContext): Promise<ServerApi> {
+  const { config, interrupted } = context;
+  const server = await chooseServer(line, config);
+  const facts = await readServerFacts(server.baseUrl, interrupted);
+  const credentials = await credentialsFor(server, facts, config);
+  return new ServerApi({ baseUrl: server.baseUrl, facts, credentials, interrupted });
+}
+
+/** A sign-in wins over a local stack's own key: it says who somebody is. */
+export async function credentialsFor(server: ChosenServer, facts: ServerFacts, config: Config): Promise<Credentials> {
+  const { stack } = server;
+  const signedIn = await signInCredential(server.baseUrl, facts.issuer, config);
+  const person: Credential = signedIn ?? (stack === null ? null : await developmentUser(stack)) ?? NO_CREDENTIAL;
+  if (config.serviceKey !== null) return { forRuns: keyCredential(config.serviceKey), forPeople: person };
+  if (signedIn !== null || stack === null) return { forRuns: person, forPeople: person };
+  return { forRuns: keyCredential(stack.apiKey, 'local-stack'), forPeople: person };
+}

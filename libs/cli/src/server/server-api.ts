@@ -1,0 +1,183 @@
+// A server as the commands use it: JSON in, JSON out, refusals as errors, and patience where a repeat does no harm.
+import { CommandError } from '../command/command-error.ts';
+import { type Credential, type Credentials, credentialFor } from './credential.ts';
+import { readEvents, type ServerSentEvent } from './event-stream.ts';
+import type { ServerFacts } from './server-facts.ts';
+import { ServerRefusal } from './server-refusal.ts';
+import { readJson, requestServer } from './server-request.ts';
+
+/** How long a busy server is asked again before it counts as a refusal. */
+const PATIENCE_MS = 10_000;
+const PAGE_ITEMS_MAX = 200;
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
+
+export type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Reply<T> {
+  readonly status: number;
+  readonly value: T;
+  readonly headers: Headers;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+export interface ServerApiParts {
+  readonly baseUrl: string;
+  readonly facts: ServerFacts;
+  readonly credentials: Credentials;
+  /** Ends every request. */
+  readonly interrupted: AbortSignal;
+}
+
+/** Every method throws CommandError: a ServerRefusal, `unreachable`, `bad_certificate`, `sign_in_over`. */
+export class ServerApi {
+  readonly baseUrl: string;
+  readonly facts: ServerFacts;
+
+  constructor(private readonly parts: ServerApiParts) {
+    this.baseUrl = parts.baseUrl;
+    this.facts = parts.facts;
+  }
+
+  /** The kind of credential that a path is asked with. */
+  credentialKind(path: string): Credential['kind'] {
+    return credentialFor(path, this.parts.credentials).kind;
+  }
+
+  /** The bearer that a path is asked with, for a part that speaks to the server by itself, such as a worker. */
+  bearer(path: string): Promise<string | null> {
+    return credentialFor(path, this.parts.credentials).bearer(this.parts.interrupted);
+  }
+
+  async get<T>(path: string, query: Query = {}): Promise<T> {
+    return (await this.send<T>('GET', withQuery(path, query))).value;
+  }
+
+  /** `idempotent`: repeating it does no harm, as with a request that carries its own key. */
+  async send<T>(
+    verb: Verb,
+    path: string,
+    body?: unknown,
+    { idempotent = REPEATABLE.has(verb) }: { readonly idempotent?: boolean } = {},
+  ): Promise<Reply<T>> {
+    const deadlineMs = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const response = await this.ask(verb, path, body === undefined ? {} : { body });
+      const waitMs = idempotent ? busyMs(response) : null;
+      if (waitMs === null || performance.now() + waitMs > deadlineMs) return this.replyOf<T>(path, response);
+      await response.body?.cancel();
+      await this.wait(waitMs);
+    }
+  }
+
+  /** One connection: it ends when the server ends it; `lastEventId` goes on after that event. */
+  async *stream(
+    path: string,
+    signal: AbortSignal,
+    { lastEventId }: { readonly lastEventId?: string } = {},
+  ): AsyncGenerator<ServerSentEvent> {
+    const headers = {
+      accept: 'text/event-stream',
+      ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+    };
+    const response = await this.ask('GET', path, { headers, timeMs: null, signal });
+    if (!response.ok || response.body === null) {
+      await this.replyOf(path, response);
+      return;
+    }
+    try {
+      yield* readEvents(response.body);
+    } catch (error) {
+      if (signal.aborted || error instanceof CommandError) throw error;
+      throw new CommandError('unreachable', `the connection to the server at ${this.baseUrl} broke`, { cause: error });
+    }
+  }
+
+  /** Newest first, at most `limit`, over as many pages as that takes. */
+  async *items<T>(path: string, query: Query = {}, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
+    let left = limit;
+    let cursor: string | null = null;
+    while (left > 0) {
+      const more: Query = { ...query, limit: Math.min(left, PAGE_ITEMS_MAX), ...(cursor === null ? {} : { cursor }) };
+      const page: Page<T> = await this.get<Page<T>>(path, more);
+      for (const item of page.items.slice(0, left)) yield item;
+      left -= page.items.length;
+      if (page.next_cursor === null || page.items.length === 0) return;
+      cursor = page.next_cursor;
+    }
+  }
+
+  private async ask(
+    verb: string,
+    path: string,
+    more: { body?: unknown; headers?: Record<string, string>; timeMs?: null; signal?: AbortSignal },
+  ): Promise<Response> {
+    const { interrupted, credentials } = this.parts;
+    const credential = credentialFor(path, credentials);
+    const { headers = {}, signal: own, ...rest } = more;
+    const signal = own === undefined ? interrupted : AbortSignal.any([own, interrupted]);
+    const once = async () => {
+      const bearer = await credential.bearer(signal);
+      const authorization: Record<string, string> = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
+      return requestServer(this.baseUrl, path, { ...rest, verb, signal, headers: { ...headers, ...authorization } });
+    };
+    const response = await once();
+    if (response.status !== 401 || !(await credential.renew(signal))) return response;
+    await response.body?.cancel();
+    return once();
+  }
+
+  private async replyOf<T>(path: string, response: Response): Promise<Reply<T>> {
+    const { status, headers } = response;
+    if (status === 204) return { status, headers, value: undefined as T };
+    // A proxy refuses in its own words.
+    const body = response.ok ? await readJson(response) : await readJson(response).catch(() => null);
+    if (response.ok) return { status, headers, value: body as T };
+    if (status === 401) throw this.unauthorized(path);
+    throw new ServerRefusal(status, body);
+  }
+
+  private unauthorized(path: string): ServerRefusal {
+    const kind = this.credentialKind(path);
+    const login = `methods login --server ${this.baseUrl}`;
+    const [message, hint] = {
+      'sign-in': ['the server does not accept the sign-in', login],
+      'service-key': ['the server does not accept SERVICE_API_KEY', 'make a key with  methods keys create --name NAME'],
+      'local-stack': ['the local stack does not accept its own key', 'start it again'],
+      none: ['nobody is signed in', login],
+    }[kind] as [string, string];
+    return new ServerRefusal(401, { error: 'unauthorized', message }, hint);
+  }
+
+  private wait(ms: number): Promise<void> {
+    const { interrupted } = this.parts;
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer);
+        reject(interrupted.reason);
+      };
+      const timer = setTimeout(() => {
+        interrupted.removeEventListener('abort', stop);
+        resolve();
+      }, ms);
+      interrupted.addEventListener('abort', stop, { once: true });
+    });
+  }
+}
+
+/** How long a busy server wants to be left alone; null: it is not busy. */
+function busyMs({ status, headers }: Response): number | null {
+  if (status !== 503 && status !== 429) return null;
+  const after = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(after) && after >= 0 ? Math.max(after * 1_000, 250) : null;
+}
+
+function withQuery(path: string, query: Query): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  if (given.length === 0) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(given as [string, string][])}`;
+}

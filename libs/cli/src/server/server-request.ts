@@ -1,0 +1,75 @@
+// One request to a server: its bounds in time and size, and what is never followed.
+import { CommandError } from '../command/command-error.ts';
+import { connectionFault } from './connection-fault.ts';
+
+const REQUEST_TIME_MS = 30_000;
+/** The largest run of the service is smaller. */
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface ServerRequest {
+  readonly verb?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly signal: AbortSignal;
+  /** Of the whole answer; null for one that does not end by itself. */
+  readonly timeMs?: number | null;
+}
+
+/** `path` starts with a slash. @throws CommandError `unreachable`, `bad_certificate`, `moved`. */
+export async function requestServer(baseUrl: string, path: string, request: ServerRequest): Promise<Response> {
+  const { verb = 'GET', headers = {}, body, signal, timeMs = REQUEST_TIME_MS } = request;
+  const what = `the server at ${baseUrl}`;
+  let response: Response;
+  try {
+    response = await fetch(baseUrl + path, {
+      method: verb,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: timeMs === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeMs)]),
+      // A credential goes where the user sent it, and a POST that becomes a GET on its way does nothing.
+      redirect: 'manual',
+    });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw connectionFault(what, error);
+  }
+  if (response.status < 300 || response.status > 399 || response.status === 304) return response;
+  const target = response.headers.get('location') ?? '';
+  const origin = URL.canParse(target, baseUrl) ? new URL(target, baseUrl).origin : null;
+  const hint = origin === null || origin === baseUrl ? undefined : `methods … --server ${origin}`;
+  throw new CommandError('moved', `${what} sends this request elsewhere`, { hint });
+}
+
+/** @throws CommandError `unreachable` when it breaks, `too_large`, `bad_reply` when it is no JSON. */
+export async function readJson(response: Response): Promise<unknown> {
+  const text = await readText(response);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new CommandError('bad_reply', `${response.url} answered ${response.status} with something that is no JSON`, {
+      hint: 'is there a proxy in between?',
+    });
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  if (response.body === null) return '';
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const part of response.body) {
+      bytes += part.byteLength;
+      if (bytes > BODY_BYTES_MAX) break;
+      parts.push(part);
+    }
+  } catch (error) {
+    throw connectionFault(response.url, error);
+  }
+  if (bytes > BODY_BYTES_MAX) throw new CommandError('too_large', `${response.url} answered more than 64 MiB`);
+  return Buffer.concat(parts).toString('utf8');
+}

@@ -1,0 +1,66 @@
+// Remembers where somebody signed in, and where last: the next command means that server too. No secret.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from './replace-file.ts';
+
+export interface KnownSignIn {
+  readonly server: string;
+  readonly issuer: string;
+}
+
+interface Memory {
+  /** null: signed out of it since. */
+  readonly last: KnownSignIn | null;
+  /** Newest first. */
+  readonly known: readonly KnownSignIn[];
+}
+
+const KNOWN_MAX = 100;
+
+export async function lastSignIn(stateDir: string): Promise<KnownSignIn | null> {
+  return (await remembered(stateDir)).last;
+}
+
+/** The issuers that signed somebody in to a server: one, unless its operator changed it. */
+export async function issuersOf(stateDir: string, server: string): Promise<string[]> {
+  const { known } = await remembered(stateDir);
+  return known.filter((each) => each.server === server).map(({ issuer }) => issuer);
+}
+
+export async function rememberSignIn(stateDir: string, { server, issuer }: KnownSignIn): Promise<void> {
+  const { known } = await remembered(stateDir);
+  const others = known.filter((each) => each.server !== server || each.issuer !== issuer);
+  const last = { server, issuer };
+  await remember(stateDir, { last, known: [last, ...others].slice(0, KNOWN_MAX) });
+}
+
+/** Signed out of the last server, no other takes its place: a command must not change its server by itself. */
+export async function forgetSignIns(stateDir: string, server: string): Promise<void> {
+  const { last, known } = await remembered(stateDir);
+  await remember(stateDir, {
+    last: last?.server === server ? null : last,
+    known: known.filter((each) => each.server !== server),
+  });
+}
+
+async function remembered(stateDir: string): Promise<Memory> {
+  try {
+    const { last, known } = Object(JSON.parse(await readFile(fileIn(stateDir), 'utf8')));
+    return { last: isKnown(last) ? last : null, known: Array.isArray(known) ? known.filter(isKnown) : [] };
+  } catch {
+    return { last: null, known: [] };
+  }
+}
+
+function isKnown(value: unknown): value is KnownSignIn {
+  const { server, issuer } = Object(value);
+  return typeof server === 'string' && typeof issuer === 'string';
+}
+
+function remember(stateDir: string, memory: Memory): Promise<void> {
+  return replaceFile(fileIn(stateDir), `${JSON.stringify(memory)}\n`);
+}
+
+function fileIn(stateDir: string): string {
+  return join(stateDir, 'methods', 'sign-ins.json');
+}

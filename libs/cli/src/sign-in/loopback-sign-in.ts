@@ -1,0 +1,53 @@
+// Signs somebody in with the browser of this machine: the code flow with PKCE (S256), back to a loopback address.
+import type { Configuration } from 'openid-client';
+import type { CommandContext } from '../command/command.ts';
+import { type IssuerNames, resourceParameter, SCOPE, signInOf } from './issuer-client.ts';
+import { issuerFault } from './issuer-fault.ts';
+import { listenOnLoopback } from './loopback-listener.ts';
+import { openBrowser } from './open-browser.ts';
+import type { SignIn } from './sign-in-store.ts';
+
+/** @throws CommandError `sign_in_refused`, `sign_in_timeout` and those of `issuerFault`. */
+export async function loopbackSignIn(
+  server: string,
+  names: IssuerNames,
+  configuration: Configuration,
+  { output, config, interrupted }: CommandContext,
+): Promise<SignIn> {
+  const client = await import('openid-client');
+  const pkceCodeVerifier = client.randomPKCECodeVerifier();
+  const [state, nonce] = [client.randomState(), client.randomNonce()];
+  const listener = await listenOnLoopback();
+  try {
+    const address = client.buildAuthorizationUrl(configuration, {
+      redirect_uri: listener.redirectUri,
+      scope: SCOPE,
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+      // Without a question to its person an issuer gives no refresh token (OpenID Connect Core, 11).
+      prompt: 'consent',
+      state,
+      nonce,
+      ...resourceParameter(names.resource),
+    });
+    output.instruction(`Sign in with your browser at\n\n  ${address.href}\n`);
+    const back = listener.untilBack(state, interrupted);
+    if (config.display) openBrowser(address.href, config.variables);
+    const { url, show } = await back;
+    try {
+      const reply = await client.authorizationCodeGrant(
+        configuration,
+        url,
+        { pkceCodeVerifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
+        resourceParameter(names.resource),
+      );
+      show(true);
+      return signInOf(reply, { server, ...names });
+    } catch (error) {
+      show(false);
+      throw issuerFault(names.issuer, error);
+    }
+  } finally {
+    listener.close();
+  }
+}

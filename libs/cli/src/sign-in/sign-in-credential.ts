@@ -1,0 +1,83 @@
+// A kept sign-in as what requests are asked with: renewed before it ends, once for all processes of its user.
+import { CommandError } from '../command/command-error.ts';
+import type { Config } from '../config.ts';
+import type { Credential } from '../server/credential.ts';
+import { withFileLock } from './file-lock.ts';
+import { discoverIssuer, resourceParameter, signInOf } from './issuer-client.ts';
+import { issuerFault, oauthError } from './issuer-fault.ts';
+import { type SignIn, SignInStore } from './sign-in-store.ts';
+
+/** Tokens are renewed so long before they end: a request and two clocks have to fit in. */
+const EARLY_MS = 60_000;
+
+/** null: nobody is signed in to this server by this issuer. */
+export async function signInCredential(
+  server: string,
+  issuer: string | null,
+  config: Pick<Config, 'stateDir' | 'keyring'>,
+): Promise<Credential | null> {
+  if (issuer === null) return null;
+  const store = new SignInStore(config);
+  let kept = await store.read(issuer, server);
+  if (kept === null) return null;
+  const current = kept;
+  const renewed = async (signal: AbortSignal) => {
+    kept = await renew(store, kept ?? current, signal);
+    return kept.accessToken;
+  };
+  return {
+    kind: 'sign-in',
+    async bearer(signal) {
+      const { accessToken, expiresAtMs } = kept ?? current;
+      return expiresAtMs - Date.now() > EARLY_MS ? accessToken : renewed(signal);
+    },
+    // The server may know better than the clock: the issuer has other keys, or this clock is wrong.
+    async renew(signal) {
+      const used = (kept ?? current).accessToken;
+      return (kept ?? current).refreshToken !== null && (await renewed(signal)) !== used;
+    },
+  };
+}
+
+/**
+ * A refresh token is good for one use, and an issuer that sees it twice ends the sign-in. So a process renews under a
+ * lock, after looking whether another one has done it while it waited, and what comes back is kept before it is used.
+ */
+async function renew(store: SignInStore, used: SignIn, signal: AbortSignal): Promise<SignIn> {
+  const { issuer, server } = used;
+  return withFileLock(store.lockFile(issuer, server), signal, async () => {
+    const kept = await store.read(issuer, server);
+    if (kept === null) throw over(server);
+    if (kept.accessToken !== used.accessToken && kept.expiresAtMs - Date.now() > EARLY_MS) return kept;
+    if (kept.refreshToken === null) {
+      if (kept.expiresAtMs > Date.now()) return kept;
+      throw over(server);
+    }
+    let fresh: SignIn;
+    try {
+      fresh = await refreshed(kept, kept.refreshToken);
+    } catch (error) {
+      if (oauthError(error) === 'invalid_grant') {
+        await store.remove(issuer, server);
+        throw over(server);
+      }
+      const fault = issuerFault(issuer, error);
+      // An issuer that is away for a moment stops nobody before the time.
+      if (fault.code === 'unreachable' && kept.expiresAtMs > Date.now()) return kept;
+      throw fault;
+    }
+    await store.write(fresh);
+    return fresh;
+  });
+}
+
+async function refreshed(signIn: SignIn, refreshToken: string): Promise<SignIn> {
+  const { refreshTokenGrant } = await import('openid-client');
+  const issuer = await discoverIssuer(signIn);
+  const reply = await refreshTokenGrant(issuer, refreshToken, resourceParameter(signIn.resource));
+  return signInOf(reply, signIn);
+}
+
+function over(server: string): CommandError {
+  return new CommandError('sign_in_over', 'the sign-in is over', { hint: `methods login --server ${server}` });
+}

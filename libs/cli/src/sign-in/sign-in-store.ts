@@ -1,0 +1,92 @@
+// Keeps sign-ins: in the system's keyring, or where there is none in a file that its owner alone can read. Tokens leave
+// it only for the requests they are made for.
+import { createHash } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CommandError } from '../command/command-error.ts';
+import type { Config } from '../config.ts';
+import { type KeyringEntry, keyringEntry } from './keyring.ts';
+import { replaceFile } from './replace-file.ts';
+
+/** A person at one server, signed in by one issuer. */
+export interface SignIn {
+  readonly server: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** The audience its access tokens are for; null: the issuer's own choice. */
+  readonly resource: string | null;
+  readonly accessToken: string;
+  /** null: the issuer gave none, and the sign-in ends with the access token. */
+  readonly refreshToken: string | null;
+  /** Unix time in ms. */
+  readonly expiresAtMs: number;
+}
+
+export type SignInPlace = 'keyring' | 'file';
+
+export class SignInStore {
+  constructor(
+    private readonly config: Pick<Config, 'stateDir' | 'keyring'>,
+    private readonly openKeyring: (account: string) => Promise<KeyringEntry | null> = keyringEntry,
+  ) {}
+
+  /** null: nobody is signed in there, or what is kept cannot be read any more. */
+  async read(issuer: string, server: string): Promise<SignIn | null> {
+    const inKeyring = await (await this.keyring(issuer, server))?.read();
+    const text = inKeyring ?? (await readFile(this.file(issuer, server), 'utf8').catch(() => null));
+    const kept = text === null ? null : signInOf(text);
+    return kept !== null && kept.issuer === issuer && kept.server === server ? kept : null;
+  }
+
+  /** @throws CommandError `store_unusable` */
+  async write(signIn: SignIn): Promise<SignInPlace> {
+    const { issuer, server } = signIn;
+    const text = JSON.stringify(signIn);
+    const keyring = await this.keyring(issuer, server);
+    if (keyring !== null && (await keyring.write(text))) {
+      await rm(this.file(issuer, server), { force: true });
+      return 'keyring';
+    }
+    try {
+      await replaceFile(this.file(issuer, server), `${text}\n`);
+    } catch (error) {
+      const hint = 'it needs a folder of yours that can be written';
+      const message = `the sign-in cannot be kept under ${this.config.stateDir}`;
+      throw new CommandError('store_unusable', message, { hint, cause: error });
+    }
+    // What is read first must not be the older one.
+    await keyring?.remove();
+    return 'file';
+  }
+
+  async remove(issuer: string, server: string): Promise<void> {
+    await (await this.keyring(issuer, server))?.remove();
+    await rm(this.file(issuer, server), { force: true });
+  }
+
+  /** Held while a sign-in is renewed, whatever place it is kept in. */
+  lockFile(issuer: string, server: string): string {
+    return `${this.file(issuer, server)}.lock`;
+  }
+
+  private async keyring(issuer: string, server: string) {
+    return this.config.keyring ? this.openKeyring(`${issuer} ${server}`) : null;
+  }
+
+  private file(issuer: string, server: string): string {
+    const name = createHash('sha256').update(`${issuer}\n${server}`).digest('hex').slice(0, 16);
+    return join(this.config.stateDir, 'methods', 'sign-ins', `${name}.json`);
+  }
+}
+
+function signInOf(text: string): SignIn | null {
+  try {
+    const kept = Object(JSON.parse(text)) as Partial<SignIn>;
+    const texts = [kept.server, kept.issuer, kept.clientId, kept.accessToken];
+    return texts.every((each) => typeof each === 'string') && typeof kept.expiresAtMs === 'number'
+      ? (kept as SignIn)
+      : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,130 @@
+// Asks for one line on the terminal. What is wrong with the line, or what it may be, is said below it at every key.
+import { emitKeypressEvents } from 'node:readline';
+import { EditedLine, type Key } from './edited-line.ts';
+import type { Output } from './output.ts';
+import { cutToWidth } from './plain-text.ts';
+
+const CLEAR_BELOW = '\r\u001b[J';
+const WRAP_OFF = '\u001b[?7l';
+const WRAP_ON = '\u001b[?7h';
+
+export interface Hint {
+  readonly text: string;
+  /** The line cannot stay as it is. */
+  readonly wrong: boolean;
+}
+
+export interface PromptOptions {
+  /** In front of the line. */
+  readonly mark: string;
+  /** Without colours and escape sequences. */
+  readonly hint: (line: string) => Hint;
+  /** To go through with the arrow keys. */
+  readonly choices?: readonly string[];
+}
+
+/** The terminal in the mode in which every key is told at once, for as long as a form is asked. */
+export class Prompter {
+  private readonly pressed: { readonly typed: string | undefined; readonly key: Key }[] = [];
+  private listener: (() => void) | null = null;
+  private readonly onKey = (typed: string | undefined, key: Key) => {
+    this.pressed.push({ typed, key });
+    this.listener?.();
+  };
+  private readonly onEnd = () => this.onKey(undefined, { name: 'd', ctrl: true });
+
+  constructor(private readonly output: Output) {}
+
+  open(): void {
+    const { stdin } = this.output.streams;
+    emitKeypressEvents(stdin);
+    stdin.setRawMode?.(true);
+    stdin.on('keypress', this.onKey);
+    stdin.on('end', this.onEnd);
+    stdin.resume();
+  }
+
+  /** Another program has the terminal, or nobody is asked any more. What was typed ahead is kept. */
+  close(): void {
+    const { stdin } = this.output.streams;
+    stdin.off('keypress', this.onKey);
+    stdin.off('end', this.onEnd);
+    stdin.setRawMode?.(false);
+    stdin.pause();
+  }
+
+  /** The line once Enter is pressed on one that is not wrong; null: nobody answers, or `signal` was aborted. */
+  async ask(options: PromptOptions, signal: AbortSignal): Promise<string | null> {
+    const line = new EditedLine();
+    const { stdout } = this.output.streams;
+    const draw = () => this.draw(line, options);
+    stdout.on('resize', draw);
+    try {
+      draw();
+      for (;;) {
+        const pressed = await this.next(signal);
+        if (pressed === null || isEnd(pressed.key, line)) return this.leave(line, options, null);
+        const { typed, key } = pressed;
+        if (key.name === 'return' || key.name === 'enter') {
+          if (!options.hint(line.text).wrong) return this.leave(line, options, line.text);
+        } else if (key.ctrl && key.name === 'c') {
+          // In this mode Ctrl-C arrives as a key, and must be what it is everywhere else.
+          process.kill(process.pid, 'SIGINT');
+        } else if (key.name === 'up' || key.name === 'down') {
+          line.text = neighbour(options.choices ?? [], line.text, key.name === 'up' ? -1 : 1);
+        } else line.press(typed, key);
+        // A pasted line is drawn once.
+        if (this.pressed.length === 0) draw();
+      }
+    } finally {
+      stdout.off('resize', draw);
+    }
+  }
+
+  private async next(signal: AbortSignal): Promise<{ typed: string | undefined; key: Key } | null> {
+    if (this.pressed.length === 0 && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.listener = resolve;
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      this.listener = null;
+    }
+    return signal.aborted ? null : (this.pressed.shift() ?? null);
+  }
+
+  private draw(line: EditedLine, { mark, hint }: PromptOptions): void {
+    const { output } = this;
+    const { text, wrong } = hint(line.text);
+    const window = line.window(output.columns - mark.length - 1);
+    const below = output.paint(
+      wrong ? 'yellow' : 'dim',
+      cutToWidth(`${' '.repeat(mark.length)}${text}`, output.columns - 1),
+    );
+    const column = mark.length + window.cursor;
+    const back = `\u001b[A\r${column === 0 ? '' : `\u001b[${column}C`}`;
+    this.write(`${CLEAR_BELOW}${WRAP_OFF}${output.paint('cyan', mark)}${window.text}\r\n${below}${back}${WRAP_ON}`);
+  }
+
+  /** What was typed stays, the hint goes. */
+  private leave(line: EditedLine, { mark }: PromptOptions, text: string | null): string | null {
+    const shown = line.window(this.output.columns - mark.length - 1).text;
+    this.write(`${CLEAR_BELOW}${this.output.paint('cyan', mark)}${shown}\r\n`);
+    return text;
+  }
+
+  private write(text: string): void {
+    this.output.streams.stdout.write(text);
+  }
+}
+
+function isEnd({ ctrl, name }: Key, line: EditedLine): boolean {
+  return ctrl === true && name === 'd' && line.text === '';
+}
+
+/** The choice before or behind the line's, round about. */
+function neighbour(choices: readonly string[], text: string, step: 1 | -1): string {
+  if (choices.length === 0) return text;
+  const at = choices.indexOf(text);
+  if (at < 0) return (step === 1 ? choices[0] : choices.at(-1)) ?? text;
+  return choices[(at + step + choices.length) % choices.length] ?? text;
+}

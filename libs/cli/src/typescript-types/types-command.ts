@@ -1,0 +1,86 @@
+// `methods types`: TypeScript types of a method's inputs and result, of a file or of a method on a server.
+import { resolve } from 'node:path';
+import { compileMethod } from '@methods/method/compile';
+import type { CompiledMethod } from '@methods/method/compiled-method';
+import type { Command, CommandContext } from '../command/command.ts';
+import { CommandError, UsageError } from '../command/command-error.ts';
+import type { CommandLine } from '../command/command-line.ts';
+import { EXIT } from '../command/exit-code.ts';
+import { writeWhole } from '../link/write-whole.ts';
+import { compileToRun } from '../method-file/local-method.ts';
+import { readMethodFile, reasonOf } from '../method-file/method-file.ts';
+import { getMethod, getSource, versionNamed } from '../server/method-calls.ts';
+import { isFileName, namedMethod } from '../server/named-method.ts';
+import { openServer } from '../server/open-server.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
+import { methodTypes } from './method-types.ts';
+
+interface TypedMethod {
+  readonly method: CompiledMethod;
+  /** What the types were made of. */
+  readonly of: string;
+}
+
+export const typesCommand: Command = {
+  name: 'types',
+  usage: 'METHOD|FILE [-o FILE] [--version VERSION] [--server URL]',
+  summary: "Write TypeScript types of a method's inputs and result",
+  details: ['Of a FILE without a server; of a METHOD its published version, or the current one if none is published.'],
+  options: {
+    output: { value: 'FILE', short: 'o', help: 'write here instead of stdout' },
+    version: { value: 'VERSION', help: 'ver_…, published or current' },
+    ...SERVER_OPTIONS,
+  },
+  operands: { min: 1, max: 1, word: 'METHOD or a FILE' },
+  examples: ['methods types refund-order.method -o src/refund-order.ts', 'methods types wf_01kac0t6xgy9s2m4n8p3q5r7v1'],
+
+  async run(line, context) {
+    const { cwd, output } = context;
+    const word = line.operands[0] ?? '';
+    const { method, of } = (await isFileName(word, cwd))
+      ? await typedFile(word, line, context)
+      : await typedMethod(word, line, context);
+    const text = methodTypes(method, `Types of ${of}, made by: methods types ${word}`);
+    const file = line.text('output') ?? null;
+    output.document({ method: method.name, file, types: text });
+    if (file === null) {
+      output.result(text);
+      return EXIT.done;
+    }
+    await writeWhole(resolve(cwd, file), text).catch((error: NodeJS.ErrnoException) => {
+      throw new CommandError('not_written', `cannot write ${file}: ${reasonOf(error)}`);
+    });
+    output.line(`Wrote ${file}.`);
+    return EXIT.done;
+  },
+};
+
+async function typedFile(word: string, line: CommandLine, { cwd, output }: CommandContext): Promise<TypedMethod> {
+  if (line.text('version') !== undefined) {
+    throw new UsageError('a file has no versions', `without --version, or by its id; see  methods list`);
+  }
+  const file = await readMethodFile(word, cwd);
+  return { method: compileToRun(file, cwd, output).method, of: word };
+}
+
+async function typedMethod(word: string, line: CommandLine, context: CommandContext): Promise<TypedMethod> {
+  const api = await openServer(line, context);
+  const { id } = await namedMethod(api, word, context.cwd);
+  const asked =
+    line.text('version') ?? ((await getMethod(api, id)).published_version === null ? 'current' : 'published');
+  const {
+    source,
+    version_id: versionId,
+    schema_version: format,
+  } = await getSource(api, id, await versionNamed(api, id, asked));
+  const { method } = compileMethod(source);
+  if (method !== null) return { method, of: `wf_${id}, ${versionId}` };
+  if (format === 'workflow/1') {
+    throw new CommandError('needs_upgrade', `${versionId} is in the format workflow/1, which has no types`, {
+      hint: 'methods upgrade FILE --write, then save it',
+    });
+  }
+  throw new CommandError('invalid_method', `${versionId} cannot be read by this version of methods`, {
+    hint: 'a newer one may be able to',
+  });
+}

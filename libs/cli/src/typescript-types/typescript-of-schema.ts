@@ -1,0 +1,193 @@
+// A JSON Schema 2020-12, as methods have them, as a TypeScript type. What TypeScript cannot say (ranges, patterns) stands
+// in a comment; what this does not know is `unknown`, so that a type never refuses a value that may be right.
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+  ownField,
+} from '@methods/method/json';
+
+const LEVELS_MAX = 64;
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+/** Keywords that say nothing of a value's type, and are worth knowing. */
+const TOLD = [
+  'format',
+  'default',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+] as const;
+
+/** `definitionName` gives the type for a name of `$defs`; `indent` is that of the line the type starts on. */
+export function typescriptOfSchema(
+  schema: JsonValue | undefined,
+  definitionName: (name: string) => string | undefined,
+  indent = '',
+): string {
+  return new TypeWriter(definitionName).write(schema, indent, 0);
+}
+
+class TypeWriter {
+  constructor(private readonly definitionName: (name: string) => string | undefined) {}
+
+  write(schema: JsonValue | undefined, indent: string, level: number): string {
+    if (schema === false) return 'never';
+    if (!isJsonObject(schema) || level > LEVELS_MAX) return 'unknown';
+    const parts = [
+      this.reference(schema),
+      literals(schema),
+      ...this.combined(schema, indent, level),
+      this.typed(schema, indent, level),
+    ].filter((part) => part !== undefined);
+    const told = [...new Set(parts)].filter((part) => part !== 'unknown');
+    // An enumeration, or a const, is narrower than the type beside it.
+    const [only = 'unknown'] = told;
+    if (told.length < 2 || literals(schema) !== undefined) return literals(schema) ?? only;
+    return told.map(inBrackets).join(' & ');
+  }
+
+  private reference(schema: JsonObject): string | undefined {
+    const reference = ownField(schema, '$ref');
+    if (typeof reference !== 'string') return undefined;
+    const name = /^#\/\$defs\/([^/]+)$/.exec(reference)?.[1];
+    return (name === undefined ? undefined : this.definitionName(name)) ?? 'unknown';
+  }
+
+  private combined(schema: JsonObject, indent: string, level: number): string[] {
+    const of = (keyword: string) => {
+      const members = ownField(schema, keyword);
+      return isJsonList(members) ? members.map((member) => this.write(member, indent, level + 1)) : [];
+    };
+    const parts = of('allOf');
+    for (const keyword of ['anyOf', 'oneOf']) {
+      const members = of(keyword);
+      if (members.length > 0) parts.push(unionOf(members));
+    }
+    return parts;
+  }
+
+  private typed(schema: JsonObject, indent: string, level: number): string | undefined {
+    const type = ownField(schema, 'type');
+    if (isJsonList(type)) return unionOf(type.map((each) => this.plain(each, schema, indent, level)));
+    return type === undefined ? undefined : this.plain(type, schema, indent, level);
+  }
+
+  private plain(type: JsonValue, schema: JsonObject, indent: string, level: number): string {
+    switch (type) {
+      case 'null':
+      case 'boolean':
+      case 'string':
+      case 'number':
+        return type;
+      case 'integer':
+        return 'number';
+      case 'array':
+        return this.list(schema, indent, level);
+      case 'object':
+        return this.object(schema, indent, level);
+      default:
+        return 'unknown';
+    }
+  }
+
+  private list(schema: JsonObject, indent: string, level: number): string {
+    const first = ownField(schema, 'prefixItems');
+    const item = this.write(ownField(schema, 'items'), indent, level + 1);
+    if (!isJsonList(first)) return `${inBrackets(item)}[]`;
+    // A list may always be shorter: how many items there must be is `minItems`.
+    const places = first.map((place) => `(${this.write(place, indent, level + 1)})?`);
+    return `[${[...places, ...(item === 'never' ? [] : [`...${inBrackets(item)}[]`])].join(', ')}]`;
+  }
+
+  private object(schema: JsonObject, indent: string, level: number): string {
+    const properties = ownField(schema, 'properties');
+    const rest = ownField(schema, 'additionalProperties');
+    const fields = isJsonObject(properties) ? Object.entries(properties) : [];
+    const others = ownField(schema, 'patternProperties') === undefined ? rest : true;
+    if (fields.length === 0) {
+      if (others === false) return 'Record<string, never>';
+      return `{ [name: string]: ${this.write(others === true ? undefined : others, indent, level + 1)} }`;
+    }
+    const required = ownField(schema, 'required');
+    const needed = new Set(isJsonList(required) ? required : []);
+    const inner = `${indent}  `;
+    const lines = fields.flatMap(([name, field]) => [
+      ...commentOf(field, inner),
+      `${inner}${keyOf(name)}${needed.has(name) ? '' : '?'}: ${this.write(field, inner, level + 1)};`,
+    ]);
+    // What else there is may be of any type: TypeScript wants the named fields to fit it as well.
+    if (others !== false && others !== undefined) lines.push(`${inner}[name: string]: unknown;`);
+    return `{\n${lines.join('\n')}\n${indent}}`;
+  }
+}
+
+function literals(schema: JsonObject): string | undefined {
+  const constant = ownField(schema, 'const');
+  if (constant !== undefined) return literalOf(constant);
+  const values = ownField(schema, 'enum');
+  return isJsonList(values) ? unionOf(values.map(literalOf)) : undefined;
+}
+
+function literalOf(value: JsonValue): string {
+  return typeof value === 'object' && value !== null ? 'unknown' : JSON.stringify(value);
+}
+
+function unionOf(members: readonly string[]): string {
+  if (members.includes('unknown')) return 'unknown';
+  const different = [...new Set(members)].filter((member) => member !== 'never');
+  if (different.length === 0) return 'never';
+  return different.length === 1 ? (different[0] ?? 'never') : different.map(inUnion).join(' | ');
+}
+
+/** Binds less than `[]` and `&` do. */
+function inBrackets(type: string): string {
+  return / [|&] /.test(withoutBraces(type)) ? `(${type})` : type;
+}
+
+function inUnion(type: string): string {
+  return / & /.test(withoutBraces(type)) ? `(${type})` : type;
+}
+
+/** Only what stands outside of braces, brackets and quotes binds. */
+function withoutBraces(type: string): string {
+  let depth = 0;
+  let outside = '';
+  for (const [part] of type.matchAll(/"(?:[^"\\]|\\.)*"|\/\*[\s\S]*?\*\/|[\s\S]/g)) {
+    if (/^[{[(]$/.test(part)) depth++;
+    if (depth === 0 && part.length === 1) outside += part;
+    if (/^[}\])]$/.test(part)) depth--;
+  }
+  return outside;
+}
+
+function keyOf(name: string): string {
+  return IDENTIFIER.test(name) ? name : JSON.stringify(name);
+}
+
+/** Lines of a comment; none where there is nothing to say. `schema` is a field's or a whole type's. */
+export function commentOf(schema: JsonValue | JsonSchema | undefined, indent: string): string[] {
+  if (!isJsonObject(schema)) return [];
+  const words = [ownField(schema, 'title'), ownField(schema, 'description')].flatMap((text) =>
+    typeof text === 'string' ? text.split('\n') : [],
+  );
+  const told = TOLD.flatMap((keyword) => {
+    const value = ownField(schema, keyword);
+    return value === undefined ? [] : [`${keyword} ${typeof value === 'string' ? value : JSON.stringify(value)}`];
+  });
+  const secret = ownField(schema, 'x-secret') === true ? ['secret: masked wherever it is shown'] : [];
+  const lines = [...words, ...(told.length > 0 ? [told.join(', ')] : []), ...secret]
+    .map((line) => line.replaceAll('*/', '*\\/').trim())
+    .filter((line) => line !== '');
+  if (lines.length < 2) return lines.map((line) => `${indent}/** ${line} */`);
+  return [`${indent}/**`, ...lines.map((line) => `${indent} * ${line}`), `${indent} */`];
+}

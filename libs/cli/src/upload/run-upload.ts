@@ -1,0 +1,126 @@
+// Sends the record of a local run to the server as the run goes on. A server that is away does not hold the run up: the
+// record follows, and at the end it is waited for.
+import { Backoff } from '@methods/base/backoff';
+import type { JsonObject } from '@methods/method/json';
+import { CommandError } from '../command/command-error.ts';
+import type { ServerApi } from '../server/server-api.ts';
+import { ServerRefusal } from '../server/server-refusal.ts';
+
+/** Between two records while the run goes on. */
+const PAUSE_MS = 1_000;
+const LAST_TRIES_MS = 15_000;
+/** A place in the sequence for each record of an attempt: far more than a run sends. */
+const RECORDS_MAX = 1_000_000;
+
+export interface RunUploadParts {
+  readonly runId: string;
+  /** Bare. */
+  readonly methodId: string;
+  readonly versionId: string;
+  /** Each attempt's records stand above those of the attempts before. */
+  readonly attempt: number;
+  readonly open: () => Promise<ServerApi>;
+  /** Prints a line beside a live view. */
+  readonly say: (line: string) => void;
+  readonly lastTriesMs?: number;
+}
+
+export class RunUpload {
+  private sequence: number;
+  /** Makes the newest record; null: it is sent. */
+  private due: (() => JsonObject) | null = null;
+  private sending: Promise<void> | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private api: ServerApi | null = null;
+  private saidAway = false;
+  private over = false;
+
+  constructor(private readonly parts: RunUploadParts) {
+    this.sequence = parts.attempt * RECORDS_MAX;
+  }
+
+  /** `record` is called when the record is sent: what comes meanwhile is in it. */
+  changed(record: () => JsonObject): void {
+    if (this.over) return;
+    this.due = record;
+    if (this.sending !== null || this.timer !== null) return;
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      this.sending = this.sendDue().finally(() => {
+        this.sending = null;
+        if (this.due !== null) this.changed(this.due);
+      });
+    }, PAUSE_MS).unref();
+  }
+
+  /** The last record, whatever was sent before. True: the server has it. */
+  async finish(record: JsonObject): Promise<boolean> {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+    this.due = null;
+    const wasOver = this.over;
+    this.over = true;
+    await this.sending;
+    if (wasOver) return false;
+    const backoff = new Backoff({ firstMs: 300, maxMs: 3_000 });
+    const { lastTriesMs = LAST_TRIES_MS, say } = this.parts;
+    const endMs = performance.now() + lastTriesMs;
+    for (;;) {
+      const fault = await this.send(record);
+      if (fault === null) {
+        if (this.saidAway) say('The record of the run has been sent.');
+        return true;
+      }
+      const waitMs = backoff.nextMs();
+      if (!isPassing(fault) || performance.now() + waitMs > endMs) {
+        say(`The record of the run was not sent: ${fault.message}.`);
+        return false;
+      }
+      this.sayAway(fault);
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+
+  private async sendDue(): Promise<void> {
+    const { due } = this;
+    if (due === null) return;
+    this.due = null;
+    const fault = await this.send(due());
+    if (fault === null) return;
+    if (isPassing(fault)) this.sayAway(fault);
+    else if (!this.over) {
+      this.over = true;
+      this.parts.say(`The record of the run is not sent: ${fault.message}.`);
+    }
+  }
+
+  /** Null: it has arrived. */
+  private async send(inspection: JsonObject): Promise<CommandError | null> {
+    const { runId, methodId, versionId, open } = this.parts;
+    this.sequence++;
+    try {
+      this.api ??= await open();
+      const body = { workflow_id: methodId, version_id: versionId, sequence: this.sequence, inspection };
+      await this.api.send('PUT', `/api/cli/runs/${runId}`, body);
+      return null;
+    } catch (error) {
+      // Interrupted, or a fault of ours: the run matters more than its record.
+      return error instanceof CommandError ? error : new CommandError('interrupted', 'it was interrupted');
+    }
+  }
+
+  private sayAway(fault: CommandError): void {
+    if (this.saidAway) return;
+    this.saidAway = true;
+    this.parts.say(`${capital(fault.message)}; the run goes on, and its record follows.`);
+  }
+}
+
+function isPassing(fault: CommandError): boolean {
+  if (fault instanceof ServerRefusal) return fault.status >= 500 || fault.status === 429;
+  return fault.code === 'unreachable' || fault.code === 'unavailable';
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

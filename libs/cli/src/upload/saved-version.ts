@@ -1,0 +1,61 @@
+// Whether the record of a run may go to a server: only of a file whose exact bytes are a version saved there.
+import type { CommandContext } from '../command/command.ts';
+import { CommandError, UsageError } from '../command/command-error.ts';
+import type { CommandLine } from '../command/command-line.ts';
+import type { OptionWords } from '../command/command-words.ts';
+import type { LocalRunRecord } from '../local-run/run-record.ts';
+import type { ServerApi } from '../server/server-api.ts';
+import { lastSignIn } from '../sign-in/last-sign-in.ts';
+
+export const UPLOAD_OPTIONS = {
+  upload: { help: 'send the record of the run to the server as it grows; default when signed in' },
+  'no-upload': { help: 'keep the record here' },
+} as const satisfies Readonly<Record<string, OptionWords>>;
+
+export interface UploadTarget {
+  /** Bare. */
+  readonly methodId: string;
+  readonly versionId: string;
+  readonly open: () => Promise<ServerApi>;
+}
+
+/**
+ * Null: the record stays here. Nothing is asked of the network yet. `file` is absolute. @throws CommandError where
+ * --upload was given and the file is no saved version: `not_saved`.
+ */
+export async function uploadTarget(
+  file: string,
+  sha256: LocalRunRecord['sha256'],
+  line: CommandLine,
+  context: CommandContext,
+): Promise<UploadTarget | null> {
+  const asked = line.flag('upload');
+  if (asked && line.flag('no-upload')) throw new UsageError('--upload and --no-upload exclude each other');
+  if (line.flag('no-upload') || (!asked && !(await isSignedIn(context)))) return null;
+  const { chooseServer } = await import('../server/choose-server.ts');
+  const { FileLinks } = await import('../link/link-file.ts');
+  try {
+    const { baseUrl } = await chooseServer(line, context.config);
+    const link = await new FileLinks(file).read(baseUrl);
+    const methods = `methods save ${line.operands[0] ?? 'FILE'}`;
+    if (link?.state !== 'saved') {
+      throw new CommandError('not_saved', `the file has no method on ${baseUrl}`, { hint: methods });
+    }
+    if (link.sha256 !== sha256) {
+      throw new CommandError('not_saved', 'the file was changed since it was saved', { hint: methods });
+    }
+    const open = async () => {
+      const { openServer } = await import('../server/open-server.ts');
+      return openServer(line, context);
+    };
+    return { methodId: link.methodId, versionId: link.versionId, open };
+  } catch (error) {
+    // Nobody asked for it: a run is no worse for a record that stays here.
+    if (!asked && error instanceof CommandError) return null;
+    throw error;
+  }
+}
+
+async function isSignedIn({ config }: CommandContext): Promise<boolean> {
+  return (await lastSignIn(config.stateDir).catch(() => null)) !== null;
+}

@@ -1,0 +1,48 @@
+// The worker inside this process.
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '@methods/base/clock';
+import { StepFetch } from '@methods/executor/step-fetch';
+import { Worker } from '@methods/worker/worker';
+import type { Config } from '../config.ts';
+import type { WorkerReport } from './worker-report.ts';
+
+/** Less than the process has after its first interrupt. */
+const DRAIN_MS = 10_000;
+
+export interface StartedWorkerOptions {
+  /** host:port of the run-schedulers. */
+  readonly addresses: readonly string[];
+  readonly authPart: string;
+  readonly methods: readonly string[];
+  readonly concurrency: number;
+  readonly sandbox: boolean;
+}
+
+export async function startWorker(options: StartedWorkerOptions, report: WorkerReport, config: Config) {
+  const stepFetch = new StepFetch();
+  const folder = join(config.cacheDir ?? tmpdir(), 'methods');
+  // The key is the worker's own; a step that could read it could act for the whole organization.
+  const secrets = new Map([...config.variables].filter(([name]) => name !== 'SERVICE_API_KEY'));
+  const worker = new Worker({
+    ...options,
+    secrets,
+    dataDir: join(folder, 'worker'),
+    cacheDir: join(folder, 'environments'),
+    allowInstallScripts: false,
+    path: config.path,
+    fetch: stepFetch.fetch,
+    clock: systemClock,
+    logger: report.logger,
+    drainMs: DRAIN_MS,
+    onConnected: () => report.connected(),
+    onRunEnded: (run, end) => report.runEnded(run, end),
+  });
+  await worker.start();
+  return {
+    stop: async () => {
+      await worker.stop();
+      await stepFetch.stop();
+    },
+  };
+}

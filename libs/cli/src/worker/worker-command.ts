@@ -1,0 +1,95 @@
+// `methods worker`: executes runs of the named methods on this machine until it is stopped.
+import { productionMethodId } from '@methods/base/ids';
+import type { Command, CommandContext } from '../command/command.ts';
+import { CommandError, UsageError } from '../command/command-error.ts';
+import type { CommandLine } from '../command/command-line.ts';
+import { EXIT } from '../command/exit-code.ts';
+import { RUNS } from '../runs/server-run.ts';
+import { namedMethod } from '../server/named-method.ts';
+import { openServer } from '../server/open-server.ts';
+import type { ServerApi } from '../server/server-api.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
+import { WorkerReport } from './worker-report.ts';
+
+const CONCURRENCY_MAX = 10_000;
+
+export const workerCommand: Command = {
+  name: 'worker',
+  usage: '--method METHOD [--method METHOD]… [--concurrency N] [--server URL]',
+  summary: 'Execute runs of methods on this machine',
+  details: [
+    'METHOD is an id (wf_…), a saved file or a display name. The key comes from SERVICE_API_KEY, or is that of the local',
+    'stack. Secrets that methods declare come from the environment. A first SIGTERM or Ctrl-C lets the present steps end',
+    'and gives the runs back; the second ends at once.',
+  ],
+  endsByInterrupt: true,
+  options: {
+    method: { value: 'METHOD', many: true, help: 'whose runs it takes; may be given several times' },
+    concurrency: { value: 'N', help: 'runs executed side by side; default 10' },
+    'no-sandbox': { help: 'let steps see what this process sees, also where bubblewrap works' },
+    ...SERVER_OPTIONS,
+  },
+  operands: { min: 0, max: 0, word: 'METHOD' },
+  examples: [
+    'methods worker --method refund-order.method --concurrency 4',
+    'methods worker --method wf_01hzy3k9q8m2n4p6r8s0t2v4w6 --json',
+  ],
+
+  async run(line, context) {
+    const { output, interrupted, cwd } = context;
+    const words = line.texts('method');
+    if (words.length === 0)
+      throw new UsageError('worker needs a --method', `usage: methods worker ${workerCommand.usage}`);
+    const concurrency = concurrencyOf(line);
+    const api = await openServer(line, context);
+    const methods = await Promise.all(words.map((word) => namedMethod(api, word, cwd)));
+    const { addresses, authPart } = await schedulerOf(api);
+    const ids = [...new Set(methods.map(({ id }) => productionMethodId(id)))];
+    const report = new WorkerReport(output, { methods: ids, concurrency, server: api.baseUrl });
+    const { startWorker } = await import('./start-worker.ts');
+    const sandbox = !line.flag('no-sandbox');
+    const worker = await startWorker(
+      { addresses, authPart, methods: ids, concurrency, sandbox },
+      report,
+      context.config,
+    );
+    await Promise.race([untilAborted(interrupted), report.refused]);
+    report.stopping();
+    await worker.stop();
+    const refusal = report.refusal;
+    if (refusal !== null) throw refusal;
+    report.stopped();
+    return EXIT.done;
+  },
+};
+
+/** Asked before there is a worker: a key that is not accepted is told at once. */
+async function schedulerOf(api: ServerApi) {
+  const { grpcUrl } = api.facts;
+  if (grpcUrl === null) {
+    const hint = 'its operator sets GRPC_PUBLIC_URL';
+    throw new CommandError('no_worker_address', `${api.baseUrl} does not tell where workers connect`, { hint });
+  }
+  const kind = api.credentialKind(RUNS);
+  const authPart = kind === 'none' ? null : await api.bearer(RUNS);
+  if (authPart === null || kind === 'sign-in') {
+    const hint = 'make a key with  methods keys create --name NAME  and set SERVICE_API_KEY';
+    throw new CommandError('no_key', 'a worker needs a service key, and SERVICE_API_KEY is not set', { hint });
+  }
+  await api.get(RUNS, { limit: 1 });
+  return { addresses: grpcUrl.split(','), authPart };
+}
+
+function concurrencyOf(line: CommandLine): number {
+  const text = line.text('concurrency') ?? '10';
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= 1 && count <= CONCURRENCY_MAX) return count;
+  throw new UsageError(`--concurrency is a number from 1 to ${CONCURRENCY_MAX}`);
+}
+
+function untilAborted(signal: CommandContext['interrupted']): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

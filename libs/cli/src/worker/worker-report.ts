@@ -1,0 +1,96 @@
+// What a worker says while it works: a ready line, a line a run, and its connection lost and found. With --json each of
+// them is one JSON line.
+import type { Logger } from '@methods/logging/logger';
+import { CommandError } from '../command/command-error.ts';
+import type { Output, Paint } from '../terminal/output.ts';
+import { timeSpan } from '../terminal/words.ts';
+
+const ENDS: Readonly<Record<string, Paint>> = { succeeded: 'green', failed: 'red', waiting: 'yellow', lost: 'red' };
+
+interface Facts {
+  readonly methods: readonly string[];
+  readonly concurrency: number;
+  readonly server: string;
+}
+
+export class WorkerReport {
+  /** Resolves when the server does not accept the key. */
+  readonly refused: Promise<void>;
+  refusal: CommandError | null = null;
+  private refuse: () => void = () => {};
+  private state: 'starting' | 'connected' | 'away' | 'stopping' = 'starting';
+
+  constructor(
+    private readonly output: Output,
+    private readonly facts: Facts,
+  ) {
+    this.refused = new Promise((resolve) => {
+      this.refuse = resolve;
+    });
+  }
+
+  /** Only what somebody at the terminal can use of the worker's log. */
+  get logger(): Logger {
+    const nothing = () => {};
+    const logger: Logger = {
+      debug: nothing,
+      info: nothing,
+      warn: (fields, message) => this.logged(fields, message),
+      error: (fields, message) => this.logged(fields, message),
+      child: () => logger,
+    };
+    return logger;
+  }
+
+  connected(): void {
+    const { methods, concurrency, server } = this.facts;
+    const again = this.state === 'away';
+    if (this.state === 'connected' || this.state === 'stopping') return;
+    this.state = 'connected';
+    if (again) return this.say({ event: 'connected' }, 'Connected again');
+    const words = `Ready: ${methods.join(', ')}, ${concurrency} at a time, at ${server}`;
+    this.say({ event: 'ready', ready: true, methods, concurrency, server }, words);
+  }
+
+  runEnded(run: { readonly runId: string; readonly method: string; readonly attempt: number }, end: string): void {
+    const { runId, method, attempt } = run;
+    const paint = ENDS[end] ?? 'dim';
+    const tried = attempt > 1 ? `, attempt ${attempt}` : '';
+    const words = `${this.output.paint(paint, end)} ${runId} ${this.output.paint('dim', `${method}${tried}`)}`;
+    this.say({ event: 'run', run_id: runId, method, attempt, end }, words);
+  }
+
+  stopping(): void {
+    this.state = 'stopping';
+    this.say({ event: 'draining' }, 'Stopping: present steps end, runs are given back');
+  }
+
+  stopped(): void {
+    this.say({ event: 'stopped' }, 'Stopped');
+  }
+
+  private logged(fields: Readonly<Record<string, unknown>>, message: string): void {
+    if (message !== 'not connected') {
+      const run = typeof fields.run === 'string' ? ` (${fields.run})` : '';
+      this.output.note(`${message}${run}`);
+      return;
+    }
+    const { code, waitMs } = fields;
+    if (code === 'unauthorized' || code === 'forbidden') {
+      const hint = 'make a key with  methods keys create --name NAME  and set SERVICE_API_KEY';
+      this.refusal = new CommandError('unauthorized', 'the server does not accept the key of this worker', { hint });
+      return this.refuse();
+    }
+    // One line for an outage, however often it is tried.
+    if (this.state === 'away' || this.state === 'stopping') return;
+    const again = typeof waitMs === 'number' ? `, trying again in ${timeSpan(waitMs)}` : '';
+    const words = this.state === 'starting' ? 'No connection yet' : 'The connection is lost';
+    if (this.state === 'connected') this.state = 'away';
+    this.say({ event: 'disconnected', code: String(code) }, `${words} (${String(code)})${again}`);
+  }
+
+  private say(fields: Readonly<Record<string, unknown>>, words: string): void {
+    this.output.jsonLine({ at: new Date().toISOString(), ...fields });
+    this.output.line(words);
+  }
+}

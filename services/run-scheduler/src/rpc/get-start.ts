@@ -1,0 +1,21 @@
+// get_start: what a run was started with, for another start like it. The new run has a key and an id of its own.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { GetStart, StartRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { RunActors } from '../actor/run-actors.ts';
+import { getRun } from './get-run.ts';
+import { answererNumber } from './run-message.ts';
+
+export async function getStart(actors: RunActors, request: GetStart): Promise<MessageInitShape<typeof StartRunSchema>> {
+  const { facts } = await getRun(actors, request);
+  return {
+    orgId: facts.orgId,
+    method: facts.method,
+    versionId: facts.versionId,
+    inputsJson: facts.inputsJson,
+    webhookUrl: facts.webhookUrl ?? '',
+    keyId: facts.keyId,
+    answerBy: answererNumber(facts.answerBy),
+    metadata: facts.metadata,
+    needs: facts.needs === '' ? [] : facts.needs.split(','),
+  };
+}

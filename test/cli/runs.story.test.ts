@@ -1,0 +1,345 @@
+// What people do with runs from the command line: start, list, watch, cancel, answer, run again, execute them with a
+// worker of their own, and send the record of a run on their own computer.
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { METHODS } from '@methods/cli/cli.fixture';
+import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
+import type { RunBody } from '../e2e/api-client.ts';
+import { type Stack, startStack } from '../e2e/stack.ts';
+import { until } from '../harness/until.ts';
+import { SeveredServer } from './severed-server.ts';
+import { type StackDesk, stackDesk } from './stack-desk.ts';
+
+/** Holds until there is a file. */
+const HELD = `format: method/2
+name: held
+inputs: { gate: string }
+steps:
+  - name: begin
+    node: |
+      return { ok: true }
+    out: { ok: boolean }
+  - name: hold
+    in: [inputs.gate]
+    node: |
+      const { existsSync } = await import('node:fs')
+      console.log('holding')
+      while (!existsSync(gate)) await new Promise(go => setTimeout(go, 20))
+      return { ok: true }
+    out: { ok: boolean }
+  - name: last
+    node: |
+      return { ok: true }
+    out: { ok: boolean }
+result: { ok: =steps.hold.ok }
+`;
+
+interface WorkerLine {
+  readonly event: string;
+  readonly run_id?: string;
+  readonly end?: string;
+}
+
+let stack: Stack;
+let desk: StackDesk;
+let worker: StartedWorker;
+const terminals: TerminalProcess[] = [];
+const methods = (...args: string[]) => desk.folder.methods(args, desk.env);
+const json = async <T>(...args: string[]) => (await desk.folder.json<T>(args, desk.env)).document;
+const gate = (name: string) => join(desk.folder.dir, `${name}.gate`);
+const openGate = (name: string) => writeFile(gate(name), '');
+const startHeld = async (name: string) => {
+  const { stdout } = await methods('start', 'held.method', '--inputs', JSON.stringify({ gate: gate(name) }), '--quiet');
+  return stdout.trim();
+};
+
+class StartedWorker {
+  readonly lines: WorkerLine[] = [];
+  readonly exited: Promise<number | null>;
+  private readonly child: ChildProcess;
+  private rest = '';
+  private complaints = '';
+
+  constructor(...args: string[]) {
+    this.child = desk.folder.spawn(['worker', '--json', '--no-sandbox', ...args], desk.env);
+    this.child.stdout?.on('data', (chunk: Buffer) => {
+      const lines = (this.rest + chunk.toString()).split('\n');
+      this.rest = lines.pop() ?? '';
+      for (const line of lines) this.lines.push(JSON.parse(line) as WorkerLine);
+    });
+    this.child.stderr?.on('data', (chunk: Buffer) => {
+      this.complaints += chunk.toString();
+    });
+    this.exited = new Promise((resolve) => this.child.on('close', resolve));
+  }
+
+  says(what: string, isSo: (line: WorkerLine) => boolean): Promise<WorkerLine> {
+    return until(
+      what,
+      () => {
+        if (this.child.exitCode !== null) throw new Error(`the worker ended: ${this.complaints}`);
+        return this.lines.find(isSo);
+      },
+      30_000,
+    );
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+}
+
+function onTerminal(...args: string[]): TerminalProcess {
+  const env = { HOME: desk.folder.dir, ...desk.env };
+  const terminal = new TerminalProcess(process.execPath, [METHODS, ...args], { cwd: desk.folder.dir, env });
+  terminals.push(terminal);
+  return terminal;
+}
+
+before(async () => {
+  stack = await startStack('cli-runs', { env: { WORKER_LEASE_MS: '4000', HEARTBEAT_MS: '500' } });
+  desk = await stackDesk(stack);
+  await desk.folder.write('held.method', HELD);
+  for (const args of [
+    ['save', 'held.method'],
+    ['publish', 'held.method'],
+  ]) {
+    const end = await methods(...args);
+    assert.equal(end.code, 0, end.stderr);
+  }
+  worker = new StartedWorker('--method', 'held.method', '--concurrency', '3');
+  await worker.says('it is ready', ({ event }) => event === 'ready');
+});
+afterEach(() => {
+  for (const terminal of terminals.splice(0)) terminal.stop();
+});
+after(async () => {
+  worker?.signal('SIGKILL');
+  await desk?.folder.remove();
+  await stack?.stop();
+});
+
+test('a run is started and waited for, and the same key starts it once', async () => {
+  const greet = stack.method('greet');
+  const end = await methods('start', greet, '--inputs', '{"name": "Ann"}', '--wait', '--key', 'greet-ann-1');
+  assert.equal(end.code, 0, end.stderr);
+  assert.match(end.stdout, /^succeeded compose .*s$/m);
+  assert.match(end.stdout, /"greeting": "Hello, Ann!"/);
+  const run = await json<RunBody>('start', greet, '--inputs', '{"name": "Ann"}', '--wait', '--key', 'greet-ann-1');
+  const [runId] = /run_\w{26}/.exec(end.stdout) ?? [];
+  if (runId !== undefined) assert.equal(run.run_id, runId);
+  assert.deepEqual(run.result, { greeting: 'Hello, Ann!' });
+  const wrong = await methods('start', greet, '--inputs', '{"times": 99}');
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /^error: .*times/m);
+});
+
+test('runs are listed by status and method, and shown', async () => {
+  const greet = stack.method('greet');
+  const started = await json<RunBody>('start', greet, '--wait');
+  const page = await json<{ items: RunBody[]; next_cursor: string | null }>('runs', 'list', '--method', greet);
+  assert.equal(page.items[0]?.run_id, started.run_id);
+  const failed = await json<{ items: RunBody[] }>('runs', 'list', '--method', greet, '--status', 'failed');
+  assert.deepEqual(failed.items, []);
+  const listed = await methods('runs', 'list');
+  assert.match(listed.stdout, new RegExp(`^ID +STATUS +CREATED +RAN +METHOD\n[^]*${started.run_id} +succeeded`, 'm'));
+  const shown = await methods('runs', 'show', started.run_id);
+  assert.deepEqual([shown.code, shown.stderr], [0, '']);
+  assert.match(shown.stdout, /✓ compose/);
+  const nothing = await methods('runs', 'show', 'run_00000000000000000000000000');
+  assert.equal(nothing.code, 1);
+  const usage = await methods('runs', 'list', '--status', 'done');
+  assert.deepEqual([usage.code, usage.stdout], [2, '']);
+});
+
+test('a watched run is drawn over, cleanly where the terminal is resized, and stands there once at the end', async () => {
+  const runId = await startHeld('watched');
+  const terminal = onTerminal('runs', 'watch', runId);
+  await terminal.until('the steps', ({ lines }) => lines.some((line) => /^. hold \d/.test(line)));
+  await terminal.until('the spinner turned', () => new Set(terminal.output.match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏](?= hold)/g)).size > 2);
+  for (const columns of [24, 80]) {
+    terminal.resize(columns);
+    const before = terminal.output.length;
+    await terminal.until('it is drawn again', () => terminal.output.slice(before).split('\u001b[J').length > 3);
+    const { lines } = terminal.screen;
+    assert.equal(lines.length, 4, terminal.screen.text);
+    assert.ok(lines[0]?.startsWith(runId.slice(0, columns - 1)), terminal.screen.text);
+    assert.ok(lines.every((line) => line.length < columns));
+  }
+  await openGate('watched');
+  assert.equal(await terminal.exited, 0);
+  const { lines, cursorVisible } = terminal.screen;
+  assert.equal(lines.filter((line) => line.includes('hold')).length, 1, terminal.screen.text);
+  assert.deepEqual(
+    lines.slice(1, 4).map((line) => line.replace(/[\d.]+ s/, 'TIME')),
+    ['✓ begin TIME', '✓ hold TIME', '✓ last TIME'],
+  );
+  assert.ok(lines[0]?.includes('succeeded') && cursorVisible, terminal.screen.text);
+});
+
+test('an interrupted watch leaves the run alone, and a cancelled run says so', async () => {
+  const runId = await startHeld('cancelled');
+  const terminal = onTerminal('runs', 'watch', runId);
+  await terminal.until('the steps', ({ text }) => text.includes('hold'));
+  terminal.type('\u0003');
+  assert.equal(await terminal.exited, 130);
+  assert.ok(terminal.screen.cursorVisible);
+  assert.equal((await stack.api.get(runId)).run.status, 'running');
+  const end = await methods('runs', 'cancel', runId);
+  assert.equal(end.code, 0, end.stderr);
+  const watched = await methods('runs', 'watch', runId);
+  assert.equal(watched.code, 1);
+  assert.match(watched.stderr, /^error: the run was cancelled$/m);
+  assert.equal((await methods('runs', 'cancel', runId)).code, 0, 'a repeat');
+});
+
+test('questions are answered on a terminal and by --answer, and the exit code says that a run waits', async () => {
+  const waiting = await methods('start', stack.method('two-questions'), '--wait');
+  assert.equal(waiting.code, 4, waiting.stderr);
+  const [, runId = ''] = /methods answer (run_\w{26})/.exec(waiting.stdout) ?? [];
+  const shown = await methods('answer', runId);
+  assert.equal(shown.code, 4);
+  const terminal = onTerminal('answer', runId);
+  await terminal.shows('Go on?');
+  await terminal.until('the prompt', ({ cursorLine }) => cursorLine.includes('›'));
+  terminal.type('maybe');
+  await terminal.shows('must be');
+  terminal.type('\u0015yes\r');
+  assert.equal(await terminal.exited, 0);
+  assert.equal((await methods('runs', 'watch', runId)).code, 4);
+  const wrong = await methods('answer', runId, '--answer', '{"go": "perhaps"}');
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /go must be/);
+  assert.equal((await methods('answer', runId, '--answer', '{"go": false}')).code, 0);
+  const end = await json<RunBody>('runs', 'watch', runId);
+  assert.deepEqual(end.result, { first: true, second: false });
+  const late = await methods('answer', runId, '--answer', '{"go": false}');
+  assert.equal(late.code, 1);
+  assert.match(late.stderr, /is succeeded already/);
+});
+
+test('a run is run again with its inputs', async () => {
+  const first = await json<RunBody>('start', stack.method('greet'), '--inputs', '{"name": "Bo"}', '--wait');
+  const again = await json<RunBody>('runs', 'rerun', first.run_id, '--wait');
+  assert.notEqual(again.run_id, first.run_id);
+  assert.deepEqual(again.result, first.result);
+});
+
+test('a worker goes on over a restarted scheduler, drains on SIGTERM, and another takes what it gave back', async () => {
+  const runId = await startHeld('restarted');
+  await until('it runs', async () => (await stack.api.get(runId)).run.status === 'running');
+  const scheduler = stack.ready.processes.find(({ name }) => name === 'run-scheduler-1');
+  process.kill(scheduler?.pid ?? 0, 'SIGKILL');
+  await worker.says('the connection is lost', ({ event }) => event === 'disconnected');
+  await worker.says('it is connected again', ({ event }) => event === 'connected');
+  await openGate('restarted');
+  await worker.says('the run ends', (line) => line.run_id === runId && line.end === 'succeeded');
+  assert.equal((await stack.api.settled(runId)).status, 'succeeded');
+
+  const given = await startHeld('given-back');
+  await until('it runs', async () => (await stack.api.get(given)).run.status === 'running');
+  worker.signal('SIGTERM');
+  await worker.says('it drains', ({ event }) => event === 'draining');
+  await openGate('given-back');
+  await worker.exited;
+  assert.ok(
+    worker.lines.some((line) => line.run_id === given && line.end === 'given back'),
+    JSON.stringify(worker.lines),
+  );
+  assert.equal(worker.lines.at(-1)?.event, 'stopped');
+  assert.equal(await worker.exited, 0);
+  worker = new StartedWorker('--method', 'held.method', '--method', stack.method('greet'));
+  assert.equal((await stack.api.settled(given)).status, 'succeeded');
+});
+
+test('a worker whose key is not accepted ends at once and says what to do', async () => {
+  const key = `${stack.ready.api_key.slice(0, -1)}${stack.ready.api_key.endsWith('a') ? 'b' : 'a'}`;
+  const args = ['worker', '--method', stack.method('greet')];
+  const end = await desk.folder.methods(args, { ...desk.env, SERVICE_API_KEY: key });
+  assert.equal(end.code, 1);
+  assert.match(end.stderr, /^error: .*\nhint: /m);
+  assert.ok(!`${end.stdout}${end.stderr}`.includes(key.slice(3, 40)));
+});
+
+/** Of steps on this machine, which may be in a sandbox: an address that answers once it is opened. */
+async function heldAddress() {
+  let open: () => void = () => {};
+  let asked: () => void = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const server = createServer((_request, response) => {
+    asked();
+    void opened.then(() => response.setHeader('content-type', 'application/json').end('{"ok": true}'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const source = `format: method/2
+name: local
+steps:
+  - name: hold
+    http: { get: "http://127.0.0.1:${port}/" }
+    out: { ok: boolean }
+result: { ok: =steps.hold.ok }
+`;
+  return { source, isAsked, open, close: () => server.close() };
+}
+
+test('the record of a local run goes to the server, and only of a saved version', async () => {
+  const held = await heldAddress();
+  held.open();
+  await desk.folder.write('local.method', held.source);
+  assert.equal((await methods('save', 'local.method')).code, 0);
+  const run = await json<RunBody>('run', 'local.method', '--upload');
+  const { items } = await json<{ items: RunBody[] }>('runs', 'list', '--kind', 'local');
+  assert.equal(items.find(({ run_id: id }) => id === run.run_id)?.status, 'succeeded');
+  const shown = await json<{ inspection: { actions: object[] } }>('runs', 'show', run.run_id);
+  assert.equal(shown.inspection.actions.length, 1);
+  await desk.folder.write('changed.method', held.source);
+  const refused = await methods('run', 'changed.method', '--upload');
+  assert.deepEqual([refused.code, refused.stdout], [1, '']);
+  assert.match(refused.stderr, /hint: methods save changed\.method/);
+  held.close();
+});
+
+test('a server that is away does not hold a local run up, and its record follows', async () => {
+  const way = await SeveredServer.before(stack.ready.base_url);
+  const own = await stackDesk(stack, way.address);
+  const held = await heldAddress();
+  try {
+    await own.folder.write('local.method', held.source);
+    const saved = await own.folder.methods(['save', 'local.method'], own.env);
+    assert.equal(saved.code, 0, saved.stderr);
+    const child = own.folder.spawn(['run', 'local.method', '--upload'], own.env);
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+      });
+    }
+    const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
+    await held.isAsked;
+    const [runId = ''] = await own.folder.runs();
+    const record = () => json<{ status: string }>('runs', 'show', runId).catch(() => null);
+    await until('a first record is there', async () => (await record())?.status === 'running', 30_000);
+    await way.cut();
+    held.open();
+    await until('it says so', () => said.includes('its record follows'), 30_000);
+    await way.join();
+    assert.equal(await exited, 0, said);
+    assert.match(said, /The record of the run has been sent\./);
+    assert.equal((await record())?.status, 'succeeded');
+  } finally {
+    held.close();
+    await way.cut();
+    await own.folder.remove();
+  }
+});
