@@ -1,9 +1,11 @@
 // `npm test`, after the checks: all tests of the repository, or those whose path contains one of the arguments. They
-// share one Postgres, started here; each makes databases of its own on it. Tests of whole systems come first, and
-// those of faults last, one file at a time. Nothing is left running, whatever ends this.
+// share one Postgres, started here; each makes databases of its own on it. They call the `methods` command as a package
+// that was packed here. Tests of whole systems come first, and those of faults last, one file at a time. Nothing is left
+// running, whatever ends this.
 import { availableParallelism } from 'node:os';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { root } from './checks/command.ts';
+import { PackedCli } from './harness/packed-cli.ts';
 import { startTestPostgres } from './harness/postgres.ts';
 import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
 import { findTestFiles } from './runner/test-files.ts';
@@ -26,7 +28,7 @@ function stop(signal: NodeJS.Signals): void {
   running?.kill(signal);
 }
 
-async function runAll(postgresUrl: string): Promise<boolean> {
+async function runAll(postgresUrl: string, cli: string): Promise<boolean> {
   const summary = new TestSummary();
   let passed = true;
   for (const run of runs) {
@@ -34,7 +36,7 @@ async function runAll(postgresUrl: string): Promise<boolean> {
     running = runNodeTests({
       ...run,
       root,
-      env: { ...process.env, METHODS_TEST_POSTGRES_URL: postgresUrl },
+      env: { ...process.env, METHODS_TEST_POSTGRES_URL: postgresUrl, METHODS_TEST_CLI: cli },
       line(line) {
         console.log(line);
         summary.read(line);
@@ -53,10 +55,10 @@ if (runs.length === 0) {
   process.exitCode = 1;
 } else {
   if (findNatsServer() === null) await installNatsServer();
-  const postgres = await startTestPostgres({ max_connections: '200' });
+  const [postgres, cli] = await Promise.all([startTestPostgres({ max_connections: '200' }), PackedCli.install()]);
   try {
-    process.exitCode = (await runAll(postgres.url)) ? 0 : 1;
+    process.exitCode = (await runAll(postgres.url, cli.bin)) ? 0 : 1;
   } finally {
-    await postgres.stop();
+    await Promise.all([postgres.stop(), cli.remove()]);
   }
 }

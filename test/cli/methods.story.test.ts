@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { person } from '../e2e/people.ts';
 import { type Stack, startStack } from '../e2e/stack.ts';
 import { until } from '../harness/until.ts';
@@ -288,4 +289,20 @@ test('links that were spoiled by a merge are not taken for none', async () => {
   await spoiled.folder.remove();
   assert.equal(code, 1);
   assert.match(stderr, /^error: \S+\.methods\.json does not hold links of methods\nhint: put it right/);
+});
+
+test('a recording becomes a method on the server, once, and its draft a linked file', async () => {
+  const recording = fileURLToPath(new URL('../../libs/method/src/recording/fixtures/shop-refund.har', import.meta.url));
+  const first = await methods('import', recording, '--upload', '-o', 'refund.method', '--name', 'Refund in the shop');
+  assert.equal(first.code, 0, first.stderr);
+  const [productionId] = first.stdout.split('\n');
+  const again = await json<{ created: boolean; method: { production_id: string } }>('import', recording, '--upload');
+  assert.deepEqual([again.created, again.method.production_id], [false, productionId]);
+  assert.equal((await methods('check', 'refund.method')).code, 0);
+  assert.match((await methods('save', 'refund.method')).stdout, /^Nothing to save/);
+
+  await write('broken.har', '<har>');
+  const broken = await methods('import', 'broken.har', '--upload');
+  assert.deepEqual([broken.code, broken.stdout], [1, '']);
+  assert.match(broken.stderr, /^error: The file is not JSON.*\nhint: the recording is kept as wf_/);
 });

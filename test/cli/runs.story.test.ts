@@ -29,7 +29,8 @@ steps:
     node: |
       const { existsSync } = await import('node:fs')
       console.log('holding')
-      while (!existsSync(gate)) await new Promise(go => setTimeout(go, 20))
+      const tick = () => new Promise(go => setTimeout(go, 20))
+      while (!existsSync(gate)) await tick()
       return { ok: true }
     out: { ok: boolean }
   - name: last

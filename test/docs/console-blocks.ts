@@ -2,10 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { METHODS } from '@methods/cli/cli.fixture';
 import type { FencedBlock } from './fenced-blocks.ts';
-
-const METHODS = fileURLToPath(new URL('../../libs/cli/bin/methods.mjs', import.meta.url));
 
 export interface TypedCommand {
   readonly command: string;

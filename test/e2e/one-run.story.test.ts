@@ -7,6 +7,7 @@ import { until } from '../harness/until.ts';
 import type { ApiClient, RunBody, RunQuestion } from './api-client.ts';
 import { secondKey } from './other-callers.ts';
 import { type Stack, startStack } from './stack.ts';
+import { NO_SIGN_IN } from './stack-process.ts';
 import { verifyWebhook, WebhookReceiver } from './webhook-receiver.ts';
 
 const INPUTS = { order_id: 'ord_7f3', amount: 250 };
@@ -29,7 +30,7 @@ for (const { name, args } of shapes) {
     const receiver = new WebhookReceiver();
 
     before(async () => {
-      stack = await startStack('one-run', { args });
+      stack = await startStack('one-run', { args, env: NO_SIGN_IN });
       first = stack.api;
       last = first.at(stack.gateways.at(-1) ?? '');
       await receiver.start();

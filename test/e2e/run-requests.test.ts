@@ -13,6 +13,7 @@ import { reruns } from './requests/reruns.ts';
 import { runEvents } from './requests/run-events.ts';
 import { sizes } from './requests/sizes.ts';
 import { type Stack, startStack } from './stack.ts';
+import { NO_SIGN_IN } from './stack-process.ts';
 
 describe('requests', () => {
   let running: Stack | undefined;
@@ -21,7 +22,7 @@ describe('requests', () => {
     return running;
   };
   before(async () => {
-    running = await startStack('requests');
+    running = await startStack('requests', { env: NO_SIGN_IN });
   });
   after(() => running?.stop());
 

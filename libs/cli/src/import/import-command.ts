@@ -2,28 +2,40 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { compileRecording } from '@methods/method/recording/compile-recording';
-import type { Command } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
-import { EXIT } from '../command/exit-code.ts';
+import type { Command, CommandContext } from '../command/command.ts';
+import { CommandError, UsageError } from '../command/command-error.ts';
+import type { CommandLine } from '../command/command-line.ts';
+import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { FileLinks } from '../link/link-file.ts';
 import { reasonOf } from '../method-file/method-file.ts';
+import { getSource } from '../server/method-calls.ts';
+import { openServer } from '../server/open-server.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
 import { plainText } from '../terminal/plain-text.ts';
+import { uploadRecording } from './upload-recording.ts';
 
 export const importCommand: Command = {
   name: 'import',
-  usage: 'RECORDING [-o FILE] [--name NAME]',
+  usage: 'RECORDING [-o FILE] [--name NAME] [--upload]',
   summary: 'Draft a method from a recording (HAR or Chrome Recorder)',
   details: [
     'Prints the draft, or writes it with -o. Recorded passwords and tokens are not kept: they become secrets.',
-    'Nothing is sent anywhere. Review the draft; its first lines say what was left out.',
+    'Review the draft; its first lines say what was left out. Nothing is sent anywhere, unless --upload lets the server',
+    'keep the recording and make a method of it; the same recording again is the same method.',
   ],
   options: {
     output: { value: 'FILE', short: 'o', help: 'write the draft to FILE, which must not be there yet' },
     name: { value: 'NAME', help: "words for the method's name, in place of the recording's" },
+    upload: { help: 'send the recording to the server, which makes a method of it' },
+    ...SERVER_OPTIONS,
   },
   operands: { min: 1, max: 1, word: 'RECORDING' },
   examples: ['methods import checkout.har -o checkout.method', 'methods import recording.json --name "Weekly report"'],
 
-  async run(line, { cwd, output }) {
+  async run(line, context) {
+    if (line.flag('upload')) return onServer(line, context);
+    if (line.text('server') !== undefined) throw new UsageError('import has --server only with --upload');
+    const { cwd, output } = context;
     const [recording = ''] = line.operands;
     const json = await readFile(resolve(cwd, recording), 'utf8').catch((error: NodeJS.ErrnoException) => {
       throw new CommandError('not_found', `cannot read ${recording}: ${reasonOf(error)}`);
@@ -35,11 +47,7 @@ export const importCommand: Command = {
       throw new CommandError(reason?.code ?? 'no_draft', `${recording} gives no draft: ${reason?.message ?? ''}`);
     }
     const file = line.text('output');
-    if (file !== undefined) {
-      await writeFile(resolve(cwd, file), source, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-        throw new CommandError('not_written', `cannot write ${file}: ${reasonOf(error)}`);
-      });
-    }
+    if (file !== undefined) await writeNew(cwd, file, source);
     output.document({ file: file ?? null, source, findings, inputs, secrets });
     if (file === undefined) output.result(source);
     else output.line(`Wrote ${file}. Try:  methods check ${file}`);
@@ -48,3 +56,39 @@ export const importCommand: Command = {
     return EXIT.done;
   },
 };
+
+async function onServer(line: CommandLine, { cwd, output, ...context }: CommandContext): Promise<ExitCode> {
+  const [recording = ''] = line.operands;
+  const api = await openServer(line, { cwd, output, ...context });
+  const { method, created } = await uploadRecording(
+    api,
+    resolve(cwd, recording),
+    line.text('name'),
+    context.interrupted,
+  );
+  const { id, production_id: productionId } = method;
+  const file = line.text('output');
+  if (file !== undefined) {
+    const { source, version_id: versionId, sha256 } = await getSource(api, id, null);
+    await writeNew(cwd, file, source);
+    await new FileLinks(resolve(cwd, file)).change(api.baseUrl, () => ({
+      state: 'saved',
+      methodId: id,
+      versionId,
+      sha256,
+    }));
+  }
+  output.document({ method, created, file: file ?? null });
+  output.result(productionId);
+  if (!created) output.note('The recording was sent before: this is the method it made then.');
+  const next =
+    file === undefined ? `See it:  methods source ${productionId}` : `Wrote ${file}. Try:  methods check ${file}`;
+  output.note(next);
+  return EXIT.done;
+}
+
+async function writeNew(cwd: string, file: string, source: string): Promise<void> {
+  await writeFile(resolve(cwd, file), source, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError('not_written', `cannot write ${file}: ${reasonOf(error)}`);
+  });
+}
