@@ -176,13 +176,13 @@ test('an upload token opens its own upload and no other', async () => {
     probes.ask('GET', `/api/workflow-uploads/${id}/content`, { authorization });
   const { status, body } = await ask(own, `workflowupload ${token}`);
   assert.deepEqual([status, body], [200, { kind: 'upload', orgId, uploadId: own }]);
-  for (const refused of [
-    ask(other, `WorkflowUpload ${token}`),
-    ask(own, `WorkflowUpload ${newOpaqueToken()}`),
-    ask(own, `Bearer ${token}`),
-    ask(own, 'WorkflowUpload x'),
-  ]) {
-    const reply = await refused;
+  for (const [id, authorization] of [
+    [other, `WorkflowUpload ${token}`],
+    [own, `WorkflowUpload ${newOpaqueToken()}`],
+    [own, `Bearer ${token}`],
+    [own, 'WorkflowUpload x'],
+  ] as const) {
+    const reply = await ask(id, authorization);
     assert.deepEqual([reply.status, reply.body], [401, { error: 'unauthorized' }]);
   }
 });

@@ -1,6 +1,8 @@
 // What every store of blobs does, checked on each of them as they are used: a real Postgres, and a server of S3.
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { openPool, type Sql } from '@methods/postgres/pool';
@@ -12,35 +14,62 @@ import { startS3 } from './s3-server.fixture.ts';
 
 interface Kept {
   readonly store: BlobStore;
-  /** One that can reach nothing. */
+  /** One whose connections are all broken off. */
   readonly lost: BlobStore;
+  /** Connections broken off so far. */
+  broken(): number;
   close(): Promise<void>;
+}
+
+/** Breaks off whoever connects. It keeps its port meanwhile, so nobody else ever answers there. */
+async function breakingServer() {
+  let broken = 0;
+  const server = createServer((socket) => {
+    broken++;
+    socket.on('error', () => {}).resetAndDestroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    broken: () => broken,
+    async close() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
 }
 
 async function inPostgres(): Promise<Kept> {
   const database = await (await testPostgres()).freshDatabase();
   const pool = (url: string): Sql =>
     openPool({ url, applicationName: 'test', max: 4, statementTimeoutMs: 5_000, connectTimeoutMs: 1_000 });
-  const [sql, nowhere] = [pool(database.url), pool('postgres://nobody@127.0.0.1:1/none')];
+  const breaking = await breakingServer();
+  const [sql, lost] = [pool(database.url), pool(`postgres://nobody@${breaking.host}/none`)];
   await sql`create schema kept`;
   await sql`create table kept.blob_parts (org_id text, blob_id text, part_name text, bytes bytea not null,
     primary key (org_id, blob_id, part_name))`;
   return {
     store: new PostgresBlobStore(sql, 'kept'),
-    lost: new PostgresBlobStore(nowhere, 'kept'),
+    lost: new PostgresBlobStore(lost, 'kept'),
+    broken: breaking.broken,
     async close() {
-      await Promise.all([sql.end({ timeout: 1 }), nowhere.end({ timeout: 0 })]);
+      await Promise.all([sql.end({ timeout: 1 }), lost.end({ timeout: 0 })]);
+      await breaking.close();
       await database.drop();
     },
   };
 }
 
 async function inS3(): Promise<Kept> {
-  const server = await startS3();
+  const [server, breaking] = [await startS3(), await breakingServer()];
   return {
     store: new S3BlobStore(server.options),
-    lost: new S3BlobStore({ ...server.options, endpoint: 'http://127.0.0.1:1' }),
-    close: () => server.close(),
+    lost: new S3BlobStore({ ...server.options, endpoint: `http://${breaking.host}` }),
+    broken: breaking.broken,
+    async close() {
+      await Promise.all([server.close(), breaking.close()]);
+    },
   };
 }
 
@@ -138,16 +167,18 @@ for (const [where, open] of [
       fresh();
       const canary = randomBytes(8).toString('hex');
       for (const act of [
-        kept.lost.putPart(address, 'a', Buffer.from(canary)),
-        all(kept.lost, address, ['a']),
-        kept.lost.remove(address),
+        () => kept.lost.putPart(address, 'a', Buffer.from(canary)),
+        () => all(kept.lost, address, ['a']),
+        () => kept.lost.remove(address),
       ]) {
+        const before = kept.broken();
         await rejects(act, (error: unknown) => {
           ok(error instanceof BlobError);
           equal(error.code, 'unavailable');
           ok(!error.message.includes(canary) && !inspect(error.stack).includes(canary));
           return true;
         });
+        ok(kept.broken() > before, 'it was tried');
       }
     });
   });

@@ -1,4 +1,5 @@
-// A server of S3 in the test's process, with one bucket, on a free port.
+// A server of S3 in the test's process, with one bucket, on a free port. Its folder goes when it is closed.
+import { rm } from 'node:fs/promises';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import S3rver from 's3rver';
 import type { S3Options } from './s3-blob-store.ts';
@@ -10,11 +11,12 @@ export interface S3Server {
 
 export async function startS3(): Promise<S3Server> {
   const bucket = 'recordings';
+  const directory = tempFolder('s3');
   const server = new S3rver({
     address: '127.0.0.1',
     port: 0,
     silent: true,
-    directory: tempFolder('s3'),
+    directory,
     configureBuckets: [{ name: bucket, configs: [] }],
   });
   const { port } = await server.run();
@@ -27,6 +29,9 @@ export async function startS3(): Promise<S3Server> {
       accessKeyId: 'S3RVER',
       secretAccessKey: 'S3RVER',
     },
-    close: () => server.close(),
+    async close() {
+      await server.close();
+      await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+    },
   };
 }
