@@ -7,6 +7,8 @@ import type { Grant, WorkerService } from '@methods/proto/worker/v1/worker_servi
 import type { Client } from '@methods/rpc/client';
 
 const CHUNK_BYTES = 64 << 10;
+/** For the largest folder over a slow line; a server that is gone is noticed long before. */
+const TRANSFER_MS = 3_600_000;
 
 export class RunFolderTransfer {
   constructor(private readonly client: () => Client<typeof WorkerService>) {}
@@ -20,7 +22,10 @@ export class RunFolderTransfer {
     try {
       await pipeline(folder.archive(), createWriteStream(archive, { mode: 0o600 }), { signal });
       const { size } = await stat(archive);
-      const { folderId } = await this.client().putRunFolder(chunksOf(archive, size, grant), { signal });
+      const { folderId } = await this.client().putRunFolder(chunksOf(archive, size, grant), {
+        signal,
+        timeoutMs: TRANSFER_MS,
+      });
       return folderId;
     } finally {
       await rm(archive, { force: true });
@@ -29,7 +34,8 @@ export class RunFolderTransfer {
 
   async *get(grant: Pick<Grant, 'runId' | 'token' | 'folderId'>, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const { runId, token, folderId } = grant;
-    for await (const { chunk } of this.client().getRunFolder({ runId, token, folderId }, { signal })) yield chunk;
+    const options = { signal, timeoutMs: TRANSFER_MS };
+    for await (const { chunk } of this.client().getRunFolder({ runId, token, folderId }, options)) yield chunk;
   }
 }
 

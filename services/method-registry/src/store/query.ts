@@ -3,6 +3,7 @@
 import { ServiceError } from '@methods/errors/service-error';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
+import { isPassingFault } from '@methods/postgres/passing-fault';
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
 import { sqlState } from '@methods/postgres/safe-db-error';
 import type { InjectionToken } from 'tsyringe';
@@ -42,14 +43,5 @@ function meaningOf(error: unknown, refusals: Refusals): unknown {
   // Class 22 is a value no column takes, such as NUL in text: the caller's doing, whatever gate it slipped through.
   if (state?.startsWith('22'))
     return new ServiceError('invalid_request', 'A value cannot be stored.', { cause: error });
-  const lost = state === null ? hasCode(error) : UNAVAILABLE.test(state);
-  return new ServiceError(lost ? 'unavailable' : 'internal', undefined, { cause: error });
-}
-
-// Connections (08), deadlocks and lost races (40), full (53), cancelled, stopping or starting (57), locks (55P03).
-const UNAVAILABLE = /^(08|40|53|57|55P03)/;
-
-/** Lost connections and passed deadlines carry a code of their own; faults in our own code carry none. */
-function hasCode(error: unknown): boolean {
-  return typeof (error as { code?: unknown } | null)?.code === 'string';
+  return new ServiceError(isPassingFault(error) ? 'unavailable' : 'internal', undefined, { cause: error });
 }

@@ -95,7 +95,7 @@ export class RunActors implements ActorHost {
   private async replay(facts: RunFacts): Promise<StartOutcome> {
     // The other node's insert may not be visible at the first look.
     for (let look = 0; look < 2; look++) {
-      const run = await this.byKey(facts.orgId, facts.idempotencyHash);
+      const run = await this.byKey(facts.orgId, facts.idempotencyHash).catch(() => null);
       if (run === null) continue;
       const same = Buffer.compare(run.facts.requestDigest, facts.requestDigest) === 0;
       return same ? { kind: 'replayed', run } : { kind: 'failed', code: 'idempotency_conflict' };

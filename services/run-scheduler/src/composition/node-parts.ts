@@ -86,8 +86,8 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     log,
     provide,
     /**
-     * One connection writes runs; shards and beats must not wait behind anything else, and nothing behind a folder
-     * that its worker sends slowly. Old runs go one statement at a time.
+     * One connection writes runs; shards and beats must not wait behind anything else, and nothing behind the files of
+     * runs. Old runs go one statement at a time.
      */
     pools: {
       writer: pool(1, writerSettings),

@@ -2,12 +2,12 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import { sqlState } from '@methods/postgres/safe-db-error';
 import type { RunStatus } from '@methods/proto/run/v1/run_pb';
 import type { ListRuns, RunPageSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { Run } from '../run/run.ts';
 import type { ListedRun } from '../store/listed-run.ts';
 import type { RunLists, RunPlace } from '../store/run-lists.ts';
+import { storageFault } from '../store/storage-fault.ts';
 import { answererNumber, type RunViewMessage, runStatusNames, runStatusNumber } from './run-message.ts';
 
 export type RunPageMessage = MessageInitShape<typeof RunPageSchema>;
@@ -31,7 +31,7 @@ export async function listRuns(lists: RunLists, request: ListRuns): Promise<RunP
     const { runs, next } = await lists.page(selection);
     return { runs: runs.map(listedView), nextCursor: next === null ? '' : cursorOf(next) };
   } catch (error) {
-    throw meaningOf(error);
+    throw storageFault(error);
   }
 }
 
@@ -79,16 +79,4 @@ function listedView(run: ListedRun): RunViewMessage {
     ...(run.error === null ? {} : { error: run.error }),
     ...(run.status === 'sleeping' ? { queuedReason: 'sleeping', wakeAtMs: run.wakeAtMs ?? 0 } : {}),
   };
-}
-
-// Class 22 is a value Postgres cannot store, such as NUL in a text: no run has it. Everything else but a fault of our
-// own statement passes.
-function meaningOf(error: unknown): unknown {
-  if (error instanceof ServiceError) return error;
-  const state = sqlState(error);
-  if (state?.startsWith('22')) {
-    return new ServiceError('invalid_request', 'A filter holds a value that cannot be stored.', { cause: error });
-  }
-  const lost = state === null ? typeof (error as { code?: unknown }).code === 'string' : /^(08|40|53|57)/.test(state);
-  return lost ? new ServiceError('unavailable', undefined, { cause: error }) : error;
 }

@@ -88,6 +88,7 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
       })();
       if (!Number.isInteger(bytesTotal) || bytesTotal > FOLDER_BYTES_MAX)
         throw new ServiceError('too_large', 'The run folder exceeds 256 MiB.');
+      await folders.dropReplaced(owner.orgId, runId);
       try {
         await folders.put({ folderId, orgId: owner.orgId, runId }, rest, bytesTotal);
       } catch (error) {

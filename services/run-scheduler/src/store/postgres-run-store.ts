@@ -19,6 +19,7 @@ import type {
   RunChange,
   RunStore,
 } from './run-store.ts';
+import { storageFault } from './storage-fault.ts';
 
 /** Planner settings of the writing connection. */
 export const writerSettings = {
@@ -218,7 +219,11 @@ export class PostgresRunStore implements RunStore {
 
   private async read<Row extends object>(text: string, parameters: string[]): Promise<Row[]> {
     const query = this.options.reader.unsafe<Row[]>(text, parameters, { prepare: true });
-    return withDeadline(query, this.options.readDeadlineMs);
+    try {
+      return await withDeadline(query, this.options.readDeadlineMs);
+    } catch (error) {
+      throw storageFault(error);
+    }
   }
 }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { newId } from '@methods/base/ids';
-import { ask, claim, succeed } from '../run/run.fixture.ts';
+import { openPool } from '@methods/postgres/pool';
+import { until } from '@methods/test/harness/until';
+import { ask, cancel, claim, succeed } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import { FolderNotWhole, RunFolderStore } from './run-folder-store.ts';
 import { newFacts, startOf, TestStore } from './run-store.fixture.ts';
@@ -63,13 +65,83 @@ describe('saved run folders', () => {
     assert.equal((await db.sql`select from scheduler.run_folder_chunks`).length, 0);
   });
 
+  test('keep no connection while their sender says nothing', async () => {
+    const one = openPool({ url: db.url, applicationName: 'test', max: 1, statementTimeoutMs: 10_000 });
+    const store = new RunFolderStore(one);
+    const other = newFolder();
+    await folders.put(other, chunks('x'), 1);
+    const folder = newFolder();
+    let goOn: (() => void) | undefined;
+    async function* slow() {
+      yield Buffer.alloc(65_536, 'a');
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      yield Buffer.from('end');
+    }
+    const put = store.put(folder, slow(), 65_539);
+    await until('it waits for the second piece', () => goOn !== undefined);
+    assert.notEqual(await store.get(other), null);
+    // A connection that waits in a transaction is ended by the server after a second.
+    const waiting = await db.sql`select 1 from pg_stat_activity where state like 'idle in transaction%'
+      and datname = current_database()`;
+    assert.equal(waiting.length, 0);
+    goOn?.();
+    await put;
+    assert.equal((await read(folder))?.length, 65_539);
+    await one.end({ timeout: 1 });
+  });
+
+  test('take few rows however small the pieces are they came in', async () => {
+    const folder = newFolder();
+    const text = '0123456789'.repeat(15_000);
+    async function* single() {
+      for (const character of text) yield Buffer.from(character);
+    }
+    await folders.put(folder, single(), text.length);
+    assert.equal((await db.sql`select from scheduler.run_folder_chunks`).length, 3);
+    assert.equal(await read(folder), text);
+  });
+
+  test('go when their run names a later one', async () => {
+    const [early, named, late] = Array.from({ length: 3 }, () => newId('fld'));
+    assert.ok(early && named && late);
+    const facts = newFacts(0);
+    const other = newFolder();
+    await folders.put(other, chunks('x'), 1);
+    await db.tell(null, startOf(facts), claim('t1'), { ...ask('t1', 1), folderId: named } as ReturnType<typeof ask>);
+    for (const folderId of [early, named, late]) {
+      await folders.put({ folderId, orgId: 'org_a', runId: facts.runId }, chunks('x'), 1);
+    }
+    await age(early, 2);
+    await age(named, 1);
+    await folders.dropReplaced('org_b', facts.runId);
+    await folders.dropReplaced('org_a', facts.runId);
+    const left = await db.sql<{ folder_id: string }[]>`select folder_id from scheduler.run_folders`;
+    assert.deepEqual(new Set(left.map((row) => row.folder_id)), new Set([named, late, other.folderId]));
+  });
+
+  test('cannot be had while Postgres is away, and that is said', async () => {
+    const away = openPool({
+      url: 'postgres://nobody@127.0.0.1:1/x',
+      applicationName: 'test',
+      max: 1,
+      statementTimeoutMs: 500,
+    });
+    const store = new RunFolderStore(away);
+    await assert.rejects(store.put(newFolder(), chunks('x'), 1), { code: 'unavailable' });
+    await assert.rejects(store.get(newFolder()), { code: 'unavailable' });
+    await assert.rejects(folders.get({ ...newFolder(), folderId: '\0' }), { code: 'invalid_request' });
+    await away.end({ timeout: 0 });
+  });
+
   test('are swept when they are a day old and no run needs them', async () => {
     const asking = async (folderId: string | null): Promise<Run> => {
       const facts = newFacts(0);
       return db.tell(null, startOf(facts), claim('t1'), { ...ask('t1', 1), folderId } as ReturnType<typeof ask>);
     };
-    const [orphan, needed, replaced, ended, young] = Array.from({ length: 5 }, () => newId('fld'));
-    assert.ok(orphan && needed && replaced && ended && young);
+    const [orphan, needed, replaced, ended, young, finished] = Array.from({ length: 6 }, () => newId('fld'));
+    assert.ok(orphan && needed && replaced && ended && young && finished);
     const put = (folderId: string, runId: string) => folders.put({ folderId, orgId: 'org_a', runId }, chunks('x'), 1);
     await put(orphan, newFacts(0).runId);
     await put(young, newFacts(0).runId);
@@ -78,11 +150,14 @@ describe('saved run folders', () => {
     const facts = newFacts(0);
     await db.tell(null, startOf(facts), claim('t1'), succeed('t1', 1));
     await put(ended, facts.runId);
-    for (const folderId of [orphan, needed, replaced, ended]) await age(folderId, DAY_MS + 1);
+    const over = await asking(finished);
+    await put(finished, over.facts.runId);
+    await db.tell(over, cancel);
+    for (const folderId of [orphan, needed, replaced, ended, finished]) await age(folderId, DAY_MS + 1);
     assert.equal(await folders.sweep(2), 2);
     assert.equal(await folders.sweep(10), 1);
     const left = await db.sql<{ folder_id: string }[]>`select folder_id from scheduler.run_folders`;
-    assert.deepEqual(new Set(left.map((row) => row.folder_id)), new Set([needed, young]));
-    assert.equal((await db.sql`select from scheduler.run_folder_chunks`).length, 2);
+    assert.deepEqual(new Set(left.map((row) => row.folder_id)), new Set([needed, young, finished]));
+    assert.equal((await db.sql`select from scheduler.run_folder_chunks`).length, 3);
   });
 });

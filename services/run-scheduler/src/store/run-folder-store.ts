@@ -1,65 +1,125 @@
-// Saved run folders: what a waiting run's steps left as files, in chunks of rows. A folder counts only when its
-// last chunk is there; one that no run names is swept away.
+// Saved run folders: what a run's steps left as files, in chunks of rows. A folder counts from when its run names it;
+// its sender hears the id only when the last chunk is there. It goes with its run; one that no run names is swept away.
 import type { Sql } from '@methods/postgres/pool';
+import { storageFault } from './storage-fault.ts';
 
-const ORPHAN_AGE_MS = 24 * 3_600_000;
+/** Small chunks are put together: a row and a statement for each byte would be a hundred times the folder. */
+const ROW_BYTES_MIN = 64 << 10;
+const HOUR_MS = 3_600_000;
+/** Longer than any upload takes. */
+const ORPHAN_AGE_MS = 24 * HOUR_MS;
+/** What was missed for so long goes with its run. */
+const ORPHAN_AGE_MAX_MS = 7 * ORPHAN_AGE_MS;
+/** In one statement: each may have thousands of chunks. */
+const SWEPT_AT_ONCE = 10;
 
 /** More or fewer bytes came than were announced; nothing is kept. */
 export class FolderNotWhole extends Error {
   override readonly name = 'FolderNotWhole';
 }
 
+export interface RunFolderKey {
+  readonly folderId: string;
+  readonly orgId: string;
+  readonly runId: string;
+}
+
+/** @throws ServiceError `unavailable` while Postgres is away. */
 export class RunFolderStore {
   constructor(private readonly sql: Sql) {}
 
-  /** Stores all chunks in one transaction. @throws FolderNotWhole when they are not `bytesTotal` bytes. */
-  async put(
-    folder: { folderId: string; orgId: string; runId: string },
-    chunks: AsyncIterable<Uint8Array>,
-    bytesTotal: number,
-  ): Promise<void> {
+  /**
+   * Stores all chunks. Each row is a statement of its own: no transaction waits for a sender that is slow, and no
+   * connection. @throws FolderNotWhole when they are not `bytesTotal` bytes.
+   */
+  async put(folder: RunFolderKey, chunks: AsyncIterable<Uint8Array>, bytesTotal: number): Promise<void> {
     const { folderId, orgId, runId } = folder;
-    await this.sql.begin(async (tx) => {
-      await tx`insert into scheduler.run_folders (folder_id, org_id, run_id, bytes_total, created_at_ms)
-        values (${folderId}, ${orgId}, ${runId}, ${bytesTotal}, extract(epoch from clock_timestamp()) * 1000)`;
+    await stored(this.sql`insert into scheduler.run_folders (folder_id, org_id, run_id, bytes_total, created_at_ms)
+      values (${folderId}, ${orgId}, ${runId}, ${bytesTotal}, extract(epoch from clock_timestamp()) * 1000)`);
+    try {
       let position = 0;
       let bytes = 0;
-      for await (const chunk of chunks) {
-        bytes += chunk.length;
+      for await (const row of rowsOf(chunks)) {
+        bytes += row.length;
         if (bytes > bytesTotal) throw new FolderNotWhole();
-        await tx`insert into scheduler.run_folder_chunks (folder_id, org_id, position, chunk)
-          values (${folderId}, ${orgId}, ${position++}, ${Buffer.from(chunk)})`;
+        await stored(this.sql`insert into scheduler.run_folder_chunks (folder_id, org_id, position, chunk)
+          values (${folderId}, ${orgId}, ${position++}, ${row})`);
       }
       if (bytes !== bytesTotal) throw new FolderNotWhole();
-    });
+    } catch (error) {
+      // What cannot be removed now is swept away later.
+      await this.sql`delete from scheduler.run_folders where folder_id = ${folderId} and org_id = ${orgId}`.catch(
+        () => {},
+      );
+      throw error;
+    }
   }
 
   /** The chunks in order, or null when the organization has no such folder of that run. */
-  async get(folder: { folderId: string; orgId: string; runId: string }): Promise<AsyncIterable<Uint8Array> | null> {
+  async get(folder: RunFolderKey): Promise<AsyncIterable<Uint8Array> | null> {
     const { folderId, orgId, runId } = folder;
-    const found = await this.sql`select 1 from scheduler.run_folders
-      where folder_id = ${folderId} and org_id = ${orgId} and run_id = ${runId}`;
+    const found = await stored(this.sql`select 1 from scheduler.run_folders
+      where folder_id = ${folderId} and org_id = ${orgId} and run_id = ${runId}`);
     if (found.length === 0) return null;
     const { sql } = this;
     return (async function* () {
       for (let position = 0; ; position++) {
-        const rows = await sql<{ chunk: Uint8Array }[]>`select chunk from scheduler.run_folder_chunks
-          where folder_id = ${folderId} and org_id = ${orgId} and position = ${position}`;
+        const rows = await stored(sql<{ chunk: Uint8Array }[]>`select chunk from scheduler.run_folder_chunks
+          where folder_id = ${folderId} and org_id = ${orgId} and position = ${position}`);
         if (rows[0] === undefined) return;
         yield rows[0].chunk;
       }
     })();
   }
 
-  /** Removes folders older than a day that their run no longer names, or whose run has ended. */
+  /**
+   * Removes the run's folders from before the one it names: each saved folder holds all files of the run so far, and
+   * an earlier one is never named again.
+   */
+  async dropReplaced(orgId: string, runId: string): Promise<void> {
+    await stored(this.sql`delete from scheduler.run_folders f
+      using scheduler.runs r, scheduler.run_folders named
+      where r.run_id = ${runId} and r.org_id = ${orgId} and named.folder_id = r.folder_id and named.org_id = r.org_id
+        and f.run_id = r.run_id and f.org_id = r.org_id and f.created_at_ms < named.created_at_ms`);
+  }
+
+  /** Removes up to `limit` folders older than a day that their run does not name. */
   async sweep(limit: number): Promise<number> {
-    const gone = await this.sql`delete from scheduler.run_folders f using (
-        select f.folder_id, f.org_id from scheduler.run_folders f
-        left join scheduler.runs r on r.run_id = f.run_id and r.org_id = f.org_id
-        where f.created_at_ms < extract(epoch from clock_timestamp()) * 1000 - ${ORPHAN_AGE_MS}
-          and (r.run_id is null or r.folder_id is distinct from f.folder_id or r.status in ('succeeded', 'failed', 'cancelled'))
-        limit ${limit}) old
-      where f.folder_id = old.folder_id and f.org_id = old.org_id`;
-    return gone.count;
+    let gone = 0;
+    while (gone < limit) {
+      const { count } = await this.sql`delete from scheduler.run_folders f using (
+          select f.folder_id, f.org_id from scheduler.run_folders f
+          left join scheduler.runs r on r.run_id = f.run_id and r.org_id = f.org_id
+          cross join (select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms) now
+          where f.created_at_ms < now.ms - ${ORPHAN_AGE_MS}::bigint and f.created_at_ms > now.ms - ${ORPHAN_AGE_MAX_MS}::bigint
+            and r.folder_id is distinct from f.folder_id
+          limit ${Math.min(SWEPT_AT_ONCE, limit - gone)}) old
+        where f.folder_id = old.folder_id and f.org_id = old.org_id`;
+      gone += count;
+      if (count === 0) break;
+    }
+    return gone;
+  }
+}
+
+async function* rowsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    bytes += chunk.length;
+    if (bytes < ROW_BYTES_MIN) continue;
+    yield Buffer.concat(parts);
+    parts = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(parts);
+}
+
+async function stored<Rows>(statement: PromiseLike<Rows>): Promise<Rows> {
+  try {
+    return await statement;
+  } catch (error) {
+    throw storageFault(error);
   }
 }

@@ -15,6 +15,7 @@ export const EPOCH = 1;
 
 export class TestStore {
   private constructor(
+    readonly url: string,
     readonly store: PostgresRunStore,
     readonly sql: Sql,
     private readonly writer: Sql,
@@ -29,7 +30,7 @@ export class TestStore {
     const [writer, sql] = [pool(1, writerSettings), pool(2, {})];
     await sql`insert into scheduler.shards (shard, epoch) select n, ${EPOCH} from generate_series(0, 3) n`;
     const store = new PostgresRunStore({ writer, reader: sql, commitDeadlineMs: 10_000, readDeadlineMs: 10_000 });
-    return new TestStore(store, sql, writer, drop);
+    return new TestStore(url, store, sql, writer, drop);
   }
 
   async close(): Promise<void> {
