@@ -13,7 +13,7 @@ const Environment = Type.Object({
   LISTEN: Type.String({ pattern: `^${ADDRESS}$` }),
   /** Where callers reach this server, without a slash at the end; shown in the API's description. */
   PUBLIC_URL: Type.Optional(Type.String({ pattern: WEB_ADDRESS })),
-  /** Where workers reach the run-schedulers. */
+  /** Where workers reach the run-schedulers: host:port, or https://host:port over TLS, with commas between several. */
   GRPC_PUBLIC_URL: Type.Optional(Type.String({ minLength: 1 })),
   /** Where MCP clients connect; also the audience of their tokens. */
   MCP_URL: Type.Optional(Type.String({ pattern: WEB_ADDRESS })),

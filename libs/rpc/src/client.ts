@@ -10,18 +10,13 @@ import type {
   MessageInitShape,
   MessageShape,
 } from '@bufbuild/protobuf';
-import {
-  type ChannelCredentials,
-  type ClientReadableStream,
-  Client as GrpcClient,
-  type ServiceError as GrpcServiceError,
-  credentials as grpcCredentials,
-} from '@grpc/grpc-js';
+import { type ClientReadableStream, Client as GrpcClient, type ServiceError as GrpcServiceError } from '@grpc/grpc-js';
 import { fromGrpcError } from '@methods/errors/grpc-status';
 import { ServiceError } from '@methods/errors/service-error';
 import type { CallContext } from './call-handler.ts';
 import { CLIENT_OPTIONS } from './channel-options.ts';
 import { nextHopTimeoutMs } from './deadline.ts';
+import { dialTarget } from './dial-target.ts';
 import { callMetadata, decoder, encoder, methodPath } from './message-codec.ts';
 import { writeAll } from './write-all.ts';
 
@@ -52,18 +47,17 @@ type ClientMethod<M> =
         : never;
 
 export interface ClientOptions {
-  /** Default: plain text. */
-  readonly credentials?: ChannelCredentials;
   /** Sent with every call. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /**
- * Connects to `host:port` at the first call and again whenever needed. While the other side is away calls fail at once
+ * Connects to an address as `dialTarget` takes it at the first call and again whenever needed. While the other side is away calls fail at once
  * with `unavailable`; nothing waits for it to come back.
  */
 export function rpcClient<S extends DescService>(service: S, address: string, options: ClientOptions = {}): Client<S> {
-  const client = new GrpcClient(address, options.credentials ?? grpcCredentials.createInsecure(), CLIENT_OPTIONS);
+  const { target, credentials } = dialTarget(address);
+  const client = new GrpcClient(target, credentials, CLIENT_OPTIONS);
   const methods = service.methods
     .filter(({ methodKind }) => methodKind !== 'bidi_streaming')
     .map((method) => [method.localName, clientMethod(client, method, options)]);

@@ -2,10 +2,8 @@
 // iterators: iterating a duplex of grpc-js destroys it at the end of the requests and loses responses still buffered.
 import type { DescMessage, DescMethodBiDiStreaming } from '@bufbuild/protobuf';
 import {
-  type ChannelCredentials,
   type ClientDuplexStream,
   Client as GrpcClient,
-  credentials as grpcCredentials,
   Metadata,
   type ServerDuplexStream,
   type StatusObject,
@@ -14,6 +12,7 @@ import {
 import { fromGrpcError, toGrpcError } from '@methods/errors/grpc-status';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import { CLIENT_OPTIONS } from './channel-options.ts';
+import { dialTarget } from './dial-target.ts';
 import { frameEncoder, type ReceivedItem, type SentItem } from './frame-codec.ts';
 import { type FrameConnection, type FrameHandlers, FrameStream } from './frame-connection.ts';
 import { callMetadata, decoder, methodPath, passBytes } from './message-codec.ts';
@@ -37,14 +36,12 @@ export interface DialOptions<In> extends Omit<FrameHandlers<In>, 'onUnsendable'>
   readonly metadata?: Readonly<Record<string, string>>;
   /** The other side must have accepted the stream by then; default 5 s. A refused connection is told at once. */
   readonly connectTimeoutMs?: number;
-  /** Default: plain text. */
-  readonly credentials?: ChannelCredentials;
   /** Bytes the peer may leave unread; default 64 MiB. */
   readonly bufferedBytesMax?: number;
 }
 
 /**
- * Opens a stream of frames to `host:port`, on a connection of its own that closes with it. Items may be sent at once;
+ * Opens a stream of frames to an address as `dialTarget` takes it, on a connection of its own that closes with it. Items may be sent at once;
  * one beyond the 4 MiB of a message closes the stream with `too_large`.
  * It is tried once: `onClose` with `unavailable` says that there is no connection or no longer one; the caller dials
  * again when it likes.
@@ -54,7 +51,8 @@ export function dialFrames<Up extends DescMessage, Down extends DescMessage>(
   address: string,
   options: DialOptions<ReceivedItem<Down>>,
 ): FrameConnection<SentItem<Up>> {
-  const client = new GrpcClient(address, options.credentials ?? grpcCredentials.createInsecure(), CLIENT_OPTIONS);
+  const { target, credentials } = dialTarget(address);
+  const client = new GrpcClient(target, credentials, CLIENT_OPTIONS);
   const metadata = callMetadata(options.metadata);
   const decode = decoder(method.output);
   const call: ClientDuplexStream<Buffer, Frame<ReceivedItem<Down>>> = client.makeBidiStreamRequest(

@@ -30,7 +30,14 @@ export interface RpcServerOptions {
   /** How long `stop` waits for calls under way; default 5 s. */
   readonly graceMs?: number;
   /** Default: plain text. */
-  readonly credentials?: ServerCredentials;
+  readonly tls?: ServerTls | undefined;
+}
+
+/** PEM. */
+export interface ServerTls {
+  readonly key: Buffer;
+  /** With those of the authorities between it and the one that callers trust. */
+  readonly certificate: Buffer;
 }
 
 export class RpcServer implements Stoppable {
@@ -57,7 +64,11 @@ export class RpcServer implements Stoppable {
 
   /** @throws when the address cannot be taken. */
   async start(): Promise<void> {
-    const { listen, credentials = ServerCredentials.createInsecure(), serving = true } = this.options;
+    const { listen, tls, serving = true } = this.options;
+    const credentials =
+      tls === undefined
+        ? ServerCredentials.createInsecure()
+        : ServerCredentials.createSsl(null, [{ private_key: tls.key, cert_chain: tls.certificate }]);
     this.boundPort = await new Promise<number>((resolve, reject) => {
       this.server.bindAsync(listen, credentials, (error, port) => (error ? reject(error) : resolve(port)));
     });

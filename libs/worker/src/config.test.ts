@@ -30,6 +30,14 @@ test('keeps environments below its data folder and runs no install scripts, unle
   assert.ok(!told.secrets.has('WORKER_CACHE_DIR'));
 });
 
+test('takes plain addresses and those over TLS, and none of another kind', () => {
+  const addresses = 'node-1:4700,https://workers.example.com,https://workers.example.com:8443/,[::1]:4700';
+  assert.deepEqual(readConfig({ ...least, METHODS_GRPC_URL: addresses }).addresses, addresses.split(','));
+  for (const wrong of ['http://node-1:4700', 'https://', 'https://a/b', 'grpc://a:1', 'node-1:4700,', 'node-1']) {
+    assert.throws(() => readConfig({ ...least, METHODS_GRPC_URL: wrong }), /METHODS_GRPC_URL/, wrong);
+  }
+});
+
 test('names at most as many methods as a node takes', () => {
   const methods = (count: number) => ({ ...least, WORKER_METHODS: Array(count).fill(METHOD).join(',') });
   assert.equal(readConfig(methods(1_000)).methods.length, 1_000);

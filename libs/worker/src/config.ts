@@ -6,11 +6,11 @@ import { ConfigError, readEnvironment, SecretText } from '@methods/config/enviro
 import type { LogLevel } from '@methods/logging/logger';
 import { Type } from 'typebox';
 
-const ADDRESSES = '^\\S+:[0-9]{1,5}(,\\S+:[0-9]{1,5})*$';
+const ADDRESS = '([^\\s,/]+:[0-9]{1,5}|https://[^\\s,/]+/?)';
 
 const Environment = Type.Object({
-  /** host:port of the run-scheduler's worker endpoints, with commas between them. */
-  METHODS_GRPC_URL: Type.String({ pattern: ADDRESSES }),
+  /** The run-scheduler's worker endpoints: host:port, or https://host:port over TLS, with commas between them. */
+  METHODS_GRPC_URL: Type.String({ pattern: `^${ADDRESS}(,${ADDRESS})*$` }),
   SERVICE_API_KEY: SecretText(),
   /** Production ids (wf_...) with commas between them, as many as a node takes of one worker. */
   WORKER_METHODS: Type.String({ pattern: '^wf_[0-9a-z]{26}(,wf_[0-9a-z]{26}){0,999}$' }),

@@ -10,7 +10,7 @@ import { dialFrames, type FrameConnection, type SentItem } from '@methods/rpc/fr
 export type WorkerItem = SentItem<typeof WorkRequestSchema>;
 
 export interface SchedulerLinkOptions {
-  /** host:port of the nodes' worker endpoints, tried in turn. */
+  /** The nodes' worker endpoints, `host:port` or `https://host:port`, tried in turn. */
   readonly addresses: readonly string[];
   /** `Bearer sk_...`, the auth part alone. */
   readonly authorization: string;

@@ -6,7 +6,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { type Hello, type WorkerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import { serveFrames } from '@methods/rpc/frame-stream';
-import { RpcServer, served } from '@methods/rpc/server';
+import { RpcServer, type ServerTls, served } from '@methods/rpc/server';
 import { type NodeItem, NodeStream } from './node-stream.fixture.ts';
 
 type GrantValue = Extract<NodeItem['item'], { case: 'grant' }>['value'];
@@ -25,6 +25,7 @@ export interface TestRun {
 export interface WorkerNodeOptions {
   readonly heartbeatMs?: number;
   readonly leaseMs?: number;
+  readonly tls?: ServerTls;
 }
 
 const CHUNK_BYTES_MAX = 64 << 10;
@@ -54,60 +55,68 @@ export class WorkerNode {
   private readonly waiting: NodeItem[] = [];
   private unsent: (() => void)[] = [];
 
-  private constructor(private readonly options: WorkerNodeOptions) {}
+  private readonly server: RpcServer;
 
-  private readonly server = new RpcServer({
-    listen: '127.0.0.1:0',
-    services: [
-      served(WorkerService, {
-        work: serveFrames<WorkerItem, NodeItem>((connection) => {
-          const stream = new NodeStream(connection);
-          this.streams.push(stream);
-          return {
-            onItems: (items) => {
-              for (const { item } of items) this.received(stream, item);
-            },
-            onClose: () => stream.ended(),
-          };
+  private constructor(private readonly options: WorkerNodeOptions) {
+    this.server = this.makeServer();
+  }
+
+  private makeServer(): RpcServer {
+    return new RpcServer({
+      listen: '127.0.0.1:0',
+      services: [
+        served(WorkerService, {
+          work: serveFrames<WorkerItem, NodeItem>((connection) => {
+            const stream = new NodeStream(connection);
+            this.streams.push(stream);
+            return {
+              onItems: (items) => {
+                for (const { item } of items) this.received(stream, item);
+              },
+              onClose: () => stream.ended(),
+            };
+          }),
+          getVersion: async ({ method, versionId }) => {
+            await this.beforeCall('getVersion');
+            const id = versionId === 'published' ? (this.published.get(method) ?? '') : versionId;
+            const version = this.sources.get(id);
+            if (version === undefined) throw new ServiceError('not_found', 'There is no such version.');
+            const lock = this.locks.get(id);
+            return { method, versionId: id, ...version, ...(lock && { lock, lockSha256: sha256Of(lock) }) };
+          },
+          putLock: async ({ versionId, lock }) => {
+            await this.beforeCall('putLock');
+            const first = this.locks.get(versionId);
+            if (first === undefined) this.locks.set(versionId, Buffer.from(lock));
+            this.story.push(first === undefined ? 'lock stored' : 'lock refused');
+            return { lockSha256: sha256Of(first ?? lock), stored: first === undefined };
+          },
+          putRunFolder: async (requests) => {
+            const chunks: Uint8Array[] = [];
+            let stated = 0;
+            for await (const { runId, token, bytesTotal, chunk } of requests) {
+              if (chunks.length === 0) this.mayTouch(runId, token);
+              if (chunk.length > CHUNK_BYTES_MAX) throw new ServiceError('too_large', 'A chunk exceeds 64 KiB.');
+              stated = bytesTotal;
+              chunks.push(chunk);
+            }
+            await this.beforeCall('putRunFolder');
+            const archive = Buffer.concat(chunks);
+            if (archive.length !== stated)
+              throw new ServiceError('invalid_request', 'The folder did not arrive whole.');
+            const folderId = newId('fld');
+            this.folders.set(folderId, archive);
+            this.story.push('folder stored');
+            return { folderId };
+          },
+          getRunFolder: (request) => this.folderChunks(request),
         }),
-        getVersion: async ({ method, versionId }) => {
-          await this.beforeCall('getVersion');
-          const id = versionId === 'published' ? (this.published.get(method) ?? '') : versionId;
-          const version = this.sources.get(id);
-          if (version === undefined) throw new ServiceError('not_found', 'There is no such version.');
-          const lock = this.locks.get(id);
-          return { method, versionId: id, ...version, ...(lock && { lock, lockSha256: sha256Of(lock) }) };
-        },
-        putLock: async ({ versionId, lock }) => {
-          await this.beforeCall('putLock');
-          const first = this.locks.get(versionId);
-          if (first === undefined) this.locks.set(versionId, Buffer.from(lock));
-          this.story.push(first === undefined ? 'lock stored' : 'lock refused');
-          return { lockSha256: sha256Of(first ?? lock), stored: first === undefined };
-        },
-        putRunFolder: async (requests) => {
-          const chunks: Uint8Array[] = [];
-          let stated = 0;
-          for await (const { runId, token, bytesTotal, chunk } of requests) {
-            if (chunks.length === 0) this.mayTouch(runId, token);
-            if (chunk.length > CHUNK_BYTES_MAX) throw new ServiceError('too_large', 'A chunk exceeds 64 KiB.');
-            stated = bytesTotal;
-            chunks.push(chunk);
-          }
-          await this.beforeCall('putRunFolder');
-          const archive = Buffer.concat(chunks);
-          if (archive.length !== stated) throw new ServiceError('invalid_request', 'The folder did not arrive whole.');
-          const folderId = newId('fld');
-          this.folders.set(folderId, archive);
-          this.story.push('folder stored');
-          return { folderId };
-        },
-        getRunFolder: (request) => this.folderChunks(request),
-      }),
-    ],
-    logger: silentLogger,
-    graceMs: 200,
-  });
+      ],
+      logger: silentLogger,
+      graceMs: 200,
+      tls: this.options.tls,
+    });
+  }
 
   static async start(options: WorkerNodeOptions = {}): Promise<WorkerNode> {
     const node = new WorkerNode(options);
@@ -116,7 +125,7 @@ export class WorkerNode {
   }
 
   get address(): string {
-    return `127.0.0.1:${this.server.port}`;
+    return this.options.tls === undefined ? `127.0.0.1:${this.server.port}` : `https://localhost:${this.server.port}`;
   }
 
   /** The stream opened last. */

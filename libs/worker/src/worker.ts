@@ -20,7 +20,7 @@ import { WorkFolder } from './work-folder.ts';
 import { workerFeatures } from './worker-features.ts';
 
 export interface WorkerOptions {
-  /** host:port of the run-scheduler's worker endpoints. */
+  /** The run-scheduler's worker endpoints: `host:port`, or `https://host:port` over TLS. */
   readonly addresses: readonly string[];
   /** `sk_...`, the auth part of a service key. */
   readonly authPart: string;

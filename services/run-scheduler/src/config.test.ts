@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError } from '@methods/config/environment';
+import { ownCertificate } from '@methods/test/harness/own-certificate';
+import { tempFolder } from '@methods/test/harness/temp-folder';
 import { readConfig } from './config.ts';
 
 const REQUIRED = {
@@ -28,6 +32,7 @@ test('with what is required the rest has its defaults', () => {
   assert.deepEqual(rest, {
     listen: '127.0.0.1:0',
     workerListen: '127.0.0.1:0',
+    workerTls: null,
     peerAddress: null,
     methodRegistryUrl: 'registry:7000',
     shardCount: 256,
@@ -52,4 +57,26 @@ test('a lease shorter than two heartbeats, and half a fault point, are refused',
   assert.match(faults({ ...REQUIRED, WORKER_LEASE_MS: '2000', HEARTBEAT_MS: '1001' }), /^ *WORKER_LEASE_MS: /m);
   assert.equal(faults({ ...REQUIRED, WORKER_LEASE_MS: '2000', HEARTBEAT_MS: '1000' }), '');
   assert.match(faults({ ...REQUIRED, FAULT_POINT: 'claim-committed' }), /^ *FAULT_POINT: /m);
+});
+
+test('a certificate comes with its own key, or is refused without telling either', async () => {
+  const folder = tempFolder('tls');
+  const { key, certificate } = await ownCertificate(folder);
+  const files = (certificateFile: string, keyFile: string) => ({
+    ...REQUIRED,
+    WORKER_TLS_CERTIFICATE_FILE: join(folder, certificateFile),
+    WORKER_TLS_KEY_FILE: join(folder, keyFile),
+  });
+  assert.deepEqual(readConfig(files('server.pem', 'server.key')).workerTls, { key, certificate });
+  for (const wrong of [
+    files('server.pem', 'authority.key'),
+    files('server.key', 'server.pem'),
+    files('no', 'server.key'),
+  ]) {
+    const message = faults(wrong);
+    assert.match(message, /^ *WORKER_TLS_CERTIFICATE_FILE: /m);
+    assert.doesNotMatch(message, /BEGIN|asn1|key values/);
+  }
+  assert.match(faults({ ...REQUIRED, WORKER_TLS_KEY_FILE: 'k' }), /^ *WORKER_TLS_CERTIFICATE_FILE: /m);
+  rmSync(folder, { recursive: true });
 });

@@ -1,7 +1,10 @@
 // The run-scheduler's configuration: read once at start, all faults told at once.
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import type { FaultPoint } from '@methods/base/fault-point';
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
+import type { ServerTls } from '@methods/rpc/server';
 import { Type } from 'typebox';
 
 const ADDRESS = '^\\S+:[0-9]{1,5}$';
@@ -11,6 +14,9 @@ const Environment = Type.Object({
   LISTEN: Type.String({ pattern: ADDRESS }),
   /** host:port for workers, who bring a service key. */
   WORKER_LISTEN: Type.String({ pattern: ADDRESS }),
+  /** PEM files: workers then connect over TLS alone. Read once, at the start. */
+  WORKER_TLS_CERTIFICATE_FILE: Type.Optional(Type.String({ minLength: 1 })),
+  WORKER_TLS_KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
   /** host:port peers reach LISTEN at; default LISTEN itself. */
   PEER_ADDRESS: Type.Optional(Type.String({ pattern: ADDRESS })),
   POSTGRES_URL: SecretText({ pattern: '^postgres(ql)?://' }),
@@ -36,6 +42,8 @@ const Environment = Type.Object({
 export interface Config {
   readonly listen: string;
   readonly workerListen: string;
+  /** Null: plain text. */
+  readonly workerTls: ServerTls | null;
   readonly peerAddress: string | null;
   readonly postgresUrl: Secret;
   readonly natsUrl: Secret;
@@ -63,6 +71,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   return Object.freeze({
     listen: environment.LISTEN,
     workerListen: environment.WORKER_LISTEN,
+    workerTls: tlsOf(environment.WORKER_TLS_CERTIFICATE_FILE, environment.WORKER_TLS_KEY_FILE),
     peerAddress: environment.PEER_ADDRESS ?? null,
     postgresUrl: environment.POSTGRES_URL,
     natsUrl: environment.NATS_URL,
@@ -75,4 +84,29 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     faultPoint: name === undefined || onceFile === undefined ? null : { name, onceFile },
     logLevel: environment.LOG_LEVEL,
   });
+}
+
+function tlsOf(certificateFile: string | undefined, keyFile: string | undefined): ServerTls | null {
+  if (certificateFile === undefined && keyFile === undefined) return null;
+  if (certificateFile === undefined || keyFile === undefined) {
+    throw new ConfigError(['WORKER_TLS_CERTIFICATE_FILE: comes with WORKER_TLS_KEY_FILE, or neither is set']);
+  }
+  const tls = {
+    certificate: readPem('WORKER_TLS_CERTIFICATE_FILE', certificateFile),
+    key: readPem('WORKER_TLS_KEY_FILE', keyFile),
+  };
+  try {
+    createSecureContext({ cert: tls.certificate, key: tls.key });
+  } catch {
+    throw new ConfigError(['WORKER_TLS_CERTIFICATE_FILE: is no certificate of the key in WORKER_TLS_KEY_FILE']);
+  }
+  return tls;
+}
+
+function readPem(name: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    throw new ConfigError([`${name}: the file cannot be read`]);
+  }
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { createServer as createHttp2Server } from 'node:http2';
+import { rmSync } from 'node:fs';
+import { createServer as createHttp2Server, createSecureServer } from 'node:http2';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { test } from 'node:test';
+import { ownCertificate } from '@methods/test/harness/own-certificate';
+import { tempFolder } from '@methods/test/harness/temp-folder';
 import { clockFinding } from './clock-finding.ts';
 import { nodeFinding, pythonFinding } from './runtime-findings.ts';
 import { workerEndpointFinding } from './worker-endpoint-finding.ts';
@@ -44,6 +47,24 @@ test('a worker endpoint is one that speaks HTTP/2', async () => {
   } finally {
     good.close();
     bad.close();
+  }
+});
+
+test('a worker endpoint over TLS has a certificate this machine trusts', async () => {
+  const folder = tempFolder('endpoint');
+  const { key, certificate } = await ownCertificate(folder);
+  const server = createSecureServer({ key, cert: certificate });
+  const address = `https://${(await listening(server as unknown as Server)).replace('127.0.0.1', 'localhost')}`;
+  try {
+    const { state, found, remedy } = await workerEndpointFinding(address);
+    assert.deepEqual(
+      [state, found],
+      ['problem', `${address}: its certificate comes from an authority this machine does not trust`],
+    );
+    assert.match(remedy ?? '', /NODE_EXTRA_CA_CERTS/);
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true });
   }
 });
 

@@ -28,11 +28,20 @@ const CONNECTION: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'it does not answer',
 };
 
+/** What is wrong with the other side's certificate, such as `has expired`; null: the fault is another one. */
+export function certificateFault(error: unknown): string | null {
+  return (
+    codesIn(error)
+      .map((code) => CERTIFICATE[code] ?? null)
+      .find((words) => words !== null) ?? null
+  );
+}
+
 /** `what` is a name with its address, such as `the server at https://…`. Codes: `unreachable`, `bad_certificate`. */
 export function connectionFault(what: string, error: unknown): CommandError {
   const codes = codesIn(error);
-  const certificate = codes.map((code) => CERTIFICATE[code]).find((words) => words !== undefined);
-  if (certificate !== undefined) {
+  const certificate = certificateFault(error);
+  if (certificate !== null) {
     const hint = 'if the authority is your own, name its file in NODE_EXTRA_CA_CERTS';
     return new CommandError('bad_certificate', `the certificate of ${what} ${certificate}`, { hint, cause: error });
   }

@@ -11,7 +11,7 @@ import type { WorkerReport } from './worker-report.ts';
 const DRAIN_MS = 10_000;
 
 export interface StartedWorkerOptions {
-  /** host:port of the run-schedulers. */
+  /** Of the run-schedulers: `host:port`, or `https://host:port` over TLS. */
   readonly addresses: readonly string[];
   readonly authPart: string;
   readonly methods: readonly string[];

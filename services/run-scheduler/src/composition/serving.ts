@@ -116,6 +116,7 @@ export function provideServing(parts: NodeParts): void {
     () =>
       new WorkerServer({
         listen: config.workerListen,
+        tls: config.workerTls ?? undefined,
         services: [
           served(
             WorkerService,
