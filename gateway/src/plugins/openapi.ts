@@ -47,6 +47,10 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string | null)
       // Calls go from the page to this server. Left out, some of them would pass through the maker's proxy, keys and all.
       proxyUrl: '',
       hideClientButton: true,
+      // They would hand the description to the maker's own service.
+      showDeveloperTools: 'never',
+      // The browser would ask for one that is not there.
+      favicon: 'data:,',
       agent: { disabled: true },
       mcp: { disabled: true },
     },

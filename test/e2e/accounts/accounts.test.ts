@@ -8,6 +8,7 @@ import { localRuns } from './local-runs.ts';
 import { methodLife } from './method-life.ts';
 import { organizationSettled } from './organization.ts';
 import { recordings } from './recordings.ts';
+import { referencePage } from './reference-page.ts';
 import { savedAtOnce } from './saved-at-once.ts';
 import { signingIn } from './signing-in.ts';
 
@@ -28,6 +29,7 @@ describe('accounts', () => {
   savedAtOnce(world);
   localRuns(world);
   recordings(world);
+  referencePage(world);
   documentedCommands(world);
   // After everything that is built.
   badInput(world);
