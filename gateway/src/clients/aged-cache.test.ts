@@ -61,6 +61,27 @@ test('a dropped value is never used again, even when its source is away or its l
   await assert.rejects(async () => cache.get('k', away), { code: 'unavailable' });
 });
 
+test('what was on its way when its value was dropped serves nobody who asks later', async () => {
+  const { cache } = cacheAt();
+  let answer: (value: string) => void = () => {};
+  const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));
+  cache.drop('k');
+  const later = cache.get('k', async () => 'after the change');
+  answer('before the change');
+  assert.deepEqual(await Promise.all([loading, later]), ['before the change', 'after the change']);
+  assert.equal(cache.get('k', away), 'after the change');
+});
+
+test('what was on its way when its value was dropped is not used either once the source is away', async () => {
+  const { cache } = cacheAt();
+  let answer: (value: string) => void = () => {};
+  const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));
+  cache.drop('k');
+  answer('before the change');
+  await loading;
+  await assert.rejects(async () => cache.get('k', away), { code: 'unavailable' });
+});
+
 test('a refusal of the source ends the old value', async () => {
   const { cache, time } = cacheAt();
   await cache.get('k', async () => 'v');
@@ -80,4 +101,18 @@ test('the least recently used go first when it is full', async () => {
   await cache.get('d', load('d'));
   assert.equal(cache.get('a', away), 'a');
   await assert.rejects(async () => cache.get('b', away));
+});
+
+test('a change or a refusal of one value leaves another one that is on its way as it is', async () => {
+  const { cache } = cacheAt();
+  let answer: (value: string) => void = () => {};
+  const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));
+  cache.expire('other');
+  const refused = async () => {
+    throw new ServiceError('not_found');
+  };
+  await assert.rejects(async () => cache.get('stranger', refused), { code: 'not_found' });
+  answer('v');
+  await loading;
+  assert.equal(cache.get('k', away), 'v');
 });

@@ -25,10 +25,10 @@ const SOURCE_AWAY_MS = 1_000;
 
 export class AgedCache<Value> {
   private readonly entries = new Map<string, Entry<Value>>();
+  // Those that began after the last change of their value: who asks after a change joins none from before it.
   private readonly loads = new Map<string, Promise<Value>>();
   private bytes = 0;
   private sourceAwayUntilMs = 0;
-  private changes = 0;
 
   constructor(private readonly options: AgedCacheOptions<Value>) {}
 
@@ -54,7 +54,7 @@ export class AgedCache<Value> {
 
   /** The value has changed and must not be used again. */
   drop(key: string): void {
-    this.changes++;
+    this.loads.delete(key);
     const entry = this.entries.get(key);
     if (!entry) return;
     this.bytes -= entry.bytes;
@@ -63,47 +63,48 @@ export class AgedCache<Value> {
 
   /** Like `drop`, for values that events name otherwise than by their key. Looks at every value: for rare events. */
   dropWhere(changed: (value: Value) => boolean): void {
-    this.changes++;
+    this.loads.clear();
     for (const [key, entry] of this.entries) if (changed(entry.value)) this.drop(key);
   }
 
   /** The value may have changed: it is asked for before its next use, and used as it is while its source is away. */
   expire(key: string): void {
-    this.changes++;
+    this.loads.delete(key);
     const entry = this.entries.get(key);
     if (entry) entry.goodUntilMs = 0;
   }
 
   /** Changes may have been missed. */
   expireAll(): void {
-    this.changes++;
+    this.loads.clear();
     for (const entry of this.entries.values()) entry.goodUntilMs = 0;
   }
 
   put(key: string, value: Value): void {
     this.drop(key);
-    this.store(key, value, this.options.clock.monotonicMs() + this.options.ageMsOf(value));
+    this.store(key, value);
   }
 
   private load(key: string, load: () => Promise<Value>): Promise<Value> {
     const running = this.loads.get(key);
     if (running) return running;
-    const loading = this.loadOnce(key, load).finally(() => this.loads.delete(key));
+    const isCurrent = () => this.loads.get(key) === loading;
+    const loading: Promise<Value> = this.loadOnce(key, load, isCurrent).finally(() => {
+      if (isCurrent()) this.loads.delete(key);
+    });
     this.loads.set(key, loading);
     return loading;
   }
 
-  private async loadOnce(key: string, load: () => Promise<Value>): Promise<Value> {
-    const changesBefore = this.changes;
+  private async loadOnce(key: string, load: () => Promise<Value>, isCurrent: () => boolean): Promise<Value> {
     try {
       const value = await load();
-      // A change told while this was on its way may not be in it.
-      const good = this.changes === changesBefore;
-      this.store(key, value, good ? this.options.clock.monotonicMs() + this.options.ageMsOf(value) : 0);
+      // A change told while this was on its way may not be in it: it is only good for those who asked before.
+      if (isCurrent()) this.store(key, value);
       return value;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'unavailable') {
-        this.drop(key);
+        if (isCurrent()) this.drop(key);
         throw error;
       }
       this.sourceAwayUntilMs = this.options.clock.monotonicMs() + SOURCE_AWAY_MS;
@@ -113,7 +114,8 @@ export class AgedCache<Value> {
     }
   }
 
-  private store(key: string, value: Value, goodUntilMs: number): void {
+  private store(key: string, value: Value): void {
+    const goodUntilMs = this.options.clock.monotonicMs() + this.options.ageMsOf(value);
     const bytes = this.options.bytesOf(value) + 2 * key.length;
     this.bytes += bytes - (this.entries.get(key)?.bytes ?? 0);
     this.entries.delete(key);

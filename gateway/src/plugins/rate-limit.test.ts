@@ -19,6 +19,17 @@ test('a bucket allows its burst, then its rate', () => {
   assert.equal(taken(30), 20);
 });
 
+test('when there are too many keys the one unused for longest is forgotten, not one in use', () => {
+  const clock = { wallMs: () => 0, monotonicMs: () => 0, after: () => ({ cancel() {} }) };
+  const buckets = new TokenBuckets({ clock, perSecond: 1, burst: 2, bucketsMax: 3 });
+  buckets.take('busy');
+  for (const key of ['a', 'b']) buckets.take(key);
+  buckets.take('busy');
+  buckets.take('c');
+  assert.deepEqual([buckets.take('busy').allowed, buckets.take('b').remaining], [false, 0]);
+  assert.equal(buckets.take('a').remaining, 1);
+});
+
 test('a key beyond its burst gets 429 with Retry-After, another key does not', async () => {
   await using gateway = await gatewayFixture({ rateLimitPerKey: 1 });
   const path = `/v1/runs/${newRunId(1)}`;

@@ -17,6 +17,8 @@ export interface TokenBucketsOptions {
   readonly perSecond: number;
   /** A full bucket. */
   readonly burst: number;
+  /** How many keys are remembered; default: 100,000. */
+  readonly bucketsMax?: number;
 }
 
 interface Bucket {
@@ -27,6 +29,7 @@ interface Bucket {
 const BUCKETS_MAX = 100_000;
 
 export class TokenBuckets {
+  // Those used last stand last.
   private readonly buckets = new Map<string, Bucket>();
 
   constructor(private readonly options: TokenBucketsOptions) {}
@@ -55,17 +58,20 @@ export class TokenBuckets {
 
   private bucketOf(key: string, nowMs: number): Bucket {
     const known = this.buckets.get(key);
-    if (known) return known;
-    if (this.buckets.size >= BUCKETS_MAX) this.forget(nowMs);
-    const bucket = { tokens: this.options.burst, atMs: nowMs };
+    if (known) this.buckets.delete(key);
+    else this.makeRoom(nowMs);
+    const bucket = known ?? { tokens: this.options.burst, atMs: nowMs };
     this.buckets.set(key, bucket);
     return bucket;
   }
 
-  // A bucket that is full again is as good as none; if all are in use, the oldest goes.
-  private forget(nowMs: number): void {
-    const fillMs = (this.options.burst * 1_000) / this.options.perSecond;
-    for (const [key, { atMs }] of this.buckets) if (nowMs - atMs > fillMs) this.buckets.delete(key);
-    if (this.buckets.size >= BUCKETS_MAX) this.buckets.delete(this.buckets.keys().next().value as string);
+  // A bucket that is full again is as good as none; if all are in use, the one unused for longest goes.
+  private makeRoom(nowMs: number): void {
+    const { burst, perSecond, bucketsMax = BUCKETS_MAX } = this.options;
+    const fillMs = (burst * 1_000) / perSecond;
+    for (const [key, { atMs }] of this.buckets) {
+      if (this.buckets.size < bucketsMax && nowMs - atMs <= fillMs) return;
+      this.buckets.delete(key);
+    }
   }
 }
