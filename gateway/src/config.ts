@@ -36,7 +36,7 @@ const Environment = Type.Object({
   RUN_SCHEDULER_URLS: Type.String({ pattern: `^${ADDRESS}(,${ADDRESS})*$` }),
   /** Without it a revoked key or a new publish is noticed within 30 s instead of at once. */
   NATS_URL: Type.Optional(SecretText({ pattern: '^(nats|tls)://' })),
-  /** Requests a second and key; bursts of twice as many. 0: no limit. */
+  /** Requests a second and key; bursts of twice as many. 0: no limit, nor one of sign-ins and bad credentials. */
   RATE_LIMIT_PER_KEY: Type.Integer({ minimum: 0, default: 200 }),
   /** Ports that webhook URLs may use besides 443, separated by commas. */
   WEBHOOK_PORTS: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}(,[0-9]{1,5})*$' })),
@@ -70,7 +70,7 @@ export interface Config {
   readonly methodRegistryAddress: string;
   readonly runSchedulerAddresses: readonly string[];
   readonly natsUrl: Secret | null;
-  /** Requests a second; 0 is no limit. */
+  /** Requests a second; 0 is no limit, nor one of what an address may try. */
   readonly rateLimitPerKey: number;
   readonly webhooks: WebhookUrlPolicy;
   readonly logLevel: LogLevel;

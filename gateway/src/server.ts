@@ -11,6 +11,7 @@ import { addErrorReply, replyToClientError, replyToFrameworkError } from './plug
 import { addJsonBody, BODY_BYTES_MAX } from './plugins/json-body.ts';
 import { addOpenApi } from './plugins/openapi.ts';
 import { rateLimit } from './plugins/rate-limit.ts';
+import { RefusedCredentials } from './plugins/refused-credentials.ts';
 import { addRequestGate } from './plugins/request-gate.ts';
 import { requestId } from './plugins/request-id.ts';
 import { addRequestLog } from './plugins/request-log.ts';
@@ -39,7 +40,7 @@ export interface ServerParts
   readonly logger: Logger;
   readonly clock: Clock;
   readonly publicUrl: string | null;
-  /** Requests a second and key; 0 is no limit. */
+  /** Requests a second and key; 0 is no limit, nor one of what an address may try. */
   readonly rateLimitPerKey: number;
   /** Addresses whose X-Forwarded headers are believed, separated by commas. */
   readonly trustProxy: string | null;
@@ -94,6 +95,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   const callers = {
     findCaller: callerFinder(parts),
     limit: rateLimit(parts.rateLimitPerKey, parts.clock),
+    refusedCredentials: parts.rateLimitPerKey === 0 ? null : new RefusedCredentials(parts.clock),
     mcpUrl: parts.mcpUrl,
   };
   // Each route says in its `config.access` which role it needs. One line an area.

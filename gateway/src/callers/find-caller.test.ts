@@ -204,7 +204,7 @@ test('the log tells who asked and why somebody was refused, never what they show
 });
 
 test('a route that does not say who may use it, or stands in the wrong scope, is not registered', async () => {
-  const scope = { findCaller: () => assert.fail('nobody asks'), limit: null, mcpUrl: null };
+  const scope = { findCaller: () => assert.fail('nobody asks'), limit: null, refusedCredentials: null, mcpUrl: null };
   const register = async (surface: 'api' | 'cli' | 'service', url: string, config?: object) => {
     const app = Fastify({ exposeHeadRoutes: false });
     addCallerFields(app);

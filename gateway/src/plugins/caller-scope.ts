@@ -6,6 +6,7 @@ import type { GuardedSurface } from '../callers/surface.ts';
 import { addCaller, type FindCaller } from './caller.ts';
 import { addAccess } from './caller-access.ts';
 import { addRateLimit } from './rate-limit.ts';
+import type { RefusedCredentials } from './refused-credentials.ts';
 import { addSlowBody } from './slow-body.ts';
 import type { TokenBuckets } from './token-bucket.ts';
 
@@ -13,18 +14,20 @@ export interface CallerScopeParts {
   readonly findCaller: FindCaller;
   /** Null: no limit. */
   readonly limit: TokenBuckets | null;
+  /** Of all surfaces together; null: no limit. */
+  readonly refusedCredentials: RefusedCredentials | null;
   readonly mcpUrl: string | null;
 }
 
 export async function addCallerScope(
   app: FastifyInstance,
   surface: GuardedSurface,
-  { findCaller, limit, mcpUrl }: CallerScopeParts,
+  { findCaller, limit, refusedCredentials, mcpUrl }: CallerScopeParts,
   addRoutes: (scope: FastifyInstance) => void,
 ): Promise<void> {
   await app.register(async (scope) => {
     if (surface === 'api') await scope.register(fastifyCookie);
-    addCaller(scope, surface, findCaller, challengeOf(surface, mcpUrl));
+    addCaller(scope, surface, { findCaller, challenge: challengeOf(surface, mcpUrl), refusedCredentials });
     addRateLimit(scope, limit);
     if (surface === 'upload') addSlowBody(scope);
     addAccess(scope, surface);

@@ -1,10 +1,12 @@
 // Tells who asks, on every route of a guarded scope. Without a credential, or with one that is malformed, unknown,
-// expired, revoked or of a kind the surface does not take, the answer is the same 401.
+// expired, revoked or of a kind the surface does not take, the answer is the same 401; an address that shows too many of
+// those hears 429.
 import type { Caller } from '@methods/auth/caller';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CallerRefused, type RefusalReason } from '../callers/caller-refused.ts';
 import type { GuardedSurface } from '../callers/surface.ts';
+import type { RefusedCredentials } from './refused-credentials.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,12 +36,19 @@ export function addCallerFields(app: FastifyInstance): void {
   app.decorateRequest('refusal', null);
 }
 
-/** Every route of `scope` needs a caller. `challenge`: what a 401 tells in WWW-Authenticate. */
+export interface CallerOptions {
+  readonly findCaller: FindCaller;
+  /** What a 401 tells in WWW-Authenticate. */
+  readonly challenge: string;
+  /** Null: every bad credential hears its 401. */
+  readonly refusedCredentials: RefusedCredentials | null;
+}
+
+/** Every route of `scope` needs a caller. */
 export function addCaller(
   scope: FastifyInstance,
   surface: GuardedSurface,
-  findCaller: FindCaller,
-  challenge: string,
+  { findCaller, challenge, refusedCredentials }: CallerOptions,
 ): void {
   scope.decorate('callerAgain', async (request: FastifyRequest) => findCaller(request, surface));
   scope.addHook('onRequest', (request, reply, done) => {
@@ -48,11 +57,11 @@ export function addCaller(
       done();
     };
     const refuse = (error: unknown) => {
-      if (error instanceof CallerRefused) {
-        request.refusal = error.reason;
-        if (error.code === 'unauthorized') reply.header('www-authenticate', challenge);
-      }
-      done(error as Error);
+      if (!(error instanceof CallerRefused)) return done(error as Error);
+      request.refusal = error.reason;
+      const answer = refusedCredentials?.answerTo(request.ip, error) ?? error;
+      if (answer.code === 'unauthorized') reply.header('www-authenticate', challenge);
+      done(answer);
     };
     let caller: Caller | Promise<Caller>;
     try {

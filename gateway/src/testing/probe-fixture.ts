@@ -80,7 +80,7 @@ export async function probeFixture({ clock = systemClock, config: changes }: Pro
   addRequestLog(app, logger);
   addJsonBody(app);
   const sources = { ...people, registry: registryClient, uploadTokens, keyUses: { used() {} }, publicUrl: PUBLIC_URL };
-  const scope = { findCaller: callerFinder(sources), limit: null, mcpUrl: MCP };
+  const scope = { findCaller: callerFinder(sources), limit: null, refusedCredentials: null, mcpUrl: MCP };
   for (const surface of ['service', 'cli', 'api'] as const) {
     await addCallerScope(app, surface, scope, (routes) => {
       for (const access of ['viewer', 'member', 'admin'] as const) {

@@ -5,6 +5,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 import type { SignIn } from '../../callers/sign-in.ts';
 import type { Accounts } from '../../clients/accounts.ts';
+import { countedAddress } from '../../plugins/counted-address.ts';
 import { TokenBuckets } from '../../plugins/token-bucket.ts';
 import { addAuthPages } from './auth-pages.ts';
 import { addCallback } from './callback.ts';
@@ -49,7 +50,7 @@ function addAddressLimit(scope: FastifyInstance, { clock, rateLimitPerKey }: Aut
   if (rateLimitPerKey === 0) return;
   const buckets = new TokenBuckets({ clock, ...SIGN_INS });
   scope.addHook('onRequest', (request, _reply, done) => {
-    const { allowed, waitMs } = buckets.take(request.ip);
+    const { allowed, waitMs } = buckets.take(countedAddress(request.ip));
     done(allowed ? undefined : new ServiceError('rate_limited', undefined, { retryAfterMs: waitMs }));
   });
 }

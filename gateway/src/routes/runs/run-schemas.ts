@@ -189,14 +189,24 @@ export const StartedRun = Type.Object(
   { description: 'The run; all of it with wait_ms.' },
 );
 
-const ErrorBody = Type.Object({
+const errorFields = {
   error: Type.String(),
   message: Type.Optional(Type.String()),
   details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), code: Type.String(), message: Type.String() }))),
   request_id: Type.Optional(Type.String()),
+};
+
+const Refused = Type.Object(errorFields, {
+  description:
+    'Refused. A 401 says `unauthorized` and no more. A 429 comes with Retry-After: the caller asks ' +
+    'faster than it may, or its address has shown too many bad credentials.',
+});
+
+const Failed = Type.Object(errorFields, {
+  description: 'Failed on our side. A 503 comes with Retry-After; with an idempotency key a repeat is safe.',
 });
 
 /** The success replies of a route and the one shape of all refusals. */
 export function replies(success: Readonly<Record<number, TSchema>>): Record<string, TSchema> {
-  return { ...success, '4xx': ErrorBody, '5xx': ErrorBody };
+  return { ...success, '4xx': Refused, '5xx': Failed };
 }
