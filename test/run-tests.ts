@@ -1,12 +1,13 @@
 // `npm test`, after the checks: all tests of the repository, or those whose path contains one of the arguments. They
-// share one Postgres, started here; each makes databases of its own on it. They call the `methods` command as a package
-// that was packed here. Tests of whole systems come first, and those of faults last, one file at a time. Nothing is left
+// share one Postgres, started here; each makes databases of its own on it. They run as code that was built here, and
+// call the `methods` command as a package that was packed here. Tests of whole systems come first, and those of faults last, one file at a time. Nothing is left
 // running, whatever ends this.
 import { availableParallelism } from 'node:os';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { root } from './checks/command.ts';
 import { PackedCli } from './harness/packed-cli.ts';
 import { startTestPostgres } from './harness/postgres.ts';
+import { BuiltCode } from './runner/built-code.ts';
 import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
 import { findTestFiles } from './runner/test-files.ts';
 import { TestSummary } from './runner/test-summary.ts';
@@ -28,15 +29,21 @@ function stop(signal: NodeJS.Signals): void {
   running?.kill(signal);
 }
 
-async function runAll(postgresUrl: string, cli: string): Promise<boolean> {
+async function runAll(postgresUrl: string, cli: string, built: BuiltCode): Promise<boolean> {
   const summary = new TestSummary();
   let passed = true;
   for (const run of runs) {
     if (stopped !== null) return false;
     running = runNodeTests({
       ...run,
+      files: run.files.map((file) => built.file(file)),
       root,
-      env: { ...process.env, METHODS_TEST_POSTGRES_URL: postgresUrl, METHODS_TEST_CLI: cli },
+      env: {
+        ...process.env,
+        METHODS_TEST_POSTGRES_URL: postgresUrl,
+        METHODS_TEST_CLI: cli,
+        METHODS_BUILT: built.folder,
+      },
       line(line) {
         console.log(line);
         summary.read(line);
@@ -55,10 +62,16 @@ if (runs.length === 0) {
   process.exitCode = 1;
 } else {
   if (findNatsServer() === null) await installNatsServer();
-  const [postgres, cli] = await Promise.all([startTestPostgres({ max_connections: '200' }), PackedCli.install()]);
+  const files = runs.flatMap((run) => run.files);
+  const [built, postgres, cli] = await Promise.all([
+    BuiltCode.build(root, files),
+    startTestPostgres({ max_connections: '200' }),
+    PackedCli.install(),
+  ]);
   try {
-    process.exitCode = (await runAll(postgres.url, cli.bin)) ? 0 : 1;
+    process.exitCode = (await runAll(postgres.url, cli.bin, built)) ? 0 : 1;
   } finally {
+    built.remove();
     await Promise.all([postgres.stop(), cli.remove()]);
   }
 }

@@ -166,14 +166,18 @@ describe('a local stack', () => {
   });
 
   const user = ordinaryUser();
-  test('runs its demonstration as an ordinary user, then ends', { skip: user.why ?? false }, async () => {
+  test('runs its demonstration as an ordinary user, from its sources, then ends', {
+    skip: user.why ?? false,
+  }, async () => {
     const folder = stackFolder('local-user');
-    const { uid = 0, gid = 0 } = user;
+    const { uid, gid } = user;
     const home = join(folder.path, 'home');
     mkdirSync(home);
     for (const path of [folder.path, folder.stateDir, home]) chownSync(path, uid, gid);
+    const env = { HOME: home };
     try {
-      const stack = new StackProcess({ ...folder, args: ['--once', '--port', '0'], env: { HOME: home }, uid, gid });
+      const args = ['--once', '--port', '0'];
+      const stack = new StackProcess({ ...folder, args, env, uid, gid, fromSources: true });
       started.push(stack);
       const exit = await stack.exited;
       const said = [...stack.stdout, ...stack.stderr].join('\n');
@@ -195,17 +199,18 @@ describe('a local stack', () => {
 });
 
 interface OrdinaryUser {
-  readonly uid?: number;
-  readonly gid?: number;
+  readonly uid: number;
+  readonly gid: number;
   /** Why the test cannot be. */
   readonly why?: string;
 }
 
 function ordinaryUser(): OrdinaryUser {
-  if (process.getuid?.() !== 0) return { why: 'all these tests run as an ordinary user already' };
+  const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  if (own.uid !== 0) return own;
   const id = (flag: string) => Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout);
   const user = { uid: id('-u'), gid: id('-g') };
   const main = fileURLToPath(new URL('../../deploy/local/src/main.ts', import.meta.url));
   const readable = spawnSync(process.execPath, ['-e', `require('fs').readFileSync(${JSON.stringify(main)})`], user);
-  return readable.status === 0 ? user : { why: 'the user nobody may not read this checkout' };
+  return readable.status === 0 ? user : { ...user, why: 'the user nobody may not read this checkout' };
 }

@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { guardAgainstParentDeath } from '@methods/local-stack/embedded/parent-guard';
 import type { ReadyLine } from '@methods/local-stack/stack';
+import { mainArguments } from '../harness/main-arguments.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
-const MAIN = fileURLToPath(new URL('../../deploy/local/src/main.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const END_WITHIN_MS = 60_000;
 /** A developer's own servers are not for tests. */
@@ -24,6 +24,8 @@ export interface StackProcessOptions {
   readonly stateDir: string;
   readonly uid?: number;
   readonly gid?: number;
+  /** Read from the sources, all its processes too, as `npm start` does. */
+  readonly fromSources?: boolean;
   /** A command in front, with its arguments. */
   readonly wrapper?: readonly string[];
 }
@@ -46,9 +48,11 @@ export class StackProcess {
   readonly ready: Promise<ReadyLine>;
   private readonly child;
 
-  constructor({ args = [], env = {}, dataDir, stateDir, uid, gid, wrapper = [] }: StackProcessOptions) {
+  constructor({ args = [], env = {}, dataDir, stateDir, uid, gid, fromSources, wrapper = [] }: StackProcessOptions) {
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_PASSED_ON.includes(name)));
-    const command = [...wrapper, process.execPath, '--import', 'tsx', MAIN, '--data-dir', dataDir, ...args];
+    if (fromSources) delete inherited.METHODS_BUILT;
+    const code = mainArguments('deploy/local/src/main.ts', inherited.METHODS_BUILT ?? null);
+    const command = [...wrapper, process.execPath, ...code, '--data-dir', dataDir, ...args];
     this.child = spawn(command[0] as string, command.slice(1), {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,18 +2,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { type Door, doorTo } from './database-door.ts';
+import { mainArguments } from './main-arguments.ts';
 import { testPostgres } from './postgres.ts';
 import { until } from './until.ts';
 
-const MAIN = fileURLToPath(new URL('../../services/method-registry/src/main.ts', import.meta.url));
-const TSX = import.meta.resolve('tsx');
 const SERVING_MS = 60_000;
 
 export interface RegistryProcess {
@@ -35,7 +33,7 @@ export interface RegistryProcess {
 export async function startRegistryProcess(natsUrl = 'nats://127.0.0.1:1'): Promise<RegistryProcess> {
   const database = await (await testPostgres()).freshDatabase();
   const door = await doorTo(database.url);
-  const child = spawn(process.execPath, ['--import', TSX, MAIN], {
+  const child = spawn(process.execPath, mainArguments('services/method-registry/src/main.ts'), {
     env: {
       LISTEN: '127.0.0.1:0',
       POSTGRES_URL: door.url,

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 
 export interface NodeTestsOptions {
   readonly root: string;
+  /** Plain JavaScript. */
   readonly files: readonly string[];
   /** Files at once. */
   readonly concurrency: number;
@@ -20,7 +21,7 @@ export interface NodeTests {
 }
 
 export function runNodeTests(options: NodeTestsOptions): NodeTests {
-  const args = ['--import', 'tsx', '--test', '--test-reporter=spec'];
+  const args = ['--enable-source-maps', '--test', '--test-reporter=spec'];
   args.push(`--test-concurrency=${options.concurrency}`, `--test-timeout=${options.timeoutMs}`, ...options.files);
   const child: ChildProcess = spawn(process.execPath, args, {
     cwd: options.root,

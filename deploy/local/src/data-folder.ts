@@ -8,8 +8,8 @@ import { StackError } from './embedded/stack-error.ts';
 /** Marks a folder as ours, so that --reset never empties somebody's home. */
 const MARK = 'methods-stack.json';
 const LOCK = 'stack.lock';
-/** In the command line of every running stack. */
-const MAIN = 'deploy/local/src/main.ts';
+/** In the command line of every running stack, also of one that was built before. */
+const MAIN = 'deploy/local/src/main.';
 
 export interface StackSecrets {
   /** Base64 of 32 bytes: the key webhook secrets are sealed under. */

@@ -1,12 +1,11 @@
 // One of our own processes in the stack: started with its environment, its log in its folder, and started again with
 // growing waits when it dies.
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Backoff } from '@methods/base/backoff';
 import { systemClock } from '@methods/base/clock';
 import { type ServerProcess, startServerProcess } from './embedded/server-process.ts';
+import { mainArguments } from './main-arguments.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** For measuring: more arguments for node, with spaces between them. */
 const NODE_ARGS = (process.env.STACK_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
 const STOP_GRACE_MS = 20_000;
@@ -56,7 +55,7 @@ export class ServiceProcess {
     const process_ = await startServerProcess({
       name,
       command: process.execPath,
-      args: [...NODE_ARGS, '--enable-source-maps', '--import', 'tsx', join(ROOT, main), `--stack=${folder}`],
+      args: [...NODE_ARGS, ...mainArguments(main), `--stack=${folder}`],
       logFile: this.logFile,
       marker: `--stack=${folder}`,
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', NODE_ENV: 'production', ...env },

@@ -3,19 +3,19 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { mainArguments } from '@methods/test/harness/main-arguments';
 import { startTestPostgres } from '@methods/test/harness/postgres';
 import { until } from '@methods/test/harness/until';
 import { type NotifierStack, notifierStack, succeeded } from '../test/notifier-stack.ts';
 import { receiver } from '../test/receiver.ts';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
-const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-
 function notifierProcess(stack: NotifierStack, settings: Readonly<Record<string, string>>): ChildProcess {
   // biome-ignore lint/style/noProcessEnv: the child needs PATH
   const env = { ...process.env, ...stack.environment(settings) };
-  return spawn(process.execPath, ['--import', 'tsx', main], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  return spawn(process.execPath, mainArguments('services/notifier/src/main.ts'), {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
 }
 
 async function killed(child: ChildProcess): Promise<void> {

@@ -1,12 +1,10 @@
 // A worker of one key beside the stack's own ones, as a customer runs it.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type ServerProcess, startServerProcess } from '@methods/local-stack/embedded/server-process';
+import { mainArguments } from '../../harness/main-arguments.ts';
 import { until } from '../../harness/until.ts';
 import type { Stack } from '../stack.ts';
-
-const MAIN = fileURLToPath(new URL('../../../libs/worker/src/main.ts', import.meta.url));
 
 /** Resolves once it is connected. */
 export async function startedWorker(
@@ -20,7 +18,7 @@ export async function startedWorker(
   const worker = await startServerProcess({
     name,
     command: process.execPath,
-    args: ['--import', 'tsx', MAIN, `--stack=${folder}`],
+    args: [...mainArguments('libs/worker/src/main.ts'), `--stack=${folder}`],
     logFile: join(folder, 'log'),
     marker: `--stack=${folder}`,
     env: {

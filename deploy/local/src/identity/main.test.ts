@@ -11,17 +11,17 @@ import { fileURLToPath } from 'node:url';
 import { testPostgres } from '@methods/test/harness/postgres';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { until } from '@methods/test/harness/until';
+import { mainArguments } from '../main-arguments.ts';
 import { freePort } from '../ports.ts';
 import { readConfig } from './config.ts';
 import { Browser } from './testing/browser.ts';
 import { ADA, authorizeUrl, BASE, exchange, MACHINE, MCP, pkce, verified } from './testing/running-provider.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 function provider(environment: Record<string, string>) {
   const env = { PATH: process.env.PATH ?? '', ...environment };
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
+  const child = spawn(process.execPath, mainArguments('deploy/local/src/identity/main.ts'), {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { MACHINE, MCP, type RunningProvider, runningProvider, verified } from '../identity/testing/running-provider.ts';
+import { mainArguments } from '../main-arguments.ts';
 import { writeReadyLine } from '../ready-file.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -28,7 +29,7 @@ describe('npm run token', () => {
   function token(...args: string[]): Promise<{ code: number; out: string; err: string }> {
     return new Promise((resolve) => {
       const env = { PATH: process.env.PATH ?? '', XDG_STATE_HOME: state };
-      const script = ['--import', 'tsx', 'deploy/local/src/token/main.ts', ...args];
+      const script = [...mainArguments('deploy/local/src/token/main.ts'), ...args];
       execFile(process.execPath, script, { cwd: ROOT, env }, (error, out, err) =>
         resolve({ code: Number(error?.code ?? 0), out, err }),
       );

@@ -2,8 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** In the command line of every running stack. */
-const MAIN = 'deploy/local/src/main.ts';
+/** In the command line of every running stack, also of one that was built before. */
+const MAIN = 'deploy/local/src/main.';
 const STACKS_MAX = 100;
 
 export interface LocalStack {

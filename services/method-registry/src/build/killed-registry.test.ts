@@ -3,24 +3,23 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { openPool } from '@methods/postgres/pool';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { rpcClient } from '@methods/rpc/client';
+import { mainArguments } from '@methods/test/harness/main-arguments';
 import { testPostgres } from '@methods/test/harness/postgres';
 import { until } from '@methods/test/harness/until';
 import { recordedMethod, SHOP_HAR } from '../../test/recordings.ts';
 import { newOrganization } from '../../test/running-registry.ts';
 
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const started = new Set<ChildProcess>();
 after(() => {
   for (const child of started) child.kill('SIGKILL');
 });
 
 async function startProcess(postgresUrl: string) {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
+  const child = spawn(process.execPath, mainArguments('services/method-registry/src/main.ts'), {
     env: {
       LISTEN: '127.0.0.1:0',
       POSTGRES_URL: postgresUrl,
