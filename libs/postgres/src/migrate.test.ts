@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { testPostgres } from '@methods/test/harness/postgres';
 import { MigrationError, migrate } from './migrate.ts';
+import { OrganizationReader } from './organization-reader.ts';
 import { openPool, type Sql } from './pool.ts';
+import { readerRole } from './reader-role.ts';
+import { sqlState } from './safe-db-error.ts';
 
 describe('migrate', () => {
   let url: string;
@@ -57,6 +60,44 @@ describe('migrate', () => {
     assert.deepEqual(await migrate(url, { schema: 'shop', folder }), ['0003.good', '0004.bad']);
   });
 
+  test('walls off each table of organizations once, also one that a later file makes', async () => {
+    const policies = async () =>
+      (
+        await sql`
+          select tablename as table, policyname as policy, pg_policy.oid::int from pg_policies
+            join pg_policy on polname = policyname and polrelid = (schemaname || '.' || tablename)::regclass
+          where schemaname = 'shop' order by 1, 2`
+      ).map((row) => ({ ...row }));
+    assert.deepEqual(await policies(), []);
+    write('0005.do.orders.sql', 'create table shop.orders (org_id text, n int, primary key (org_id, n));');
+    await migrate(url, { schema: 'shop', folder });
+    const first = await policies();
+    assert.deepEqual(
+      first.map(({ table, policy }) => [table, policy]),
+      [
+        ['orders', 'one_organization'],
+        ['orders', 'service'],
+      ],
+    );
+    await sql`insert into shop.orders values ('a', 1), ('b', 1), ('b', 2)`;
+    write(
+      '0006.do.bills.sql',
+      "create table shop.bills (org_id text primary key); insert into shop.bills values ('a');",
+    );
+    await migrate(url, { schema: 'shop', folder });
+    assert.deepEqual((await policies()).slice(2), first);
+    const reader = new OrganizationReader({ sql, role: readerRole('shop') });
+    assert.deepEqual(
+      [...(await reader.read('a', (inner) => inner`select * from shop.orders`))],
+      [{ org_id: 'a', n: 1 }],
+    );
+    assert.deepEqual([...(await reader.read('b', (inner) => inner`select * from shop.bills`))], []);
+    await assert.rejects(
+      reader.read('a', (inner) => inner`select * from shop.things`),
+      (error) => sqlState(error) === '42501',
+    );
+  });
+
   test('refuses a file that was changed after it was applied', async () => {
     write('0001.do.things.sql', 'create table shop.things (id bigint);');
     await assert.rejects(migrate(url, { schema: 'shop', folder }), MigrationError);
@@ -64,7 +105,7 @@ describe('migrate', () => {
 
   test('keeps schemas of one database apart', async () => {
     write('0001.do.things.sql', 'select 1;');
-    for (const name of ['0002.do.more-things.sql', '0003.do.good.sql', '0004.do.bad.sql']) rmSync(join(files, name));
+    for (const name of readdirSync(files).filter((file) => !file.startsWith('0001'))) rmSync(join(files, name));
     assert.deepEqual(await migrate(url, { schema: 'other', folder }), ['0001.things']);
     await assert.rejects(migrate(url, { schema: 'no"such', folder }), TypeError);
   });

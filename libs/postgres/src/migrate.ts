@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import Postgrator from 'postgrator';
+import { wallOffOrganizations } from './organization-wall.ts';
 import { openPool } from './pool.ts';
 import { ensureReaderRole, readerRole } from './reader-role.ts';
 import { safeDbError } from './safe-db-error.ts';
@@ -22,8 +23,9 @@ const SCHEMA = /^[a-z][a-z0-9_]{0,40}$/;
 const LOCK_WAIT_MS = 300_000;
 
 /**
- * Names of the files applied now, none when up to date. All of them are one transaction: a process that dies in the
- * middle leaves the schema as it was (so no `create index concurrently`). Throws MigrationError, without statements.
+ * Names of the files applied now, none when up to date. Tables of rows that belong to organizations are walled off
+ * without a file's doing. All of it is one transaction: a process that dies in the middle leaves the schema as it was
+ * (so no `create index concurrently`). Throws MigrationError, without statements.
  */
 export async function migrate(url: string, options: MigrateOptions): Promise<string[]> {
   const { schema } = options;
@@ -50,6 +52,7 @@ export async function migrate(url: string, options: MigrateOptions): Promise<str
         execSqlScript: async (statements: string) => void (await execute(statements)),
       });
       const applied = await postgrator.migrate();
+      await wallOffOrganizations(transaction, schema);
       return applied.map((migration) => `${String(migration.version).padStart(4, '0')}.${migration.name}`);
     });
   } catch (error) {

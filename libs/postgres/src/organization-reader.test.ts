@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { testPostgres } from '@methods/test/harness/postgres';
 import { OrganizationReader } from './organization-reader.ts';
+import { wallOffOrganizations } from './organization-wall.ts';
 import { openPool, type Sql } from './pool.ts';
-import { ensureReaderRole } from './reader-role.ts';
+import { ensureReaderRole, readerRole } from './reader-role.ts';
 import { sqlState } from './safe-db-error.ts';
 
-const ROLE = 'organization_reader_test';
+const SCHEMA = 'walled';
+const ROLE = readerRole(SCHEMA);
 
 describe('an organization reader', () => {
   let url: string;
@@ -21,18 +23,17 @@ describe('an organization reader', () => {
 
   before(async () => {
     ({ url, drop } = await (await testPostgres()).freshDatabase());
-    sql = openPool({ url, applicationName: 'reader-test', max: 1, statementTimeoutMs: 1000 });
+    const settings = { search_path: SCHEMA };
+    sql = openPool({ url, applicationName: 'reader-test', max: 1, statementTimeoutMs: 1000, settings });
     reader = new OrganizationReader({ sql, role: ROLE });
     await sql.begin((transaction) => ensureReaderRole(transaction, ROLE));
     await sql.unsafe(`
+      create schema ${SCHEMA};
       create table things (org_id text not null, thing text not null, primary key (org_id, thing));
-      alter table things enable row level security, force row level security;
-      create policy one_organization on things for select to ${ROLE}
-        using (org_id = nullif(current_setting('methods.org_id', true), ''));
-      grant select on things to ${ROLE};
       create table ungranted (n int);
       insert into things values ('a', 'of a'), ('b', 'of b'), ('', 'of nobody');
     `);
+    await sql.begin((transaction) => wallOffOrganizations(transaction, SCHEMA));
   });
   after(async () => {
     await sql.end({ timeout: 1 });
