@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '@methods/base/clock';
 import { RetentionDays } from '@methods/base/retention-days';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
+import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { Sql } from '@methods/postgres/pool';
@@ -10,13 +11,14 @@ import { readerRole } from '@methods/postgres/reader-role';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import { askSettings } from '@methods/rpc/ask-settings';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { RpcServer } from '@methods/rpc/server';
 import { container, type DependencyContainer, type InjectionToken, instanceCachingFactory } from 'tsyringe';
 import { RunEventConsumer } from './bus/run-event-consumer.ts';
 import { RunEventIntake } from './bus/run-event-intake.ts';
+import { followSettings } from './bus/settings-changes.ts';
 import type { Config } from './config.ts';
-import { askRetentionDays } from './retention/ask-retention-days.ts';
 import { RetentionSweep } from './retention/retention-sweep.ts';
 import { notifierService } from './rpc/notifier-service.ts';
 import { claimDeliveries } from './store/claim-deliveries.ts';
@@ -27,7 +29,7 @@ import { Dispatcher } from './timer/dispatcher.ts';
 import { SendSlots } from './timer/send-slots.ts';
 import { TryRecorder } from './timer/try-recorder.ts';
 import { systemResolver } from './webhook/host-resolver.ts';
-import { SigningSecrets } from './webhook/signing-secrets.ts';
+import { RegistryAnswers } from './webhook/registry-answers.ts';
 import { WebhookSender } from './webhook/webhook-sender.ts';
 
 const SENDS_MAX = 64;
@@ -37,12 +39,14 @@ const REGISTRY_TIMEOUT_MS = 2_500;
 
 type Registry = Client<typeof MethodRegistryService>;
 type Accounts = Client<typeof AccountService>;
+type WebhookHosts = RegistryAnswers<[orgId: string], readonly string[]>;
 
 const Database: InjectionToken<Sql> = Symbol('Database');
 const BusToken: InjectionToken<Bus> = Symbol('Bus');
 const RegistryToken: InjectionToken<Registry> = Symbol('Registry');
 const AccountsToken: InjectionToken<Accounts> = Symbol('Accounts');
 const ClockToken: InjectionToken<Clock> = Symbol('Clock');
+const WebhookHostsToken: InjectionToken<WebhookHosts> = Symbol('WebhookHosts');
 
 export interface Notifier extends Stoppable {
   /** Resolves once RPCs are served. NATS and the registry may still be absent. */
@@ -56,6 +60,15 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
   const registry = parts.resolve(RegistryToken);
   const accounts = parts.resolve(AccountsToken);
   const server = parts.resolve(RpcServer);
+  const hosts = parts.resolve(WebhookHostsToken);
+  const retention = parts.resolve(RetentionDays);
+  followSettings(parts.resolve(BusToken), {
+    onChanged(orgId) {
+      hosts.forget(orgId);
+      retention.changed(orgId);
+    },
+    onMissed: () => hosts.forgetAll(),
+  });
   // What takes work in comes last and stops first; results of tries under way still find the database.
   const order: readonly Stoppable[] = [
     parts.resolve(ServiceDatabase),
@@ -92,23 +105,29 @@ function register(config: Config, logger: Logger): DependencyContainer {
   once(BusToken, () => new Bus({ url: config.natsUrl.reveal(), name: 'notifier', logger: log('bus') }));
   once(RegistryToken, () => rpcClient(MethodRegistryService, config.methodRegistryUrl));
   once(AccountsToken, () => rpcClient(AccountService, config.methodRegistryUrl));
-  once(SigningSecrets, (from) => {
-    const registry = from.resolve(RegistryToken);
-    const ask = async (orgId: string, keyId: string) =>
-      (await registry.getWebhookSecret({ orgId, keyId }, { timeoutMs: REGISTRY_TIMEOUT_MS })).webhookSecret;
-    return new SigningSecrets(ask, from.resolve(ClockToken));
+  const settingsOf = (orgId: string) => askSettings(parts.resolve(AccountsToken), orgId, REGISTRY_TIMEOUT_MS);
+  once(WebhookHostsToken, (from) => {
+    const ask = async (orgId: string) => {
+      const settings = await settingsOf(orgId);
+      if (settings === null) throw new ServiceError('not_found');
+      return settings.webhookHosts;
+    };
+    return new RegistryAnswers({ ask, clock: from.resolve(ClockToken) });
   });
-  once(
-    WebhookSender,
-    (from) =>
-      new WebhookSender({
-        policy: config.webhookUrls,
-        secrets: from.resolve(SigningSecrets),
-        resolve: systemResolver,
-        clock: from.resolve(ClockToken),
-        timeoutMs: config.timeoutMs,
-      }),
-  );
+  once(WebhookSender, (from) => {
+    const clock = from.resolve(ClockToken);
+    const registry = from.resolve(RegistryToken);
+    const askSecret = async (orgId: string, keyId: string) =>
+      (await registry.getWebhookSecret({ orgId, keyId }, { timeoutMs: REGISTRY_TIMEOUT_MS })).webhookSecret;
+    return new WebhookSender({
+      policy: config.webhookUrls,
+      secrets: new RegistryAnswers({ ask: askSecret, clock }),
+      hosts: from.resolve(WebhookHostsToken),
+      resolve: systemResolver,
+      clock,
+      timeoutMs: config.timeoutMs,
+    });
+  });
   once(
     TryRecorder,
     (from) =>
@@ -134,18 +153,22 @@ function register(config: Config, logger: Logger): DependencyContainer {
         stopGraceMs: STOP_GRACE_MS,
       }),
   );
-  once(RetentionSweep, (from) => {
-    const clock = from.resolve(ClockToken);
-    const ask = (orgId: string) => askRetentionDays(from.resolve(AccountsToken), orgId, REGISTRY_TIMEOUT_MS);
-    return new RetentionSweep({
-      sql: from.resolve(Database),
-      retention: new RetentionDays({ ask, clock }),
-      clock,
-      random: Math.random,
-      sweepMs: config.retentionSweepMs,
-      logger: log('retention'),
-    });
+  once(RetentionDays, (from) => {
+    const ask = async (orgId: string) => (await settingsOf(orgId))?.retentionDays ?? null;
+    return new RetentionDays({ ask, clock: from.resolve(ClockToken) });
   });
+  once(
+    RetentionSweep,
+    (from) =>
+      new RetentionSweep({
+        sql: from.resolve(Database),
+        retention: from.resolve(RetentionDays),
+        clock: from.resolve(ClockToken),
+        random: Math.random,
+        sweepMs: config.retentionSweepMs,
+        logger: log('retention'),
+      }),
+  );
   once(RunEventIntake, (from) => {
     const bus = from.resolve(BusToken);
     return new RunEventIntake({

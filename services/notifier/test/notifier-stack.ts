@@ -3,10 +3,11 @@
 import 'reflect-metadata/lite';
 import { newId, newRunId } from '@methods/base/ids';
 import { Bus } from '@methods/bus/connection';
-import { runEvent, runEventStored } from '@methods/bus/subjects';
+import { registryChanged, runEvent, runEventStored } from '@methods/bus/subjects';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
-import { RunEventSchema, StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
+import { RegistryChangedSchema, RunEventSchema, StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
+import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { decoder, encoder } from '@methods/rpc/message-codec';
 import { RpcServer } from '@methods/rpc/server';
@@ -19,12 +20,15 @@ export const SECRET = 'whsec_0123456789';
 
 export type Event = Parameters<typeof encodeEvent>[0];
 const encodeEvent = encoder(RunEventSchema);
+const encodeChanged = encoder(RegistryChangedSchema);
 const decodeStored = decoder(StoredEventsSchema);
 
 export interface NotifierStack extends AsyncDisposable {
   readonly nats: TestNats;
   readonly database: NotifierDatabase;
   readonly registry: { start(): Promise<void>; stop(): Promise<void> };
+  /** Has the organization send webhooks to these hosts alone; told over the bus, as the registry does, unless `told` is false. */
+  setWebhookHosts(orgId: string, hosts: string[], told?: boolean): void;
   /** Outbox ids in the order they were confirmed, repeats included. */
   readonly confirmed: readonly string[];
   /** The environment of a notifier of this stack. */
@@ -63,6 +67,10 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
     nats,
     database,
     registry,
+    setWebhookHosts(orgId, hosts, told = true) {
+      registry.webhookHosts.set(orgId, hosts);
+      if (told) bus.publish(registryChanged(orgId), encodeChanged({ orgId, kind: 'settings', id: orgId }));
+    },
     confirmed,
     environment,
     async notifier(settings) {
@@ -105,6 +113,7 @@ function connected(bus: Bus): Promise<void> {
 
 /** Knows one secret for every key, except the key `key_unknown`. Comes back on the port it had. */
 class RegistryStandIn {
+  readonly webhookHosts = new Map<string, string[]>();
   private server: RpcServer | null = null;
   port = 0;
 
@@ -113,10 +122,16 @@ class RegistryStandIn {
       if (keyId === 'key_unknown') throw new ServiceError('not_found');
       return { webhookSecret: SECRET };
     };
+    const getSettings = ({ orgId }: { orgId: string }) => ({
+      settings: { retentionDays: 30, webhookHosts: this.webhookHosts.get(orgId) ?? [] },
+    });
     const listen = `127.0.0.1:${this.port}`;
     this.server = new RpcServer({
       listen,
-      services: [[MethodRegistryService, { getWebhookSecret }]],
+      services: [
+        [MethodRegistryService, { getWebhookSecret }],
+        [AccountService, { getSettings }],
+      ],
       logger: silentLogger,
       graceMs: 100,
     });

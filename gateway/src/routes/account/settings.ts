@@ -1,12 +1,12 @@
 // GET and PATCH /api/settings: what an organization has set for its runs and webhooks.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { canonicalHost } from '@methods/webhook-url/webhook-hosts';
 import type { FastifyInstance } from 'fastify';
 import { doerOf } from '../../callers/request-doer.ts';
 import { type Settings, settingsOf } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { NoQuery, replies } from '../runs/run-schemas.ts';
-import { canonicalHost } from '../runs/webhook-hosts.ts';
 import { type AccountRouteParts, described } from './account-parts.ts';
 import { ChangeSettingsBody, Settings as SettingsShape } from './account-schemas.ts';
 

@@ -5,6 +5,7 @@ import { canonicalDigest } from '@methods/base/canonical';
 import { ServiceError } from '@methods/errors/service-error';
 import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
+import { allowsHost } from '@methods/webhook-url/webhook-hosts';
 import type { FastifyInstance } from 'fastify';
 import type { RunAddress, StartedRun as Started } from '../../clients/run-scheduler.ts';
 import { callerOf } from '../../plugins/caller.ts';
@@ -16,7 +17,6 @@ import { NoQuery, RerunRunBody, RunParams, replies, StartedRun } from './run-sch
 import { describedRun, type RunSurface } from './run-surface.ts';
 import { internalStartHash } from './start-request.ts';
 import { waitingCaller } from './wait-query.ts';
-import { allowsHost } from './webhook-hosts.ts';
 
 const NO_DIGEST = new Uint8Array(0);
 

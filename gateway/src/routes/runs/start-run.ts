@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from '@methods/method/json';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
+import { allowsHost } from '@methods/webhook-url/webhook-hosts';
 import type { FastifyInstance } from 'fastify';
 import type { MethodVersion } from '../../clients/method-version.ts';
 import type { Settings } from '../../clients/organization-settings.ts';
@@ -18,7 +19,6 @@ import { replies, StartedRun, StartRunBody, WaitQuery } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 import { type AskedStart, askedStart, internalStartHash } from './start-request.ts';
 import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
-import { allowsHost } from './webhook-hosts.ts';
 
 const INPUTS_BYTES_MAX = 256 * 1024;
 

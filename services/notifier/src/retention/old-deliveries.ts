@@ -1,67 +1,49 @@
-// Deliveries whose time is over: they hold questions and results, and go when the runs they tell of do.
+// Deliveries whose time is over: they hold questions and results, and go when the runs they tell of do. Found by
+// organization, so that what another one keeps for years is never read.
 import type { Sql } from '@methods/postgres/pool';
 
-export interface EndedDelivery {
+export interface OrganizationWithEnded {
   readonly orgId: string;
-  readonly deliveryId: string;
-  /** As Postgres writes it, which is finer than milliseconds. */
-  readonly endedAt: string;
-  /** Since then. */
-  readonly ageDays: number;
+  /** Since the end of the first of its deliveries to end. */
+  readonly oldestDays: number;
 }
 
-export interface AgedDelivery {
-  readonly orgId: string;
-  readonly deliveryId: string;
-  /** Days since its end after which it goes. */
-  readonly keptDays: number;
+/** The next organizations with ended deliveries, in the order of their ids. Costs one look into the index for each. */
+export async function organizationsWithEnded(
+  sql: Sql,
+  afterOrgId: string,
+  limit: number,
+): Promise<OrganizationWithEnded[]> {
+  const rows = await sql<{ org_id: string; oldest_days: number }[]>`
+    with recursive firsts as (
+      (select org_id, ended_at from notifier.deliveries
+        where status <> 'pending' and org_id > ${afterOrgId} order by org_id, ended_at limit 1)
+      union all
+      select next.org_id, next.ended_at from firsts cross join lateral (
+        select org_id, ended_at from notifier.deliveries
+        where status <> 'pending' and org_id > firsts.org_id order by org_id, ended_at limit 1) next
+    )
+    select org_id, (extract(epoch from clock_timestamp() - ended_at) / 86400)::float8 as oldest_days
+    from firsts limit ${limit}`;
+  return rows.map((row) => ({ orgId: row.org_id, oldestDays: row.oldest_days }));
 }
 
-interface EndedRow {
-  readonly org_id: string;
-  readonly delivery_id: string;
-  readonly ended_at: string;
-  readonly age_days: number;
+/**
+ * Deletes the organization's deliveries that ended that long ago, oldest first, with their tries; returns how many. What
+ * another node deletes is passed over.
+ */
+export async function deleteEnded(sql: Sql, orgId: string, keptDays: number, limit: number): Promise<number> {
+  return (await deletion(sql, orgId, keptDays, limit)).count;
 }
 
-/** The next deliveries after one of them that ended more than a day ago, in the order of their end. */
-export async function endedDeliveries(sql: Sql, after: EndedDelivery | null, limit: number): Promise<EndedDelivery[]> {
-  return (await endedPage(sql, after, limit)).map((row) => ({
-    orgId: row.org_id,
-    deliveryId: row.delivery_id,
-    endedAt: row.ended_at,
-    ageDays: row.age_days,
-  }));
-}
-
-export function endedPage(sql: Sql, after: EndedDelivery | null, limit: number) {
-  // As text first: the driver would make a Date of a timestamp, and lose what is finer than milliseconds.
-  const following =
-    after === null
-      ? sql``
-      : sql`and (deliveries.ended_at, org_id, delivery_id)
-          > (${after.endedAt}::text::timestamptz, ${after.orgId}, ${after.deliveryId})`;
-  return sql<EndedRow[]>`
-    select org_id, delivery_id, ended_at::text,
-      (extract(epoch from clock_timestamp() - deliveries.ended_at) / 86400)::float8 as age_days
-    from notifier.deliveries
-    where status <> 'pending' and deliveries.ended_at < clock_timestamp() - interval '1 day' ${following}
-    order by deliveries.ended_at, org_id, delivery_id limit ${limit}`;
-}
-
-/** Deletes those that ended long enough ago, with their tries; returns how many. What another node deletes is passed over. */
-export async function deleteDeliveries(sql: Sql, deliveries: readonly AgedDelivery[]): Promise<number> {
-  const gone = await sql`
-    delete from notifier.deliveries d using (
-      select d.org_id, d.delivery_id
-      from notifier.deliveries d join unnest(
-        ${deliveries.map((delivery) => delivery.orgId)}::text[],
-        ${deliveries.map((delivery) => delivery.deliveryId)}::text[],
-        ${deliveries.map((delivery) => delivery.keptDays)}::int[]
-      ) as t(org_id, delivery_id, kept_days) on d.org_id = t.org_id and d.delivery_id = t.delivery_id
-      where d.status <> 'pending' and d.ended_at <= clock_timestamp() - make_interval(hours => 24 * t.kept_days)
-      for update of d skip locked
-    ) old
-    where d.org_id = old.org_id and d.delivery_id = old.delivery_id`;
-  return gone.count;
+export function deletion(sql: Sql, orgId: string, keptDays: number, limit: number) {
+  // The statement's time and not the clock's: an index is searched by what stays the same throughout. By place and not by
+  // key: the rows are locked, so they stay there, and no plan reads the table for them.
+  return sql`
+    delete from notifier.deliveries where org_id = ${orgId} and ctid = any(array(
+      select ctid from notifier.deliveries
+      where org_id = ${orgId} and status <> 'pending'
+        and ended_at <= statement_timestamp() - make_interval(hours => 24 * ${keptDays}::int)
+      order by ended_at limit ${limit}
+      for update skip locked))`;
 }

@@ -6,6 +6,7 @@ import { RetentionDays } from '@methods/base/retention-days';
 import { ServiceError } from '@methods/errors/service-error';
 import { createLogger, silentLogger } from '@methods/logging/logger';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { askSettings } from '@methods/rpc/ask-settings';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { RpcServer } from '@methods/rpc/server';
 import { until } from '@methods/test/harness/until';
@@ -14,8 +15,7 @@ import type { PlannedDelivery } from '../delivery/delivery.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
 import { recordTries } from '../store/record-tries.ts';
 import { storeDeliveries } from '../store/store-deliveries.ts';
-import { askRetentionDays } from './ask-retention-days.ts';
-import { endedDeliveries, endedPage } from './old-deliveries.ts';
+import { deletion, organizationsWithEnded } from './old-deliveries.ts';
 import { RetentionSweep } from './retention-sweep.ts';
 
 const DAYS: Readonly<Record<string, number>> = { org_month: 30, org_year: 365 };
@@ -42,9 +42,10 @@ describe('the sweep of old deliveries', () => {
     await database.sql`truncate notifier.deliveries cascade`;
     lines = [];
     const clock = systemClock;
+    const ask = async (orgId: string) => (await askSettings(accounts, orgId, 2_000))?.retentionDays ?? null;
     sweep = new RetentionSweep({
       sql: database.sql,
-      retention: new RetentionDays({ clock, ask: (orgId) => askRetentionDays(accounts, orgId, 2_000) }),
+      retention: new RetentionDays({ clock, ask }),
       clock,
       random: () => 0,
       sweepMs: 10,
@@ -134,23 +135,41 @@ describe('the sweep of old deliveries', () => {
     assert.equal((await database.sql`select from notifier.deliveries where org_id = 'org_month'`).length, 0);
   });
 
-  test('a page reads the index of ended deliveries from where the last one ended', async () => {
+  test('goes through more organizations than a page holds, each with its own retention', async () => {
     await ended('org_year', 300);
-    const [first] = await endedDeliveries(database.sql, null, 1);
-    assert.ok(first !== undefined && Math.abs(first.ageDays - 300) < 0.1);
-    assert.deepEqual(await endedDeliveries(database.sql, first, 1), []);
     await database.sql`
       insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body,
         status, tries, created_at, ended_at)
-      select 'org_year', 'dlv_' || n, 'run_' || n, 1, '', '', '', '', '', '', 'delivered', 1, ended_at,
+      select 'org_0' || n, 'dlv_' || n, 'run_' || n, 1, '', '', '', '', '', '', 'delivered', 1, ended_at, ended_at
+      from notifier.deliveries, generate_series(1, 450) n`;
+    const gone = await ended('org_month', 31);
+    sweep.start();
+    await until('it is gone', async () => !(await ids()).includes(gone.deliveryId));
+    assert.equal((await ids()).length, 451);
+  });
+
+  test('reads no more than it deletes and one entry of the index for each organization', async () => {
+    const first = await ended('org_year', 300);
+    await database.sql`
+      insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body,
+        status, tries, created_at, ended_at)
+      select 'org_' || n % 4, 'dlv_' || n, 'run_' || n, 1, '', '', '', '', '', '', 'delivered', 1, ended_at,
         ended_at + make_interval(secs => n) from notifier.deliveries, generate_series(1, 20000) n`;
     await database.sql`analyze notifier.deliveries`;
-    const [middle] = (await endedDeliveries(database.sql, null, 10_000)).slice(-1);
-    assert.ok(middle);
-    const page = endedPage(database.sql, middle, 200);
-    const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
-      explain (analyze, costs off, timing off) ${page as unknown as string}`;
-    const text = plan.map((row) => row['QUERY PLAN']).join('\n');
-    assert.match(text, /Index Scan using deliveries_ended .*rows=20\d\b/);
+    const found = await organizationsWithEnded(database.sql, '', 10);
+    assert.deepEqual(
+      found.map(({ orgId, oldestDays }) => [orgId, Math.round(oldestDays)]),
+      [...['org_0', 'org_1', 'org_2', 'org_3'].map((orgId) => [orgId, 300]), [first.orgId, 300]],
+    );
+    assert.deepEqual(await organizationsWithEnded(database.sql, first.orgId, 10), []);
+    const readsItsIndex = async (query: unknown) => {
+      const plan = await database.sql<{ 'QUERY PLAN': string }[]>`
+        explain (analyze, costs off, timing off) ${query as string}`;
+      const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+      assert.match(text, /Index Scan using deliveries_ended /);
+      assert.ok(!/Rows Removed|Seq Scan|Sort/.test(text), text);
+    };
+    await readsItsIndex(deletion(database.sql, 'org_1', 299, 200));
+    await readsItsIndex(deletion(database.sql, 'org_2', 900, 200));
   });
 });

@@ -5,8 +5,9 @@ import type { RetentionDays } from '@methods/base/retention-days';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
-import { type AgedDelivery, deleteDeliveries, type EndedDelivery, endedDeliveries } from './old-deliveries.ts';
+import { deleteEnded, organizationsWithEnded } from './old-deliveries.ts';
 
+const ORGANIZATIONS = 200;
 const PAGE = 200;
 const BETWEEN_PAGES_MS = 250;
 const AFTER_FAILURE_MS = 60_000;
@@ -21,11 +22,25 @@ export interface RetentionSweepOptions {
   readonly logger: Logger;
 }
 
+/** An organization with deliveries to delete. */
+interface Due {
+  readonly orgId: string;
+  readonly keptDays: number;
+}
+
+/** One walk over all organizations. */
+interface Walk {
+  afterOrgId: string;
+  /** Of the organizations up to that one. The first is being worked off. */
+  readonly due: Due[];
+  deleted: number;
+}
+
 export class RetentionSweep implements Stoppable {
   private timer: Timer | null = null;
+  private stepping: Promise<void> = Promise.resolve();
   private stopped = false;
-  private after: EndedDelivery | null = null;
-  private deleted = 0;
+  private walk: Walk | null = null;
 
   constructor(private readonly options: RetentionSweepOptions) {}
 
@@ -34,21 +49,27 @@ export class RetentionSweep implements Stoppable {
     this.later(this.options.sweepMs * this.options.random());
   }
 
-  stop(): void {
+  /** Resolves when nothing is under way any more. */
+  async stop(): Promise<void> {
     this.stopped = true;
     this.timer?.cancel();
+    await this.stepping;
   }
 
   private later(delayMs: number): void {
-    if (!this.stopped) this.timer = this.options.clock.after(delayMs, () => void this.go());
+    if (this.stopped) return;
+    this.timer = this.options.clock.after(delayMs, () => {
+      this.stepping = this.go();
+    });
   }
 
   private async go(): Promise<void> {
+    this.walk ??= { afterOrgId: '', due: [], deleted: 0 };
     try {
-      if (await this.step()) return this.later(BETWEEN_PAGES_MS);
-      if (this.deleted > 0) this.options.logger.info({ deliveries: this.deleted }, 'old deliveries deleted');
-      this.deleted = 0;
-      this.after = null;
+      if (await this.step(this.walk)) return this.later(BETWEEN_PAGES_MS);
+      const { deleted } = this.walk;
+      if (deleted > 0) this.options.logger.info({ deliveries: deleted }, 'old deliveries deleted');
+      this.walk = null;
       this.later(this.options.sweepMs);
     } catch (error) {
       this.options.logger.warn({ error }, 'old deliveries could not be deleted; trying again later');
@@ -57,16 +78,27 @@ export class RetentionSweep implements Stoppable {
   }
 
   /** One page; whether another follows. */
-  private async step(): Promise<boolean> {
+  private async step(walk: Walk): Promise<boolean> {
+    const { sql } = this.options;
+    const [first] = walk.due;
+    if (first === undefined) return await this.nextOrganizations(walk);
+    const deleted = await deleteEnded(sql, first.orgId, first.keptDays, PAGE);
+    walk.deleted += deleted;
+    if (deleted < PAGE) walk.due.shift();
+    return true;
+  }
+
+  private async nextOrganizations(walk: Walk): Promise<boolean> {
     const { sql, retention } = this.options;
-    const page = await endedDeliveries(sql, this.after, PAGE);
-    const days = await retention.of(page.map((delivery) => delivery.orgId));
-    const old = page.flatMap(({ orgId, deliveryId, ageDays }): AgedDelivery[] => {
+    const page = await organizationsWithEnded(sql, walk.afterOrgId, ORGANIZATIONS);
+    // No organization keeps less than a day.
+    const aged = page.filter(({ oldestDays }) => oldestDays >= 1);
+    const days = await retention.of(aged.map(({ orgId }) => orgId));
+    for (const { orgId, oldestDays } of aged) {
       const keptDays = days.get(orgId);
-      return keptDays === undefined || ageDays < keptDays ? [] : [{ orgId, deliveryId, keptDays }];
-    });
-    if (old.length > 0) this.deleted += await deleteDeliveries(sql, old);
-    this.after = page.at(-1) ?? null;
-    return page.length === PAGE;
+      if (keptDays !== undefined && oldestDays >= keptDays) walk.due.push({ orgId, keptDays });
+    }
+    walk.afterOrgId = page.at(-1)?.orgId ?? walk.afterOrgId;
+    return page.length === ORGANIZATIONS || walk.due.length > 0;
   }
 }

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { newId, newRunId, randomToken } from '@methods/base/ids';
 import { type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
-import { type ClaimRequest, claimDeliveries } from './claim-deliveries.ts';
+import { type ClaimRequest, claimDeliveries, claimStatement } from './claim-deliveries.ts';
 import { getDelivery, listDeliveries } from './list-deliveries.ts';
 import { recordTries } from './record-tries.ts';
 import { resendDelivery } from './resend-delivery.ts';
@@ -157,6 +157,25 @@ test('the next due time is told as a wait', async () => {
   await recordTries(database.sql, [{ delivery: only, after: { status: 'pending', waitMs: 30_000 }, result }]);
   const { nextDueMs } = await claimDeliveries(database.sql, request());
   assert.ok(nextDueMs !== null && nextDueMs > 25_000 && nextDueMs <= 30_000, String(nextDueMs));
+});
+
+test('a claim reads what is due, and not what waits for its next try', async () => {
+  await freshTables();
+  const { sql } = database;
+  await storeDeliveries(sql, [planned()]);
+  await sql`
+    insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, tries,
+      created_at, due_at)
+    select org_id, 'dlv_' || n, 'run_' || n, 1, '', '', '', '', '', '', 1, created_at, due_at + interval '3 hours'
+    from notifier.deliveries, generate_series(1, 20000) n`;
+  await sql`analyze notifier.deliveries`;
+  const statement = claimStatement(sql, request());
+  const plan = await sql<{ 'QUERY PLAN': string }[]>`
+    explain (analyze, costs off, timing off) ${statement as unknown as string}`;
+  const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+  assert.match(text, /Index Scan using deliveries_due/);
+  const passedOver = Array.from(text.matchAll(/Rows Removed by Filter: (\d+)/g), ([, count]) => Number(count));
+  assert.ok(Math.max(0, ...passedOver) < 10, text);
 });
 
 test('tries are kept with all that is known of them', async () => {

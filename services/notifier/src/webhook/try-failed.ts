@@ -2,6 +2,7 @@
 
 export type TryFault =
   | 'invalid_url'
+  | 'host_not_allowed'
   | 'dns_failed'
   | 'address_not_public'
   | 'connect_failed'

@@ -12,7 +12,6 @@ import { ServiceError } from '@methods/errors/service-error';
 import { type Answer, receiver, status } from '../../test/receiver.ts';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
 import type { HostResolver } from './host-resolver.ts';
-import { SigningSecrets } from './signing-secrets.ts';
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts';
 
 const SECRET = 'whsec_0123456789';
@@ -44,7 +43,8 @@ const at =
 function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
   return new WebhookSender({
     policy: { allowPrivate: true, ports: [] },
-    secrets: new SigningSecrets(async () => SECRET, systemClock),
+    secrets: { get: async () => SECRET },
+    hosts: { get: async () => [] },
     resolve: at('127.0.0.1'),
     clock: systemClock,
     timeoutMs: TIMEOUT_MS,
@@ -252,14 +252,14 @@ test('TLS to a port that speaks none is a failed try', async () => {
 
 test('without the part that keeps the secrets nothing is sent and nothing counts', async () => {
   await using server = await receiver(status(200));
-  const secrets = new SigningSecrets(() => Promise.reject(new ServiceError('unavailable')), systemClock);
+  const secrets = { get: () => Promise.reject(new ServiceError('unavailable')) };
   const outcome = await sender({ secrets }).send(deliveryTo(`http://hook.example:${server.port}/`), never);
   assert.equal(outcome.kind, 'postponed');
   assert.equal(server.requests.length, 0);
 });
 
 test('a key that does not exist is a failed try', async () => {
-  const secrets = new SigningSecrets(() => Promise.reject(new ServiceError('not_found')), systemClock);
+  const secrets = { get: () => Promise.reject(new ServiceError('not_found')) };
   assert.equal((await sendTo('http://hook.example/', { secrets })).error, 'signing_secret_missing');
 });
 

@@ -6,18 +6,21 @@ import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
 import type { HostResolver } from './host-resolver.ts';
 import { postWebhook, type WebhookAnswer } from './post-webhook.ts';
-import type { SigningSecrets } from './signing-secrets.ts';
+import type { RegistryAnswers } from './registry-answers.ts';
 import { TryFailed } from './try-failed.ts';
 import { resolveTarget } from './webhook-target.ts';
 
 export type TryOutcome =
   | { readonly kind: 'tried'; readonly result: DeliveryTry }
-  /** Nothing was sent and nothing counts: the part that keeps the secrets is away, or this node stops. */
+  /** Nothing was sent and nothing counts: the registry is away, or this node stops. */
   | { readonly kind: 'postponed'; readonly reason: string };
 
 export interface WebhookSenderOptions {
   readonly policy: WebhookUrlPolicy;
-  readonly secrets: SigningSecrets;
+  /** By organization and key. */
+  readonly secrets: Pick<RegistryAnswers<[orgId: string, keyId: string], string>, 'get'>;
+  /** Host names the organization sends webhooks to; empty: any. */
+  readonly hosts: Pick<RegistryAnswers<[orgId: string], readonly string[]>, 'get'>;
   readonly resolve: HostResolver;
   readonly clock: Clock;
   /** For the whole try: resolving, connecting, sending and the answer. */
@@ -26,8 +29,8 @@ export interface WebhookSenderOptions {
   readonly trustedCertificates?: string | undefined;
 }
 
-/** The secret's time is not the receiver's; both together stay below a delivery's claim. */
-const SECRET_WAIT_MS_MAX = 3_000;
+/** The registry's time is not the receiver's; both together stay below a delivery's claim. */
+const REGISTRY_WAIT_MS_MAX = 3_000;
 /** A receiver that has given its status has decided; its body is worth a moment only. */
 const ANSWER_BODY_WAIT_MS = 1_000;
 
@@ -36,26 +39,24 @@ export class WebhookSender {
 
   /** Never rejects. `stop` ends a try early; it is then postponed. */
   async send(delivery: ClaimedDelivery, stop: AbortSignal): Promise<TryOutcome> {
-    const { clock, secrets, timeoutMs } = this.options;
+    const { clock, timeoutMs } = this.options;
     const startedAtMs = clock.wallMs();
     const started = clock.monotonicMs();
     const tried = (httpStatus: number, error: string, answerStart: string): TryOutcome => ({
       kind: 'tried',
       result: { startedAtMs, durationMs: Math.round(clock.monotonicMs() - started), httpStatus, error, answerStart },
     });
-    let secret: string;
+    let rules: SendRules;
     try {
-      secret = await within(Math.min(SECRET_WAIT_MS_MAX, timeoutMs), clock, stop, () =>
-        secrets.get(delivery.orgId, delivery.keyId),
-      );
+      rules = await within(Math.min(REGISTRY_WAIT_MS_MAX, timeoutMs), clock, stop, () => this.rulesOf(delivery));
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'not_found'))
-        return { kind: 'postponed', reason: 'no signing secret' };
+        return { kind: 'postponed', reason: 'no signing secret or rules' };
       return tried(0, new TryFailed('signing_secret_missing').message, '');
     }
     try {
       const untilMs = clock.monotonicMs() + timeoutMs;
-      const answer = await this.post(delivery, secret, stop);
+      const answer = await this.post(delivery, rules, stop);
       const bodyWaitMs = Math.max(0, Math.min(ANSWER_BODY_WAIT_MS, untilMs - clock.monotonicMs()));
       return tried(answer.httpStatus, '', await answer.readStart(bodyWaitMs));
     } catch (error) {
@@ -64,7 +65,13 @@ export class WebhookSender {
     }
   }
 
-  private post(delivery: ClaimedDelivery, secret: string, stop: AbortSignal): Promise<WebhookAnswer> {
+  private async rulesOf({ orgId, keyId }: ClaimedDelivery): Promise<SendRules> {
+    const { secrets, hosts } = this.options;
+    const [secret, allowed] = await Promise.all([secrets.get(orgId, keyId), hosts.get(orgId)]);
+    return { secret, hosts: allowed };
+  }
+
+  private post(delivery: ClaimedDelivery, { secret, hosts }: SendRules, stop: AbortSignal): Promise<WebhookAnswer> {
     const { policy, resolve, clock, timeoutMs, trustedCertificates } = this.options;
     const headers = {
       'content-type': 'application/json',
@@ -74,11 +81,16 @@ export class WebhookSender {
       'Service-Delivery': delivery.deliveryId,
     };
     return within(timeoutMs, clock, stop, async (signal) => {
-      const target = await resolveTarget(delivery.url, policy, resolve);
+      const target = await resolveTarget(delivery.url, { policy, hosts }, resolve);
       signal.throwIfAborted();
       return postWebhook(target, headers, delivery.body, { signal, timeoutMs, trustedCertificates });
     });
   }
+}
+
+interface SendRules {
+  readonly secret: string;
+  readonly hosts: readonly string[];
 }
 
 /** Ends when the work does, after `timeoutMs`, or at `stop`, whichever is first; also work that cannot be stopped. */

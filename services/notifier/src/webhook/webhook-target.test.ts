@@ -4,7 +4,7 @@ import type { HostResolver } from './host-resolver.ts';
 import { TryFailed } from './try-failed.ts';
 import { resolveTarget } from './webhook-target.ts';
 
-const strict = { allowPrivate: false, ports: [] };
+const strict = { policy: { allowPrivate: false, ports: [] }, hosts: [] };
 
 /** Answers in a name server's place, and counts the questions. */
 function answering(...addresses: readonly string[]): HostResolver & { asked: string[] } {
@@ -93,8 +93,19 @@ test('a name server that fails is a failed try that names the code', async () =>
 test('private webhooks may resolve to private addresses', async () => {
   const target = await resolveTarget(
     'http://hook.internal:81/',
-    { allowPrivate: true, ports: [] },
+    { policy: { allowPrivate: true, ports: [] }, hosts: [] },
     answering('10.0.0.1', '::1'),
   );
   assert.equal(target.addresses.length, 2);
+});
+
+test('an organization that lists its hosts reaches no other, and the name of another is not even resolved', async () => {
+  const resolve = answering('8.8.8.8');
+  const rules = { ...strict, hosts: ['hooks.example', '*.shop.example'] };
+  for (const host of ['other.example', 'hooks.example.org', 'shop.example', '8.8.8.8']) {
+    await assert.rejects(resolveTarget(`https://${host}/`, rules, resolve), /^TryFailed: host_not_allowed$/);
+  }
+  assert.deepEqual(resolve.asked, []);
+  for (const host of ['hooks.example', 'eu.shop.example.']) await resolveTarget(`https://${host}/`, rules, resolve);
+  assert.deepEqual(resolve.asked, ['hooks.example', 'eu.shop.example']);
 });

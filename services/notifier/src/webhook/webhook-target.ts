@@ -2,6 +2,7 @@
 // connection goes to these addresses, so a name that resolves to something else a moment later changes nothing.
 import { checkWebhookUrl, literalAddress, type WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
 import { isPublicAddress } from '@methods/webhook-url/public-address';
+import { allowsHost } from '@methods/webhook-url/webhook-hosts';
 import type { HostResolver, ResolvedAddress } from './host-resolver.ts';
 import { TryFailed } from './try-failed.ts';
 
@@ -11,17 +12,25 @@ export interface WebhookTarget {
   readonly addresses: readonly [ResolvedAddress, ...ResolvedAddress[]];
 }
 
+export interface TargetRules {
+  /** The operator's. */
+  readonly policy: WebhookUrlPolicy;
+  /** The organization's: host names it sends webhooks to; empty: any. */
+  readonly hosts: readonly string[];
+}
+
 /** A name may have many addresses; all are checked, this many are tried. */
 const ADDRESSES_TRIED_MAX = 4;
 
 /** Rejects with TryFailed. */
 export async function resolveTarget(
   urlText: string,
-  policy: WebhookUrlPolicy,
+  { policy, hosts }: TargetRules,
   resolve: HostResolver,
 ): Promise<WebhookTarget> {
   const check = checkWebhookUrl(urlText, policy);
   if (!check.ok) throw new TryFailed('invalid_url', check.reason);
+  if (!allowsHost(hosts, check.url.hostname)) throw new TryFailed('host_not_allowed');
   const addresses = await addressesOf(check.url, resolve);
   // One bad address condemns the name: which one a client would take is not ours to guess.
   if (!policy.allowPrivate && !addresses.every(({ address }) => isPublicAddress(address))) {

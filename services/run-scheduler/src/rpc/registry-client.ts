@@ -6,6 +6,7 @@ import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import { askSettings } from '@methods/rpc/ask-settings';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { type KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
 
@@ -22,22 +23,14 @@ export class RegistryClient implements Stoppable {
     this.calls = rpcClient(MethodRegistryService, address);
     this.accounts = rpcClient(AccountService, address);
     this.keys = new WorkerKeys({ nowMs: () => clock.monotonicMs(), resolve: (hash) => this.resolve(hash) });
-    this.retention = new RetentionDays({ clock, ask: (orgId) => this.retentionDays(orgId) });
+    const retentionDays = async (orgId: string) =>
+      (await askSettings(this.accounts, orgId, SETTINGS_MS))?.retentionDays ?? null;
+    this.retention = new RetentionDays({ clock, ask: retentionDays });
   }
 
   stop(): void {
     this.calls.close();
     this.accounts.close();
-  }
-
-  private async retentionDays(orgId: string): Promise<number | null> {
-    try {
-      const { settings } = await this.accounts.getSettings({ orgId }, { timeoutMs: SETTINGS_MS });
-      return settings?.retentionDays ?? null;
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === 'not_found') return null;
-      throw error;
-    }
   }
 
   private async resolve(authSha256: Uint8Array): Promise<KeyOwner> {

@@ -1,17 +1,17 @@
-// How long an organization keeps its finished runs, asked of the method registry.
+// What an organization has set, as the services that act on it ask the method registry.
 import { ServiceError } from '@methods/errors/service-error';
+import type { Settings } from '@methods/proto/registry/v1/account_pb';
 import type { AccountService } from '@methods/proto/registry/v1/account_service_pb';
-import type { Client } from '@methods/rpc/client';
+import type { Client } from './client.ts';
 
 /** Null for an organization the registry does not have. @throws ServiceError when it cannot be asked. */
-export async function askRetentionDays(
-  accounts: Client<typeof AccountService>,
+export async function askSettings(
+  accounts: Pick<Client<typeof AccountService>, 'getSettings'>,
   orgId: string,
   timeoutMs: number,
-): Promise<number | null> {
+): Promise<Settings | null> {
   try {
-    const { settings } = await accounts.getSettings({ orgId }, { timeoutMs });
-    return settings?.retentionDays ?? null;
+    return (await accounts.getSettings({ orgId }, { timeoutMs })).settings ?? null;
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'not_found') return null;
     throw error;

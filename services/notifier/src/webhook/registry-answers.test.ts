@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '@methods/base/clock';
-import { SigningSecrets } from './signing-secrets.ts';
+import { RegistryAnswers } from './registry-answers.ts';
+
+/** Of the secret of an organization's key. */
+function answers(ask: (orgId: string, keyId: string) => Promise<string>, clock: Clock) {
+  return new RegistryAnswers({ ask, clock });
+}
 
 function clockAt(time: { ms: number }): Clock {
   return { wallMs: () => time.ms, monotonicMs: () => time.ms, after: () => ({ cancel() {} }) };
 }
 
-test('many deliveries of one key ask once, and again when the answer is 30 s old', async () => {
+test('many deliveries ask once, and again when the answer is 30 s old', async () => {
   const time = { ms: 0 };
   let asked = 0;
-  const secrets = new SigningSecrets(async () => `whsec_${++asked}`, clockAt(time));
+  const secrets = answers(async () => `whsec_${++asked}`, clockAt(time));
   assert.deepEqual(await Promise.all([secrets.get('o', 'k'), secrets.get('o', 'k')]), ['whsec_1', 'whsec_1']);
   time.ms = 29_999;
   assert.equal(await secrets.get('o', 'k'), 'whsec_1');
@@ -19,14 +24,14 @@ test('many deliveries of one key ask once, and again when the answer is 30 s old
 });
 
 test('a key of another organization is another key', async () => {
-  const secrets = new SigningSecrets(async (orgId, keyId) => `${orgId}:${keyId}`, clockAt({ ms: 0 }));
+  const secrets = answers(async (orgId, keyId) => `${orgId}:${keyId}`, clockAt({ ms: 0 }));
   assert.equal(await secrets.get('a', 'k'), 'a:k');
   assert.equal(await secrets.get('b', 'k'), 'b:k');
 });
 
 test('a failure is not kept', async () => {
   let asked = 0;
-  const secrets = new SigningSecrets(
+  const secrets = answers(
     () => (++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve('whsec_2')),
     clockAt({ ms: 0 }),
   );
@@ -34,9 +39,9 @@ test('a failure is not kept', async () => {
   assert.equal(await secrets.get('o', 'k'), 'whsec_2');
 });
 
-test('the oldest is dropped beyond a thousand keys', async () => {
+test('the oldest is dropped beyond a thousand', async () => {
   const asked: string[] = [];
-  const secrets = new SigningSecrets(
+  const secrets = answers(
     async (_orgId, keyId) => {
       asked.push(keyId);
       return keyId;
@@ -48,4 +53,20 @@ test('the oldest is dropped beyond a thousand keys', async () => {
   await secrets.get('o', 'k1');
   await secrets.get('o', 'k0');
   assert.deepEqual(asked, ['k0']);
+});
+
+test('what is told to have changed is asked again, also while an answer is on its way', async () => {
+  const waiting: ((secret: string) => void)[] = [];
+  const secrets = answers(() => new Promise((resolve) => waiting.push(resolve)), clockAt({ ms: 0 }));
+  const before = secrets.get('o', 'k');
+  secrets.forget('o', 'other');
+  assert.equal(secrets.get('o', 'k'), before);
+  secrets.forget('o', 'k');
+  const after = secrets.get('o', 'k');
+  waiting[0]?.('old');
+  waiting[1]?.('new');
+  assert.deepEqual([await before, await after, await secrets.get('o', 'k')], ['old', 'new', 'new']);
+  secrets.forgetAll();
+  void secrets.get('o', 'k');
+  assert.equal(waiting.length, 3);
 });

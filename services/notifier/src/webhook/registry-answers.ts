@@ -1,0 +1,58 @@
+// What the method registry answered, kept for half a minute: the secrets that sign, and the hosts that organizations
+// send webhooks to. What has changed counts that soon, or at once when it is told.
+import type { Clock } from '@methods/base/clock';
+
+export interface RegistryAnswersOptions<Ids extends readonly string[], Answer> {
+  /** Rejects with a ServiceError; `not_found` when the registry knows none. */
+  readonly ask: (...ids: Ids) => Promise<Answer>;
+  readonly clock: Clock;
+}
+
+interface Entry<Answer> {
+  readonly answer: Promise<Answer>;
+  readonly freshUntilMs: number;
+}
+
+const FRESH_MS = 30_000;
+const ENTRIES_MAX = 1_000;
+
+export class RegistryAnswers<Ids extends readonly string[], Answer> {
+  private readonly entries = new Map<string, Entry<Answer>>();
+
+  constructor(private readonly options: RegistryAnswersOptions<Ids, Answer>) {}
+
+  /** One request for many deliveries; a failure is not kept. */
+  get(...ids: Ids): Promise<Answer> {
+    const name = nameOf(ids);
+    const known = this.entries.get(name);
+    const nowMs = this.options.clock.monotonicMs();
+    if (known !== undefined && known.freshUntilMs > nowMs) return known.answer;
+    const entry: Entry<Answer> = { answer: this.options.ask(...ids), freshUntilMs: nowMs + FRESH_MS };
+    entry.answer.catch(() => {
+      if (this.entries.get(name) === entry) this.entries.delete(name);
+    });
+    this.entries.delete(name);
+    this.entries.set(name, entry);
+    this.dropOldest();
+    return entry.answer;
+  }
+
+  /** An answer on its way counts for those who wait for it, and for nobody after them. */
+  forget(...ids: Ids): void {
+    this.entries.delete(nameOf(ids));
+  }
+
+  forgetAll(): void {
+    this.entries.clear();
+  }
+
+  private dropOldest(): void {
+    if (this.entries.size <= ENTRIES_MAX) return;
+    const oldest = this.entries.keys().next().value;
+    if (oldest !== undefined) this.entries.delete(oldest);
+  }
+}
+
+function nameOf(ids: readonly string[]): string {
+  return ids.join('/');
+}
