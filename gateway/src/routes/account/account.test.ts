@@ -94,6 +94,17 @@ test('a revoked key opens nothing, and a repeat changes nothing', async () => {
   assert.equal(await withKey(made.key), 401);
 });
 
+test('a key whose reply was lost is asked for again', async () => {
+  const { made, reply, id } = await newKey('Lost');
+  const again = { name: 'Lost', auth_sha256: made.authSha256.toString('hex') };
+  const repeat = await admin('POST', '/api/keys', again);
+  assert.deepEqual([repeat.status, repeat.body], [200, reply.body]);
+  assertRefused(await admin('POST', '/api/keys', { ...again, name: 'Other' }), 409, 'idempotency_conflict');
+  const { body } = await admin('GET', '/api/keys');
+  assert.equal(body.items.filter((key: { name: string }) => key.name === 'Lost').length, 1);
+  assert.equal(body.items.find((key: { name: string }) => key.name === 'Lost')?.id, id);
+});
+
 test('keys are the business of admins of their own organization', async () => {
   const { id } = await newKey();
   const hash = createServiceKey().authSha256.toString('hex');

@@ -22,16 +22,18 @@ export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteP
 
   const create = {
     ...described('createKey', 'Make a service key known'),
+    description:
+      'After a lost reply the same person may repeat the request: it gets the first key and its webhook secret, with 200.',
     querystring: NoQuery,
     body: CreateKeyBody,
-    response: replies({ 201: CreatedKey }),
+    response: replies({ 200: CreatedKey, 201: CreatedKey }),
   };
   typed.post('/api/keys', { schema: create, config }, async (request, reply) => {
     const { name, auth_sha256: sha256 } = request.body;
     const { orgId } = callerOf(request);
     const authSha256 = Buffer.from(sha256, 'hex');
     const made = await methods.createServiceKey({ orgId, name, authSha256, doer: doerOf(request) });
-    notKept(reply).code(201);
+    notKept(reply).code(made.created ? 201 : 200);
     return JSON.stringify({ key: keyView(made.key), webhook_secret: made.webhookSecret });
   });
 

@@ -27,7 +27,9 @@ export async function makeKey(api: ServerApi, name: string): Promise<MadeKey> {
   const { key: serviceKey, authSha256 } = createServiceKey();
   const body = { name, auth_sha256: authSha256.toString('hex') };
   try {
-    const { value } = await api.send<{ key: ServerKey; webhook_secret: string }>('POST', '/api/keys', body);
+    const { value } = await api.send<{ key: ServerKey; webhook_secret: string }>('POST', '/api/keys', body, {
+      idempotent: true,
+    });
     return { key: value.key, serviceKey, webhookSecret: value.webhook_secret };
   } catch (error) {
     if (!(error instanceof CommandError) || error.code !== 'unreachable') throw error;

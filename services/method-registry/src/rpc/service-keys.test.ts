@@ -91,6 +91,37 @@ describe('service keys', () => {
     });
   });
 
+  test('a repeat after a lost reply gets the first key and its secret, also for 20 at once, and one audit line tells of it', async () => {
+    const { client, accounts } = registry;
+    const ann = await newMember(accounts);
+    const { orgId } = ann;
+    const { authSha256 } = createServiceKey();
+    const create = () => client.createServiceKey({ doer: asDoer(ann), orgId, name: 'app', authSha256 });
+    const replies = await Promise.all(Array.from({ length: 20 }, create));
+    equal(replies.filter(({ created }) => created).length, 1);
+    const [first] = replies;
+    for (const { key, webhookSecret } of replies) {
+      deepEqual([key?.keyId, key?.name, webhookSecret], [first?.key?.keyId, 'app', first?.webhookSecret]);
+    }
+    match(first?.webhookSecret ?? '', /^whsec_/);
+    equal((await client.listServiceKeys({ orgId })).keys.length, 1);
+    const { entries } = await accounts.listAudit({ orgId });
+    equal(entries.filter(({ action }) => action === 'key.create').length, 1);
+  });
+
+  test('the same digest with another name, by somebody else or after the key was revoked is no repeat', async () => {
+    const { client, accounts } = registry;
+    const ann = await newMember(accounts);
+    const { orgId } = ann;
+    const { authSha256 } = createServiceKey();
+    const first = { doer: asDoer(ann), orgId, name: 'app', authSha256 };
+    const { key } = await client.createServiceKey(first);
+    await rejects(client.createServiceKey({ ...first, name: 'other' }), { code: 'idempotency_conflict' });
+    await rejects(client.createServiceKey({ ...first, doer: TEST_DOER }), { code: 'idempotency_conflict' });
+    await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId: key?.keyId ?? '' });
+    await rejects(client.createServiceKey(first), { code: 'idempotency_conflict' });
+  });
+
   test('live keys are listed first, newest first', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
@@ -123,7 +154,9 @@ describe('service keys', () => {
     const full = { code: 'invalid_request', message: 'An organization holds at most 500 live service keys.' };
     await rejects(newKey(client, orgId), full);
     await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId });
-    await newKey(client, orgId);
+    const last = { doer: TEST_DOER, orgId, name: 'last', authSha256: createServiceKey().authSha256 };
+    const made = await client.createServiceKey(last);
+    equal((await client.createServiceKey(last)).webhookSecret, made.webhookSecret, 'a repeat needs no room');
     await rejects(newKey(client, orgId), full);
   });
 

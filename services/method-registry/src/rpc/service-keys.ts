@@ -24,16 +24,20 @@ export class ServiceKeys {
     @inject(RegistryChanges) private readonly changes: RegistryChanges,
   ) {}
 
-  /** With `renewWebhookSecret`, the only reply that tells a webhook secret to its owner. */
+  /**
+   * With `renewWebhookSecret`, the only reply that tells a webhook secret to its owner. A repeat gets the first reply
+   * again, for that one may have been lost; nobody else can repeat it, since the digest is told to nobody.
+   */
   async create(request: CreateServiceKeyRequest) {
     const orgId = orgIdOf(request.orgId);
     const keyId = newId('key');
     const name = boundedText('name', request.name, { min: 1, max: 200 });
     const authSha256 = digestOf('auth_sha256', request.authSha256);
     const doer = doerOf(request.doer);
-    const { secret, sealed } = this.secrets.create(orgId, keyId);
-    const key = await this.keys.create({ orgId, keyId, name, authSha256, sealedWebhookSecret: sealed, doer });
-    return { key: serviceKeyMessage(key), webhookSecret: secret };
+    const { sealed } = this.secrets.create(orgId, keyId);
+    const made = await this.keys.create({ orgId, keyId, name, authSha256, sealedWebhookSecret: sealed, doer });
+    const webhookSecret = this.secrets.open(orgId, made.key.keyId, made.sealedWebhookSecret);
+    return { key: serviceKeyMessage(made.key), webhookSecret, created: made.created };
   }
 
   async list(request: ListServiceKeysRequest) {

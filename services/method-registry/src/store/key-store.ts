@@ -12,6 +12,13 @@ export interface NewServiceKey {
   readonly doer: Doer;
 }
 
+export interface MadeServiceKey {
+  readonly key: ServiceKey;
+  readonly sealedWebhookSecret: Buffer;
+  /** False at a repeat. */
+  readonly created: boolean;
+}
+
 export interface KeyAct {
   readonly orgId: string;
   readonly keyId: string;
@@ -20,10 +27,11 @@ export interface KeyAct {
 
 export interface KeyStore {
   /**
-   * @throws ServiceError not_found without the organization, idempotency_conflict when the digest is known,
+   * A repeat gets the key as it was made: the same digest and name, by the same doer, of a key that lives.
+   * @throws ServiceError not_found without the organization, idempotency_conflict when the digest is known otherwise,
    * invalid_request at 500 live keys.
    */
-  create(key: NewServiceKey): Promise<ServiceKey>;
+  create(key: NewServiceKey): Promise<MadeServiceKey>;
   /** Live keys first, newest first, at most 1,000. */
   list(orgId: string): Promise<ServiceKey[]>;
   /** A second time it changes nothing. @throws ServiceError not_found. */

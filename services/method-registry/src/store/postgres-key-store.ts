@@ -4,7 +4,7 @@ import { inject, injectable } from 'tsyringe';
 import { auditRow } from '../audit/audit-row.ts';
 import type { KeyUse, ServiceKey } from '../key/service-key.ts';
 import { type KeyRow, keyColumns, toServiceKey } from './key-rows.ts';
-import type { KeyAct, KeyStore, NewServiceKey } from './key-store.ts';
+import type { KeyAct, KeyStore, MadeServiceKey, NewServiceKey } from './key-store.ts';
 import { Database, query, Reader } from './query.ts';
 
 const LIVE_KEYS_MAX = 500;
@@ -17,40 +17,56 @@ export class PostgresKeyStore implements KeyStore {
     @inject(Reader) private readonly reader: Reader,
   ) {}
 
-  async create(key: NewServiceKey): Promise<ServiceKey> {
+  async create(key: NewServiceKey): Promise<MadeServiceKey> {
     const { sql } = this;
     const { orgId, keyId, name, authSha256, sealedWebhookSecret, doer } = key;
-    const [row] = await query(
-      sql<KeyRow[]>`
-        with made as (
-          insert into registry.service_keys (org_id, key_id, name, auth_sha256, sealed_webhook_secret, created_by)
-          select ${orgId}, ${keyId}, ${name}, ${authSha256}::bytea, ${sealedWebhookSecret}::bytea, ${doer.id}
-          where (select count(*) from registry.service_keys where org_id = ${orgId} and revoked_at is null)
-            < ${LIVE_KEYS_MAX}
-          returning *
-        ), audited as (
-          ${auditRow(
-            sql,
-            { doer, action: 'key.create', targetKind: 'key' },
-            {
-              source: 'made',
-              targetId: sql`key_id`,
-              before: sql`null`,
-              after: sql`jsonb_build_object('name', name)`,
-            },
-          )}
-        )
-        select ${keyColumns(sql)} from made k`,
-      {
-        service_keys_auth_key: () => new ServiceError('idempotency_conflict', 'This service key exists already.'),
-      },
-    );
-    if (row === undefined) {
-      throw new ServiceError('invalid_request', `An organization holds at most ${LIVE_KEYS_MAX} live service keys.`, {
-        findings: [{ path: '', code: 'live_keys', message: 'Revoke one first.' }],
-      });
+    const [row] = await query(sql<({ room: boolean } & (KeyRow | { key_id: null }))[]>`
+      with space as (
+        select count(*) < ${LIVE_KEYS_MAX} as room from registry.service_keys
+        where org_id = ${orgId} and revoked_at is null
+      ), made as (
+        insert into registry.service_keys (org_id, key_id, name, auth_sha256, sealed_webhook_secret, created_by)
+        select ${orgId}, ${keyId}, ${name}, ${authSha256}::bytea, ${sealedWebhookSecret}::bytea, ${doer.id}
+        from space where room
+        on conflict on constraint service_keys_auth_key do nothing
+        returning *
+      ), audited as (
+        ${auditRow(
+          sql,
+          { doer, action: 'key.create', targetKind: 'key' },
+          {
+            source: 'made',
+            targetId: sql`key_id`,
+            before: sql`null`,
+            after: sql`jsonb_build_object('name', name)`,
+          },
+        )}
+      )
+      select room, ${keyColumns(sql)} from space left join made k on true`);
+    if (row !== undefined && row.key_id !== null) {
+      return { key: toServiceKey(row), sealedWebhookSecret, created: true };
     }
-    return toServiceKey(row);
+    const made = await this.madeBefore(key);
+    if (made !== null) return made;
+    if (row?.room) throw new ServiceError('idempotency_conflict', 'This service key exists already.');
+    throw new ServiceError('invalid_request', `An organization holds at most ${LIVE_KEYS_MAX} live service keys.`, {
+      findings: [{ path: '', code: 'live_keys', message: 'Revoke one first.' }],
+    });
+  }
+
+  /** What the same request made before: its reply may have been lost. */
+  private async madeBefore({ orgId, name, authSha256, doer }: NewServiceKey): Promise<MadeServiceKey | null> {
+    const [row] = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<(KeyRow & { sealed_webhook_secret: Buffer })[]>`
+          select ${keyColumns(sql)}, k.sealed_webhook_secret from registry.service_keys k
+          where k.org_id = ${orgId} and k.auth_sha256 = ${authSha256}::bytea and k.name = ${name}
+            and k.created_by = ${doer.id} and k.revoked_at is null`,
+      ),
+    );
+    if (row === undefined) return null;
+    return { key: toServiceKey(row), sealedWebhookSecret: row.sealed_webhook_secret, created: false };
   }
 
   async list(orgId: string): Promise<ServiceKey[]> {
