@@ -19,6 +19,8 @@ const REQUEST_DEADLINE_MS = 15_000;
 const RETRIES = 3;
 const RETRY_FIRST_MS = 100;
 const REMOVALS_AT_ONCE = 8;
+/** Far more than the parts of a blob fill: a store whose list never ends does not remove. */
+const REMOVED_PAGES_MAX = 1_000;
 
 export class S3BlobStore implements BlobStore {
   private readonly client: AwsClient;
@@ -59,13 +61,14 @@ export class S3BlobStore implements BlobStore {
   async remove(address: BlobAddress): Promise<void> {
     checkNames(address);
     // What is removed leaves the list, so its first page is read until it is empty.
-    for (;;) {
+    for (let page = 0; page < REMOVED_PAGES_MAX; page++) {
       const keys = await this.firstKeys(address);
       if (keys.length === 0) return;
       for (let at = 0; at < keys.length; at += REMOVALS_AT_ONCE) {
         await Promise.all(keys.slice(at, at + REMOVALS_AT_ONCE).map((key) => this.removeKey(key)));
       }
     }
+    throw new BlobError('unavailable', 'The store of recordings does not remove what it is told to.');
   }
 
   private async removeKey(key: string): Promise<void> {

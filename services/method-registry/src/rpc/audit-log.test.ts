@@ -3,7 +3,16 @@ import { after, before, describe, test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
-import { asDoer, newKey, newMember, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
+import {
+  asDoer,
+  methodSource,
+  newKey,
+  newMember,
+  newMethod,
+  type RunningRegistry,
+  startRegistry,
+} from '../../test/running-registry.ts';
 
 let registry: RunningRegistry;
 before(async () => {
@@ -59,6 +68,7 @@ describe('RecordAudit', () => {
       { atMs: Number.NaN },
       { atMs: 1e300 },
       { doer: { kind: 'robot', id: 'x' } },
+      { doer: { kind: 'constructor', id: 'x' } },
       { doer: { kind: 'user', id: 'key_1' } },
       { doer: undefined },
       { action: 'answer' },
@@ -138,6 +148,33 @@ describe('ListAudit', () => {
       match(plan, /Index/);
       ok(!/Seq Scan|Sort/.test(plan), plan);
     }
+  });
+
+  test('publications at the same time each tell what they really took the place of', async () => {
+    const { client } = registry;
+    const { orgId } = await newMember(registry.accounts);
+    const { methodId, versionId } = await newMethod(client, orgId);
+    const versions = [versionId];
+    for (let n = 1; n < 12; n++) {
+      const source = methodSource(`Report ${n}`);
+      const saved = await client.saveVersion({
+        doer: TEST_DOER,
+        orgId,
+        methodId,
+        baseVersion: versions.at(-1) ?? '',
+        source,
+      });
+      versions.push(saved.version?.versionId ?? '');
+    }
+    await Promise.all(versions.map((id) => client.publishVersion({ doer: TEST_DOER, orgId, methodId, versionId: id })));
+    const { entries } = await registry.accounts.listAudit({ orgId, action: 'method.publish' });
+    const [before, after] = [entries.map((entry) => entry.beforeJson), entries.map((entry) => entry.afterJson)].map(
+      (facts) => facts.map((json) => (JSON.parse(json) as { published_version: string | null }).published_version),
+    );
+    // Each took the place of another one, the first that of none, and of the last none took the place.
+    const last = (await client.getMethod({ orgId, methodId })).method?.publishedVersion;
+    deepEqual(new Set(after), new Set(versions));
+    deepEqual([...(before ?? []), last].sort(), [null, ...versions].sort());
   });
 
   test('the database itself lets no line be changed or taken away', async () => {

@@ -11,7 +11,7 @@ const PREFIXES = { user: 'usr', service_key: 'key', upload: 'upl' } as const;
 export function doerOf(message: DoerMessage | undefined): Doer {
   if (message === undefined) throw new ServiceError('invalid_request', 'The request names nobody who does it.');
   const { kind } = message;
-  if (kind !== 'system' && !(kind in PREFIXES))
+  if (kind !== 'system' && !Object.hasOwn(PREFIXES, kind))
     throw new ServiceError('invalid_request', 'There is no such kind of doer.');
   const id = boundedText('doer.id', message.id, { min: 1, max: 128 });
   if (kind !== 'system' && !isId(PREFIXES[kind as keyof typeof PREFIXES], id)) {

@@ -77,11 +77,14 @@ export class PostgresMethodStore implements MethodStore {
     await query(
       sql`
         with before as (
-          select published_version from registry.methods where org_id = ${orgId} and method_id = ${methodId}
+          select org_id, method_id, published_version from registry.methods
+          where org_id = ${orgId} and method_id = ${methodId}
+          for update
         ), published as (
-          update registry.methods set published_version = ${versionId}, updated_at = greatest(updated_at, now())
-          where org_id = ${orgId} and method_id = ${methodId} and published_version is distinct from ${versionId}
-          returning org_id, method_id, published_version
+          update registry.methods m set published_version = ${versionId}, updated_at = greatest(m.updated_at, now())
+          from before b
+          where m.org_id = b.org_id and m.method_id = b.method_id and b.published_version is distinct from ${versionId}
+          returning m.org_id, m.method_id, m.published_version, b.published_version as published_before
         ), audited as (
           ${auditRow(
             sql,
@@ -89,7 +92,7 @@ export class PostgresMethodStore implements MethodStore {
             {
               source: 'published',
               targetId: sql`method_id`,
-              before: sql`jsonb_build_object('published_version', (select published_version from before))`,
+              before: sql`jsonb_build_object('published_version', published_before)`,
               after: sql`jsonb_build_object('published_version', published_version)`,
             },
           )}

@@ -46,7 +46,7 @@ describe('abandoned uploads', { timeout: 30_000 }, () => {
     const abandoned = await halfUpload(10, '25 hours');
     const young = await halfUpload(10, '23 hours');
     const whole = await halfUpload(100, '90 days');
-    await sweeper().sweep();
+    equal(await sweeper().sweep(), false);
     deepEqual(await partsOf(abandoned), [0, 0]);
     deepEqual(await partsOf(young), [1, 1]);
     deepEqual(await partsOf(whole), [1, 1]);
@@ -63,11 +63,30 @@ describe('abandoned uploads', { timeout: 30_000 }, () => {
     deepEqual(await partsOf(uploadId), [1, 1]);
   });
 
+  test('more of them than one sweep takes are gone after the next, which follows soon', async () => {
+    const uploadId = await halfUpload(10, '25 hours');
+    await registry.sql`
+      insert into registry.uploads (org_id, upload_id, token_sha256, display_name, file_name, content_type, size_bytes,
+        offset_bytes, part_count, blob_id, created_by, expires_at)
+      select org_id, 'upl_' || lpad(n::text, 26, '0'), sha256(n::text::bytea), '', file_name, content_type, size_bytes,
+        offset_bytes, part_count, 'upl_' || n, created_by, expires_at
+      from registry.uploads, generate_series(1, 120) n where upload_id = ${uploadId}`;
+    equal(await sweeper().sweep(), true);
+    equal(await sweeper().sweep(), false);
+    equal(
+      (
+        await registry.sql`select from registry.uploads where method_id is null and offset_bytes > 0
+      and expires_at < now() - interval '1 day'`
+      ).length,
+      0,
+    );
+  });
+
   test('a store that cannot remove is asked again, and nothing is forgotten meanwhile', async () => {
     const uploadId = await halfUpload(10, '25 hours');
     const lost = new PostgresBlobStore(registry.sql, 'registry');
     lost.remove = () => Promise.reject(new BlobError('unavailable', 'away'));
-    await sweeper(lost).sweep();
+    equal(await sweeper(lost).sweep(), false);
     deepEqual(await partsOf(uploadId), [1, 1]);
     await sweeper().sweep();
     deepEqual(await partsOf(uploadId), [0, 0]);

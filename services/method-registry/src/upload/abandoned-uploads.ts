@@ -9,6 +9,8 @@ import type { UploadStore } from '../store/upload-store.ts';
 /** Nobody waits for it, and a bucket's bill is by the day. */
 const EVERY_MS = 600_000;
 const AT_ONCE_MAX = 100;
+/** After a sweep that left some. */
+const BETWEEN_MS = 1_000;
 
 export interface AbandonedUploadsOptions {
   readonly uploads: UploadStore;
@@ -25,11 +27,7 @@ export class AbandonedUploads implements Stoppable {
   constructor(private readonly options: AbandonedUploadsOptions) {}
 
   start(): void {
-    this.timer = (this.options.clock ?? systemClock).after(EVERY_MS, () => {
-      this.sweeping = this.sweep().then(() => {
-        if (!this.stopped) this.start();
-      });
-    });
+    this.later(EVERY_MS);
   }
 
   async stop(): Promise<void> {
@@ -38,19 +36,32 @@ export class AbandonedUploads implements Stoppable {
     await this.sweeping;
   }
 
-  /** Of what fails the next sweep begins again; a blob stays named in its upload until all of it is gone. */
-  async sweep(): Promise<void> {
+  private later(delayMs: number): void {
+    this.timer = (this.options.clock ?? systemClock).after(delayMs, () => {
+      this.sweeping = this.sweep().then((more) => {
+        if (!this.stopped) this.later(more ? BETWEEN_MS : EVERY_MS);
+      });
+    });
+  }
+
+  /**
+   * Whether there may be more to do at once. Of what fails a later sweep begins again; a blob stays named in its upload
+   * until all of it is gone.
+   */
+  async sweep(): Promise<boolean> {
     const { uploads, blobs, logger } = this.options;
     try {
       for (let count = 0; count < AT_ONCE_MAX && !this.stopped; count++) {
         const abandoned = await uploads.nextAbandoned();
-        if (abandoned === null) return;
+        if (abandoned === null) return false;
         await blobs.remove(abandoned);
         await uploads.forgetAbandoned(abandoned);
         logger.info({ org_id: abandoned.orgId, upload_id: abandoned.uploadId }, 'abandoned upload removed');
       }
+      return true;
     } catch (error) {
       this.options.logger.warn({ error }, 'abandoned uploads stay for now');
+      return false;
     }
   }
 }
