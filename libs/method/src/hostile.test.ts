@@ -59,6 +59,11 @@ const SOURCES: Readonly<Record<string, string>> = {
   'keys without end': full(HEADER, (n) => `key${n}: 1\n`),
   'the same key again and again': full(HEADER, () => 'name: x\n'),
   'deep indentation': `${HEADER}x-a:\n${many(700, (n) => `${' '.repeat(n + 1)}a:\n`)}`.slice(0, BYTES_MAX),
+  // The open bracket ends where the next line begins further left: what comes then is no longer inside of it.
+  'keys in a line after an open bracket': `${HEADER}x-a:\n  b: [a\n  c: ${'a: '.repeat(8_000)}\nx-c: 1`,
+  'brackets after closing ones': `${']\n'.repeat(9_000)}${'['.repeat(9_000)}`,
+  'dashes in deeper and deeper lines': `${HEADER}x-a:\n${many(64, (n) => `${' '.repeat(n * 60 + 1)}${'- '.repeat(30)}\n`)}`,
+  'closing brackets': full(`${HEADER}x-a: b\n`, () => ']').slice(0, 35_000),
   'one endless line': full(HEADER, () => 'word '),
   'fields without end': `${HEADER}inputs:\n${many(5_000, (n) => `  a${n}: string\n`)}${END}`,
   'large patterns with defaults': `${HEADER}inputs:\n${many(3_000, (n) => `  a${n}: string /^[a-z]{1,900}${n}$/ = aaaaaaaa\n`)}${END}`,
@@ -121,9 +126,15 @@ for (const [name, source] of Object.entries(SOURCES)) {
     const { diagnostics } = compileMethod(source);
     const { user, system } = process.cpuUsage(before);
     assert.ok(diagnostics.length <= 100);
+    assert.ok(diagnostics.every(({ message }) => !message.includes('call stack')));
     assert.ok((user + system) / 1_000 < CPU_MS_MAX, `took ${(user + system) / 1_000} ms of CPU`);
   });
 }
+
+test('what is wrong is said in a sentence, however much of the source is', () => {
+  const { diagnostics } = compileMethod(`${HEADER}x-a: | ${'{ '.repeat(200)}`);
+  for (const { message } of diagnostics) assert.ok(message.length < 300, message);
+});
 
 test('names of Object.prototype are ordinary names', () => {
   const { method, diagnostics } = compileMethod(SOURCES['dangerous names'] ?? '');

@@ -1,5 +1,5 @@
 // Owns the text of a method this package writes itself: key order as given, short mappings on one line, code as blocks.
-import { Document, isCollection, isMap, isScalar, type Node, Scalar } from 'yaml';
+import { Document, isCollection, isMap, isScalar, type Node, Scalar, visit } from 'yaml';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
 export interface MethodText {
@@ -67,6 +67,12 @@ function layOut(node: Node | null, json: JsonValue | undefined): void {
   const holdsMappings = isJsonList(json) && json.some(isJsonObject);
   if (!holdsMappings && JSON.stringify(json).length <= LINE_CHARACTERS_MAX) {
     node.flow = true;
+    // Over two lines, words before a colon would become a mapping that may not stand there.
+    visit(node, {
+      Scalar(_, scalar) {
+        if (String(scalar.value).includes('\n')) scalar.type = Scalar.QUOTE_DOUBLE;
+      },
+    });
     return;
   }
   for (const [index, item] of node.items.entries()) {

@@ -204,6 +204,35 @@ test('texts that look like expressions stay texts', () => {
   assert.ok(query?.includes('"${x}"'), query);
 });
 
+test('texts that no source could hold as they are do not cost the draft', () => {
+  const { source } = draftOf(
+    har({ method: 'POST', url: '/notes', body: { note: 'Hello:\nworld', odd: 'a\0b\ud800', '\0': 1 } }),
+  );
+  assert.match(source, /note: \{ \$type: text, \$examples: \[ "Hello:\\nworld" \] \}/);
+  assert.match(source, /odd: \{ \$type: string, \$examples: \[ a\uFFFDb\uFFFD \] \}/);
+  const click = (selector: string) => ({ type: 'click', selectors: [[selector], ['pierce/#a', selector]] });
+  const asserted = (url: string) => ({
+    type: 'click',
+    selectors: ['#a'],
+    assertedEvents: [{ type: 'navigation', url }],
+  });
+  const recorder = draftOf(
+    JSON.stringify({
+      title: 'Odd',
+      steps: [
+        click('aria/Total ${sum'),
+        click('=a'),
+        { type: `${'x'.repeat(39)}\u{1f600}` },
+        { ...click('#b'), frame: [2 ** 60, 1] },
+        asserted(`https://a.example/?${'x'.repeat(5_000)}`),
+        ...Array.from({ length: 101 }, (_, page) => asserted(`https://a.example/${page}`)),
+      ],
+    }),
+  );
+  assert.match(recorder.source, /aria\/Total \$\$\{sum/);
+  assert.equal(recorder.draft.findings.filter(({ message }) => /the check of a page/.test(message)).length, 2);
+});
+
 test('a password is a secret under any casing, the same one where it is sent again, and never comes from an answer', () => {
   const { source, draft } = draftOf(
     har(

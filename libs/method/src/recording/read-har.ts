@@ -1,5 +1,14 @@
 // Owns reading HAR 1.2: one entry becomes one exchange. Entries of a form nobody can use are left out, never a crash.
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue, nestsDeeperThan, ownField } from '../json.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  nestsDeeperThan,
+  objectOf,
+  ownField,
+} from '../json.ts';
+import { isStorable } from '../source/source-text.ts';
 
 export interface Exchange {
   /** Such as `log.entries[3]`. */
@@ -74,13 +83,23 @@ function readAnswer(content: JsonObject): JsonValue | undefined {
   return value === undefined || nestsDeeperThan(value, LEVELS_MAX) ? undefined : value;
 }
 
-/** Undefined for text that is no JSON. */
+/** Undefined for text that is no JSON. What no source can hold is replaced, so that a draft can be made of the rest. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    const value = JSON.parse(text) as JsonValue;
+    return MAY_WRITE_UNSTORABLE.test(text) || !isStorable(text) ? storable(value) : value;
   } catch {
     return undefined;
   }
+}
+
+const MAY_WRITE_UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+
+function storable(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
+  if (isJsonList(value)) return value.map(storable);
+  if (!isJsonObject(value)) return value;
+  return objectOf(Object.entries(value).map(([name, item]) => [String(storable(name)), storable(item)] as const));
 }
 
 /** The object in a field, or an empty one. */

@@ -1,5 +1,5 @@
 // Owns the draft of a Chrome Recorder file: one browser step that does what was done, with checks of where it led.
-import { literalText } from '../draft/method-text.ts';
+import { literalText, shorten } from '../draft/method-text.ts';
 import { snakeName } from '../draft/names.ts';
 import { isJsonObject, type JsonObject, type JsonValue, objectOf, ownField } from '../json.ts';
 import type { RecordingDraft } from './har-draft.ts';
@@ -13,6 +13,9 @@ type Action = readonly [verb: string, value: JsonValue];
 // They say how the window looked, not what was done.
 const IGNORED = new Set(['setViewport', 'keyUp', 'scroll', 'emulateNetworkConditions', 'close', 'hover']);
 const STEP = 'browse';
+/** Of one step; the language takes no more. */
+const CHECKS_MAX = 100;
+const EXPECTED_CHARACTERS_MAX = 2_000;
 
 /**
  * Drafts a Recorder file of at most 2,000 steps. The browser step holds `start` (an address) and `do`, a list of one-key
@@ -61,15 +64,15 @@ class RecorderDrafter {
         this.#fill(step, selectors, place);
         break;
       case 'keyDown':
-        this.#actions.push(['press', literalText(textAt(step, 'key').slice(0, 50))]);
+        this.#actions.push(['press', literalText(shorten(textAt(step, 'key'), 50))]);
         break;
       case 'waitForElement':
         this.#act('wait_for', step, selectors, place);
         break;
       default:
-        this.leaveOut(`a step of type "${type.slice(0, 40)}"`, place);
+        this.leaveOut(`a step of type "${shorten(type, 40)}"`, place);
     }
-    for (const event of listAt(step, 'assertedEvents')) if (isJsonObject(event)) this.#expect(event);
+    for (const event of listAt(step, 'assertedEvents')) if (isJsonObject(event)) this.#expect(event, place);
   }
 
   /** A password may be typed into other fields too, before or after its own. */
@@ -141,12 +144,16 @@ class RecorderDrafter {
   }
 
   /** An asserted navigation: the page's address and title are read, and checked after the step. */
-  #expect(event: JsonObject): void {
+  #expect(event: JsonObject, place: string): void {
     if (textAt(event, 'type') !== 'navigation') return;
     const number = ++this.#pages;
     for (const what of ['url', 'title'] as const) {
       const expected = what === 'url' ? withoutSecrets(textAt(event, what)) : textAt(event, what);
       if (expected === '') continue;
+      if (this.#checks.length === CHECKS_MAX || expected.length > EXPECTED_CHARACTERS_MAX) {
+        this.leaveOut(`the check of a page's ${what === 'url' ? 'address' : 'title'}`, place);
+        continue;
+      }
       const field = `${what}_${number}`;
       this.#actions.push(['read', { [field]: `page.${what}` }]);
       this.#out.push([field, 'string']);
@@ -169,7 +176,7 @@ function isSecretField(selectors: readonly Selector[]): boolean {
 /** The tab and the frames of a step, where it is not the page itself. */
 function placeInPages(step: JsonObject): JsonObject {
   const target = textAt(step, 'target');
-  const frame = listAt(step, 'frame').filter((index) => typeof index === 'number');
+  const frame = listAt(step, 'frame').filter((index) => Number.isSafeInteger(index));
   return {
     ...(target === '' || target === 'main' ? {} : { target: literalText(target) }),
     ...(frame.length === 0 ? {} : { frame }),

@@ -1,4 +1,5 @@
 // Owns the selectors of a recorded step: every one is kept, those that survive a change of the page first.
+import { literalText } from '../draft/method-text.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../json.ts';
 import { listAt } from './read-har.ts';
 
@@ -54,5 +55,7 @@ export function selectorText(selectors: readonly Selector[]): string {
 }
 
 export function writeSelectors(selectors: readonly Selector[]): JsonValue {
-  return selectors.map((selector): JsonValue => (typeof selector === 'string' ? selector : [...selector]));
+  return selectors.map(
+    (selector): JsonValue => (typeof selector === 'string' ? literalText(selector) : selector.map(literalText)),
+  );
 }

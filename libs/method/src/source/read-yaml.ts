@@ -1,5 +1,5 @@
 // Owns reading YAML: the guards before the parser (depth and number of elements) and the turn into a source tree.
-import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser, type Scalar } from 'yaml';
+import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser, type Scalar } from 'yaml';
 import type { Findings } from './findings.ts';
 import type { SourceEntry, SourceMap, SourceNode, SourceScalar } from './source-node.ts';
 import { isStorable, type Range } from './source-text.ts';
@@ -7,8 +7,14 @@ import { hintForSyntax, hintForTag } from './yaml-hints.ts';
 
 // A 256 KiB source of one-character elements costs the parser half a second; a real method has far fewer elements.
 const ELEMENTS_MAX = 40_000;
-// The composer recurses once a level. The language itself nests at most 8 blocks.
+// The composer recurses once a level, and so does the parser where it closes them. The language itself nests at most 8
+// blocks.
 const LEVELS_MAX = 64;
+// The document and its mapping.
+const STACK_AROUND_ROOT = 2;
+
+// The parser's own sentences are shorter; some quote the source after them.
+const MESSAGE_CHARACTERS_MAX = 200;
 
 // Lexemes of the lexer's own that stand for no character of the source: document, end of flow, scalar follows.
 const LEXER_MARKS = new Set(['\u0002', '\u0018', '\u001f']);
@@ -20,12 +26,12 @@ export function readYaml(findings: Findings): SourceMap | null {
   const text = findings.source.text;
   const tokens = tokensOf(text, findings);
   if (tokens === null) return null;
-  const documents = [...new Composer({ ...YAML_OPTIONS }).compose(tokens, true, text.length)];
+  const documents = composed(tokens, text.length);
   const first = documents[0];
   const syntax = first?.errors[0];
   if (syntax) {
     const code = syntax.code === 'TAB_AS_INDENT' ? 'M004' : 'M001';
-    const message = syntax.message.split('\n')[0] ?? '';
+    const message = short(syntax.message.split('\n')[0] ?? '', MESSAGE_CHARACTERS_MAX);
     const range: Range = [syntax.pos[0], Math.max(syntax.pos[0], syntax.pos[1])];
     if (code === 'M004') findings.add(code, 'tabs cannot indent YAML', '', range, { hint: 'use two spaces' });
     else
@@ -53,34 +59,37 @@ const YAML_OPTIONS = {
   uniqueKeys: false,
 } as const;
 
-/** Lexes and parses within the bounds. Both steps are loops, so depth is known before anything recurses. */
+/** A source can be nothing but faults. Only the first one counts; to take the stack of each would be most of the work. */
+function composed(tokens: readonly Token[], end: number): Document.Parsed[] {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return [...new Composer({ ...YAML_OPTIONS }).compose(tokens, true, end)];
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** Lexes and parses within the bounds: both steps are loops as long as depth is, and what comes after them recurses. */
 function tokensOf(text: string, findings: Findings): Token[] | null {
   const tokens: Token[] = [];
   const parser = new Parser();
   let elements = 0;
-  let flowLevels = 0;
-  let indicatorsInLine = 0;
   let offset = 0;
-  let afterScalarMark = false;
   for (const lexeme of new Lexer().lex(text)) {
     elements++;
-    if (!afterScalarMark) {
-      if (lexeme === '[' || lexeme === '{') flowLevels++;
-      else if (lexeme === ']' || lexeme === '}') flowLevels--;
-      else if (indicatorsInLine > 0 && lexeme.includes('\n')) indicatorsInLine = 0;
-      else if (flowLevels <= 0 && (lexeme === '-' || lexeme === '?' || lexeme === ':')) indicatorsInLine++;
-    }
-    if (flowLevels > LEVELS_MAX || indicatorsInLine > LEVELS_MAX) {
-      findings.add('M001', `nested deeper than ${LEVELS_MAX} levels`, '', [offset, offset + lexeme.length]);
-      return null;
-    }
     if (elements > ELEMENTS_MAX) {
       findings.add('M002', `the source has more than ${ELEMENTS_MAX} YAML elements`, '', [offset, offset]);
       return null;
     }
-    afterScalarMark = lexeme === '\u001f';
-    if (lexeme.length > 1 || !LEXER_MARKS.has(lexeme)) offset += lexeme.length;
     for (const token of parser.next(lexeme)) tokens.push(token);
+    // What is open around this place. Brackets and dashes cannot be counted instead: the parser also opens levels, and
+    // closes them, where the text is wrong.
+    if (parser.stack.length > LEVELS_MAX + STACK_AROUND_ROOT) {
+      findings.add('M001', `nested deeper than ${LEVELS_MAX} levels`, '', [offset, offset + lexeme.length]);
+      return null;
+    }
+    if (!LEXER_MARKS.has(lexeme)) offset += lexeme.length;
   }
   for (const token of parser.end()) tokens.push(token);
   return tokens;
@@ -209,6 +218,6 @@ function emptyScalar(range: Range): SourceScalar {
   return { kind: 'scalar', range, value: null, text: '', textAt: null, contentAt: range[0] };
 }
 
-function short(name: string): string {
-  return name.length > 40 ? `${name.slice(0, 40)}…` : name;
+function short(text: string, charactersMax = 40): string {
+  return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
 }

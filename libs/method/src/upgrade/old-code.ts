@@ -43,7 +43,7 @@ export function upgradeCode(
     if (found) reports.oneProcess(found[0].trim());
   }
   const parts = pieces.map((piece) => writePiece(piece, variables, closes, reports));
-  const text = parts.join('').replace(/\s*$/, '\n');
+  const text = `${parts.join('').trimEnd()}\n`;
   return { code: text, variables: variables.all };
 }
 

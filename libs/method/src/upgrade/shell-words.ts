@@ -37,10 +37,11 @@ export function endOfHeredoc(text: string, from: number, heredoc: Heredoc): numb
 }
 
 const USED = /\$\{?[#!]?([A-Za-z_]\w*)/g;
-const ASSIGNED = /(?:^|[\s;(|`])([A-Za-z_]\w*)(?:\[[^\]\n]*\])?\+?=/g;
+const ASSIGNED = /(?:^|[\s;(|`])([A-Za-z_]\w*)(?:\[[^\]\n]{0,300}\])?\+?=/g;
 const DECLARED =
   /\b(?:for|select|read|local|declare|export|readonly|typeset|unset|mapfile|readarray|let|getopts)\b([^\n;|&]{0,300})/g;
-const FUNCTION = /([A-Za-z_]\w*)[ \t]*\(\)/g;
+// From the start of a word alone: in the middle of a long one every letter would be a start.
+const FUNCTION = /\b([A-Za-z_]\w*)[ \t]*\(\)/g;
 
 /** Variables and functions of a script. Rather too many than too few: a name too many only costs a `_2`. */
 export function shellVariables(code: string): Set<string> {
