@@ -17,11 +17,12 @@ export function keepComments(text: string, steps: readonly OldStep[]): KeptComme
   const head: string[] = [];
   const foot: string[] = [];
   const kept = steps.map((): string[] => []);
+  const stepsKey = lastKeyBefore(text, steps[0]);
   let step = 0;
   for (const { at, line } of commentsOf(text)) {
     while (step < steps.length && isPassed(text, steps[step], at)) step++;
     const own = kept[step];
-    if (own && (step > 0 || at > (steps[0]?.range[0] ?? 0) || standsInSteps(text, steps[0], at))) own.push(line);
+    if (own && (step > 0 || at > (steps[0]?.range[0] ?? 0) || at > stepsKey)) own.push(line);
     else (own ? head : foot).push(line);
   }
   return { head, steps: kept, foot };
@@ -34,9 +35,12 @@ function isPassed(text: string, step: OldStep | undefined, at: number): boolean 
   return text.charAt(end - 1) === '\n' || text.slice(end, at).includes('\n');
 }
 
-/** True for a comment between `steps:` and the first step. */
-function standsInSteps(text: string, first: OldStep | undefined, at: number): boolean {
-  return first !== undefined && !/^[^\s#-]/m.test(text.slice(at, first.range[0]));
+/** Where the line of `steps:` begins: the last one before the first step that is neither an item nor a comment. */
+function lastKeyBefore(text: string, first: OldStep | undefined): number {
+  if (first === undefined) return Number.POSITIVE_INFINITY;
+  let last = -1;
+  for (const { index } of text.slice(0, first.range[0]).matchAll(/^[^\s#-]/gm)) last = index;
+  return last;
 }
 
 function commentsOf(text: string): { at: number; line: string }[] {

@@ -34,6 +34,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
   backslashes: code('\\', 'shell'),
   'backslashes in a literal': code('\\', 'python').replace('      \\', '      "\\'),
   comments: full('# a comment\n'),
+  'comments before a step': `${`# a comment\n`.repeat(20_000)}${HEADER}steps:\n  - run: ls\n`,
   'comments in steps': full('    # a comment\n', `${HEADER}steps:\n  - run: ls\n`),
   params: full('a=1, ', `${HEADER}params: [`),
   'params one a line': full('  - a=1\n', `${HEADER}params:\n`),
