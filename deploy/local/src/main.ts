@@ -1,8 +1,10 @@
 // `npm start`: the whole service on this machine, and a demonstration of its main job.
-import { runDemonstration } from './demo/demonstration.ts';
+import { GREETING, runDemonstration } from './demo/demonstration.ts';
 import { StackError } from './embedded/stack-error.ts';
 import { readOptions, UsageError, usage } from './options.ts';
 import { LocalStack } from './stack.ts';
+
+const METHODS_SHOWN_MAX = 10;
 
 async function main(): Promise<number> {
   const options = readOptions(process.argv.slice(2), process.env.INIT_CWD ?? process.cwd());
@@ -60,18 +62,25 @@ function untilStopped(): Promise<'stop'> {
 }
 
 function sayWhereItIs(
-  ready: { base_url: string; issuer: string; api_key: string; data_dir: string; methods: object },
+  ready: { base_url: string; issuer: string; api_key: string; data_dir: string; methods: Record<string, string> },
   say: (line: string) => void,
 ): void {
-  const [method = 'wf_...'] = Object.values(ready.methods) as string[];
+  const published = Object.entries(ready.methods);
+  // Of the examples the one whose inputs are known; of a person's own methods the first.
+  const example = ready.methods[GREETING.method];
+  const method = example ?? published[0]?.[1] ?? 'wf_...';
+  const inputs = example === undefined ? '{}' : JSON.stringify(GREETING.inputs);
   say('');
   say(`The service runs at ${ready.base_url}  (API reference: ${ready.base_url}/reference)`);
   say(`People sign in at ${ready.issuer}, with any e-mail address.`);
   say('Webhooks may use http and private addresses here, and keys have no rate limit.');
-  say('Try:');
+  say('Methods:');
+  for (const [name, id] of published.slice(0, METHODS_SHOWN_MAX)) say(`  ${id}  ${name}`);
+  if (published.length > METHODS_SHOWN_MAX) say(`  and ${published.length - METHODS_SHOWN_MAX} more`);
+  say(example === undefined ? 'Try, with inputs as the method names them:' : 'Try:');
   say(`  export SERVICE_API_KEY=${ready.api_key}`);
   say(`  curl -s '${ready.base_url}/v1/runs?wait_ms=5000' -H "authorization: Bearer $SERVICE_API_KEY" \\`);
-  say(`    -H 'content-type: application/json' -d '{"method":"${method}","inputs":{}}'`);
+  say(`    -H 'content-type: application/json' -d '{"method":"${method}","inputs":${inputs}}'`);
   say(`Logs and data: ${ready.data_dir}    Stop: Ctrl-C`);
 }
 

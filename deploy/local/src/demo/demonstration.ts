@@ -7,6 +7,8 @@ import { type TimelineEntry, timeline } from './timeline.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 
 const WITHIN_MS = 20_000;
+/** An example method, and what it is started with. */
+export const GREETING = { method: 'greet-customer', inputs: { name: 'Ada' } };
 
 /** True when everything happened as it must. */
 export async function runDemonstration(ready: ReadyLine, say: (line: string) => void): Promise<boolean> {
@@ -50,8 +52,9 @@ class Demonstration {
 
   /** A short run: one request, the reply is the result. */
   private async greet(): Promise<RunReply> {
-    const body = { method: this.method('greet-customer'), inputs: { name: 'Ada' }, webhook_url: this.webhookUrl };
-    this.note('app', 'POST /v1/runs?wait_ms=15000', 'greet-customer');
+    const { method, inputs } = GREETING;
+    const body = { method: this.method(method), inputs, webhook_url: this.webhookUrl };
+    this.note('app', 'POST /v1/runs?wait_ms=15000', method);
     const run = await this.client.start(body, '?wait_ms=15000');
     this.note('service', `reply: ${run.status}`, JSON.stringify(run.result ?? run.error));
     await this.webhook(run.run_id, 'succeeded');
