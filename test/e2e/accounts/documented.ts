@@ -1,7 +1,7 @@
 // docs/accounts.md is typed as its reader types it, in one shell, and prints what the page says.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -50,7 +50,6 @@ export function documentedCommands(world: () => AccountWorld): void {
           HOME: dir,
           BASE_URL: ready.base_url,
           NEW_KEY: createServiceKey().key,
-          SIZE: String(statSync(RECORDING).size),
         },
       });
       const printed = shell.stdout.split(`${MARK}\n`);
