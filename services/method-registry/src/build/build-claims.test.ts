@@ -2,6 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { newId, newMethodId } from '@methods/base/ids';
+import { BlobError } from '@methods/blobs/blob-store';
 import { PostgresBlobStore } from '@methods/blobs/postgres-blob-store';
 import { silentLogger } from '@methods/logging/logger';
 import { migrate } from '@methods/postgres/migrate';
@@ -17,7 +18,7 @@ import { PostgresBuildStore } from '../store/postgres-build-store.ts';
 import { PostgresUploadStore } from '../store/postgres-upload-store.ts';
 import { PostgresVersionStore } from '../store/postgres-version-store.ts';
 import type { Database } from '../store/query.ts';
-import { Builds } from './builds.ts';
+import { Builds, type BuildsOptions } from './builds.ts';
 import { processCompiler } from './recording-compiler.ts';
 
 // No registry runs here: it would claim what the tests claim.
@@ -72,13 +73,14 @@ async function versionsOf(methodId: string): Promise<number> {
 }
 
 /** The build of a method once this process, and no other, has worked off what is due. */
-async function workedOff(methodId: string) {
+async function workedOff(methodId: string, more: Partial<BuildsOptions> = {}) {
   const builds = new Builds({
     store,
     uploads: new PostgresUploadStore(sql, reader),
     blobs: new PostgresBlobStore(sql, 'registry'),
     compiler: processCompiler(),
     logger: silentLogger,
+    ...more,
   });
   builds.start();
   try {
@@ -161,6 +163,24 @@ describe('claims of builds', { timeout: 60_000 }, () => {
   test('a recording whose parts are gone fails with a sentence', async () => {
     const build = await workedOff(await queued());
     equal(build.error, 'The recording is not whole any more: upload it again.');
+  });
+
+  test('a build that takes longer than its lease keeps it, and nobody else begins it', async () => {
+    const methodId = await queued();
+    const blobs = new PostgresBlobStore(sql, 'registry');
+    let others: (ClaimedBuild | null)[] = [];
+    blobs.read = async function* () {
+      await until('three leases are over', async () => {
+        others = [...others, await store.claim(60_000)];
+        const [row] = await sql`select where (select due_at from registry.builds where method_id = ${methodId})
+          > (select created_at from registry.methods where method_id = ${methodId}) + interval '2 s'`;
+        return row;
+      });
+      throw new BlobError('missing', 'There is none.');
+    };
+    const { attempts, state } = await workedOff(methodId, { blobs, leaseMs: 500 });
+    deepEqual([attempts, state], [1, 'failed']);
+    deepEqual(new Set(others), new Set([null]));
   });
 
   test('claiming reads the index of due builds, not all builds', async () => {

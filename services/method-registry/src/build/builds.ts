@@ -6,8 +6,9 @@ import { BUILD_TRIES_MAX, type BuildStore, type ClaimedBuild } from '../store/bu
 import { NO_RESULT } from './build-error.ts';
 import { type BuildParts, type Built, buildRecording } from './build-recording.ts';
 
-/** Longer than a compiling may take with the reading before it: a lease that runs out is one of a process that died. */
+/** Renewed while the build goes on, however slowly its recording is read: one that runs out is of a process that died. */
 const LEASE_MS = 60_000;
+const RENEWALS_A_LEASE = 3;
 /**
  * Builds of this process are begun at once, without the poll. It finds those of a registry that died, whose lease has a
  * minute to run anyway.
@@ -18,6 +19,7 @@ export interface BuildsOptions extends BuildParts {
   readonly store: BuildStore;
   readonly logger: Logger;
   readonly clock?: Clock;
+  readonly leaseMs?: number;
 }
 
 export class Builds implements Stoppable {
@@ -58,7 +60,7 @@ export class Builds implements Stoppable {
     try {
       while (!this.stopping.signal.aborted) {
         this.woken = false;
-        const build = await store.claim(LEASE_MS);
+        const build = await store.claim(this.options.leaseMs ?? LEASE_MS);
         if (build === null) return;
         await this.build(build);
       }
@@ -76,6 +78,7 @@ export class Builds implements Stoppable {
       return;
     }
     let built: Built;
+    const lease = this.keepLease(build);
     try {
       built = await buildRecording(build, this.options, this.stopping.signal);
     } catch (error) {
@@ -83,11 +86,38 @@ export class Builds implements Stoppable {
       // The lease runs out, and the build begins anew; after some such tries it fails.
       logger.warn({ ...fields, error }, 'build will be tried again');
       return;
+    } finally {
+      lease.cancel();
     }
     const ended =
       built.kind === 'draft'
         ? await store.succeed(build, built.draft, built.reason)
         : await store.fail(build, built.error);
     logger.info({ ...fields, outcome: ended ? built.kind : 'overtaken' }, 'build ended');
+  }
+
+  /** Until it is cancelled. A renewal that fails is made up for by the next. */
+  private keepLease(build: ClaimedBuild): Timer {
+    const { store, clock = systemClock, leaseMs = LEASE_MS, logger } = this.options;
+    let kept = true;
+    let timer: Timer;
+    const renew = async () => {
+      try {
+        await store.renew(build, leaseMs);
+      } catch (error) {
+        logger.warn({ org_id: build.orgId, method_id: build.methodId, error }, 'lease of a build was not renewed');
+      }
+      if (kept) later();
+    };
+    const later = () => {
+      timer = clock.after(leaseMs / RENEWALS_A_LEASE, () => void renew());
+    };
+    later();
+    return {
+      cancel() {
+        kept = false;
+        timer.cancel();
+      },
+    };
   }
 }

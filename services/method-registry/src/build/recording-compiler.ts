@@ -9,7 +9,6 @@ import type { RecordingFinding } from '@methods/method/recording/compile-recordi
 import type { InjectionToken } from 'tsyringe';
 
 const HEAP_MIB_MAX = 1_024;
-/** Less than the lease of a build, so that nobody else begins it meanwhile. */
 const TIME_MAX_MS = 50_000;
 
 export interface CompileRequest {

@@ -19,6 +19,8 @@ export interface ClaimedBuild {
 export interface BuildStore {
   /** One that is queued, or whose lease ran out; null: there is none. Each is given to one caller. */
   claim(leaseMs: number): Promise<ClaimedBuild | null>;
+  /** The lease runs that long from now. Nothing changes where another attempt has begun, or this one ended. */
+  renew(build: ClaimedBuild, leaseMs: number): Promise<void>;
   /**
    * Saves the draft as the method's first version. A version that somebody saved meanwhile stays, and the draft goes.
    * False, and nothing changed, where another attempt has begun.

@@ -38,6 +38,12 @@ export class PostgresBuildStore implements BuildStore {
     };
   }
 
+  async renew({ orgId, methodId, token }: ClaimedBuild, leaseMs: number): Promise<void> {
+    await query(this.sql`
+      update registry.builds set due_at = now() + ${leaseMs} * interval '1 ms'
+      where org_id = ${orgId} and method_id = ${methodId} and token = ${token}`);
+  }
+
   async succeed({ orgId, methodId, token }: ClaimedBuild, draft: MethodSource, reason: string): Promise<boolean> {
     const { sql } = this;
     const ended = await query(sql`
