@@ -224,11 +224,14 @@ test('questions are answered on a terminal and by --answer, and the exit code sa
   assert.match(late.stderr, /is succeeded already/);
 });
 
-test('a run is run again with its inputs', async () => {
-  const first = await json<RunBody>('start', stack.method('greet'), '--inputs', '{"name": "Bo"}', '--wait');
-  const again = await json<RunBody>('runs', 'rerun', first.run_id, '--wait');
-  assert.notEqual(again.run_id, first.run_id);
-  assert.deepEqual(again.result, first.result);
+test('a run is run again with its inputs, or from a later step', async () => {
+  const greeting = await json<RunBody>('start', stack.method('greet'), '--inputs', '{"name": "Bo"}', '--wait');
+  const again = await json<RunBody>('runs', 'rerun', greeting.run_id, '--wait');
+  assert.notEqual(again.run_id, greeting.run_id);
+  assert.deepEqual(again.result, greeting.result);
+  const first = await json<RunBody>('start', stack.method('draw-and-tell'), '--wait');
+  const later = await json<RunBody>('runs', 'rerun', first.run_id, '--from-step', 'tell', '--wait');
+  assert.deepEqual([later.status, later.result], ['succeeded', first.result]);
 });
 
 test('a worker goes on over a restarted scheduler, drains on SIGTERM, and another takes what it gave back', async () => {

@@ -16,6 +16,7 @@ import {
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { dialFrames } from '@methods/rpc/frame-stream';
 import { PushedRuns } from './pushed-runs.ts';
+import { RunFiles } from './run-files.ts';
 import {
   endsWait,
   type RunFollower,
@@ -63,10 +64,12 @@ export class RunScheduler implements Stoppable {
   private readonly calls: SchedulerCalls;
   private readonly pushed: PushedRuns;
   private readonly waiters: RunWaiters;
+  readonly files: RunFiles;
   private sweeper: NodeJS.Timeout | null = null;
 
   constructor({ addresses, clock, logger }: RunSchedulerOptions) {
     this.calls = new SchedulerCalls(clock);
+    this.files = new RunFiles(addresses);
     this.pushed = new PushedRuns(clock);
     this.waiters = new RunWaiters(clock, (run) => void this.watchForWaiters(run));
     this.nodes = addresses.map(
@@ -108,6 +111,7 @@ export class RunScheduler implements Stoppable {
   stop(): void {
     this.endWaits();
     this.calls.stop();
+    this.files.stop();
     for (const node of this.nodes) node.stop();
     if (this.sweeper) clearInterval(this.sweeper);
   }

@@ -18,6 +18,8 @@ interface Booked {
 
 export class RunBook {
   readonly runs = new Map<string, Booked>();
+  /** Saved files by run. */
+  readonly archives = new Map<string, readonly Uint8Array[]>();
   readonly starts: StartRun[] = [];
   readonly lists: ListRuns[] = [];
   private readonly keys = new Map<string, { digest: string; runId: string }>();
@@ -37,6 +39,11 @@ export class RunBook {
     const known = this.keys.get(keyOf(lookup));
     if (!known) throw new ServiceError('not_found');
     return { run: this.known(known, lookup), replayed: true };
+  }
+
+  async *files({ orgId, runId }: { orgId: string; runId: string }): AsyncGenerator<{ chunk: Uint8Array }> {
+    this.get(orgId, runId);
+    for (const chunk of this.archives.get(runId) ?? []) yield { chunk };
   }
 
   startOf({ orgId, runId }: GetStart): StartRun {

@@ -45,7 +45,12 @@ export class SchedulerPeer {
   async start(): Promise<void> {
     this.server = new RpcServer({
       listen: `127.0.0.1:${this.port}`,
-      services: [served(RunSchedulerService, { exchange: serveFrames((connection) => this.accept(connection)) })],
+      services: [
+        served(RunSchedulerService, {
+          exchange: serveFrames((connection) => this.accept(connection)),
+          getRunFiles: (request) => this.book.files(request),
+        }),
+      ],
       logger: silentLogger,
       graceMs: 0,
     });

@@ -76,6 +76,7 @@ export function description(stack: () => Stack): void {
         'GET /v1/runs',
         'GET /v1/runs/{id}',
         'GET /v1/runs/{id}/events',
+        'GET /v1/runs/{id}/files',
         'POST /v1/runs',
         'POST /v1/runs/{id}/answer',
         'POST /v1/runs/{id}/cancel',

@@ -1,6 +1,7 @@
 // Running a run again, and what a caller reads of a method.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { until } from '../../harness/until.ts';
 import type { RunBody } from '../api-client.ts';
 import { countingSource, SavedMethod } from '../saved-method.ts';
@@ -42,6 +43,32 @@ export function reruns(stack: () => Stack): void {
       );
       assert.deepEqual([again.status, again.run.run_id, again.run.status], [200, second.run_id, second.status]);
       assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    });
+
+    test('from a later step keeps what the steps before it came to, with their files', async () => {
+      const first = await stack().api.startSettled({ method: stack().method('draw-and-tell'), inputs: {} });
+      const { number, written, note } = first.result as { number: number; written: string; note: { path: string } };
+      assert.equal(written, String(number));
+      const again = await stack().api.settled((await rerun(first.run_id)).run.run_id);
+      assert.notEqual((again.result as { number: number }).number, number);
+      const reply = await rerun(first.run_id, { from_step: 'tell' });
+      assert.equal(reply.status, 201);
+      const later = await stack().api.settled(reply.run.run_id);
+      assert.deepEqual([later.status, later.result], ['succeeded', first.result]);
+      assert.deepEqual(
+        later.steps.map(({ name, attempt }) => [name, attempt]),
+        [
+          ['draw', 0],
+          ['tell', 1],
+        ],
+      );
+      for (const { run_id: runId } of [first, later]) {
+        const { baseUrl, apiKey } = stack().api;
+        const headers = { authorization: `Bearer ${apiKey}` };
+        const files = await fetch(`${baseUrl}/v1/runs/${runId}/files`, { headers });
+        assert.deepEqual([files.status, files.headers.get('content-type')], [200, 'application/gzip']);
+        assert.ok(gunzipSync(Buffer.from(await files.arrayBuffer())).includes(note.path), runId);
+      }
     });
 
     test('of a run that is not there is refused, and makes none', async () => {

@@ -66,6 +66,26 @@ test('a rerun is refused where its start would be refused today', async () => {
   assert.equal(gateway.book.starts.length, 1);
 });
 
+test('a rerun from a later step keeps those before it, under a key of its own', async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await finishedRun(gateway);
+  const path = `/v1/runs/${runId}/rerun`;
+  const from = (step: string) => gateway.ask('POST', path, { from_step: step, idempotency_key: 'again-0003' });
+  assert.equal((await from('approve')).status, 201);
+  assert.deepEqual(
+    { ...gateway.book.starts.at(-1)?.kept },
+    { $typeName: 'methods.scheduler.v1.KeptSteps', runId, steps: ['greet'] },
+  );
+  assert.equal((await from('approve')).status, 200);
+  assert.equal((await from('greet')).body.error, 'idempotency_conflict');
+  assert.equal((await gateway.ask('POST', path, { from_step: 'greet' })).status, 201);
+  assert.equal(gateway.book.starts.at(-1)?.kept, undefined);
+  for (const step of ['aprove', 'greet/inner', '']) {
+    const { status, body } = await gateway.ask('POST', path, { from_step: step });
+    assert.deepEqual([status, body.details[0].path], [400, '/from_step'], step);
+  }
+});
+
 test('runs of nobody and of others cannot be run again, and other fields are refused', async () => {
   await using gateway = await gatewayFixture();
   const runId = await finishedRun(gateway);

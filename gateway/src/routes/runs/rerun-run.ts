@@ -1,7 +1,9 @@
-// POST …/runs/:id/rerun: a new run with the same version and inputs, answerer, metadata and webhook, from its first step.
+// POST …/runs/:id/rerun: a new run with the same version and inputs, answerer, metadata and webhook, from its first step
+// or from a later one.
 import { createHash } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { canonicalDigest } from '@methods/base/canonical';
+import { bareMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
@@ -30,7 +32,7 @@ export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surfac
   const schema = {
     ...describedRun(surface, 'rerunRun', 'Run again with the same version and inputs'),
     description:
-      'Starts a new run of the same version with the same inputs, answerer, metadata and webhook, whatever became of the first one, and leaves that as it is.',
+      'Starts a new run of the same version with the same inputs, answerer, metadata and webhook, whatever became of the first one, and leaves that as it is. With from_step it keeps the steps before that one; a step whose out holds a secret runs again.',
     params: RunParams,
     querystring: NoQuery,
     body: RerunRunBody,
@@ -44,21 +46,23 @@ export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surfac
     .post(`${surface.url}/:id/rerun`, { schema, config: { access: 'member' } }, async (request, reply) => {
       const { orgId } = callerOf(request);
       const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
-      const key = keyOf(request.body?.idempotency_key, address.runId);
+      const { idempotency_key: idempotencyKey, from_step: fromStep } = request.body ?? {};
+      const asked = { rerun_of: address.runId, ...(fromStep !== undefined && { from_step: fromStep }) };
+      const key = keyOf(idempotencyKey, asked);
       const caller = waitingCaller(reply);
       const started = await rerunOrRepeat();
       const replayed = started.replayed && key !== null;
       reply.code(replayed ? 200 : 201).header('content-type', JSON_TYPE);
       if (replayed) reply.header('idempotent-replayed', 'true');
       const { runId, method, versionId } = started.run;
-      const facts = { method, version_id: versionId, rerun_of: address.runId };
+      const facts = { method, version_id: versionId, ...asked };
       if (!replayed) runStarted(request, parts, { targetId: runId, facts });
       return startedRunJson(started.run, replayed ? runStatusName(started.run.status) : 'queued');
 
       async function rerunOrRepeat(): Promise<Started> {
         let start: StartRun;
         try {
-          start = await startLike(parts, address, key);
+          start = await startLike(parts, address, key, fromStep);
         } catch (refusal) {
           // A key that has a run gets it, also when the first run is kept no more.
           const lookup = key && {
@@ -76,14 +80,19 @@ export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surfac
     });
 }
 
-function keyOf(idempotencyKey: string | undefined, runId: string): RerunKey | null {
+function keyOf(idempotencyKey: string | undefined, asked: Readonly<Record<string, string>>): RerunKey | null {
   if (idempotencyKey === undefined) return null;
   const hash = createHash('sha256').update(idempotencyKey, 'utf8').digest();
-  return { hash, digest: canonicalDigest({ rerun_of: runId }) };
+  return { hash, digest: canonicalDigest(asked) };
 }
 
 /** @throws whatever refuses such a start today, beside not_found */
-async function startLike(parts: RunRouteParts, address: RunAddress, key: RerunKey | null): Promise<StartRun> {
+async function startLike(
+  parts: RunRouteParts,
+  address: RunAddress,
+  key: RerunKey | null,
+  fromStep: string | undefined,
+): Promise<StartRun> {
   const [first, settings] = await Promise.all([parts.scheduler.startOf(address), parts.settings.of(address.orgId)]);
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
   if (first.webhookUrl !== '') {
@@ -93,9 +102,31 @@ async function startLike(parts: RunRouteParts, address: RunAddress, key: RerunKe
       throw new ServiceError('invalid_webhook_url', 'The organization does not send webhooks to this host.');
     }
   }
+  const kept = fromStep === undefined ? null : await keptSteps(parts, address, first, fromStep);
   return {
     ...first,
+    ...(kept && { kept }),
     idempotencyHash: key?.hash ?? internalStartHash(),
     requestDigest: key?.digest ?? NO_DIGEST,
   };
+}
+
+/** The names of the steps before `fromStep`; whether each of them ended is for the run's node to say. Null: it is the first one. */
+async function keptSteps(
+  { registry }: RunRouteParts,
+  { orgId, runId }: RunAddress,
+  { method, versionId }: StartRun,
+  fromStep: string,
+): Promise<StartRun['kept'] | null> {
+  const { steps } = await registry.version(orgId, bareMethodId(method) ?? '', versionId);
+  const names = steps.map(({ name }) => name);
+  const at = names.indexOf(fromStep);
+  if (at === -1) {
+    const message = `The method has no step "${fromStep}" that stands in no other step.`;
+    throw new ServiceError('invalid_request', message, {
+      findings: [{ path: '/from_step', code: 'from_step', message }],
+    });
+  }
+  if (at === 0) return null;
+  return { $typeName: 'methods.scheduler.v1.KeptSteps', runId, steps: names.slice(0, at) };
 }

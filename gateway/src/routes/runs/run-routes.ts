@@ -6,6 +6,7 @@ import { addGetRun } from './get-run.ts';
 import { addListRuns } from './list-runs.ts';
 import { addRerunRun } from './rerun-run.ts';
 import { addRunEvents } from './run-events.ts';
+import { addRunFiles } from './run-files.ts';
 import type { RunRouteParts } from './run-reply.ts';
 import type { RunSurface } from './run-surface.ts';
 import { addStartRun } from './start-run.ts';
@@ -19,4 +20,5 @@ export function addRunRoutes(scope: FastifyInstance, parts: RunRouteParts, surfa
   addCancelRun(scope, parts, surface);
   addRerunRun(scope, parts, surface);
   addRunEvents(scope, parts, surface);
+  addRunFiles(scope, parts, surface);
 }

@@ -69,7 +69,15 @@ export const StartRunBody = Type.Object(
 
 const RerunFields = Type.Object({
   idempotency_key: Type.Optional(
-    Type.String({ minLength: 8, maxLength: 200, description: 'The same key and run give the same new run.' }),
+    Type.String({ minLength: 8, maxLength: 200, description: 'The same key and values give the same new run.' }),
+  ),
+  from_step: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description:
+        'A step of the method, not one inside another step: the new run keeps what the steps before it came to in the first run, which has finished, and begins there.',
+    }),
   ),
 });
 
@@ -78,7 +86,7 @@ export const RerunRunBody = Type.Unsafe<Static<typeof RerunFields> | null | unde
   ...RerunFields,
   ...Closed,
   type: ['object', 'null'],
-  examples: [{ idempotency_key: 'again-refund-ord_7' }],
+  examples: [{ idempotency_key: 'again-refund-ord_7', from_step: 'notify' }],
 });
 
 export const AnswerRunBody = Type.Object(
@@ -110,7 +118,7 @@ const Step = Type.Object({
     type: 'string',
     enum: ['pending', 'running', 'waiting', 'succeeded', 'failed', 'skipped', 'cancelled'],
   }),
-  attempt: Type.Integer(),
+  attempt: Type.Integer({ description: '0: kept from the run that this one repeats.' }),
   timing: Type.Object({ started_at: Time, finished_at: Time, running_ms: Ms, waiting_ms: Ms }),
   checks: Type.Array(
     Type.Object({

@@ -23,24 +23,26 @@ const ACTIONS: Readonly<Record<string, Action>> = { list, show, watch, cancel, r
 /** What an option belongs to; all take --server. */
 const OWN_OPTIONS: Readonly<Record<string, string>> = {
   ...{ status: 'list', method: 'list', kind: 'list', limit: 'list', cursor: 'list' },
-  wait: 'rerun',
+  ...{ wait: 'rerun', 'from-step': 'rerun' },
 };
 const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'];
 const KINDS = ['production', 'local'];
 
 export const runsCommand: Command = {
   name: 'runs',
-  usage: 'list [--status S] [--method METHOD] [--kind K] | show ID | watch ID | cancel ID | rerun ID [--wait]',
+  usage:
+    'list [--status S] [--method METHOD] [--kind K] | show ID | watch ID | cancel ID | rerun ID [--from-step STEP] [--wait]',
   summary: 'List, show, watch, cancel and repeat runs on the server',
   details: [
     'watch ends when the run has finished or waits for an answer (exit code 4). rerun starts a new run with the same',
-    'version and inputs.',
+    'version and inputs; with --from-step it keeps what the steps before that one came to.',
   ],
   options: {
     status: { value: 'STATUS', help: `list: only ${STATUSES.slice(0, -1).join(', ')} or cancelled ones` },
     method: { value: 'METHOD', help: 'list: only runs of this method: an id, a saved file or a display name' },
     kind: { value: 'KIND', help: "list: production (default), or local for records of runs on people's computers" },
     ...PAGE_OPTIONS,
+    'from-step': { value: 'STEP', help: 'rerun: begin at this step; it stands in no other step' },
     wait: { help: 'rerun: watch the new run' },
     ...SERVER_OPTIONS,
   },
@@ -136,7 +138,8 @@ async function rerun(line: CommandLine, context: CommandContext, runId: string):
   const { output } = context;
   const api = await openServer(line, context);
   // With a key of its own an uncertain reply may be asked for again: it is one run in any case.
-  const body = { idempotency_key: randomUUID() };
+  const step = line.text('from-step');
+  const body = { idempotency_key: randomUUID(), ...(step === undefined ? {} : { from_step: step }) };
   const { value } = await api.send<ServerRun>('POST', `${runPath(runId)}/rerun`, body, { idempotent: true });
   if (line.flag('wait')) return watchToRest(api, value.run_id, context);
   output.document(value);

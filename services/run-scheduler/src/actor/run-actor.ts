@@ -202,7 +202,7 @@ function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: nu
     if (decision.kind !== 'changed') continue;
     after = decision.run;
     effects.push(...decision.effects);
-    if (decision.step !== undefined) steps.push(decision.step);
+    steps.push(...decision.steps);
     if (decision.effects.some((e) => e.type === 'emit')) {
       return { after, effects, steps, replies, rest: envelopes.slice(i + 1) };
     }

@@ -7,7 +7,7 @@ import type { Logger } from '@methods/logging/logger';
 import type { DatabaseClock } from '../database-clock.ts';
 import type { Effect } from '../run/effect.ts';
 import type { Run, RunFacts } from '../run/run.ts';
-import type { ClaimRun, RunCommand } from '../run/run-command.ts';
+import type { ClaimRun, KeptBeginning, RunCommand } from '../run/run-command.ts';
 import { keyText } from '../store/postgres-run-store.ts';
 import type { OutboxEvent, RunStore } from '../store/run-store.ts';
 import type { Committer } from './committer.ts';
@@ -79,11 +79,11 @@ export class RunActors implements ActorHost {
   }
 
   /** Starts a run, and claims it in the same commit where a worker waits for it. */
-  async startRun(facts: RunFacts, claim: ClaimRun | null): Promise<StartOutcome> {
+  async startRun(facts: RunFacts, claim: ClaimRun | null, kept?: KeptBeginning): Promise<StartOutcome> {
     const actor = new RunActor(facts.runId, this, null);
     this.actors.set(facts.runId, actor);
     const outcome = await new Promise<TellOutcome>((reply) => {
-      actor.tell({ orgId: facts.orgId, command: { type: 'start', facts }, reply });
+      actor.tell({ orgId: facts.orgId, command: { type: 'start', facts, ...(kept && { kept }) }, reply });
       if (claim !== null) actor.tell({ orgId: facts.orgId, command: claim, reply: () => {} });
     });
     if (outcome.kind === 'accepted') return { kind: 'started', run: outcome.run };

@@ -20,6 +20,7 @@ export function provideServing(parts: NodeParts): void {
     state,
     owns,
     owned,
+    store,
     folders,
     databaseClock,
     registry,
@@ -56,6 +57,7 @@ export function provideServing(parts: NodeParts): void {
         grants: grants(),
         nextStartShard: () => shards().nextStartShard(),
         owns,
+        kept: { actors: actors(), store: store(), folders: folders() },
       }),
   );
   provide(
@@ -73,6 +75,7 @@ export function provideServing(parts: NodeParts): void {
         },
         starts: starts(),
         peers: peers(),
+        folders: folders(),
         state: () => {
           const shardsOwned = state.draining ? 0 : owned().length;
           return {

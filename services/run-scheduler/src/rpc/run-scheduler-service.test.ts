@@ -54,6 +54,7 @@ describe("the gateways' stream", () => {
         logger: silentLogger,
       } as never,
       starts: starts as StartRuns,
+      folders: { get: async () => null },
       peers: {
         send: () => true,
         connected: () => [...peers.keys()],

@@ -1,11 +1,14 @@
-// The gateways' service: one session a stream. A start goes to a shard of this node, or to a peer while it has none.
+// The gateways' service: one session a stream, and the files of runs beside it. A start goes to a shard of this node, or
+// to a peer while it has none.
 import { fromErrorDetail, toErrorDetail } from '@methods/errors/error-detail';
 import { ServiceError } from '@methods/errors/service-error';
 import type { GatewayItem, RunSchedulerService, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { serveFrames } from '@methods/rpc/frame-stream';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { PeerSender } from '../peer/peer-sender.ts';
+import type { RunFolderStore } from '../store/run-folder-store.ts';
 import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
+import { getRun } from './get-run.ts';
 import { type RunViewMessage, runView } from './run-message.ts';
 import type { StartRuns } from './start-run.ts';
 
@@ -24,6 +27,7 @@ export class RunSchedulerRpc {
       readonly services: Omit<GatewayServices, 'start'>;
       readonly starts: StartRuns;
       readonly peers: PeerSender;
+      readonly folders: Pick<RunFolderStore, 'get'>;
       readonly state: () => NodeState;
     },
   ) {}
@@ -46,7 +50,15 @@ export class RunSchedulerRpc {
         },
       };
     }),
+    getRunFiles: (request) => this.filesOf(request),
   };
+
+  private async *filesOf(request: { orgId: string; runId: string }): AsyncGenerator<{ chunk: Uint8Array }> {
+    const { services, folders } = this.options;
+    const { facts, folderId } = await getRun(services.actors, request);
+    const chunks = folderId === null ? null : await folders.get({ folderId, orgId: facts.orgId, runId: facts.runId });
+    if (chunks !== null) for await (const chunk of chunks) yield { chunk };
+  }
 
   /** Shards came or went, or the node drains. */
   stateChanged(): void {

@@ -2,13 +2,19 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { newId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { StartRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { QueuedPages } from '../queue/queued-pages.fixture.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
+import { claim, fail, recordStep, succeed } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import type { RunCommand } from '../run/run-command.ts';
+import { RunFolderStore } from '../store/run-folder-store.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { type DeliveredGrant, GrantDesk } from '../worker-stream/grant-desk.ts';
 import { quietLeases } from '../worker-stream/lease-table.fixture.ts';
@@ -24,12 +30,14 @@ describe('starts', () => {
   let waiters: ClaimWaiters;
   let ready: ReadyRuns;
   let starts: StartRuns;
+  let folders: RunFolderStore;
   let delivered: DeliveredGrant[];
   let ids: string[];
   let nextShard: () => number | null;
 
   before(async () => {
     db = await TestStore.open();
+    folders = new RunFolderStore(db.sql);
   });
   after(() => db.close());
 
@@ -75,6 +83,7 @@ describe('starts', () => {
       grants,
       nextStartShard,
       owns,
+      kept: { actors, store: node.store, folders },
     });
   });
 
@@ -142,5 +151,109 @@ describe('starts', () => {
     nextShard = () => null;
     await assert.rejects(start(), code('unavailable'));
     assert.equal(waiters.freePlaces(), 1);
+  });
+
+  describe('that begin at a later step', () => {
+    /** `ended`: how its last attempt ends. */
+    async function finished(
+      ended: (token: string, seq: number) => RunCommand,
+      records: readonly RunCommand[],
+    ): Promise<Run> {
+      const { run } = await start();
+      const folder = { folderId: newId('fld'), orgId: KEY.orgId, runId: run.facts.runId };
+      await folders.put(folder, pieces('the files'), 9);
+      await node.tell(run, claim('t'));
+      for (const record of records) await node.tell(run, { ...record, folderId: folder.folderId } as RunCommand);
+      await node.tell(run, ended('t', records.length + 1));
+      return run;
+    }
+
+    async function* pieces(text: string) {
+      yield Buffer.from(text);
+    }
+
+    const paths = (...names: string[]) => names.map((path, i) => recordStep('t', i + 1, path));
+    const begun = (run: Run, ...steps: string[]) => ({ kept: { runId: run.facts.runId, steps } });
+    const folderCount = async () => (await db.sql`select from scheduler.run_folders`).length;
+
+    test('have what was recorded of the steps before it, and their files, and hand all of it out', async () => {
+      const first = await finished(fail, paths('one', 'loop[0]/inner', 'loop', 'first'));
+      const { run } = await start(begun(first, 'one', 'loop'));
+      const known = await db.load(run.facts.runId);
+      assert.deepEqual(
+        known?.steps.map(({ path, attempt, status }) => [path, attempt, status]),
+        ['one', 'loop[0]/inner', 'loop'].map((path) => [path, 0, 'succeeded']),
+      );
+      assert.deepEqual([known.status, known.attempts], ['queued', 0]);
+      // As after a restart of its node: everything comes from the database.
+      node.lose([0, 1, 2, 3]);
+      node = await TestActors.on(db);
+      const claimed = await node.tell(run, claim('t'));
+      assert.ok(claimed.kind === 'accepted' && claimed.run.steps.length === 3);
+      await node.tell(run, recordStep('t', 1, 'first'));
+      const last = await db.load(run.facts.runId);
+      assert.deepEqual(
+        last?.steps.map(({ path }) => path),
+        ['one', 'loop[0]/inner', 'loop', 'first'],
+      );
+      assert.deepEqual(
+        (await db.store.keptSteps(KEY.orgId, run.facts.runId)).map(({ path, outJson }) => [path, outJson]),
+        ['one', 'loop[0]/inner', 'loop', 'first'].map((path) => [path, '1']),
+      );
+      const files = await folders.get({ folderId: known.folderId ?? '', orgId: KEY.orgId, runId: run.facts.runId });
+      assert.ok(files);
+      assert.notEqual(known.folderId, (await db.load(first.facts.runId))?.folderId);
+      let text = '';
+      for await (const chunk of files) text += Buffer.from(chunk).toString();
+      assert.equal(text, 'the files');
+    });
+
+    test('are handed out with what they kept where a worker waits, in the same commit', async () => {
+      const first = await finished(succeed, paths('one'));
+      await freePlaces(1);
+      const { run } = await start(begun(first, 'one'));
+      assert.equal((await db.load(run.facts.runId))?.revision, 1);
+      await until('the grant has left', () => delivered.length === 1);
+      const grant = delivered[0]?.grant;
+      assert.deepEqual(
+        grant?.finishedSteps?.map(({ path, outJson }) => [path, outJson]),
+        [['one', '1']],
+      );
+      assert.notEqual(grant?.folderId, '');
+    });
+
+    test('are refused where a step before it did not end, and leave nothing', async () => {
+      const failed = recordStep('t', 2, 'first') as RunCommand & { type: 'record_step' };
+      const ended = { ...failed, step: { ...failed.step, status: 'failed' as const } };
+      const first = await finished(fail, [recordStep('t', 1, 'one'), ended]);
+      const { run: open } = await start();
+      const before = await folderCount();
+      for (const wrong of [
+        begun(first, 'one', 'first'),
+        begun(first, 'one', 'never'),
+        begun(open),
+        { ...begun(first, 'one'), versionId: 'ver_b' },
+      ]) {
+        await assert.rejects(start(wrong), code('invalid_request'));
+      }
+      await assert.rejects(start({ ...begun(first, 'one'), orgId: 'org_b' }), code('not_found'));
+      assert.equal(await folderCount(), before);
+      const tolerated = await finished(succeed, [recordStep('t', 1, 'one'), ended]);
+      assert.equal((await start(begun(tolerated, 'one', 'first'))).run.steps.length, 2);
+    });
+
+    test('come once for a key, with one copy of the files', async () => {
+      const first = await finished(succeed, paths('one'));
+      const key = { idempotencyHash: randomBytes(32), requestDigest: randomBytes(32) };
+      const { run } = await start({ ...begun(first, 'one'), ...key });
+      const before = await folderCount();
+      const again = await start({ ...begun(first, 'one'), ...key });
+      assert.deepEqual([again.replayed, again.run.facts.runId], [true, run.facts.runId]);
+      assert.equal(await folderCount(), before);
+      node.lose([0, 1, 2, 3]);
+      nextShard = () => 0;
+      await assert.rejects(start(begun(first, 'one')), code('unavailable'));
+      assert.equal(await folderCount(), before);
+    });
   });
 });

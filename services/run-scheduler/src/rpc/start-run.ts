@@ -1,15 +1,16 @@
 // start: a new run on a shard of this node, claimed at once where a worker waits here and no older run does.
 import { newRunId, randomToken } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
-import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { KeptSteps, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { DatabaseClock } from '../database-clock.ts';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { ReadyRuns } from '../queue/ready-runs.ts';
 import type { Run, RunFacts } from '../run/run.ts';
-import type { ClaimRun } from '../run/run-command.ts';
+import type { ClaimRun, KeptBeginning } from '../run/run-command.ts';
 import { queueOf } from '../store/queue-key.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
+import { type KeptStepsParts, keptBeginning } from './kept-steps.ts';
 import { answererName } from './run-message.ts';
 
 export interface StartedRun {
@@ -31,6 +32,7 @@ export class StartRuns {
       readonly grants: GrantDesk;
       readonly nextStartShard: () => number | null;
       readonly owns: (shard: number) => boolean;
+      readonly kept: KeptStepsParts;
     },
   ) {}
 
@@ -40,8 +42,12 @@ export class StartRuns {
     if (shard === null) throw new ServiceError('unavailable', 'This node owns no shards yet.');
     const facts = this.factsOf(request, shard);
     onId(facts.runId);
+    const kept = request.kept === undefined ? undefined : await this.keptOf(request.kept, facts);
     const claim = this.claimNow(facts);
-    const outcome = await this.options.actors.startRun(facts, claim?.command ?? null);
+    const outcome = await this.options.actors.startRun(facts, claim?.command ?? null, kept);
+    if (outcome.kind !== 'started' && kept?.folderId) {
+      await this.options.kept.folders.remove({ folderId: kept.folderId, orgId: facts.orgId, runId: facts.runId });
+    }
     // The grant, if there is one, was sent before the reply.
     if (claim !== null) this.options.grants.forget(claim.command.token);
     if (outcome.kind !== 'started' && claim !== null) this.options.waiters.returned(claim.creditId);
@@ -61,6 +67,13 @@ export class StartRuns {
       this.shardOfTurn = null;
     });
     return this.shardOfTurn;
+  }
+
+  /** Undefined for a repeat: it gets its run in any case, and files need not be copied for it. */
+  private async keptOf(kept: KeptSteps, facts: RunFacts): Promise<KeptBeginning | undefined> {
+    const { kept: parts, actors } = this.options;
+    if ((await actors.byKey(facts.orgId, facts.idempotencyHash)) !== null) return undefined;
+    return keptBeginning(parts, facts, kept);
   }
 
   private claimNow(facts: RunFacts): { command: ClaimRun; creditId: number } | null {

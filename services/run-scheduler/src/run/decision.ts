@@ -3,7 +3,12 @@ import type { Effect, NewStep } from './effect.ts';
 import type { Run } from './run.ts';
 
 export type Decision =
-  | { readonly kind: 'changed'; readonly run: Run; readonly effects: readonly Effect[]; readonly step?: NewStep }
+  | {
+      readonly kind: 'changed';
+      readonly run: Run;
+      readonly effects: readonly Effect[];
+      readonly steps: readonly NewStep[];
+    }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly code: RefusalCode };
 
@@ -22,9 +27,12 @@ export type RefusalCode =
   | 'run_finished'
   | 'question_changed';
 
-export function changed(run: Run, effects: readonly Effect[] = [], step?: NewStep): Decision {
-  return step === undefined ? { kind: 'changed', run, effects } : { kind: 'changed', run, effects, step };
+/** `steps`: those to be kept with this change. */
+export function changed(run: Run, effects: readonly Effect[] = [], steps: readonly NewStep[] = NO_STEPS): Decision {
+  return { kind: 'changed', run, effects, steps };
 }
+
+const NO_STEPS: readonly NewStep[] = [];
 
 export const unchanged: Decision = { kind: 'unchanged' };
 

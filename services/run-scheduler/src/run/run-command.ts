@@ -1,5 +1,6 @@
 // Everything that can be told to a run. Workers' reports carry the attempt token and their number within the
 // attempt; what people and applications say carries the question it is about.
+import type { NewStep } from './effect.ts';
 import type { RunError, RunFacts, StepSummary } from './run.ts';
 
 export type RunCommand =
@@ -21,6 +22,15 @@ export type RunCommand =
 export interface StartRun {
   readonly type: 'start';
   readonly facts: RunFacts;
+  /** What the run takes over from another one of its version; absent: nothing. */
+  readonly kept?: KeptBeginning;
+}
+
+export interface KeptBeginning {
+  /** In their order; numbered before every report of this run. */
+  readonly steps: readonly NewStep[];
+  /** A folder of this run with the files that they name. */
+  readonly folderId: string | null;
 }
 
 export interface ClaimRun {

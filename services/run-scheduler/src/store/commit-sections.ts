@@ -56,6 +56,7 @@ export const startColumns: readonly Column<RunChange>[] = [
   { name: 'token', type: 'text', value: (c) => c.after.token },
   { name: 'worker_session', type: 'text', value: (c) => workerSession(c.after) },
   { name: 'last_seq', type: 'integer', value: (c) => c.after.lastSeq },
+  { name: 'folder_id', type: 'text', value: (c) => c.after.folderId },
 ];
 
 export const updateColumns: readonly Column<RunChange>[] = [

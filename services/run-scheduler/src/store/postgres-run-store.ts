@@ -201,8 +201,8 @@ export class PostgresRunStore implements RunStore {
 
   private async withSteps(rows: readonly RunRow[]): Promise<Map<string, Run>> {
     const steps = new Map<string, StepSummary[]>();
-    // Nothing was recorded before a run's first attempt.
-    const begun = rows.filter((row) => row.attempts > 0).map((row) => row.run_id);
+    // Nothing was recorded before a run's first attempt, except what it took over.
+    const begun = rows.filter((row) => row.attempts > 0 || row.last_seq > 0).map((row) => row.run_id);
     if (begun.length > 0) {
       const found = await this.read<{ run_id: string; org_id: string; view_json: string }>(
         'select run_id, org_id, view_json from scheduler.steps where run_id = any($1::text[]) order by run_id, seq',

@@ -92,6 +92,15 @@ describe('saved run folders', () => {
     await one.end({ timeout: 1 });
   });
 
+  test('that go while they are read do not pass for whole ones', async () => {
+    const folder = newFolder();
+    await folders.put(folder, chunks('a'.repeat(65_536), 'b'), 65_537);
+    const reading = (await folders.get(folder))?.[Symbol.asyncIterator]();
+    assert.equal((await reading?.next())?.value?.length, 65_536);
+    await folders.remove(folder);
+    await assert.rejects(async () => reading?.next(), { code: 'unavailable' });
+  });
+
   test('take few rows however small the pieces are they came in', async () => {
     const folder = newFolder();
     const text = '0123456789'.repeat(15_000);

@@ -1,11 +1,15 @@
 // Saved run folders: what a run's steps left as files, in chunks of rows. A folder counts from when its run names it;
 // its sender hears the id only when the last chunk is there. It goes with its run; one that no run names is swept away.
+
+import { ServiceError } from '@methods/errors/service-error';
 import type { Sql } from '@methods/postgres/pool';
 import { storageFault } from './storage-fault.ts';
 
 /** Small chunks are put together: a row and a statement for each byte would be a hundred times the folder. */
 const ROW_BYTES_MIN = 64 << 10;
 const HOUR_MS = 3_600_000;
+/** 4 MiB in one statement. */
+const COPIED_AT_ONCE = 64;
 /** Longer than any upload takes. */
 const ORPHAN_AGE_MS = 24 * HOUR_MS;
 /** What was missed for so long goes with its run. */
@@ -33,40 +37,74 @@ export class RunFolderStore {
    * connection. @throws FolderNotWhole when they are not `bytesTotal` bytes.
    */
   async put(folder: RunFolderKey, chunks: AsyncIterable<Uint8Array>, bytesTotal: number): Promise<void> {
-    const { folderId, orgId, runId } = folder;
-    await stored(this.sql`insert into scheduler.run_folders (folder_id, org_id, run_id, bytes_total, created_at_ms)
-      values (${folderId}, ${orgId}, ${runId}, ${bytesTotal}, extract(epoch from clock_timestamp()) * 1000)`);
-    try {
+    await this.whole(folder, bytesTotal, async () => {
       let position = 0;
       let bytes = 0;
       for await (const row of rowsOf(chunks)) {
         bytes += row.length;
         if (bytes > bytesTotal) throw new FolderNotWhole();
         await stored(this.sql`insert into scheduler.run_folder_chunks (folder_id, org_id, position, chunk)
-          values (${folderId}, ${orgId}, ${position++}, ${row})`);
+          values (${folder.folderId}, ${folder.orgId}, ${position++}, ${row})`);
       }
       if (bytes !== bytesTotal) throw new FolderNotWhole();
+    });
+  }
+
+  /** The same files for another run of the organization; false: there is no such folder. */
+  async copy(from: RunFolderKey, to: RunFolderKey): Promise<boolean> {
+    const [found] = await stored(this.sql<{ bytes_total: number }[]>`select bytes_total from scheduler.run_folders
+      where folder_id = ${from.folderId} and org_id = ${from.orgId} and run_id = ${from.runId}`);
+    if (found === undefined) return false;
+    await this.whole(to, found.bytes_total, async () => {
+      for (let position = 0; ; position += COPIED_AT_ONCE) {
+        const { count } = await stored(this.sql`
+          insert into scheduler.run_folder_chunks (folder_id, org_id, position, chunk)
+          select ${to.folderId}, org_id, position, chunk from scheduler.run_folder_chunks
+          where folder_id = ${from.folderId} and org_id = ${from.orgId}
+            and position >= ${position} and position < ${position + COPIED_AT_ONCE}`);
+        if (count < COPIED_AT_ONCE) return;
+      }
+    });
+    return true;
+  }
+
+  /** What cannot be removed now is swept away later. */
+  async remove({ folderId, orgId }: RunFolderKey): Promise<void> {
+    await this.sql`delete from scheduler.run_folders where folder_id = ${folderId} and org_id = ${orgId}`.catch(
+      () => {},
+    );
+  }
+
+  /** All that `fill` stores, or nothing. */
+  private async whole(folder: RunFolderKey, bytesTotal: number, fill: () => Promise<void>): Promise<void> {
+    const { folderId, orgId, runId } = folder;
+    await stored(this.sql`insert into scheduler.run_folders (folder_id, org_id, run_id, bytes_total, created_at_ms)
+      values (${folderId}, ${orgId}, ${runId}, ${bytesTotal}, extract(epoch from clock_timestamp()) * 1000)`);
+    try {
+      await fill();
     } catch (error) {
-      // What cannot be removed now is swept away later.
-      await this.sql`delete from scheduler.run_folders where folder_id = ${folderId} and org_id = ${orgId}`.catch(
-        () => {},
-      );
+      await this.remove(folder);
       throw error;
     }
   }
 
-  /** The chunks in order, or null when the organization has no such folder of that run. */
+  /**
+   * The chunks in order, or null when the organization has no such folder of that run. Fails with `unavailable` where
+   * the folder goes meanwhile: what came is not the whole.
+   */
   async get(folder: RunFolderKey): Promise<AsyncIterable<Uint8Array> | null> {
     const { folderId, orgId, runId } = folder;
-    const found = await stored(this.sql`select 1 from scheduler.run_folders
+    const [found] = await stored(this.sql<{ bytes_total: number }[]>`select bytes_total from scheduler.run_folders
       where folder_id = ${folderId} and org_id = ${orgId} and run_id = ${runId}`);
-    if (found.length === 0) return null;
+    if (found === undefined) return null;
     const { sql } = this;
     return (async function* () {
-      for (let position = 0; ; position++) {
+      let bytesLeft = found.bytes_total;
+      for (let position = 0; bytesLeft > 0; position++) {
         const rows = await stored(sql<{ chunk: Uint8Array }[]>`select chunk from scheduler.run_folder_chunks
           where folder_id = ${folderId} and org_id = ${orgId} and position = ${position}`);
-        if (rows[0] === undefined) return;
+        if (rows[0] === undefined) throw new ServiceError('unavailable', 'The run has saved its files anew meanwhile.');
+        bytesLeft -= rows[0].chunk.length;
         yield rows[0].chunk;
       }
     })();

@@ -85,7 +85,7 @@ export function decide(
   const decision = transition(before, command, nowMs);
   if (decision.kind !== 'changed') throw new Error(`${command.type} changes nothing: ${JSON.stringify(decision)}`);
   const after = { ...decision.run, revision: (before?.revision ?? 0) + 1 };
-  const steps = decision.step === undefined ? [] : [decision.step];
+  const { steps } = decision;
   const events = decision.effects
     .filter((effect) => effect.type === 'emit')
     .map(() => ({

@@ -13,11 +13,9 @@ export function recordStep(run: Run | null, command: RecordStep): Decision {
   const summary = { ...step, attempt: admitted.run.attempts };
   // A step whose out was withheld runs again after a resume and replaces its first record.
   const others = admitted.run.steps.filter((known) => known.path !== step.path);
-  return changed({ ...admitted.run, lastSeq: seq, folderId, steps: [...others, summary] }, [], {
-    seq,
-    summary,
-    outJson,
-    outWithheld,
-    logTail,
-  });
+  return changed(
+    { ...admitted.run, lastSeq: seq, folderId, steps: [...others, summary] },
+    [],
+    [{ seq, summary, outJson, outWithheld, logTail }],
+  );
 }

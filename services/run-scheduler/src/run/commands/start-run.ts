@@ -1,23 +1,28 @@
 // Precondition: there is no such run yet. The unique key of the commit decides over repeats.
 import { changed, type Decision, refused } from '../decision.ts';
-import type { Run } from '../run.ts';
-import type { StartRun } from '../run-command.ts';
+import type { QueuedRun, Run } from '../run.ts';
+import type { KeptBeginning, StartRun } from '../run-command.ts';
+
+const NOTHING_KEPT: KeptBeginning = { steps: [], folderId: null };
 
 export function startRun(run: Run | null, command: StartRun): Decision {
   if (run !== null) return refused('exists');
-  return changed({
+  const { facts, kept = NOTHING_KEPT } = command;
+  const start: QueuedRun = {
     status: 'queued',
-    facts: command.facts,
+    facts,
     revision: 0,
-    stateSinceMs: command.facts.createdAtMs,
+    stateSinceMs: facts.createdAtMs,
     startedAtMs: null,
     spans: { queuedMs: 0, runningMs: 0, waitingMs: 0 },
     attempts: 0,
     attemptOpen: false,
     token: null,
-    lastSeq: 0,
-    steps: [],
+    // Tells the store that there are steps before there was an attempt; every claim begins at 0.
+    lastSeq: kept.steps.length,
+    steps: kept.steps.map((step) => step.summary),
     answer: null,
-    folderId: null,
-  });
+    folderId: kept.folderId,
+  };
+  return changed(start, [], kept.steps);
 }

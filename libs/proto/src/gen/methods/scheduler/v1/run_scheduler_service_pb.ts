@@ -14,7 +14,46 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/scheduler/v1/run_scheduler_service.proto.
  */
 export const file_methods_scheduler_v1_run_scheduler_service: GenFile = /*@__PURE__*/
-  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIkMKD0V4Y2hhbmdlUmVxdWVzdBIwCgVpdGVtcxgBIAMoCzIhLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdhdGV3YXlJdGVtIkEKEEV4Y2hhbmdlUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlSXRlbSKRBAoLR2F0ZXdheUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRITCgtkZWFkbGluZV9tcxgCIAEoDRISCgpyZXF1ZXN0X2lkGAMgASgJEi8KBXN0YXJ0GAQgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IABIrCgNnZXQYBSABKAsyHC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5IABIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5BbnN3ZXJSdW5IABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5DYW5jZWxSdW5IABIvCgV3YXRjaBgIIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLldhdGNoUnVuSAASMwoHdW53YXRjaBgJIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlVud2F0Y2hSdW5IABIxCgZsb29rdXAYCiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5Mb29rdXBSdW5IABIuCgRsaXN0GAsgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnNIABIzCglnZXRfc3RhcnQYDCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRTdGFydEgAQgYKBGl0ZW0ivwIKCE5vZGVJdGVtEg8KB2NhbGxfaWQYASABKA0SLQoDcnVuGAIgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuUnVuUmVwbHlIABIuCgVlcnJvchgDIAEoCzIdLm1ldGhvZHMuZXJyb3IudjEuRXJyb3JEZXRhaWxIABInCgRwdXNoGAQgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlld0gAEjIKBnN0YXR1cxgFIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk5vZGVTdGF0dXNIABItCgRwYWdlGAYgASgLMh0ubWV0aG9kcy5zY2hlZHVsZXIudjEuUnVuUGFnZUgAEi8KBXN0YXJ0GAcgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IAEIGCgRpdGVtIlQKCk5vZGVTdGF0dXMSDwoHbm9kZV9pZBgBIAEoCRIUCgxzaGFyZHNfb3duZWQYAiABKA0SEAoIZHJhaW5pbmcYAyABKAgSDQoFcmVhZHkYBCABKAgi1wIKCFN0YXJ0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRITCgtpbnB1dHNfanNvbhgEIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAUgASgMEhYKDnJlcXVlc3RfZGlnZXN0GAYgASgMEhMKC3dlYmhvb2tfdXJsGAcgASgJEg4KBmtleV9pZBgIIAEoCRIrCglhbnN3ZXJfYnkYCSABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchI+CghtZXRhZGF0YRgKIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuLk1ldGFkYXRhRW50cnkSDQoFbmVlZHMYCyADKAkaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIk0KCUxvb2t1cFJ1bhIOCgZvcmdfaWQYASABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgCIAEoDBIWCg5yZXF1ZXN0X2RpZ2VzdBgDIAEoDCIoCgZHZXRSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSJVCglBbnN3ZXJSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRITCgtxdWVzdGlvbl9pZBgDIAEoCRITCgthbnN3ZXJfanNvbhgEIAEoCSIrCglDYW5jZWxSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSI5CghXYXRjaFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEg0KBXN0ZXBzGAMgASgIIioKCEdldFN0YXJ0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiHAoKVW53YXRjaFJ1bhIOCgZydW5faWQYASABKAkiQgoIUnVuUmVwbHkSJAoDcnVuGAEgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxIQCghyZXBsYXllZBgCIAEoCCKaAgoITGlzdFJ1bnMSDgoGb3JnX2lkGAEgASgJEg4KBmN1cnNvchgCIAEoCRINCgVsaW1pdBgDIAEoDRIpCgZzdGF0dXMYBCABKA4yGS5tZXRob2RzLnJ1bi52MS5SdW5TdGF0dXMSDgoGbWV0aG9kGAUgASgJEj4KCG1ldGFkYXRhGAYgAygLMiwubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnMuTWV0YWRhdGFFbnRyeRIYChBjcmVhdGVkX2FmdGVyX21zGAcgASgBEhkKEWNyZWF0ZWRfYmVmb3JlX21zGAggASgBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCgdSdW5QYWdlEiUKBHJ1bnMYASADKAsyFy5tZXRob2RzLnJ1bi52MS5SdW5WaWV3EhMKC25leHRfY3Vyc29yGAIgASgJMnQKE1J1blNjaGVkdWxlclNlcnZpY2USXQoIRXhjaGFuZ2USJS5tZXRob2RzLnNjaGVkdWxlci52MS5FeGNoYW5nZVJlcXVlc3QaJi5tZXRob2RzLnNjaGVkdWxlci52MS5FeGNoYW5nZVJlc3BvbnNlKAEwAWIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIjQKEkdldFJ1bkZpbGVzUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIiQKE0dldFJ1bkZpbGVzUmVzcG9uc2USDQoFY2h1bmsYASABKAwiQwoPRXhjaGFuZ2VSZXF1ZXN0EjAKBWl0ZW1zGAEgAygLMiEubWV0aG9kcy5zY2hlZHVsZXIudjEuR2F0ZXdheUl0ZW0iQQoQRXhjaGFuZ2VSZXNwb25zZRItCgVpdGVtcxgBIAMoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk5vZGVJdGVtIpEECgtHYXRld2F5SXRlbRIPCgdjYWxsX2lkGAEgASgNEhMKC2RlYWRsaW5lX21zGAIgASgNEhIKCnJlcXVlc3RfaWQYAyABKAkSLwoFc3RhcnQYBCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5TdGFydFJ1bkgAEisKA2dldBgFIAEoCzIcLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFJ1bkgAEjEKBmFuc3dlchgGIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkFuc3dlclJ1bkgAEjEKBmNhbmNlbBgHIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkNhbmNlbFJ1bkgAEi8KBXdhdGNoGAggASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuV2F0Y2hSdW5IABIzCgd1bndhdGNoGAkgASgLMiAubWV0aG9kcy5zY2hlZHVsZXIudjEuVW53YXRjaFJ1bkgAEjEKBmxvb2t1cBgKIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxvb2t1cFJ1bkgAEi4KBGxpc3QYCyABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5MaXN0UnVuc0gAEjMKCWdldF9zdGFydBgMIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFN0YXJ0SABCBgoEaXRlbSK/AgoITm9kZUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRItCgNydW4YAiABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5SdW5SZXBseUgAEi4KBWVycm9yGAMgASgLMh0ubWV0aG9kcy5lcnJvci52MS5FcnJvckRldGFpbEgAEicKBHB1c2gYBCABKAsyFy5tZXRob2RzLnJ1bi52MS5SdW5WaWV3SAASMgoGc3RhdHVzGAUgASgLMiAubWV0aG9kcy5zY2hlZHVsZXIudjEuTm9kZVN0YXR1c0gAEi0KBHBhZ2UYBiABKAsyHS5tZXRob2RzLnNjaGVkdWxlci52MS5SdW5QYWdlSAASLwoFc3RhcnQYByABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5TdGFydFJ1bkgAQgYKBGl0ZW0iVAoKTm9kZVN0YXR1cxIPCgdub2RlX2lkGAEgASgJEhQKDHNoYXJkc19vd25lZBgCIAEoDRIQCghkcmFpbmluZxgDIAEoCBINCgVyZWFkeRgEIAEoCCKGAwoIU3RhcnRSdW4SDgoGb3JnX2lkGAEgASgJEg4KBm1ldGhvZBgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEhMKC2lucHV0c19qc29uGAQgASgJEhgKEGlkZW1wb3RlbmN5X2hhc2gYBSABKAwSFgoOcmVxdWVzdF9kaWdlc3QYBiABKAwSEwoLd2ViaG9va191cmwYByABKAkSDgoGa2V5X2lkGAggASgJEisKCWFuc3dlcl9ieRgJIAEoDjIYLm1ldGhvZHMucnVuLnYxLkFuc3dlcmVyEj4KCG1ldGFkYXRhGAogAygLMiwubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW4uTWV0YWRhdGFFbnRyeRINCgVuZWVkcxgLIAMoCRItCgRrZXB0GAwgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuS2VwdFN0ZXBzGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIqCglLZXB0U3RlcHMSDgoGcnVuX2lkGAEgASgJEg0KBXN0ZXBzGAIgAygJIk0KCUxvb2t1cFJ1bhIOCgZvcmdfaWQYASABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgCIAEoDBIWCg5yZXF1ZXN0X2RpZ2VzdBgDIAEoDCIoCgZHZXRSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSJVCglBbnN3ZXJSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRITCgtxdWVzdGlvbl9pZBgDIAEoCRITCgthbnN3ZXJfanNvbhgEIAEoCSIrCglDYW5jZWxSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSI5CghXYXRjaFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEg0KBXN0ZXBzGAMgASgIIioKCEdldFN0YXJ0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiHAoKVW53YXRjaFJ1bhIOCgZydW5faWQYASABKAkiQgoIUnVuUmVwbHkSJAoDcnVuGAEgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxIQCghyZXBsYXllZBgCIAEoCCKaAgoITGlzdFJ1bnMSDgoGb3JnX2lkGAEgASgJEg4KBmN1cnNvchgCIAEoCRINCgVsaW1pdBgDIAEoDRIpCgZzdGF0dXMYBCABKA4yGS5tZXRob2RzLnJ1bi52MS5SdW5TdGF0dXMSDgoGbWV0aG9kGAUgASgJEj4KCG1ldGFkYXRhGAYgAygLMiwubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnMuTWV0YWRhdGFFbnRyeRIYChBjcmVhdGVkX2FmdGVyX21zGAcgASgBEhkKEWNyZWF0ZWRfYmVmb3JlX21zGAggASgBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCgdSdW5QYWdlEiUKBHJ1bnMYASADKAsyFy5tZXRob2RzLnJ1bi52MS5SdW5WaWV3EhMKC25leHRfY3Vyc29yGAIgASgJMtoBChNSdW5TY2hlZHVsZXJTZXJ2aWNlEl0KCEV4Y2hhbmdlEiUubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXF1ZXN0GiYubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXNwb25zZSgBMAESZAoLR2V0UnVuRmlsZXMSKC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5GaWxlc1JlcXVlc3QaKS5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5GaWxlc1Jlc3BvbnNlMAFiBnByb3RvMw", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+
+/**
+ * @generated from message methods.scheduler.v1.GetRunFilesRequest
+ */
+export type GetRunFilesRequest = Message<"methods.scheduler.v1.GetRunFilesRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.GetRunFilesRequest.
+ * Use `create(GetRunFilesRequestSchema)` to create a new message.
+ */
+export const GetRunFilesRequestSchema: GenMessage<GetRunFilesRequest> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 0);
+
+/**
+ * @generated from message methods.scheduler.v1.GetRunFilesResponse
+ */
+export type GetRunFilesResponse = Message<"methods.scheduler.v1.GetRunFilesResponse"> & {
+  /**
+   * @generated from field: bytes chunk = 1;
+   */
+  chunk: Uint8Array;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.GetRunFilesResponse.
+ * Use `create(GetRunFilesResponseSchema)` to create a new message.
+ */
+export const GetRunFilesResponseSchema: GenMessage<GetRunFilesResponse> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 1);
 
 /**
  * @generated from message methods.scheduler.v1.ExchangeRequest
@@ -31,7 +70,7 @@ export type ExchangeRequest = Message<"methods.scheduler.v1.ExchangeRequest"> & 
  * Use `create(ExchangeRequestSchema)` to create a new message.
  */
 export const ExchangeRequestSchema: GenMessage<ExchangeRequest> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 0);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 2);
 
 /**
  * @generated from message methods.scheduler.v1.ExchangeResponse
@@ -48,7 +87,7 @@ export type ExchangeResponse = Message<"methods.scheduler.v1.ExchangeResponse"> 
  * Use `create(ExchangeResponseSchema)` to create a new message.
  */
 export const ExchangeResponseSchema: GenMessage<ExchangeResponse> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 1);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 3);
 
 /**
  * @generated from message methods.scheduler.v1.GatewayItem
@@ -138,7 +177,7 @@ export type GatewayItem = Message<"methods.scheduler.v1.GatewayItem"> & {
  * Use `create(GatewayItemSchema)` to create a new message.
  */
 export const GatewayItemSchema: GenMessage<GatewayItem> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 2);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 4);
 
 /**
  * @generated from message methods.scheduler.v1.NodeItem
@@ -200,7 +239,7 @@ export type NodeItem = Message<"methods.scheduler.v1.NodeItem"> & {
  * Use `create(NodeItemSchema)` to create a new message.
  */
 export const NodeItemSchema: GenMessage<NodeItem> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 3);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 5);
 
 /**
  * Sent first and at every change: a gateway prefers nodes that own shards.
@@ -236,7 +275,7 @@ export type NodeStatus = Message<"methods.scheduler.v1.NodeStatus"> & {
  * Use `create(NodeStatusSchema)` to create a new message.
  */
 export const NodeStatusSchema: GenMessage<NodeStatus> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 4);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 6);
 
 /**
  * @generated from message methods.scheduler.v1.StartRun
@@ -306,6 +345,13 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
    * @generated from field: repeated string needs = 11;
    */
   needs: string[];
+
+  /**
+   * The run begins with these steps of another one, and their files.
+   *
+   * @generated from field: methods.scheduler.v1.KeptSteps kept = 12;
+   */
+  kept?: KeptSteps | undefined;
 };
 
 /**
@@ -313,7 +359,31 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
  * Use `create(StartRunSchema)` to create a new message.
  */
 export const StartRunSchema: GenMessage<StartRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 5);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 7);
+
+/**
+ * Top-level steps of a finished run of the same version, by name, each with all that is recorded inside it.
+ *
+ * @generated from message methods.scheduler.v1.KeptSteps
+ */
+export type KeptSteps = Message<"methods.scheduler.v1.KeptSteps"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: repeated string steps = 2;
+   */
+  steps: string[];
+};
+
+/**
+ * Describes the message methods.scheduler.v1.KeptSteps.
+ * Use `create(KeptStepsSchema)` to create a new message.
+ */
+export const KeptStepsSchema: GenMessage<KeptSteps> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 8);
 
 /**
  * Does a run have this key already? Asked before a start is refused for its values, since a repeat gets the
@@ -344,7 +414,7 @@ export type LookupRun = Message<"methods.scheduler.v1.LookupRun"> & {
  * Use `create(LookupRunSchema)` to create a new message.
  */
 export const LookupRunSchema: GenMessage<LookupRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 6);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 9);
 
 /**
  * @generated from message methods.scheduler.v1.GetRun
@@ -366,7 +436,7 @@ export type GetRun = Message<"methods.scheduler.v1.GetRun"> & {
  * Use `create(GetRunSchema)` to create a new message.
  */
 export const GetRunSchema: GenMessage<GetRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 7);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 10);
 
 /**
  * @generated from message methods.scheduler.v1.AnswerRun
@@ -400,7 +470,7 @@ export type AnswerRun = Message<"methods.scheduler.v1.AnswerRun"> & {
  * Use `create(AnswerRunSchema)` to create a new message.
  */
 export const AnswerRunSchema: GenMessage<AnswerRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 8);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 11);
 
 /**
  * @generated from message methods.scheduler.v1.CancelRun
@@ -422,7 +492,7 @@ export type CancelRun = Message<"methods.scheduler.v1.CancelRun"> & {
  * Use `create(CancelRunSchema)` to create a new message.
  */
 export const CancelRunSchema: GenMessage<CancelRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 9);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 12);
 
 /**
  * Replies with the run as it is; later changes to waiting or finished come as pushes until unwatched.
@@ -453,7 +523,7 @@ export type WatchRun = Message<"methods.scheduler.v1.WatchRun"> & {
  * Use `create(WatchRunSchema)` to create a new message.
  */
 export const WatchRunSchema: GenMessage<WatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 10);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 13);
 
 /**
  * Replies with what the run was started with, as the start of another run: its idempotency hash and digest are left out.
@@ -477,7 +547,7 @@ export type GetStart = Message<"methods.scheduler.v1.GetStart"> & {
  * Use `create(GetStartSchema)` to create a new message.
  */
 export const GetStartSchema: GenMessage<GetStart> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 11);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 14);
 
 /**
  * @generated from message methods.scheduler.v1.UnwatchRun
@@ -494,7 +564,7 @@ export type UnwatchRun = Message<"methods.scheduler.v1.UnwatchRun"> & {
  * Use `create(UnwatchRunSchema)` to create a new message.
  */
 export const UnwatchRunSchema: GenMessage<UnwatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 12);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 15);
 
 /**
  * @generated from message methods.scheduler.v1.RunReply
@@ -518,7 +588,7 @@ export type RunReply = Message<"methods.scheduler.v1.RunReply"> & {
  * Use `create(RunReplySchema)` to create a new message.
  */
 export const RunReplySchema: GenMessage<RunReply> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 13);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 16);
 
 /**
  * Newest first, by any node. Empty fields select nothing out.
@@ -580,7 +650,7 @@ export type ListRuns = Message<"methods.scheduler.v1.ListRuns"> & {
  * Use `create(ListRunsSchema)` to create a new message.
  */
 export const ListRunsSchema: GenMessage<ListRuns> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 14);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 17);
 
 /**
  * A page looks at a bounded number of runs: it may hold fewer than asked for, even none, while next_cursor tells that
@@ -609,7 +679,7 @@ export type RunPage = Message<"methods.scheduler.v1.RunPage"> & {
  * Use `create(RunPageSchema)` to create a new message.
  */
 export const RunPageSchema: GenMessage<RunPage> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 15);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 18);
 
 /**
  * What gateways ask of the run-scheduler. One stream a gateway and node; a frame holds everything for the
@@ -625,6 +695,16 @@ export const RunSchedulerService: GenService<{
     methodKind: "bidi_streaming";
     input: typeof ExchangeRequestSchema;
     output: typeof ExchangeResponseSchema;
+  },
+  /**
+   * The files a run has saved so far, as one gzip tar; nothing at all where it has none.
+   *
+   * @generated from rpc methods.scheduler.v1.RunSchedulerService.GetRunFiles
+   */
+  getRunFiles: {
+    methodKind: "server_streaming";
+    input: typeof GetRunFilesRequestSchema;
+    output: typeof GetRunFilesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_methods_scheduler_v1_run_scheduler_service, 0);

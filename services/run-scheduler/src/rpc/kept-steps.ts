@@ -1,0 +1,72 @@
+// What a new run takes over from a finished one: the records of the steps before the one it begins at, and their files.
+import { newId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { KeptSteps } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { NewStep } from '../run/effect.ts';
+import { isFinished, type Run, type RunFacts, type StepSummary } from '../run/run.ts';
+import type { KeptBeginning } from '../run/run-command.ts';
+import type { RunFolderStore } from '../store/run-folder-store.ts';
+import type { RunStore } from '../store/run-store.ts';
+import { getRun } from './get-run.ts';
+
+export interface KeptStepsParts {
+  readonly actors: RunActors;
+  readonly store: Pick<RunStore, 'keptSteps'>;
+  readonly folders: Pick<RunFolderStore, 'copy' | 'remove'>;
+}
+
+/** A grant carries what was kept in one message: a run with more could never be handed out. */
+const KEPT_BYTES_MAX = 3 * 1024 * 1024;
+
+/** @throws ServiceError `invalid_request` where a step did not end so that the run can go on behind it; `too_large`. */
+export async function keptBeginning(
+  { actors, store, folders }: KeptStepsParts,
+  { orgId, runId, versionId }: RunFacts,
+  kept: KeptSteps,
+): Promise<KeptBeginning> {
+  const first = await getRun(actors, { orgId, runId: kept.runId });
+  if (first.facts.versionId !== versionId) throw refusal('The first run is one of another version.');
+  if (!isFinished(first)) throw refusal('The first run has not finished.');
+  const names = new Set(kept.steps);
+  for (const name of names) checkEnded(first, name);
+  const steps = first.steps.filter(({ path }) => names.has(topOf(path)));
+  const newSteps = withOuts(steps, await store.keptSteps(orgId, kept.runId));
+  if (first.folderId === null) return { steps: newSteps, folderId: null };
+  const copy = { folderId: newId('fld'), orgId, runId };
+  const copied = await folders.copy({ folderId: first.folderId, orgId, runId: kept.runId }, copy);
+  if (!copied) throw refusal('The files of the first run are kept no more.');
+  return { steps: newSteps, folderId: copy.folderId };
+}
+
+/** A failed step may be kept where the run went on behind it. */
+function checkEnded(run: Run, name: string): void {
+  const status = run.steps.find(({ path }) => path === name)?.status;
+  if (status === 'succeeded' || status === 'skipped') return;
+  const tolerated = run.status === 'succeeded' || (run.status === 'failed' && topOf(run.error.step) !== name);
+  if (status === 'failed' && tolerated) return;
+  throw refusal(`The step "${name}" comes before it and has not succeeded in the first run.`);
+}
+
+function withOuts(steps: readonly StepSummary[], records: Awaited<ReturnType<RunStore['keptSteps']>>): NewStep[] {
+  const byPath = new Map(records.map((record) => [record.path, record]));
+  let bytes = 0;
+  return steps.map((summary, i) => {
+    const { outJson = null, outWithheld = false } = byPath.get(summary.path) ?? {};
+    bytes += summary.path.length + Buffer.byteLength(outJson ?? '');
+    if (bytes > KEPT_BYTES_MAX) throw new ServiceError('too_large', 'The steps to be kept have more than 3 MiB.');
+    // No attempt of this run; before its first report, whichever attempt writes it.
+    return { seq: i + 1 - steps.length, summary: { ...summary, attempt: 0 }, outJson, outWithheld, logTail: null };
+  });
+}
+
+/** `loop[2]/inner` is a part of the step `loop`. */
+function topOf(path: string): string {
+  return /^[^[/]*/.exec(path)?.[0] ?? '';
+}
+
+function refusal(message: string): ServiceError {
+  return new ServiceError('invalid_request', `The run cannot begin at this step. ${message}`, {
+    findings: [{ path: '/from_step', code: 'from_step', message }],
+  });
+}
