@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
@@ -100,6 +100,17 @@ describe('the sign-in of a stack', () => {
       await moved.takeOrganizationsAlong(database.url);
       assert.deepEqual((await issuers())[0], [moved.issuer, 'local']);
       assert.deepEqual(JSON.parse(readFileSync(join(folder, 'issuer.json'), 'utf8')).former, []);
+      // Two issuers before this one knew an organization of that id, and neither was left behind yet.
+      writeFileSync(
+        join(folder, 'issuer.json'),
+        JSON.stringify({ port: null, issuer: moved.issuer, former: ['https://elsewhere.example'] }),
+      );
+      const third = await open();
+      await third.takeOrganizationsAlong(database.url);
+      assert.deepEqual(await issuers(), [
+        [third.issuer, 'local'],
+        ['https://elsewhere.example', 'local'],
+      ]);
     } finally {
       await sql.end();
       await database.drop();

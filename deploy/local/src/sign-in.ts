@@ -77,7 +77,11 @@ export class SignIn {
       if (known?.known)
         await sql`
           update registry.organizations o set issuer = ${issuer}
-          where o.issuer = any(${former}) and not exists (
+          where o.org_id in (
+            -- Of several with one id the one that was used last: an issuer has each id once.
+            select distinct on (external_id) org_id from registry.organizations where issuer = any(${former})
+            order by external_id, array_position(${former}::text[], issuer) desc)
+          and not exists (
             select from registry.organizations n where n.issuer = ${issuer} and n.external_id = o.external_id)`;
     } finally {
       await sql.end({ timeout: 5 });

@@ -52,8 +52,8 @@ export interface ClientOptions {
 }
 
 /**
- * Connects to an address as `dialTarget` takes it at the first call and again whenever needed. While the other side is away calls fail at once
- * with `unavailable`; nothing waits for it to come back.
+ * Connects to an address as `dialTarget` takes it, at the first call and again whenever needed. While the other side is
+ * away calls fail at once with `unavailable`; nothing waits for it to come back.
  */
 export function rpcClient<S extends DescService>(service: S, address: string, options: ClientOptions = {}): Client<S> {
   const { target, credentials } = dialTarget(address);

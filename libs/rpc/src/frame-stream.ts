@@ -41,8 +41,8 @@ export interface DialOptions<In> extends Omit<FrameHandlers<In>, 'onUnsendable'>
 }
 
 /**
- * Opens a stream of frames to an address as `dialTarget` takes it, on a connection of its own that closes with it. Items may be sent at once;
- * one beyond the 4 MiB of a message closes the stream with `too_large`.
+ * Opens a stream of frames to an address as `dialTarget` takes it, on a connection of its own that closes with it.
+ * Items may be sent at once; one beyond the 4 MiB of a message closes the stream with `too_large`.
  * It is tried once: `onClose` with `unavailable` says that there is no connection or no longer one; the caller dials
  * again when it likes.
  */

@@ -27,6 +27,16 @@ describe('clients of the development identity provider', () => {
   });
   after(() => running.stop());
 
+  async function register(metadata: object): Promise<string> {
+    const response = await fetch(`${issuer}/reg`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token_endpoint_auth_method: 'none', ...metadata }),
+    });
+    assert.equal(response.status, 201);
+    return ((await response.json()) as { client_id: string }).client_id;
+  }
+
   test('read what it does, in both forms', async () => {
     for (const name of ['openid-configuration', 'oauth-authorization-server']) {
       const document = (await (await fetch(`${issuer}/.well-known/${name}`)).json()) as Record<string, unknown>;
@@ -109,18 +119,11 @@ describe('clients of the development identity provider', () => {
 
   test('register themselves, and what they call themselves is shown as text', async () => {
     const callback = 'https://agent.example/callback';
-    const response = await fetch(`${issuer}/reg`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        client_name: '<script>alert(1)</script>"',
-        redirect_uris: [callback],
-        token_endpoint_auth_method: 'none',
-        grant_types: ['authorization_code', 'refresh_token'],
-      }),
+    const client_id = await register({
+      client_name: '<script>alert(1)</script>"',
+      redirect_uris: [callback],
+      grant_types: ['authorization_code', 'refresh_token'],
     });
-    const { client_id } = (await response.json()) as { client_id: string };
-    assert.equal(response.status, 201);
     const { verifier, challenge } = pkce();
     const browser = new Browser();
     const url = authorizeUrl(issuer, challenge, { client_id, redirect_uri: callback, resource: MCP });
@@ -142,13 +145,8 @@ describe('clients of the development identity provider', () => {
   });
 
   test('cannot put anything but an address into a page’s policy', async () => {
-    const response = await fetch(`${issuer}/reg`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ redirect_uris: ['https://a;script-src/cb'], token_endpoint_auth_method: 'none' }),
-    });
-    const { client_id } = (await response.json()) as { client_id: string };
     const redirect_uri = 'https://a;script-src/cb';
+    const client_id = await register({ redirect_uris: [redirect_uri] });
     const login = await new Browser().open(authorizeUrl(issuer, pkce().challenge, { client_id, redirect_uri }));
     assert.match(login.text, /Sign in/);
     assert.match(login.headers.get('content-security-policy') ?? '', /form-action 'self'$/);
