@@ -42,10 +42,10 @@ describe('keys of workers', () => {
   const away = async () => Promise.reject(new ServiceError('unavailable'));
   const revoked = async () => Promise.reject(new ServiceError('unauthorized'));
 
-  test('a key is asked for once, and again after 25 s', async () => {
+  test('a key is asked for once, and again after 20 s', async () => {
     for (let i = 0; i < 3; i++) assert.equal((await keys.ownerOf(authorization)).keyId, 'key_a');
     assert.equal(asked, 1);
-    nowMs = 25_000;
+    nowMs = 20_000;
     await keys.ownerOf(authorization);
     assert.equal(asked, 2);
   });
@@ -65,7 +65,7 @@ describe('keys of workers', () => {
     assert.equal(await refusal(keys.ownerOf(bearer())), 'unavailable');
   });
 
-  test('a revoked key is refused at once where the word of it arrives, within 25 s where it does not', async () => {
+  test('a revoked key is refused at once where the word of it arrives, within 20 s where it does not', async () => {
     await keys.ownerOf(authorization);
     answer = revoked;
     assert.equal(await refusal(keys.ownerOf(authorization)), 'none');

@@ -12,8 +12,11 @@ interface Known extends KeyOwner {
   readonly atMs: number;
 }
 
-/** With the tick that looks again, a revoked key is noticed within 30 s also where the word of it was lost. */
-const FRESH_MS = 25_000;
+/**
+ * With the 5 s of the tick that looks again, and time for the registry to answer, a revoked key is cut off within 30 s
+ * also where the word of it was lost.
+ */
+const FRESH_MS = 20_000;
 const KEYS_MAX = 10_000;
 
 export class WorkerKeys {
