@@ -13,6 +13,7 @@ export interface BenchStack {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly postgresUrl: string;
+  readonly dataDir: string;
   readonly methods: Readonly<Record<string, string>>;
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
   stop(): Promise<void>;
@@ -52,6 +53,7 @@ export async function startBenchStack(args: readonly string[]): Promise<BenchSta
     baseUrl: ready.base_url,
     apiKey: ready.api_key,
     postgresUrl: ready.postgres_url,
+    dataDir: ready.data_dir,
     methods: ready.methods,
     processes: ready.processes,
     async stop() {

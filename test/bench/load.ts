@@ -2,14 +2,28 @@
 // line with every latency.
 import { Pool } from 'undici';
 
-export interface LoadOrder {
+interface AnyOrder {
   readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly method: string;
-  readonly pattern: 'post-wait' | 'post-then-get' | 'wait-and-answer' | 'start-only';
+  /** A service key or an access token; empty for none. */
+  readonly credential: string;
   readonly concurrency: number;
   readonly runs: number;
 }
+
+interface RunOrder extends AnyOrder {
+  readonly pattern: 'post-wait' | 'post-then-get' | 'wait-and-answer' | 'start-only';
+  readonly method: string;
+}
+
+/** One run is one GET. */
+interface ReadOrder extends AnyOrder {
+  readonly pattern: 'read';
+  readonly path: string;
+  /** The only status that counts as done. */
+  readonly status: number;
+}
+
+export type LoadOrder = RunOrder | ReadOrder;
 
 export interface LoadReport {
   readonly seconds: number;
@@ -28,7 +42,10 @@ interface Reply {
 
 const order = JSON.parse(process.argv[2] ?? '{}') as LoadOrder;
 const pool = new Pool(order.baseUrl, { connections: order.concurrency, pipelining: 1 });
-const headers = { authorization: `Bearer ${order.apiKey}`, 'content-type': 'application/json' };
+const headers = {
+  'content-type': 'application/json',
+  ...(order.credential === '' ? {} : { authorization: `Bearer ${order.credential}` }),
+};
 let next = 0;
 let failed = 0;
 let firstFailure: string | null = null;
@@ -46,7 +63,14 @@ async function call(method: 'GET' | 'POST', path: string, body?: string): Promis
   return JSON.parse(text) as Reply;
 }
 
+async function read({ path, status }: ReadOrder): Promise<void> {
+  const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
+  const text = await body.text();
+  if (statusCode !== status) throw new Error(`${statusCode} ${text.slice(0, 200)}`);
+}
+
 async function one(n: number): Promise<void> {
+  if (order.pattern === 'read') return read(order);
   const body = JSON.stringify({ method: order.method, inputs: { n } });
   switch (order.pattern) {
     case 'post-wait':

@@ -22,14 +22,15 @@ export interface Measurement {
   readonly cpuPerThousandTotal: number;
 }
 
-export async function measure(
-  stack: BenchStack,
-  name: string,
-  order: Omit<LoadOrder, 'baseUrl' | 'apiKey'>,
-): Promise<Measurement> {
+type Unplaced<Order> = Order extends LoadOrder ? Omit<Order, 'baseUrl' | 'credential'> : never;
+
+/** Without a credential the stack's own key is used. */
+export type MeasuredOrder = Unplaced<LoadOrder> & { readonly credential?: string };
+
+export async function measure(stack: BenchStack, name: string, order: MeasuredOrder): Promise<Measurement> {
   const roots = stack.processes.map(({ pid }) => pid);
   const before = cpuSeconds(roots);
-  const report = await load({ ...order, baseUrl: stack.baseUrl, apiKey: stack.apiKey });
+  const report = await load({ credential: stack.apiKey, ...order, baseUrl: stack.baseUrl });
   const after = cpuSeconds(roots);
   if (report.firstFailure !== null)
     process.stderr.write(`${name}: ${report.failed} failed, first: ${report.firstFailure}\n`);

@@ -1,4 +1,5 @@
 // The workloads: what each does stands in docs/performance.md.
+import { measureAccounts } from './accounts.ts';
 import { type BenchStack, startBenchStack } from './bench-stack.ts';
 import { measureCliStart } from './cli-start.ts';
 import { measureLanguage } from './language.ts';
@@ -12,9 +13,13 @@ export type Workload = (options: { readonly scale: number }) => Promise<Workload
 const CONCURRENCY = '64';
 
 async function withStack(run: (stack: BenchStack) => Promise<Measurement[]>): Promise<WorkloadResult> {
+  return withStackFor(async (stack) => ({ measurements: await run(stack), notes: [] }));
+}
+
+async function withStackFor(run: (stack: BenchStack) => Promise<WorkloadResult>): Promise<WorkloadResult> {
   const stack = await startBenchStack(['--concurrency', CONCURRENCY]);
   try {
-    return { measurements: await run(stack), notes: [] };
+    return await run(stack);
   } finally {
     await stack.stop();
   }
@@ -65,6 +70,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
     });
     return { ...answers, notes: await measureWaitingMemory(scale) };
   },
+  accounts: ({ scale }) => withStackFor((stack) => measureAccounts(stack, scale)),
   'cli-start': async ({ scale }) => ({ measurements: [], notes: await measureCliStart(scale) }),
   language: async ({ scale }) => ({ measurements: [], notes: await measureLanguage(scale) }),
   limit: async ({ scale }) => ({ measurements: [], notes: await measureLimit(scale) }),
