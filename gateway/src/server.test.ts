@@ -106,6 +106,15 @@ test("a caller's request id is kept when it is visible ASCII, and made otherwise
   assert.equal(new Set(made).size, made.length);
 });
 
+test('no browser takes a reply for another type than it says, good or bad', async () => {
+  await using gateway = await gatewayFixture();
+  for (const path of ['/healthz', '/nowhere', '/openapi.json', '/reference/', '/v1/runs/run_x', '/auth/login']) {
+    const { headers } = await fetch(`http://127.0.0.1:${gateway.port}${path}`);
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', path);
+    assert.ok(headers.get('content-type'), path);
+  }
+});
+
 test('a body is JSON of at most 1 MiB with nothing the database could not keep', async () => {
   await using gateway = await gatewayFixture();
   const method = JSON.stringify(gateway.methodId);

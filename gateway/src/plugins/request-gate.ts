@@ -9,6 +9,8 @@ export function addRequestGate(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    // What callers saved is answered as the type it is, whatever it looks like to a browser.
+    reply.header('x-content-type-options', 'nosniff');
     const ambiguity = ambiguityOf(request.raw);
     if (ambiguity === null) return done();
     // What follows on this connection may be part of this request.

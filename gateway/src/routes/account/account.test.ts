@@ -1,34 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { newId, newRunId } from '@methods/base/ids';
-import { type ApiFixture, type ApiReply, type Asking, apiFixture } from '../../testing/api-fixture.ts';
+import { assertRefused } from '../../testing/api-fixture.ts';
+import { fileApi } from '../../testing/file-api.ts';
 
-let api: ApiFixture;
-let admin: Asking;
-let member: Asking;
-let viewer: Asking;
-let stranger: Asking;
+const { running, admin, member, viewer, stranger } = fileApi();
 
 before(async () => {
-  api = await apiFixture();
-  [admin, member, viewer, stranger] = await Promise.all([
-    api.person('admin'),
-    api.person('member'),
-    api.person('viewer'),
-    api.person('admin', 'others'),
-  ]);
   // Known from their first request on.
   for (const person of [admin, member, viewer, stranger]) await person('GET', '/api/whoami');
 });
-after(() => api[Symbol.asyncDispose]());
-
-function assertRefused({ status, body }: ApiReply, expected: number, code: string): void {
-  assert.deepEqual([status, body.error], [expected, code], JSON.stringify(body));
-}
 
 async function withKey(key: string): Promise<number> {
-  const url = `http://127.0.0.1:${api.port}/v1/runs/run_malformed`;
+  const url = `http://127.0.0.1:${running().port}/v1/runs/run_malformed`;
   return (await fetch(url, { headers: { authorization: `Bearer ${key}` } })).status;
 }
 
@@ -72,7 +57,7 @@ test('a key is made known by its hash, opens /v1, and its webhook secret is told
     key,
   );
   assert.ok(!JSON.stringify(body).includes('whsec_'));
-  assert.ok(!JSON.stringify(api.log).includes(reply.body.webhook_secret));
+  assert.ok(!JSON.stringify(running().log).includes(reply.body.webhook_secret));
 });
 
 test('a new webhook secret is another one, told once as well', async () => {

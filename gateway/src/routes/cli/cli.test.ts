@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
-import { type ApiFixture, type Asking, apiFixture, assertRefused } from '../../testing/api-fixture.ts';
+import { assertRefused } from '../../testing/api-fixture.ts';
+import { fileApi } from '../../testing/file-api.ts';
 
 const sourceOf = (title: string) => `format: method/2
 name: greet
@@ -14,20 +15,7 @@ steps:
     out: { text: text }
 `;
 
-let api: ApiFixture;
-let member: Asking;
-let viewer: Asking;
-let stranger: Asking;
-
-before(async () => {
-  api = await apiFixture();
-  [member, viewer, stranger] = await Promise.all([
-    api.person('member'),
-    api.person('viewer'),
-    api.person('admin', 'others'),
-  ]);
-});
-after(() => api[Symbol.asyncDispose]());
+const { running, member, viewer, stranger } = fileApi();
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -213,7 +201,7 @@ test('a record may be 4 MiB, and no larger', async () => {
 });
 
 test('the dashboard’s cookie and other tokens open no route of the command line', async () => {
-  const asMcp = `Bearer ${await api.issuer.token({ aud: 'http://127.0.0.1:8080/mcp', sub: 'acme-member' })}`;
+  const asMcp = `Bearer ${await running().issuer.token({ aud: 'http://127.0.0.1:8080/mcp', sub: 'acme-member' })}`;
   const refused = await member('GET', `/api/cli/methods/${(await saved()).id}`, undefined, { authorization: asMcp });
   assert.deepEqual([refused.status, refused.body], [401, { error: 'unauthorized' }]);
 });

@@ -1,31 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { newId } from '@methods/base/ids';
 import fc from 'fast-check';
-import {
-  type ApiFixture,
-  type ApiReply,
-  type Asking,
-  apiFixture,
-  assertRefused,
-  GREETING,
-} from '../../testing/api-fixture.ts';
+import { type ApiReply, assertRefused, GREETING } from '../../testing/api-fixture.ts';
+import { fileApi } from '../../testing/file-api.ts';
 
-let api: ApiFixture;
-let member: Asking;
-let viewer: Asking;
-let stranger: Asking;
-
-before(async () => {
-  api = await apiFixture();
-  [member, viewer, stranger] = await Promise.all([
-    api.person('member'),
-    api.person('viewer'),
-    api.person('admin', 'others'),
-  ]);
-});
-after(() => api[Symbol.asyncDispose]());
+const { running, member, viewer, stranger } = fileApi();
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -164,7 +145,7 @@ test('text is refused where it has no bytes: lone surrogates, and bytes that are
     Buffer.from([0xff, 0xfe]),
     Buffer.from('"}'),
   ]);
-  const reply = await fetch(`http://127.0.0.1:${api.port}/api/methods`, {
+  const reply = await fetch(`http://127.0.0.1:${running().port}/api/methods`, {
     method: 'POST',
     headers: { authorization: await bearerOf(), 'content-type': 'application/json' },
     body: bytes,
@@ -173,7 +154,7 @@ test('text is refused where it has no bytes: lone surrogates, and bytes that are
 });
 
 async function bearerOf(): Promise<string> {
-  return `Bearer ${await api.issuer.token({ aud: 'http://127.0.0.1:8080/api', org_id: 'acme', sub: 'acme-member', role: 'member' })}`;
+  return `Bearer ${await running().issuer.token({ aud: 'http://127.0.0.1:8080/api', org_id: 'acme', sub: 'acme-member', role: 'member' })}`;
 }
 
 test('the largest source fits into a request though JSON escapes make it three times as large', async () => {

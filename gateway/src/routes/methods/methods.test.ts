@@ -1,30 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { newMethodId } from '@methods/base/ids';
-import {
-  type ApiFixture,
-  type ApiReply,
-  type Asking,
-  apiFixture,
-  assertRefused,
-  GREETING,
-} from '../../testing/api-fixture.ts';
+import { type ApiReply, assertRefused, GREETING } from '../../testing/api-fixture.ts';
+import { fileApi } from '../../testing/file-api.ts';
 
-let api: ApiFixture;
-let member: Asking;
-let viewer: Asking;
-let stranger: Asking;
-
-before(async () => {
-  api = await apiFixture();
-  [member, viewer, stranger] = await Promise.all([
-    api.person('member'),
-    api.person('viewer'),
-    api.person('admin', 'others'),
-  ]);
-});
-after(() => api[Symbol.asyncDispose]());
+const { running, member, viewer, stranger } = fileApi();
 
 function create(body: object, as = member): Promise<ApiReply> {
   return as('POST', '/api/methods', { idempotency_key: randomUUID(), ...body });
@@ -124,7 +105,7 @@ test('a validation says what a save would find and saves nothing', async () => {
 });
 
 test('lists go from the newest on, page by page, and search in names', async () => {
-  const asking = await api.person('member', 'listing');
+  const asking = await running().person('member', 'listing');
   const ids: string[] = [];
   for (const name of ['Alpha', 'Beta', 'Alphabet']) {
     ids.unshift((await create({ source: GREETING, display_name: name }, asking)).body.method.id);
@@ -200,7 +181,7 @@ test("another organization's method, a missing one and a malformed id cannot be 
 });
 
 test('every change stands in the audit log with its doer and request', async () => {
-  const asking = await api.person('admin', 'audited');
+  const asking = await running().person('admin', 'audited');
   const { body } = await create({ source: GREETING }, asking);
   await asking(
     'POST',
@@ -208,7 +189,7 @@ test('every change stands in the audit log with its doer and request', async () 
     { version_id: body.method.current_version },
     { 'x-request-id': 'publish-7' },
   );
-  const [entry] = await api.registry.sql`
+  const [entry] = await running().registry.sql`
     select doer_id, request_id, ip from registry.audit
     where target_id in (${body.method.id}, ${body.method.current_version}) and action like '%publish%'`;
   assert.deepEqual([entry?.doer_id, entry?.request_id], [body.method.created_by.id, 'publish-7']);

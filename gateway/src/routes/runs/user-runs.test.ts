@@ -5,7 +5,7 @@ import { createServiceKey } from '@methods/auth/service-key';
 import { newId, newRunId } from '@methods/base/ids';
 import { type TestNats, testNats } from '@methods/test/harness/nats';
 import { until } from '@methods/test/harness/until';
-import { type ApiFixture, type ApiReply, type Asking, apiFixture } from '../../testing/api-fixture.ts';
+import { type ApiFixture, type Asking, apiFixture, assertRefused } from '../../testing/api-fixture.ts';
 import { RunBook } from '../../testing/run-book.ts';
 import { SchedulerPeer } from '../../testing/scheduler-peer.ts';
 
@@ -52,10 +52,6 @@ after(async () => {
   await node.stop();
   await nats.stop();
 });
-
-function assertRefused({ status, body }: ApiReply, expected: number, code: string): void {
-  assert.deepEqual([status, body.error], [expected, code], JSON.stringify(body));
-}
 
 const byKey: Asking = (verb, path, body) => member(verb, path, body, { authorization: `Bearer ${key}` });
 

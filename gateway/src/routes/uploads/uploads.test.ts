@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { newId } from '@methods/base/ids';
-import { type ApiFixture, type ApiReply, type Asking, apiFixture, assertRefused } from '../../testing/api-fixture.ts';
+import { type ApiReply, assertRefused } from '../../testing/api-fixture.ts';
+import { fileApi } from '../../testing/file-api.ts';
 import { until } from '../../testing/gateway-fixture.ts';
 
 const HAR = readFileSync(new URL('../../../../libs/method/src/recording/fixtures/shop-refund.har', import.meta.url));
@@ -19,20 +20,7 @@ interface Link {
   readonly token: string;
 }
 
-let api: ApiFixture;
-let member: Asking;
-let viewer: Asking;
-let stranger: Asking;
-
-before(async () => {
-  api = await apiFixture();
-  [member, viewer, stranger] = await Promise.all([
-    api.person('member'),
-    api.person('viewer'),
-    api.person('admin', 'others'),
-  ]);
-});
-after(() => api[Symbol.asyncDispose]());
+const { running, member, viewer, stranger } = fileApi();
 
 function announce(size: number, more: object = {}, as = member): Promise<ApiReply> {
   const body = {
@@ -58,7 +46,7 @@ async function send(
   bytes: Uint8Array | null,
   headers: Record<string, string> = {},
 ): Promise<ApiReply> {
-  const response = await fetch(`http://127.0.0.1:${api.port}${path}`, {
+  const response = await fetch(`http://127.0.0.1:${running().port}${path}`, {
     method,
     headers: { authorization: `WorkflowUpload ${token}`, ...headers },
     ...(bytes === null ? {} : { body: Buffer.from(bytes) }),
@@ -77,7 +65,7 @@ async function state(
 async function cutOff({ path, token }: Link, method: string, bytes: Uint8Array, headers: Record<string, string>) {
   await new Promise<void>((resolve) => {
     const sending = httpRequest({
-      port: api.port,
+      port: running().port,
       path,
       method,
       headers: { authorization: `WorkflowUpload ${token}`, ...headers },
@@ -160,7 +148,7 @@ test('more or less than was announced is refused, and the recording still waits'
       controller.close();
     },
   });
-  const reply = await fetch(`http://127.0.0.1:${api.port}${upload.path}`, {
+  const reply = await fetch(`http://127.0.0.1:${running().port}${upload.path}`, {
     method: 'PUT',
     headers: { authorization: `WorkflowUpload ${upload.token}` },
     body: stream,
@@ -224,7 +212,7 @@ test('a large recording goes on where its connection was cut, and holds every by
       break;
     }
   }
-  const parts = await api.registry.sql`
+  const parts = await running().registry.sql`
     select b.bytes from registry.upload_parts p
     join registry.blob_parts b on b.org_id = p.org_id and b.blob_id = p.blob_id and b.part_name = p.part_name
     where p.upload_id = ${upload.id} order by p.offset_bytes`;
@@ -284,10 +272,10 @@ test('tus: offsets, versions and types are as its text has them', async () => {
 test('a token never stands in the log', async () => {
   const upload = await link(4);
   await send('PUT', upload, Buffer.from('null'));
-  assert.ok(!JSON.stringify(api.log).includes(upload.token));
-  assert.ok(!api.registry.log().includes(upload.token));
+  assert.ok(!JSON.stringify(running().log).includes(upload.token));
+  assert.ok(!running().registry.log().includes(upload.token));
   assert.deepEqual(
-    api.log.filter(({ level }) => level === 'error' || level === 50),
+    running().log.filter(({ level }) => level === 'error' || level === 50),
     [],
   );
 });
