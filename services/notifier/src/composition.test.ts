@@ -5,9 +5,9 @@ import { newId, newRunId } from '@methods/base/ids';
 import { NotifierService } from '@methods/proto/notifier/v1/notifier_service_pb';
 import { rpcClient } from '@methods/rpc/client';
 import { until } from '@methods/test/harness/until';
-import { type Event, type NotifierStack, notifierStack, SECRET, succeeded } from '../test/notifier-stack.ts';
+import { deliveriesOf, url } from '../test/deliveries.ts';
+import { type NotifierStack, notifierStack, SECRET, succeeded } from '../test/notifier-stack.ts';
 import { inTurn, type ReceivedRequest, receiver, status } from '../test/receiver.ts';
-import type { Notifier } from './composition.ts';
 
 let stack: NotifierStack;
 before(async () => {
@@ -15,35 +15,7 @@ before(async () => {
 });
 after(() => stack[Symbol.asyncDispose]());
 
-async function withNotifier<T>(
-  settings: Readonly<Record<string, string>>,
-  work: (notifier: Notifier) => Promise<T>,
-): Promise<T> {
-  const notifier = await stack.notifier(settings);
-  try {
-    return await work(notifier);
-  } finally {
-    await notifier.stop();
-  }
-}
-
-async function statusOf(event: Event): Promise<{ status: string; tries: number } | undefined> {
-  const [row] = await stack.database.sql<{ status: string; tries: number }[]>`
-    select status, tries from notifier.deliveries
-    where org_id = ${event.orgId ?? ''} and run_id = ${event.runId ?? ''} and seq = ${event.seq ?? 0}`;
-  return row && { ...row };
-}
-
-const ended = (event: Event) =>
-  until('the delivery ended', async () => {
-    const row = await statusOf(event);
-    return row === undefined || row.status === 'pending' ? null : row;
-  });
-
-const confirmations = (event: Event, count: number) =>
-  until('the event was confirmed', () => stack.confirmed.filter((id) => id === event.outboxId).length >= count);
-
-const url = (port: number) => `http://127.0.0.1:${port}/hook`;
+const { withNotifier, statusOf, ended, confirmations } = deliveriesOf(() => stack);
 
 test('an event reaches the webhook once, signed, and is confirmed to the scheduler', async () => {
   await using server = await receiver(status(200));
@@ -219,57 +191,6 @@ test('a registry that is away postpones a try and costs none', async () => {
     });
     await stack.registry.start();
     assert.deepEqual(await ended(event), { status: 'delivered', tries: 1 });
-  });
-});
-
-async function faultsOf(event: Event): Promise<string[]> {
-  const rows = await stack.database.sql<{ error: string }[]>`
-    select t.error from notifier.delivery_tries t join notifier.deliveries d using (org_id, delivery_id)
-    where d.org_id = ${event.orgId ?? ''} and d.run_id = ${event.runId ?? ''} order by t.try`;
-  return rows.map(({ error }) => error);
-}
-
-test('a host the organization took from its list while the run went on gets nothing, and the record says why', async () => {
-  await using server = await receiver(status(200));
-  const orgId = newId('org');
-  const first = succeeded(url(server.port), { orgId });
-  await withNotifier({ WEBHOOK_RETRY_MS: '10' }, async () => {
-    stack.setWebhookHosts(orgId, ['127.0.0.1', 'hooks.example']);
-    await stack.emit(first);
-    assert.deepEqual(await ended(first), { status: 'delivered', tries: 1 });
-    stack.setWebhookHosts(orgId, ['*.example']);
-    // Told on the same connection before the event is: the answer above is forgotten, well before its half minute.
-    const second = succeeded(url(server.port), { orgId });
-    await stack.emit(second);
-    assert.deepEqual(await ended(second), { status: 'exhausted', tries: 2 });
-    assert.deepEqual(await faultsOf(second), ['host_not_allowed', 'host_not_allowed']);
-    assert.equal(server.requests.length, 1);
-    stack.setWebhookHosts(orgId, []);
-    const third = succeeded(url(server.port), { orgId });
-    await stack.emit(third);
-    assert.deepEqual(await ended(third), { status: 'delivered', tries: 1 });
-  });
-});
-
-test('a change of the hosts that nobody heard of counts once the bus is there again', async () => {
-  await using server = await receiver(status(200));
-  const orgId = newId('org');
-  await withNotifier({ WEBHOOK_RETRY_MS: '10' }, async () => {
-    const first = succeeded(url(server.port), { orgId });
-    await stack.emit(first);
-    assert.deepEqual(await ended(first), { status: 'delivered', tries: 1 });
-    await stack.nats.kill();
-    stack.setWebhookHosts(orgId, ['hooks.example'], false);
-    await stack.nats.restart();
-    const second = succeeded(url(server.port), { orgId });
-    await until('the bus takes it', () =>
-      stack.emit(second).then(
-        () => true,
-        () => false,
-      ),
-    );
-    assert.deepEqual(await ended(second), { status: 'exhausted', tries: 2 });
-    assert.deepEqual(await faultsOf(second), ['host_not_allowed', 'host_not_allowed']);
   });
 });
 
