@@ -1,5 +1,6 @@
-// Requests that wait for a run to finish or to ask, or that follow all its changes. A wait ends by a pushed view; in case pushes stop (their node died,
-// froze or lost the run's shard) the run is watched anew, at once when its node is lost and every few seconds anyway.
+// Requests that wait for a run to finish or to ask, or that follow all its changes. A wait ends by a pushed view; in case
+// pushes stop (their node died, froze or lost the run's shard) the run is watched anew, at once when its node is lost and
+// every few seconds anyway.
 import type { Clock, Timer } from '@methods/base/clock';
 import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import { isFinished } from '../views/run-view.ts';
