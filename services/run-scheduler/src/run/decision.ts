@@ -13,7 +13,8 @@ export type Decision =
   | { readonly kind: 'refused'; readonly code: RefusalCode };
 
 /**
- * `stale_attempt`: the token is not the run's. `out_of_order`: an earlier report is missing. `not_queued`,
+ * `stale_attempt`: the token is not the run's. `out_of_order`: an earlier report is missing. `too_much_recorded`: the
+ * records of the run's steps would become larger than a run may be. `not_queued`,
  * `not_due`, `exists`: the moment for it has passed; only the run's own node ever sees these.
  */
 export type RefusalCode =
@@ -23,6 +24,7 @@ export type RefusalCode =
   | 'not_due'
   | 'stale_attempt'
   | 'out_of_order'
+  | 'too_much_recorded'
   | 'run_not_waiting'
   | 'run_finished'
   | 'question_changed';

@@ -94,6 +94,7 @@ const refusal: Record<RefusalCode, string> = {
   not_due: '!not due',
   stale_attempt: '!stale',
   out_of_order: '!order',
+  too_much_recorded: '!too much',
   run_not_waiting: '!not waiting',
   run_finished: '!finished',
   question_changed: '!question',

@@ -52,6 +52,19 @@ describe('what a worker reports', () => {
     return { case: 'stepRecord', value: { ...of(seq), step, outJson: '{"n":1}', logTail: 'said', ...more } };
   }
 
+  test('records that grow without end are refused, and the run can still be ended', async () => {
+    const checks = Array.from({ length: 30_000 }, () => ({ name: 'a', phase: 'code', status: 'passed' }));
+    const large = (seq: number) =>
+      stepRecord(seq, `step_${seq}`, {
+        step: { path: `step_${seq}`, kind: 'node', status: StepStatus.SUCCEEDED, checks },
+      });
+    assert.deepEqual([await say(large(1)), await say(large(2))], ['ack 1', 'ack 2']);
+    assert.equal(await say(large(3)), 'invalid_request 3');
+    assert.equal(await say(stepRecord(3, 'small')), 'ack 3');
+    assert.equal(await say(finish(4)), 'ack 4');
+    assert.equal((await stored())?.steps.length, 3);
+  });
+
   function finish(seq: number, resultJson = '{}'): Init {
     return { case: 'finish', value: { ...of(seq), status: RunStatus.SUCCEEDED, resultJson } };
   }

@@ -66,6 +66,9 @@ function reply(outcome: TellOutcome, runId: string, token: string, seq: number):
     return refusal(runId, token, seq, 'invalid_request', 'The report holds a value that cannot be stored.');
   }
   if (outcome.code === 'out_of_order') return null;
+  if (outcome.code === 'too_much_recorded') {
+    return refusal(runId, token, seq, 'invalid_request', 'The records of the steps are larger than a run may be.');
+  }
   return refusal(runId, token, seq, 'stale_attempt', 'Another attempt holds this run.');
 }
 

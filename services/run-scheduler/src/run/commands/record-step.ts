@@ -1,6 +1,7 @@
 // Precondition: running, the right token, the next report. Recording goes on after a cancel was asked for: the
 // step did happen.
-import { changed, type Decision } from '../decision.ts';
+import { changed, type Decision, refused } from '../decision.ts';
+import { fitsBeside } from '../recorded-size.ts';
 import { admitReport } from '../reports.ts';
 import type { Run } from '../run.ts';
 import type { RecordStep } from '../run-command.ts';
@@ -13,6 +14,7 @@ export function recordStep(run: Run | null, command: RecordStep): Decision {
   const summary = { ...step, attempt: admitted.run.attempts };
   // A step whose out was withheld runs again after a resume and replaces its first record.
   const others = admitted.run.steps.filter((known) => known.path !== step.path);
+  if (!fitsBeside(others, summary)) return refused('too_much_recorded');
   return changed(
     { ...admitted.run, lastSeq: seq, folderId, steps: [...others, summary] },
     [],

@@ -1,0 +1,26 @@
+// How much the records of a run's steps hold: all of them stay in memory with their run, so there must be an end to it.
+import type { StepSummary } from './run.ts';
+
+/** Four times what a message can show of a run. */
+const RECORDED_MAX = 16 * 1024 * 1024;
+/** So small a record needs no look at the others: as many as a run may have stay far below the bound. */
+const SMALL = 4_096;
+/** Of a record or check, beside its texts. */
+const OBJECT_SIZE = 200;
+
+/** Whether a step's record may stand beside those recorded before. Sizes are in characters. */
+export function fitsBeside(others: readonly StepSummary[], step: StepSummary): boolean {
+  let size = sizeOf(step);
+  if (size <= SMALL) return true;
+  for (const other of others) size += sizeOf(other);
+  return size <= RECORDED_MAX;
+}
+
+function sizeOf({ path, kind, checks, error }: StepSummary): number {
+  let size = OBJECT_SIZE + path.length + kind.length;
+  if (error !== null) size += error.kind.length + error.message.length;
+  for (const { name, phase, status, message } of checks) {
+    size += OBJECT_SIZE + name.length + phase.length + status.length + message.length;
+  }
+  return size;
+}
