@@ -53,6 +53,8 @@ export class WorkerSession {
   slots = 0;
   queues: readonly QueueKey[] = [];
   leaving = false;
+  /** Attempts that nobody here granted, held on this worker's word alone: no more than its last list has. */
+  private claimed: ReadonlySet<string> = new Set();
   private free = 0;
 
   constructor(
@@ -114,6 +116,17 @@ export class WorkerSession {
   private checkHeld(runs: readonly { readonly token: string }[]): void {
     if (runs.length > HELD_PER_SLOT * this.slots + HELD_SPARE) throw new RangeError('more runs than a worker can hold');
     for (const { token } of runs) if (token.length > TOKEN_CHARACTERS_MAX) throw new RangeError('no attempt token');
+  }
+
+  /** The attempts of the last list that its node took its word for; those of the list before that are given up by it. */
+  replaceClaimed(claimed: ReadonlySet<string>): string[] {
+    const gone = [...this.claimed].filter((token) => !claimed.has(token));
+    this.claimed = claimed;
+    return gone;
+  }
+
+  hasClaimed(token: string): boolean {
+    return this.claimed.has(token);
   }
 
   /** For a grant: false when every place the worker gave is taken already. */

@@ -311,6 +311,20 @@ describe('workers of a node', () => {
     assert.equal(held.get(token), undefined);
   });
 
+  test('runs held on the word of a worker alone are those of its last list, and granted ones stay', () => {
+    const named = (count: number) => heldRuns(count).map((run) => ({ ...run, token: `n${nextToken++}` }));
+    const stream = new Stream(sessions).hello({ held: named(50) });
+    stream.credits(1);
+    headOf(1);
+    const granted = grant(offers[0] as ClaimOffer);
+    const kept = named(1);
+    for (let i = 0; i < 20; i++) stream.says({ case: 'heartbeat', value: { runs: [...kept, ...named(50)] } });
+    assert.equal(held.size, 52);
+    assert.ok(held.get(granted.token) && held.get(kept[0]?.token ?? ''));
+    stream.says({ case: 'heartbeat', value: { runs: [granted] } });
+    assert.equal(held.size, 1);
+  });
+
   test('a cancel is told at once, and the next heartbeat that names the run goes to its owner at once', () => {
     const stream = new Stream(sessions).hello();
     stream.credits(1);

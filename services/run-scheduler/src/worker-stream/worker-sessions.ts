@@ -48,6 +48,7 @@ export class WorkerSessions implements WorkerSessionHost {
     const { heartbeatMs, leaseMs, nodeId } = this.options;
     session.send({ item: { case: 'welcome', value: { heartbeatMs, leaseMs, nodeId } } });
     for (const { runId, token } of hello.held) this.adopt(session, runId, token);
+    session.replaceClaimed(new Set(hello.held.map(({ token }) => token)));
     this.options.owners.workerSeen({ session: session.id, orgId: session.orgId, held: hello.held });
     this.options.waiters.register(session.id, session.queues);
     this.options.logger.info({ worker: session.id, org: session.orgId, slots: hello.slots }, 'worker connected');
@@ -82,8 +83,10 @@ export class WorkerSessions implements WorkerSessionHost {
 
   heartbeat(session: WorkerSession, runs: readonly { runId: string; token: string }[]): void {
     const cancelled: { runId: string; token: string }[] = [];
+    const claimed = new Set<string>();
     for (const { runId, token } of runs) {
       const held = this.options.held.get(token);
+      if (held === undefined || session.hasClaimed(token)) claimed.add(token);
       // A grant this node does not know of: it takes the worker's word, and the owner refuses what is over.
       if (held === undefined) this.adopt(session, runId, token);
       else if (held.orgId === session.orgId) this.options.held.heard(token);
@@ -91,7 +94,13 @@ export class WorkerSessions implements WorkerSessionHost {
       cancelled.push({ runId, token });
       this.options.owners.heartbeatNow(held);
     }
+    // A worker names all it holds each time: without this, one that names others each time would fill this node.
+    for (const token of session.replaceClaimed(claimed)) this.forgetClaimed(session, token);
     session.send({ item: { case: 'heartbeatReply', value: { cancelled, stale: [] } } });
+  }
+
+  private forgetClaimed(session: WorkerSession, token: string): void {
+    if (this.options.held.get(token)?.session === session.id) this.options.held.remove(token);
   }
 
   private adopt(session: WorkerSession, runId: string, token: string): void {
