@@ -3,13 +3,14 @@ import type { JsonValue } from '../json.ts';
 import { type Pattern, PatternError } from '../types/pattern.ts';
 import { BOOLEAN, listOf, STRING, type Type } from '../types/type.ts';
 import { ExpressionProblem } from './expression-tree.ts';
+import { containsText, splitText } from './find-text.ts';
 import type { CompiledMethodCall, MethodCall } from './method-call.ts';
 import { charge, chargeText, ExpressionError, expectNumber, expectText } from './runtime.ts';
 
 type TextMethod = (call: MethodCall) => CompiledMethodCall<string>;
 
 export const TEXT_METHODS: ReadonlyMap<string, TextMethod> = new Map<string, TextMethod>([
-  ['includes', (call) => withText(call, BOOLEAN, (text, part) => text.includes(part))],
+  ['includes', (call) => withText(call, BOOLEAN, containsText)],
   ['startsWith', (call) => withText(call, BOOLEAN, (text, part) => text.startsWith(part))],
   ['endsWith', (call) => withText(call, BOOLEAN, (text, part) => text.endsWith(part))],
   ['toLowerCase', (call) => changed(call, (text) => text.toLowerCase())],
@@ -33,7 +34,9 @@ function withText(
     type,
     run: (frame, text) => {
       chargeText(frame, text.length);
-      return apply(text, expectText(part.run(frame), call.place(0)));
+      const wanted = expectText(part.run(frame), call.place(0));
+      chargeText(frame, Math.min(wanted.length, text.length));
+      return apply(text, wanted);
     },
   };
 }
@@ -57,7 +60,9 @@ function split(call: MethodCall): ReturnType<TextMethod> {
     run: (frame, text) => {
       chargeText(frame, text.length);
       // One more than the fuel can pay for: enough to notice, without making millions of pieces first.
-      const pieces = text.split(expectText(separator.run(frame), call.place(0)), frame.fuel + 1);
+      const wanted = expectText(separator.run(frame), call.place(0));
+      chargeText(frame, Math.min(wanted.length, text.length));
+      const pieces = splitText(text, wanted, frame.fuel + 1);
       charge(frame, pieces.length);
       return pieces;
     },
@@ -87,7 +92,8 @@ function replaceAll(call: MethodCall): ReturnType<TextMethod> {
       const wanted = expectText(search.run(frame), call.place(0));
       const inserted = expectText(replacement.run(frame), call.place(1));
       chargeText(frame, text.length);
-      const pieces = text.split(wanted, frame.fuel + 1);
+      chargeText(frame, Math.min(wanted.length, text.length));
+      const pieces = splitText(text, wanted, frame.fuel + 1);
       charge(frame, pieces.length);
       // The length is known before the text is made: replacing one letter by a long text could exhaust the memory.
       chargeText(frame, text.length + (pieces.length - 1) * (inserted.length - wanted.length));
