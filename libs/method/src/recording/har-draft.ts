@@ -1,5 +1,6 @@
 // Owns the draft of a HAR recording: its steps in order, the login that is left out, and the method around them.
 import { NameBook, snakeName } from '../draft/names.ts';
+import { containsText } from '../expression/find-text.ts';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, objectOf, ownField } from '../json.ts';
 import { stepNameOf } from './http-address.ts';
 import { type HttpDraft, httpDraft } from './http-step.ts';
@@ -92,7 +93,7 @@ function loginOf(selected: readonly SelectedExchange[], { steps, values }: HarSt
     const answers = JSON.stringify(exchange.answers);
     return selected.slice(index + 1).some(({ headers }) => {
       const token = headers.get('authorization')?.split(' ').at(-1) ?? headers.get('x-auth-token') ?? '';
-      return token.length >= 8 && answers.includes(JSON.stringify(token).slice(1, -1));
+      return token.length >= 8 && containsText(answers, JSON.stringify(token).slice(1, -1));
     });
   });
 }

@@ -50,6 +50,15 @@ const HOSTILE: Readonly<Record<string, string>> = {
     ...post('{}'),
     request: { method: 'GET', url: `https://a.example.com/${'a1/'.repeat(100_000)}` },
   }),
+  'a query of one long word': log(post(JSON.stringify({ query: `mutation { a }${'pass'.repeat(15_000)}` }))),
+  'a token that is hard to find': log(post('{"password":"hunter22"}', JSON.stringify({ t: 'a'.repeat(2_000_000) })), {
+    ...post('{}'),
+    request: {
+      method: 'GET',
+      url: 'https://a.example.com/y',
+      headers: [{ name: 'authorization', value: `Bearer ${'a'.repeat(300_000)}b${'a'.repeat(300_000)}` }],
+    },
+  }),
   'endless redirects': log(
     ...Array.from({ length: 2_000 }, () => ({ ...post('{}'), response: { status: 302, redirectURL: '/x' } })),
   ),

@@ -28,11 +28,17 @@ export function looksSecret(value: string): boolean {
   return value.length < 10_000 && (JWT.test(value) || ISSUED_KEY.test(value));
 }
 
-const INLINE = /(?:pass\w*|pwd|token|secret)\w*\\?["']?\s*[:=]\s*\\?["']/i;
+const CREDENTIAL_WORD = /pass|pwd|token|secret/i;
+const GIVEN_TEXT = /\\?["']?\s*[:=]\s*\\?["']/y;
 
 /** True for code or text that holds a credential within itself. */
 export function holdsSecret(text: string): boolean {
-  return INLINE.test(text);
+  // Word by word: one pattern for all of it would start anew at every letter of a long word.
+  for (const { 0: word, index } of text.matchAll(/\w+/g)) {
+    GIVEN_TEXT.lastIndex = index + word.length;
+    if (CREDENTIAL_WORD.test(word) && GIVEN_TEXT.test(text)) return true;
+  }
+  return false;
 }
 
 /** An address as it may be shown and kept: without user, password, and parameters that carry a credential. */
