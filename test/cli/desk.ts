@@ -26,8 +26,14 @@ export class Desk {
     readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  /** With `display` the command opens a browser, which is a file here. */
-  static async make({ display = true }: { readonly display?: boolean } = {}): Promise<Desk> {
+  /** With `display` the command opens a browser, which is a file here; `bus` is the address of a session's own bus. */
+  static async make({
+    display = true,
+    bus,
+  }: {
+    readonly display?: boolean;
+    readonly bus?: string;
+  } = {}): Promise<Desk> {
     const folder = await CliFolder.make();
     const bin = join(folder.dir, 'bin');
     mkdirSync(bin);
@@ -37,7 +43,8 @@ export class Desk {
     );
     chmodSync(join(bin, 'xdg-open'), 0o755);
     const path = `${bin}:${process.env.PATH}`;
-    return new Desk(folder, { PATH: path, METHODS_TOKEN_STORE: 'file', ...(display ? { DISPLAY: ':7' } : {}) });
+    const store = bus === undefined ? { METHODS_TOKEN_STORE: 'file' } : { DBUS_SESSION_BUS_ADDRESS: bus };
+    return new Desk(folder, { PATH: path, ...store, ...(display ? { DISPLAY: ':7' } : {}) });
   }
 
   async run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CliEnd> {

@@ -18,7 +18,8 @@ export async function buildPackage(dist: string): Promise<string[]> {
   const code = join(dist, 'lib/methods');
   const { metafile } = await build({
     absWorkingDir: CLI,
-    entryPoints: ['src/main.ts'],
+    // The second is a process of its own, started by its place beside the code.
+    entryPoints: { main: 'src/main.ts', 'keyring-process': 'src/sign-in/keyring-process.js' },
     outdir: code,
     bundle: true,
     splitting: true,

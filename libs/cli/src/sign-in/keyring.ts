@@ -1,42 +1,74 @@
 // The keyring of the system, where it has one: macOS, Windows, and a Linux desktop with a secret service.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
-const SERVICE = 'methods';
+const PROCESS = fileURLToPath(new URL('./keyring-process.js', import.meta.url));
+/** A bus without a keyring behind it says nothing at all. */
+const OPEN_MS = 5_000;
 /** A locked keyring asks its user; one that never answers is no keyring. */
-const TIME_MAX_MS = 60_000;
+const ANSWER_MS = 60_000;
 
 export interface KeyringEntry {
+  /** null: nothing is kept there. */
   read(): Promise<string | null>;
   /** False: it does not take it, for example because it is too long. */
   write(text: string): Promise<boolean>;
   remove(): Promise<void>;
 }
 
-/** null: there is no keyring here. */
-export async function keyringEntry(account: string): Promise<KeyringEntry | null> {
-  try {
-    const { AsyncEntry } = await import('@napi-rs/keyring');
-    // The kernel's keyring would do too, but forgets everything when the machine starts again.
-    const entry = new AsyncEntry(SERVICE, account, { linux: { store: 'secret-service' as never } });
-    return {
-      read: async () => (await quietly(() => entry.getPassword(AbortSignal.timeout(TIME_MAX_MS)))) ?? null,
-      write: async (text) => {
-        const done = await quietly(() => entry.setPassword(text, AbortSignal.timeout(TIME_MAX_MS)).then(() => true));
-        return done === true;
-      },
-      remove: async () => {
-        await quietly(() => entry.deletePassword(AbortSignal.timeout(TIME_MAX_MS)));
-      },
-    };
-  } catch {
-    return null;
-  }
-}
+/** Of this process: what did not answer once is not waited for again. */
+let silent = false;
 
 /** An error of the keyring is as good as no keyring: the file takes over. */
-async function quietly<T>(work: () => Promise<T>): Promise<T | undefined> {
+export function keyringEntry(account: string): KeyringEntry {
+  return {
+    read: async () => {
+      const text = await done({ action: 'read', account });
+      return typeof text === 'string' ? text : null;
+    },
+    write: async (text) => (await done({ action: 'write', account, text })) !== undefined,
+    remove: async () => {
+      await done({ action: 'remove', account });
+    },
+  };
+}
+
+interface Work {
+  readonly action: 'read' | 'write' | 'remove';
+  readonly account: string;
+  readonly text?: string;
+}
+
+/** What came of it; undefined: nothing. */
+async function done(work: Work): Promise<unknown> {
+  if (silent) return undefined;
+  const child = spawn(process.execPath, [PROCESS], { stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
+  // A process that waits for the bus hears of no end but this.
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  let timer = setTimeout(tooLate, OPEN_MS);
+  function tooLate(): void {
+    silent = true;
+    kill();
+  }
   try {
-    return await work();
-  } catch {
-    return undefined;
+    const lines: string[] = [];
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (lines.push(line) > 1) return;
+      clearTimeout(timer);
+      timer = setTimeout(tooLate, ANSWER_MS);
+    });
+    // It may have ended before it was told anything.
+    child.stdin.on('error', () => {});
+    child.stdin.end(JSON.stringify(work));
+    const code = await new Promise<number | null>((resolve) => {
+      child.on('error', () => resolve(null));
+      child.on('close', resolve);
+    });
+    return code === 0 && lines[1] !== undefined ? (JSON.parse(lines[1]) as unknown) : undefined;
+  } finally {
+    clearTimeout(timer);
+    process.off('exit', kill);
   }
 }

@@ -26,7 +26,7 @@ afterEach(() => rmSync(stateDir, { recursive: true }));
 
 /** A keyring with room for so many characters. */
 function keyringOf(entries: Map<string, string>, room = Number.POSITIVE_INFINITY) {
-  return async (account: string) => ({
+  return (account: string) => ({
     read: async () => entries.get(account) ?? null,
     write: async (text: string) => text.length <= room && entries.set(account, text) !== undefined,
     remove: async () => {

@@ -27,12 +27,12 @@ export type SignInPlace = 'keyring' | 'file';
 export class SignInStore {
   constructor(
     private readonly config: Pick<Config, 'stateDir' | 'keyring'>,
-    private readonly openKeyring: (account: string) => Promise<KeyringEntry | null> = keyringEntry,
+    private readonly openKeyring: (account: string) => KeyringEntry = keyringEntry,
   ) {}
 
   /** null: nobody is signed in there, or what is kept cannot be read any more. */
   async read(issuer: string, server: string): Promise<SignIn | null> {
-    const inKeyring = await (await this.keyring(issuer, server))?.read();
+    const inKeyring = await this.keyring(issuer, server)?.read();
     const text = inKeyring ?? (await readFile(this.file(issuer, server), 'utf8').catch(() => null));
     const kept = text === null ? null : signInOf(text);
     return kept !== null && kept.issuer === issuer && kept.server === server ? kept : null;
@@ -42,7 +42,7 @@ export class SignInStore {
   async write(signIn: SignIn): Promise<SignInPlace> {
     const { issuer, server } = signIn;
     const text = JSON.stringify(signIn);
-    const keyring = await this.keyring(issuer, server);
+    const keyring = this.keyring(issuer, server);
     if (keyring !== null && (await keyring.write(text))) {
       await rm(this.file(issuer, server), { force: true });
       return 'keyring';
@@ -60,7 +60,7 @@ export class SignInStore {
   }
 
   async remove(issuer: string, server: string): Promise<void> {
-    await (await this.keyring(issuer, server))?.remove();
+    await this.keyring(issuer, server)?.remove();
     await rm(this.file(issuer, server), { force: true });
   }
 
@@ -69,7 +69,7 @@ export class SignInStore {
     return `${this.file(issuer, server)}.lock`;
   }
 
-  private async keyring(issuer: string, server: string) {
+  private keyring(issuer: string, server: string): KeyringEntry | null {
     return this.config.keyring ? this.openKeyring(`${issuer} ${server}`) : null;
   }
 
