@@ -6,6 +6,7 @@ import { EXIT, type ExitCode } from './command/exit-code.ts';
 import { commandHelp, programHelp } from './command/help.ts';
 import { COMMANDS } from './commands.ts';
 import { readConfig } from './config.ts';
+import { endOfProcess } from './terminal/end-of-process.ts';
 import { Output } from './terminal/output.ts';
 
 /** How long a command may take to end in order after the first interrupt. */
@@ -13,6 +14,7 @@ const STOP_MS = 15_000;
 
 const config = readConfig();
 const interrupt = new AbortController();
+const end = endOfProcess();
 
 function outputFor(json: boolean, quiet: boolean): Output {
   const { stdin, stdout, stderr } = process;
@@ -56,18 +58,23 @@ async function main(): Promise<ExitCode> {
     return await runCommand(words);
   } catch (error) {
     if (interrupt.signal.aborted) return EXIT.interrupted;
-    const output = outputFor(words.includes('--json'), false);
-    const debug = words.includes('--debug');
-    if (error instanceof CommandError) {
-      output.error(error);
-      if (debug) process.stderr.write(stacksOf(error));
-      return error.exitCode;
-    }
-    const hint = debug ? undefined : 'the same with --debug shows where it comes from';
-    output.error({ code: 'internal', message: `this is a fault of methods: ${String(error)}`, hint });
-    if (debug) process.stderr.write(stacksOf(error));
-    return EXIT.failed;
+    return told(error, words);
   }
+}
+
+/** Says what is wrong; where it comes from only with --debug. */
+function told(error: unknown, words: readonly string[]): ExitCode {
+  const output = outputFor(words.includes('--json'), false);
+  const debug = words.includes('--debug');
+  if (error instanceof CommandError) {
+    output.error(error);
+    if (debug) process.stderr.write(stacksOf(error));
+    return error.exitCode;
+  }
+  const hint = debug ? undefined : 'the same with --debug shows where it comes from';
+  output.error({ code: 'internal', message: `this is a fault of methods: ${String(error)}`, hint });
+  if (debug) process.stderr.write(stacksOf(error));
+  return EXIT.failed;
 }
 
 /** Of the error and what caused it; nothing else of them, for what they hold may be a secret. */
@@ -77,22 +84,33 @@ function stacksOf(error: unknown): string {
   return `${stacks.join('\ncaused by ')}\n`;
 }
 
+function stop(): void {
+  if (interrupt.signal.aborted) return;
+  interrupt.abort();
+  setTimeout(() => end(EXIT.interrupted), STOP_MS).unref();
+}
+
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    // The second is from somebody who has waited long enough; steps die with this process.
-    if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
-    interrupt.abort();
-    setTimeout(() => process.exit(EXIT.interrupted), STOP_MS).unref();
+    // The second is from somebody who has waited long enough; steps die with this process. A terminal that goes sends
+    // several, and nobody is there any more who waits.
+    if (interrupt.signal.aborted && signal !== 'SIGHUP') end(EXIT.interrupted);
+    stop();
   });
 }
-// A reader that has gone (`methods … | head`) is no fault of ours.
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed));
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that has gone (`methods … | head`) is no fault of ours; a terminal that has gone is an interrupt.
+    if (error.code === 'EPIPE') end(EXIT.done);
+    if (error.code !== 'EIO' && !interrupt.signal.aborted) end(EXIT.failed);
+    stop();
+  });
 }
+process.on('uncaughtException', (error) => end(told(error, process.argv.slice(2))));
 
 // Timers of the executor keep no process alive, and a wait or a delay between tries is nothing but a timer.
 setInterval(() => {}, 1 << 30);
 const code = await main();
 // An idle connection or a runner's pipe must not keep the command; what was written must get out first.
 await new Promise((written) => process.stdout.write('', written));
-process.exit(code);
+end(code);

@@ -1,10 +1,10 @@
 // The app's key: made, and put into its `.env` without being shown. An older one is replaced only where that is wanted.
 import { basename } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import type { CommandContext } from '../command/command.ts';
 import { UsageError } from '../command/command-error.ts';
 import { makeKey, revokeKey, type ServerKey } from '../keys/key-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
+import { askLine } from '../terminal/ask-line.ts';
 import { type EnvFile, KEY_VARIABLE } from './env-file.ts';
 
 const NAME_CHARACTERS_MAX = 200;
@@ -25,14 +25,8 @@ export async function wantsKey(
 ): Promise<boolean> {
   if (!(await env.hasKey()) || replace) return true;
   if (!output.interactive) return false;
-  const lines = createInterface({ input: output.streams.stdin, output: output.streams.stdout });
-  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  try {
-    const question = `${shown} has ${KEY_VARIABLE} already. Put a new key in its place? (y/N) `;
-    return /^y(es)?$/i.test((await lines.question(question, { signal: interrupted })).trim());
-  } finally {
-    lines.close();
-  }
+  const question = `${shown} has ${KEY_VARIABLE} already. Put a new key in its place? (y/N) `;
+  return /^y(es)?$/i.test((await askLine(question, output, interrupted)) ?? '');
 }
 
 /** A key that could not be written is revoked: nobody has it. @throws CommandError */

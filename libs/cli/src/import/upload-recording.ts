@@ -2,7 +2,6 @@
 // connection breaks, tus 1.0), and the end of the build.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,6 +9,8 @@ import { CommandError } from '../command/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { getMethod, type ServerMethod } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
+import { ServerRefusal } from '../server/server-refusal.ts';
+import { readJson } from '../server/server-request.ts';
 
 export interface UploadedRecording {
   readonly method: ServerMethod;
@@ -27,73 +28,82 @@ interface UploadState {
   readonly method: { readonly id: string } | null;
 }
 
+interface Recording {
+  readonly file: string;
+  readonly size: number;
+  /** Hex. */
+  readonly sha256: string;
+  readonly name: string | undefined;
+}
+
 const UPLOADS = '/api/workflow-uploads';
 const TUS = { 'tus-resumable': '1.0.0' };
 const TRIES_MAX = 5;
+const OFFSET_MS_MAX = 30_000;
 /** A build has no message for us; it takes seconds. */
 const LOOK_MS = 500;
 const BUILD_MS_MAX = 300_000;
 
-/** @throws CommandError `not_found`, `upload_broken`, `build_failed`, `build_late`, and those of ServerApi. */
+/** @throws CommandError `not_found`, `upload_broken`, `bad_reply`, `build_failed`, `build_late`, and those of ServerApi. */
 export async function uploadRecording(
   api: ServerApi,
   file: string,
   name: string | undefined,
   signal: AbortSignal,
 ): Promise<UploadedRecording> {
-  const { size, sha256 } = await look(file);
-  // The key follows from the bytes: a repeat after a lost reply goes on with the same upload.
-  const { value } = await api.send<Link>(
-    'POST',
-    UPLOADS,
-    {
-      idempotency_key: `recording-${sha256}`,
-      file_name: basename(file),
-      content_type: 'application/json',
-      size,
-      ...(name === undefined ? {} : { display_name: name }),
-    },
-    { idempotent: true },
-  );
-  const { id, token, state } = value.upload;
-  if (state === 'waiting') await sendBytes(`${api.baseUrl}${UPLOADS}/${id}/content`, token, { file, size, signal });
-  return { method: await built(api, id, signal), created: value.created };
+  const recording = { file, name, ...(await look(file)) };
+  const link = await askLink(api, recording);
+  if (link.upload.state === 'waiting') await sendBytes(api, link, recording, signal);
+  return { method: await built(api, link.upload.id, signal), created: link.created };
 }
 
 async function look(file: string): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256');
+  let size = 0;
   try {
-    const { size } = await stat(file);
-    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+    for await (const chunk of createReadStream(file)) {
+      hash.update(chunk as Buffer);
+      size += (chunk as Buffer).length;
+    }
     return { size, sha256: hash.digest('hex') };
   } catch (error) {
     throw new CommandError('not_found', `cannot read ${file}: ${reasonOf(error as NodeJS.ErrnoException)}`);
   }
 }
 
-interface Bytes {
-  readonly file: string;
-  readonly size: number;
-  readonly signal: AbortSignal;
+/** The key follows from the bytes: a repeat goes on with the same upload, and gets another token for it. */
+async function askLink(api: ServerApi, { file, size, sha256, name }: Recording): Promise<Link> {
+  const body = {
+    idempotency_key: `recording-${sha256}`,
+    file_name: basename(file),
+    content_type: 'application/json',
+    size,
+    ...(name === undefined ? {} : { display_name: name }),
+  };
+  const { value } = await api.send<Link>('POST', UPLOADS, body, { idempotent: true });
+  const { id, token, state } = Object(value?.upload);
+  // What is no word could not stand in the header of a request.
+  const isWord = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
+  if (typeof id === 'string' && typeof state === 'string' && isWord) return value;
+  throw new CommandError('bad_reply', `the server at ${api.baseUrl} gives no link for the recording`);
 }
 
-async function sendBytes(url: string, token: string, { file, size, signal }: Bytes): Promise<void> {
-  const headers = { ...TUS, authorization: `WorkflowUpload ${token}` };
+/** What passes by itself is tried again; a link that has ended is asked for anew; any other refusal is told at once. */
+async function sendBytes(api: ServerApi, first: Link, recording: Recording, signal: AbortSignal): Promise<void> {
+  let link = first;
   let cause: unknown = null;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     if (tries > 0) await pause(tries * 500, undefined, { signal });
     try {
-      const at = await fetch(url, { method: 'HEAD', headers, signal });
-      const offset = Number(at.headers.get('upload-offset') ?? Number.NaN);
-      if (at.ok && offset === size) return;
-      const body = Readable.toWeb(createReadStream(file, { start: offset }));
-      const patch = { 'content-type': 'application/offset+octet-stream', 'upload-offset': String(offset) };
-      const init = { method: 'PATCH', headers: { ...headers, ...patch }, body, duplex: 'half', signal };
-      const reply = await fetch(url, init as unknown as RequestInit);
-      if (reply.ok && Number(reply.headers.get('upload-offset')) === size) return;
-      cause = new Error(`the server answered ${reply.status}`);
+      const refused = await sendRest(api, link.upload, recording, signal);
+      if (refused === null) return;
+      const { status } = refused;
+      if (status === 401) link = await askLink(api, recording);
+      else if (!isPassing(status)) throw new ServerRefusal(status, await readJson(refused).catch(() => null));
+      cause = new Error(`the server answered ${status}`);
+      await refused.body?.cancel();
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || error instanceof CommandError) throw error;
       cause = error;
     }
   }
@@ -101,6 +111,42 @@ async function sendBytes(url: string, token: string, { file, size, signal }: Byt
     cause,
     hint: 'the same command goes on where it stopped',
   });
+}
+
+/** Null: the server has all of it; else the reply that says otherwise. */
+async function sendRest(
+  api: ServerApi,
+  { id, token }: Link['upload'],
+  { file, size }: Recording,
+  signal: AbortSignal,
+): Promise<Response | null> {
+  const url = `${api.baseUrl}${UPLOADS}/${encodeURIComponent(id)}/content`;
+  const headers = { ...TUS, authorization: `WorkflowUpload ${token}` };
+  const soon = AbortSignal.any([signal, AbortSignal.timeout(OFFSET_MS_MAX)]);
+  // The token and the recording go to this server alone.
+  const redirect = 'manual';
+  const at = await fetch(url, { method: 'HEAD', headers, redirect, signal: soon });
+  if (!at.ok) return at;
+  const offset = offsetIn(at, size);
+  if (offset === size) return null;
+  const body = Readable.toWeb(createReadStream(file, { start: offset, end: size - 1 }));
+  const patch = { 'content-type': 'application/offset+octet-stream', 'upload-offset': String(offset) };
+  const init = { method: 'PATCH', headers: { ...headers, ...patch }, body, duplex: 'half', redirect, signal };
+  const reply = await fetch(url, init as unknown as RequestInit);
+  return reply.ok && offsetIn(reply, size) === size ? null : reply;
+}
+
+function offsetIn({ headers }: Response, size: number): number {
+  const text = headers.get('upload-offset') ?? '';
+  if (/^\d{1,15}$/.test(text) && Number(text) <= size) return Number(text);
+  throw new CommandError('bad_reply', 'the server does not tell how much of the recording it has', {
+    hint: 'is there a proxy in between?',
+  });
+}
+
+/** A server that is busy or falls over, and a piece that another connection sent meanwhile. */
+function isPassing(status: number): boolean {
+  return status < 300 || status >= 500 || status === 408 || status === 409 || status === 429;
 }
 
 async function built(api: ServerApi, id: string, signal: AbortSignal): Promise<ServerMethod> {

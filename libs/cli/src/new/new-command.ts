@@ -1,11 +1,11 @@
 // `methods new`: a commented method to start from.
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import type { Command, CommandContext } from '../command/command.ts';
 import { CommandError, UsageError } from '../command/command-error.ts';
 import { EXIT } from '../command/exit-code.ts';
 import { reasonOf } from '../method-file/method-file.ts';
+import { askLine } from '../terminal/ask-line.ts';
 import { STARTERS, type Starter } from './starters.ts';
 
 const NAME_DEFAULT = 'my-method';
@@ -48,16 +48,11 @@ async function chooseStarter(given: string | undefined, { output, interrupted }:
     return found;
   }
   for (const [index, { kind, summary }] of STARTERS.entries()) output.result(`  ${index + 1} ${kind}: ${summary}`);
-  const lines = createInterface({ input: output.streams.stdin, output: output.streams.stdout });
-  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  try {
-    for (;;) {
-      const typed = (await lines.question('What does its first step do? (1) ', { signal: interrupted })).trim();
-      const starter = STARTERS[Number(typed === '' ? 1 : typed) - 1] ?? starterOf(typed);
-      if (starter !== undefined) return starter;
-    }
-  } finally {
-    lines.close();
+  for (;;) {
+    const typed = await askLine('What does its first step do? (1) ', output, interrupted);
+    if (typed === null) throw new UsageError('no kind was chosen', `name one with --kind: ${KINDS}`);
+    const starter = STARTERS[Number(typed === '' ? 1 : typed) - 1] ?? starterOf(typed);
+    if (starter !== undefined) return starter;
   }
 }
 

@@ -27,7 +27,7 @@ export async function readPage<T>(
     throw new UsageError(`--limit is a number from 1 to ${LIMIT_MAX}`);
   }
   const cursor = line.text('cursor');
-  return api.get<Page<T>>(path, { ...query, limit, ...(cursor === undefined ? {} : { cursor }) });
+  return api.page<T>(path, { ...query, limit, ...(cursor === undefined ? {} : { cursor }) });
 }
 
 /** Says how the list goes on, where it does. */

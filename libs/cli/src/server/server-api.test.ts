@@ -58,6 +58,17 @@ test('a proxy that refuses in its own words is a refusal too, and a reply that i
   assert.equal((await refusal(server.get('/ok'))).code, 'bad_reply');
 });
 
+test('a reply of another shape is told as such, and is no fault of the command', async () => {
+  const replies = ['7', 'null', '"text"', '{"items": {}}', '[]'];
+  for (const reply of replies) {
+    const server = await api((_, response) => response.end(reply));
+    const all = async () => {
+      for await (const _item of server.items('/api/methods')) assert.fail('there are none');
+    };
+    assert.equal((await refusal(all())).code, 'bad_reply', reply);
+  }
+});
+
 test('a busy server is asked again where that does no harm, and only there', async () => {
   const asked: string[] = [];
   const busyOnce = (request: IncomingMessage) => {

@@ -97,13 +97,19 @@ export class ServerApi {
     }
   }
 
+  async page<T>(path: string, query: Query): Promise<Page<T>> {
+    const page = await this.get<Page<T>>(path, query);
+    if (!Array.isArray(page.items)) throw this.unexpected(path);
+    return page;
+  }
+
   /** Newest first, at most `limit`, over as many pages as that takes. */
   async *items<T>(path: string, query: Query = {}, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
     let left = limit;
     let cursor: string | null = null;
     while (left > 0) {
       const more: Query = { ...query, limit: Math.min(left, PAGE_ITEMS_MAX), ...(cursor === null ? {} : { cursor }) };
-      const page: Page<T> = await this.get<Page<T>>(path, more);
+      const page: Page<T> = await this.page<T>(path, more);
       for (const item of page.items.slice(0, left)) yield item;
       left -= page.items.length;
       if (page.next_cursor === null || page.items.length === 0) return;
@@ -136,9 +142,16 @@ export class ServerApi {
     if (status === 204) return { status, headers, value: undefined as T };
     // A proxy refuses in its own words.
     const body = response.ok ? await readJson(response) : await readJson(response).catch(() => null);
+    if (response.ok && (typeof body !== 'object' || body === null)) throw this.unexpected(path);
     if (response.ok) return { status, headers, value: body as T };
     if (status === 401) throw this.unauthorized(path);
     throw new ServerRefusal(status, body);
+  }
+
+  private unexpected(path: string): CommandError {
+    return new CommandError('bad_reply', `${this.baseUrl}${path} answered with something that was not asked for`, {
+      hint: 'is there a proxy in between?',
+    });
   }
 
   private unauthorized(path: string): ServerRefusal {

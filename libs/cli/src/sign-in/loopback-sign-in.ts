@@ -19,7 +19,7 @@ export async function loopbackSignIn(
   const [state, nonce] = [client.randomState(), client.randomNonce()];
   const listener = await listenOnLoopback();
   try {
-    const address = client.buildAuthorizationUrl(configuration, {
+    const parameters = {
       redirect_uri: listener.redirectUri,
       scope: SCOPE,
       code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
@@ -29,7 +29,8 @@ export async function loopbackSignIn(
       state,
       nonce,
       ...resourceParameter(names.resource),
-    });
+    };
+    const address = authorizationAddress(client, configuration, parameters, names.issuer);
     output.instruction(`Sign in with your browser at\n\n  ${address.href}\n`);
     const back = listener.untilBack(state, interrupted);
     if (config.display) openBrowser(address.href, config.variables);
@@ -49,5 +50,19 @@ export async function loopbackSignIn(
     }
   } finally {
     listener.close();
+  }
+}
+
+/** The library takes none but addresses of the web: what is opened here must not be a program of this machine. */
+function authorizationAddress(
+  client: typeof import('openid-client'),
+  configuration: Configuration,
+  parameters: Record<string, string>,
+  issuer: string,
+): URL {
+  try {
+    return client.buildAuthorizationUrl(configuration, parameters);
+  } catch (error) {
+    throw issuerFault(issuer, error);
   }
 }

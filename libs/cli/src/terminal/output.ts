@@ -1,6 +1,7 @@
 // Everything a command prints goes through here: what is for people, what is the one JSON document, and errors.
 import { styleText } from 'node:util';
 import type { CommandError } from '../command/command-error.ts';
+import { colouredText, plainText } from './plain-text.ts';
 
 export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -67,7 +68,7 @@ export class Output {
 
   /** Raw text for a live view. */
   draw(text: string): void {
-    if (this.live) this.write(text);
+    if (this.live) this.options.stdout.write(text);
   }
 
   /** Advice that spoils neither the result nor the document. */
@@ -91,8 +92,9 @@ export class Output {
       this.complain(`${JSON.stringify({ error: code, message, hint: hint ?? null })}\n`);
       return;
     }
-    this.complain(`${this.paintError('red', 'error:')} ${message}\n`);
-    if (hint !== undefined) this.complain(`${this.paintError('dim', 'hint:')} ${hint}\n`);
+    // The words may be a server's.
+    this.complain(`${this.paintError('red', 'error:')} ${plainText(message)}\n`);
+    if (hint !== undefined) this.complain(`${this.paintError('dim', 'hint:')} ${plainText(hint)}\n`);
   }
 
   /** Text for stdout in a colour, where there are colours. */
@@ -110,10 +112,15 @@ export class Output {
   }
 
   private write(text: string): void {
-    this.options.stdout.write(text);
+    writeTo(this.options.stdout, text);
   }
 
   private complain(text: string): void {
-    this.options.stderr.write(text);
+    writeTo(this.options.stderr, text);
   }
+}
+
+/** Whatever comes from elsewhere stays exact for programs, and acts on no terminal. */
+function writeTo(stream: NodeJS.WriteStream, text: string): void {
+  stream.write(stream.isTTY ? colouredText(text) : text);
 }

@@ -5,6 +5,14 @@ import { cellsOf, plainLine } from '@methods/method/report/terminal-text';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
 const SEQUENCES = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const ACTING = /(\u001b\[[0-9;]*m|\r(?=\n))|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** The text with its colours; every other character that acts on a terminal is replaced, line ends and tabs apart. */
+export function colouredText(text: string): string {
+  return text.replace(ACTING, (_found, kept: string | undefined) => kept ?? '\ufffd');
+}
+
 /** As much of a line as fits. */
 export function cutToWidth(line: string, columns: number): string {
   let left = columns;

@@ -31,7 +31,12 @@ export class Prompter {
     this.pressed.push({ typed, key });
     this.listener?.();
   };
-  private readonly onEnd = () => this.onKey(undefined, { name: 'd', ctrl: true });
+  private ended = false;
+  /** Nothing is typed any more; the terminal itself may have gone. */
+  private readonly onEnd = () => {
+    this.ended = true;
+    this.listener?.();
+  };
 
   constructor(private readonly output: Output) {}
 
@@ -41,6 +46,7 @@ export class Prompter {
     stdin.setRawMode?.(true);
     stdin.on('keypress', this.onKey);
     stdin.on('end', this.onEnd);
+    stdin.on('error', this.onEnd);
     stdin.resume();
   }
 
@@ -49,6 +55,7 @@ export class Prompter {
     const { stdin } = this.output.streams;
     stdin.off('keypress', this.onKey);
     stdin.off('end', this.onEnd);
+    stdin.off('error', this.onEnd);
     stdin.setRawMode?.(false);
     stdin.pause();
   }
@@ -82,7 +89,7 @@ export class Prompter {
   }
 
   private async next(signal: AbortSignal): Promise<{ typed: string | undefined; key: Key } | null> {
-    if (this.pressed.length === 0 && !signal.aborted) {
+    if (this.pressed.length === 0 && !this.ended && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.listener = resolve;
         signal.addEventListener('abort', () => resolve(), { once: true });

@@ -14,6 +14,8 @@ export interface TerminalOptions {
 export class TerminalProcess {
   readonly screen: Screen;
   readonly exited: Promise<number>;
+  /** The number of the signal that ended it; 0: none did. */
+  readonly signalled: Promise<number>;
   private readonly pty: IPty;
   private written = '';
   private ended = false;
@@ -27,13 +29,15 @@ export class TerminalProcess {
       this.screen.write(text);
       this.changed();
     });
-    this.exited = new Promise((resolve) => {
-      this.pty.onExit(({ exitCode }) => {
+    const end = new Promise<{ exitCode: number; signal?: number }>((resolve) => {
+      this.pty.onExit((found) => {
         this.ended = true;
         this.changed();
-        resolve(exitCode);
+        resolve(found);
       });
     });
+    this.exited = end.then(({ exitCode }) => exitCode);
+    this.signalled = end.then(({ signal }) => signal ?? 0);
   }
 
   /** All that was written, with its escape sequences. */
@@ -70,6 +74,11 @@ export class TerminalProcess {
 
   shows(text: string): Promise<void> {
     return this.until(`it shows ${JSON.stringify(text)}`, (screen) => screen.text.includes(text));
+  }
+
+  /** Its window is closed. */
+  vanish(): void {
+    (this.pty as IPty & { destroy(): void }).destroy();
   }
 
   /** Ends a command that a failed test left. */
