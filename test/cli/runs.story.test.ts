@@ -3,15 +3,16 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { METHODS } from '@methods/cli/cli.fixture';
 import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
+import { signIn } from '@methods/local-stack/identity/testing/running-provider';
 import type { RunBody } from '../e2e/api-client.ts';
 import { type Stack, startStack } from '../e2e/stack.ts';
 import { until } from '../harness/until.ts';
+import { Desk } from './desk.ts';
+import { heldAddress } from './held-address.ts';
 import { SeveredServer } from './severed-server.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
 
@@ -270,33 +271,6 @@ test('a worker whose key is not accepted ends at once and says what to do', asyn
   assert.ok(!`${end.stdout}${end.stderr}`.includes(key.slice(3, 40)));
 });
 
-/** Of steps on this machine, which may be in a sandbox: an address that answers once it is opened. */
-async function heldAddress() {
-  let open: () => void = () => {};
-  let asked: () => void = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const isAsked = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
-  const server = createServer((_request, response) => {
-    asked();
-    void opened.then(() => response.setHeader('content-type', 'application/json').end('{"ok": true}'));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const source = `format: method/2
-name: local
-steps:
-  - name: hold
-    http: { get: "http://127.0.0.1:${port}/" }
-    out: { ok: boolean }
-result: { ok: =steps.hold.ok }
-`;
-  return { source, isAsked, open, close: () => server.close() };
-}
-
 test('the record of a local run goes to the server, and only of a saved version', async () => {
   const held = await heldAddress();
   held.open();
@@ -345,5 +319,33 @@ test('a server that is away does not hold a local run up, and its record follows
     held.close();
     await way.cut();
     await own.folder.remove();
+  }
+});
+
+test('signed in, the record of a local run goes to the server without being asked for', async () => {
+  const own = await Desk.make();
+  const held = await heldAddress();
+  held.open();
+  try {
+    const login = await own.signIn(stack.ready.base_url, (address) => signIn(address));
+    assert.equal(login.code, 0, login.stderr);
+    await own.folder.write('local.method', held.source);
+    const ran = async (...args: string[]) => {
+      const { stdout, stderr } = await own.run(['run', 'local.method', '--json', ...args]);
+      assert.equal(stderr, '');
+      return (JSON.parse(stdout) as RunBody).run_id;
+    };
+    const unsaved = await ran();
+    assert.equal((await own.run(['save', 'local.method'])).code, 0);
+    const kept = await ran('--no-upload');
+    const uploaded = await ran();
+    const known = (await json<{ items: RunBody[] }>('runs', 'list', '--kind', 'local')).items.map((run) => run.run_id);
+    assert.deepEqual([known.includes(uploaded), known.includes(kept), known.includes(unsaved)], [true, false, false]);
+    assert.equal((await own.run(['logout'])).code, 0);
+    const after = await ran();
+    assert.equal((await methods('runs', 'show', after)).code, 1, 'signed out, nothing is sent');
+  } finally {
+    held.close();
+    await own.remove();
   }
 });

@@ -43,9 +43,10 @@ export class CliFolder {
     return (await readdir(join(this.dir, '.methods', 'runs')).catch(() => [])).sort();
   }
 
-  spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
+  /** `command`: another build of it. */
+  spawn(args: readonly string[], env: Readonly<Record<string, string>> = {}, command = METHODS): ChildProcess {
     const PATH = readConfig().path;
-    return spawn(process.execPath, [METHODS, ...args], {
+    return spawn(process.execPath, [command, ...args], {
       cwd: this.dir,
       env: { PATH, HOME: this.dir, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,6 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { CliFolder } from '../cli.fixture.ts';
 import { COMMANDS } from '../commands.ts';
+import { readConfig } from '../config.ts';
+import { TerminalProcess } from '../terminal/terminal-process.fixture.ts';
+import { shellQuote } from './shell-quote.ts';
 
 let folder: CliFolder;
 const scripts = new Map<string, string>();
@@ -50,13 +53,55 @@ test('bash leaves files to the shell: operands, and the values of options', () =
   assert.match(scripts.get('bash') ?? '', /^complete -o bashdefault -o default -F _methods methods$/m);
 });
 
-for (const shell of ['zsh', 'fish']) {
-  const missing = spawnSync(shell, ['--version']).error !== undefined;
-  test(`${shell} can read its script`, { skip: missing && `there is no ${shell} here` }, () => {
-    const { stderr, status } = spawnSync(shell, ['-n', `methods.${shell}`], { cwd: folder.dir, encoding: 'utf8' });
-    assert.deepEqual([stderr, status], ['', 0]);
+const without = (shell: string) => spawnSync(shell, ['--version']).error !== undefined && `there is no ${shell} here`;
+
+/** What fish offers for a line with the cursor at its end. */
+function inFish(line: string): string[] {
+  const script = `source methods.fish; complete -C ${shellQuote(line)}`;
+  const { stdout, stderr, status } = spawnSync('fish', ['--no-config', '-c', script], {
+    cwd: folder.dir,
+    env: { PATH: readConfig().path, HOME: folder.dir },
+    encoding: 'utf8',
   });
+  assert.deepEqual([stderr, status], ['', 0]);
+  return stdout.split('\n').flatMap((offer) => offer.split('\t')[0] || []);
 }
+
+test('fish completes commands, their words, their options and files', { skip: without('fish') }, () => {
+  assert.deepEqual(inFish('methods ').sort(), [...COMMANDS.map(({ name }) => name), 'help'].sort());
+  assert.deepEqual(inFish('methods help upg'), ['upgrade']);
+  assert.deepEqual(inFish('methods completion ').sort(), ['bash', 'fish', 'zsh']);
+  assert.deepEqual(inFish('methods run --inp'), ['--inputs']);
+  assert.deepEqual(inFish('methods run gre'), ['greet.method']);
+  assert.deepEqual(inFish('methods run greet.method --inputs inp'), ['inputs.json']);
+  // A word that is also the name of a command changes nothing.
+  assert.deepEqual(inFish('methods run list --curs'), []);
+  assert.deepEqual(inFish('methods check --inp'), []);
+});
+
+test('zsh completes commands, their words, their options and files', { skip: without('zsh') }, async () => {
+  const env = { PATH: readConfig().path, HOME: folder.dir };
+  const terminal = new TerminalProcess('zsh', ['-f', '-i'], { cwd: folder.dir, env });
+  try {
+    terminal.type("autoload -U compinit; compinit -u -D; source ./methods.zsh; PS1='> '; echo rea''dy\r");
+    await terminal.shows('ready');
+    for (const [typed, completed] of [
+      ['methods che', 'methods check'],
+      ['methods help upg', 'methods help upgrade'],
+      ['methods keys rev', 'methods keys revoke'],
+      ['methods run --inp', 'methods run --inputs'],
+      ['methods run gre', 'methods run greet.method'],
+      ['methods run greet.method --inputs inp', 'methods run greet.method --inputs inputs.json'],
+    ] as const) {
+      terminal.type(`${typed}\t`);
+      await terminal.shows(`> ${completed}`);
+      // Ctrl-U, for the next one.
+      terminal.type('\u0015');
+    }
+  } finally {
+    terminal.stop();
+  }
+});
 
 test('the scripts of zsh and fish name every command with what it does', () => {
   for (const { name, summary } of COMMANDS) {

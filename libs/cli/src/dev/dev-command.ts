@@ -40,6 +40,7 @@ export const devCommand: Command = {
       child.on('error', reject);
       child.on('close', resolve);
     });
-    return code === 0 ? EXIT.done : EXIT.failed;
+    // It said itself what is wrong.
+    return Object.values(EXIT).find((known) => known === code) ?? EXIT.failed;
   },
 };

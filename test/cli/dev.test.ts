@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { CliFolder, ended, printed } from '@methods/cli/cli.fixture';
+import { NO_SIGN_IN, type StackFolder, stackFolder } from '../e2e/stack-process.ts';
+
+/** The packed command has no stack. */
+const CHECKOUT = fileURLToPath(new URL('../../libs/cli/bin/methods.mjs', import.meta.url));
+
+describe('methods dev', () => {
+  let desk: CliFolder;
+  let stack: StackFolder;
+  before(async () => {
+    stack = stackFolder('dev');
+    desk = await CliFolder.make();
+  });
+  after(async () => {
+    await desk.remove();
+    stack.remove();
+  });
+
+  test('starts the local stack, which other commands find, and stops it when it is interrupted', async () => {
+    const env = { XDG_STATE_HOME: stack.stateDir, METHODS_TOKEN_STORE: 'file', ...NO_SIGN_IN };
+    const options = ['--data-dir', stack.dataDir, '--port', '0', '--workers', '0'];
+    const child = desk.spawn(['dev', '--json', '--', ...options], env, CHECKOUT);
+    const end = ended(child);
+    await printed(child, '"ready":true');
+    const doctor = await desk.methods(['runs', 'list'], env);
+    assert.equal(doctor.code, 0, doctor.stderr);
+    child.kill('SIGINT');
+    const { code, stdout } = await end;
+    assert.equal(code, 130);
+    assert.equal(stdout.trimEnd().split('\n').length, 1, 'one JSON document on stdout');
+    assert.equal(JSON.parse(stdout).data_dir, stack.dataDir);
+    assert.equal(existsSync(join(stack.dataDir, 'stack.lock')), false, 'the stack has stopped in order');
+    const nobody = await desk.methods(['runs', 'list'], env);
+    assert.match(nobody.stderr, /^error: no server is known\n/);
+  });
+
+  test('a wrong option of the stack is a wrong command line', async () => {
+    const { code, stderr } = await ended(desk.spawn(['dev', '--', '--prot', '1'], {}, CHECKOUT));
+    assert.equal(code, 2);
+    assert.match(stderr, /--prot/);
+  });
+});
