@@ -2,6 +2,7 @@
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../plugins/caller.ts';
+import { clientAddress } from '../plugins/client-address.ts';
 
 /** What `methods.registry.v1.Doer` is made of. */
 export interface RequestDoer {
@@ -15,5 +16,5 @@ export interface RequestDoer {
 /** @throws ServiceError unauthorized on a route without callers. */
 export function doerOf(request: FastifyRequest): RequestDoer {
   const caller = callerOf(request);
-  return { kind: caller.kind, id: callerId(caller), ip: request.ip, requestId: request.id };
+  return { kind: caller.kind, id: callerId(caller), ip: clientAddress(request), requestId: request.id };
 }

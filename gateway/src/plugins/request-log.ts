@@ -4,6 +4,7 @@ import type { Caller } from '@methods/auth/caller';
 import { isId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { FastifyInstance } from 'fastify';
+import { clientAddress } from './client-address.ts';
 
 export function addRequestLog(app: FastifyInstance, logger: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
@@ -19,7 +20,7 @@ export function addRequestLog(app: FastifyInstance, logger: Logger): void {
         ...(refusal === null ? {} : { refusal }),
         ...(caller === null ? {} : nameOf(caller)),
         ...(typeof runId === 'string' && isId('run', runId) ? { run_id: runId } : {}),
-        peer: request.ip,
+        peer: clientAddress(request),
         total_ms: Math.round(reply.elapsedTime * 10) / 10,
       },
       'request',

@@ -4,6 +4,7 @@ import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import type { FastifyInstance } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
 import { clearSessionCookie, sessionToken, setSessionCookie } from '../../callers/session-cookie.ts';
+import { clientAddress } from '../../plugins/client-address.ts';
 import type { SignInRoutes } from './auth-routes.ts';
 
 export function addCallback(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInRoutes): void {
@@ -17,7 +18,7 @@ export function addCallback(scope: FastifyInstance, { accounts, signIn, publicUr
     clearSessionCookie(reply, publicUrl);
     const member = await accounts.signedIn(await signIn.complete(queryOf(request.raw.url), underWay), request);
     const session = newOpaqueToken();
-    const doer = { kind: 'user', id: member.userId, ip: request.ip, requestId: request.id } as const;
+    const doer = { kind: 'user', id: member.userId, ip: clientAddress(request), requestId: request.id } as const;
     const expiresAtMs = await accounts.createSession(opaqueTokenSha256(session), member, doer);
     setSessionCookie(reply, session, publicUrl, expiresAtMs);
     request.caller = { kind: 'user', ...member, credential: 'session' };

@@ -3,6 +3,7 @@ import { opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import type { FastifyInstance } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
 import { clearSessionCookie, hasOwnOrigin, sessionToken } from '../../callers/session-cookie.ts';
+import { clientAddress } from '../../plugins/client-address.ts';
 import { wantsPage } from './auth-pages.ts';
 import type { SignInRoutes } from './auth-routes.ts';
 
@@ -16,7 +17,12 @@ export function addLogout(scope: FastifyInstance, { accounts, publicUrl }: SignI
     const sha256 = token === null ? null : opaqueTokenSha256(token);
     const member = sha256 === null ? null : await accounts.sessionMember(sha256);
     if (sha256 !== null && member !== null) {
-      await accounts.endSession(sha256, { kind: 'user', id: member.userId, ip: request.ip, requestId: request.id });
+      await accounts.endSession(sha256, {
+        kind: 'user',
+        id: member.userId,
+        ip: clientAddress(request),
+        requestId: request.id,
+      });
       request.caller = { kind: 'user', ...member, credential: 'session' };
     }
     clearSessionCookie(reply, publicUrl);
