@@ -7,7 +7,7 @@ import type { LocalStack } from './local-stacks.ts';
 import { isLoopback } from './server-address.ts';
 import { readJson, requestServer } from './server-request.ts';
 
-const WHO = { email: 'developer@example.com', organization: 'Local', role: '', audience: 'machine' };
+const WHO = { email: 'developer@example.com', organization: 'Local', role: 'admin', audience: 'machine' };
 /** Tokens are renewed so long before they end. */
 const EARLY_MS = 60_000;
 
