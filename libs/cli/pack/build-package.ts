@@ -1,7 +1,8 @@
 // What `npm pack` puts into the package besides bin/: the command and the workspace's own packages it uses as plain
 // JavaScript, in pieces that are loaded when they are needed; the step runners; the licence. Packages of others stay
-// dependencies.
+// dependencies, also those whose code is among the pieces: their licences come with them.
 import { cp, mkdir, rm } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -12,7 +13,15 @@ const LIBS = join(CLI, '..');
 /** Files that the code finds relative to its own place: its pieces lie two folders below the package's `dist`. */
 const BESIDE_THE_CODE = [join(LIBS, 'executor/src/dependencies/pip-hashes.py')];
 
-/** Makes `dist` anew. Returns the names of the packages of others that it imports, sorted. */
+/**
+ * What every check of a method needs. As they come, they are 150 small files, and to find them takes as long as Node takes
+ * to start.
+ */
+const INLINED: readonly string[] = ['acorn', 'ajv', 'ajv-formats', 'canonicalize', 're2js', 'yaml'];
+/** Code in the older form of modules asks for Node's own by `require`. */
+const REQUIRE = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
+
+/** Makes `dist` anew. Returns the names of the packages of others that it uses, sorted. */
 export async function buildPackage(dist: string): Promise<string[]> {
   await rm(dist, { recursive: true, force: true });
   const code = join(dist, 'lib/methods');
@@ -29,14 +38,17 @@ export async function buildPackage(dist: string): Promise<string[]> {
     metafile: true,
     logLevel: 'warning',
     legalComments: 'none',
+    banner: { js: REQUIRE },
     tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
     plugins: [
       {
         name: 'packages of others',
         setup(builder) {
-          builder.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-            kind === 'entry-point' || path.startsWith('@methods/') ? undefined : { path, external: true },
-          );
+          builder.onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
+            const own = kind === 'entry-point' || path.startsWith('@methods/');
+            const inlined = INLINED.includes(packageOf(path)) || importer.includes('/node_modules/');
+            return own || inlined ? undefined : { path, external: true };
+          });
         },
       },
     ],
@@ -49,10 +61,10 @@ export async function buildPackage(dist: string): Promise<string[]> {
   for (const file of BESIDE_THE_CODE) await cp(file, join(code, basename(file)));
   await cp(join(LIBS, '../LICENSE'), join(dist, 'LICENSE'));
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
-  const names = imports.flatMap(({ path, external }) =>
-    external && !path.startsWith('node:') ? [packageOf(path)] : [],
-  );
-  return [...new Set(names)].sort();
+  const imported = imports.flatMap(({ path, external }) => (external && !isBuiltin(path) ? [packageOf(path)] : []));
+  const inputs = Object.keys(metafile.inputs);
+  const inlined = INLINED.filter((name) => inputs.some((path) => path.includes(`node_modules/${name}/`)));
+  return [...new Set([...imported, ...inlined])].sort();
 }
 
 function packageOf(path: string): string {

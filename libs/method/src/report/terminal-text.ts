@@ -9,7 +9,6 @@ export interface Cell {
 }
 
 const TAB_CELLS = 4;
-const SEGMENTER = new Intl.Segmenter('en', { granularity: 'grapheme' });
 // Beside control characters the marks that reorder a line (U+202A and on): shown, they could hide what a line says.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
@@ -17,6 +16,9 @@ const WIDE =
   /^(?:[\u1100-\u115f\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Bopomofo}|\p{Script=Yi})/u;
 const HALF_KATAKANA = /^[\uff61-\uff9f]/;
 const EMPTY = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
+
+// Made at its first use: it takes 10 ms, and most commands cut no line.
+let segmenter: Intl.Segmenter | undefined;
 
 /** The text on one line, every character that could act on a terminal replaced. */
 export function plainLine(text: string): string {
@@ -27,7 +29,8 @@ export function plainLine(text: string): string {
 export function cellsOf(line: string): Cell[] {
   const cells: Cell[] = [];
   let column = 0;
-  for (const { segment, index } of SEGMENTER.segment(line)) {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  for (const { segment, index } of segmenter.segment(line)) {
     const width = segment === '\t' ? TAB_CELLS - (column % TAB_CELLS) : widthOf(segment);
     cells.push({ text: segment === '\t' ? ' '.repeat(width) : plainLine(segment), at: index, width });
     column += width;
