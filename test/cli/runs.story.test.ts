@@ -1,7 +1,6 @@
 // What people do with runs from the command line: start, list, watch, cancel, answer, run again, execute them with a
 // worker of their own, and send the record of a run on their own computer.
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -15,6 +14,7 @@ import { Desk } from './desk.ts';
 import { heldAddress } from './held-address.ts';
 import { SeveredServer } from './severed-server.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
+import { StartedWorker } from './started-worker.ts';
 
 /** Holds until there is a file. */
 const HELD = `format: method/2
@@ -41,12 +41,6 @@ steps:
 result: { ok: =steps.hold.ok }
 `;
 
-interface WorkerLine {
-  readonly event: string;
-  readonly run_id?: string;
-  readonly end?: string;
-}
-
 let stack: Stack;
 let desk: StackDesk;
 let worker: StartedWorker;
@@ -59,42 +53,6 @@ const startHeld = async (name: string) => {
   const { stdout } = await methods('start', 'held.method', '--inputs', JSON.stringify({ gate: gate(name) }), '--quiet');
   return stdout.trim();
 };
-
-class StartedWorker {
-  readonly lines: WorkerLine[] = [];
-  readonly exited: Promise<number | null>;
-  private readonly child: ChildProcess;
-  private rest = '';
-  private complaints = '';
-
-  constructor(...args: string[]) {
-    this.child = desk.folder.spawn(['worker', '--json', '--no-sandbox', ...args], desk.env);
-    this.child.stdout?.on('data', (chunk: Buffer) => {
-      const lines = (this.rest + chunk.toString()).split('\n');
-      this.rest = lines.pop() ?? '';
-      for (const line of lines) this.lines.push(JSON.parse(line) as WorkerLine);
-    });
-    this.child.stderr?.on('data', (chunk: Buffer) => {
-      this.complaints += chunk.toString();
-    });
-    this.exited = new Promise((resolve) => this.child.on('close', resolve));
-  }
-
-  says(what: string, isSo: (line: WorkerLine) => boolean): Promise<WorkerLine> {
-    return until(
-      what,
-      () => {
-        if (this.child.exitCode !== null) throw new Error(`the worker ended: ${this.complaints}`);
-        return this.lines.find(isSo);
-      },
-      30_000,
-    );
-  }
-
-  signal(signal: NodeJS.Signals): void {
-    this.child.kill(signal);
-  }
-}
 
 function onTerminal(...args: string[]): TerminalProcess {
   const env = { HOME: desk.folder.dir, ...desk.env };
@@ -114,7 +72,7 @@ before(async () => {
     const end = await methods(...args);
     assert.equal(end.code, 0, end.stderr);
   }
-  worker = new StartedWorker('--method', 'held.method', '--concurrency', '3');
+  worker = new StartedWorker(desk, '--method', 'held.method', '--concurrency', '3');
   await worker.says('it is ready', ({ event }) => event === 'ready');
 });
 afterEach(() => {
@@ -258,7 +216,7 @@ test('a worker goes on over a restarted scheduler, drains on SIGTERM, and anothe
   );
   assert.equal(worker.lines.at(-1)?.event, 'stopped');
   assert.equal(await worker.exited, 0);
-  worker = new StartedWorker('--method', 'held.method', '--method', stack.method('greet'));
+  worker = new StartedWorker(desk, '--method', 'held.method', '--method', stack.method('greet'));
   assert.equal((await stack.api.settled(given)).status, 'succeeded');
 });
 
