@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
@@ -120,6 +120,22 @@ step out seen < seen`,
       assert.equal(requested.filter((it) => it === `/${kind}`).length, 1);
     });
   }
+
+  it('can call what a version manager put on PATH as a script that starts a program of its own folder', async () => {
+    const tools = await realpath(await mkdtemp(join(homedir(), '.tools-')));
+    const managed = await CodeHarness.start({ isolation, path: `${tools}/shims:${PATH}` });
+    try {
+      await mkdir(join(tools, 'shims'));
+      await mkdir(join(tools, 'versions'));
+      await writeFile(join(tools, 'versions', 'greet'), '#!/bin/sh\necho hello\n', { mode: 0o755 });
+      await writeFile(join(tools, 'shims', 'greet'), `#!/bin/sh\nexec '${tools}/versions/greet'\n`, { mode: 0o755 });
+      const end = await managed.run(node('only', 'step out said "$(greet)"', { kind: 'shell' }));
+      assert.deepEqual([end.failure, end.returned], [null, { said: 'hello' }], end.log?.text);
+    } finally {
+      await managed.stop();
+      await rm(tools, { recursive: true });
+    }
+  });
 
   it('keeps its process from step to step, and is given its files to read only', async () => {
     const folder = RunFolder.create(join(harness.dir, 'files'), 'run_files');

@@ -9,7 +9,7 @@ import { CodeHarness } from '../code-harness.ts';
 import { node } from '../hand-built-method.ts';
 import { isolationLevel } from '../isolation.ts';
 import { PLAIN_ENVIRONMENT } from '../prepared-environment.ts';
-import { PackageIndex } from './package-index.fixture.ts';
+import { PATH, PackageIndex } from './package-index.fixture.ts';
 import type { PreparedDependencies } from './prepare-dependencies.ts';
 
 let index: PackageIndex;
@@ -131,6 +131,13 @@ describe('dependencies', () => {
   });
 
   const isolation = isolationLevel('/usr/local/bin:/usr/bin:/bin');
+  it('bring the installation that the python of their venv is a link to, which a sandbox would not show else', async () => {
+    const { stdout } = await promisify(execFile)('python3', ['-c', 'import sys; print(sys.base_prefix)'], {
+      env: { PATH },
+    });
+    assert.ok(both.environment.folders.includes(stdout.trim()), both.environment.folders.join());
+  });
+
   it('are what code steps import and call, in a sandbox too', async (test) => {
     const { environment, lock } = both;
     assert.equal(

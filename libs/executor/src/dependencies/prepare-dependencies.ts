@@ -45,7 +45,7 @@ export async function prepareDependencies(
       await installPip(lock, join(made, 'python'), join(folder, 'python'), options, python);
     }
   });
-  return { environment: environmentIn(folder, lock), ...named(given ?? bytes) };
+  return { environment: environmentIn(folder, lock, python), ...named(given ?? bytes) };
 }
 
 function named(lock: Uint8Array | null): Pick<PreparedDependencies, 'lock' | 'lockSha256'> {
@@ -78,7 +78,7 @@ function makeLock(
   }));
 }
 
-function environmentIn(folder: string, lock: DependencyLock): PreparedEnvironment {
+function environmentIn(folder: string, lock: DependencyLock, python: PythonRuntime | null): PreparedEnvironment {
   const nodePath = lock.npm === null ? null : join(folder, 'node', 'node_modules');
   const paths: string[] = [];
   if (nodePath !== null) paths.push(join(nodePath, '.bin'));
@@ -87,7 +87,8 @@ function environmentIn(folder: string, lock: DependencyLock): PreparedEnvironmen
     nodePath,
     pythonCommand: lock.pip === null ? PLAIN_ENVIRONMENT.pythonCommand : join(folder, 'python', 'bin', 'python'),
     path: paths.join(':'),
-    folders: [folder],
+    // The venv's python is a link to the installation: commands of packages need both, in shell steps too.
+    folders: [folder, ...(lock.pip === null ? [] : (python?.folders ?? []))],
   };
 }
 

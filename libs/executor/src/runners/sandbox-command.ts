@@ -49,7 +49,9 @@ export function sandboxArguments({ folder, readable, path, network }: Sandbox): 
   for (const link of SYSTEM_LINKS) args.push(...systemFolder(link));
   for (const name of ETC) args.push('--ro-bind-try', `/etc/${name}`, `/etc/${name}`);
   args.push('--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp');
-  const outside = [...readable, ...path.split(':')].filter((it) => it.startsWith('/') && !isBelow(it, '/usr'));
+  const outside = [...readable, ...path.split(':').map(whole)].filter(
+    (it) => it.startsWith('/') && !isBelow(it, '/usr'),
+  );
   for (const place of new Set(outside.filter((it) => it !== '/' && existsSync(it)))) {
     args.push('--ro-bind', place, place);
   }
@@ -57,6 +59,14 @@ export function sandboxArguments({ folder, readable, path, network }: Sandbox): 
   // The worker's own settings are another process's environment: /proc of the sandbox shows only the step's.
   args.push('--chdir', `${folder}/work`, '--');
   return args;
+}
+
+/**
+ * pyenv, rbenv and the like put scripts into `<their folder>/shims` that start programs of the folder beside it: alone
+ * they would say that it is not there.
+ */
+function whole(folder: string): string {
+  return folder.replace(/^(\/.+)\/shims\/?$/, '$1');
 }
 
 function systemFolder(path: string): string[] {
