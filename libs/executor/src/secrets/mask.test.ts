@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { LogTail } from '../log-tail.ts';
 import { createMask } from './mask.ts';
@@ -14,6 +15,8 @@ describe('a mask', () => {
     'as it is': secret,
     'in JSON': JSON.stringify({ secret }),
     'in JSON within JSON': JSON.stringify(JSON.stringify({ secret })),
+    'in a printed object of node': inspect({ secret }),
+    'in a printed object of python': `{'secret': '${secret.replaceAll('\\', '\\\\')}'}`,
     'in a URL': `https://h/?t=${encodeURIComponent(secret)}`,
     'in a URL with lower-case digits': encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase()),
     'in a URL as python quotes it': 'p%40ss%20w/%22rd%5C%2B%C3%BC%269f27c0d4',

@@ -18,6 +18,9 @@ function* encodingsOf(part: string): Generator<string> {
   const escaped = JSON.stringify(part).slice(1, -1);
   yield escaped;
   yield JSON.stringify(escaped).slice(1, -1);
+  // Printed objects: python and node quote with whichever mark needs no escape, so the other one stays as it is.
+  yield escaped.replaceAll('\\"', '"');
+  yield escaped.replaceAll('\\"', '"').replaceAll("'", "\\'");
   // Python and PHP leave nothing but ASCII; PHP escapes slashes too.
   const ascii = escaped.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   yield ascii;
