@@ -112,16 +112,18 @@ class TreeReader {
       this.#findings.add('M001', `nested deeper than ${LEVELS_MAX} levels`, path, range);
       return null;
     }
-    if (isAlias(node) || ('anchor' in node && node.anchor)) {
-      this.#findings.add('M007', 'YAML anchors and aliases are not allowed', path, range, {
-        hint: 'repeat the value, or name a type under types:',
+    // Before the anchors: in `!a && b` YAML reads a tag and then an anchor, and only the tag tells what was meant.
+    if (node.tag && !isPlainTag(node)) {
+      const start = tagStart(this.#findings.source.text, range[0]);
+      this.#findings.add('M005', '`!` at the start of a value is a YAML tag', path, [start, range[1]], {
+        hint: hintForTag(this.#findings.source, start),
       });
       this.lost = true;
       return null;
     }
-    if (node.tag && !isPlainTag(node)) {
-      this.#findings.add('M005', '`!` at the start of a value is a YAML tag', path, range, {
-        hint: hintForTag(this.#findings.source, range[0]),
+    if (isAlias(node) || ('anchor' in node && node.anchor)) {
+      this.#findings.add('M007', 'YAML anchors and aliases are not allowed', path, range, {
+        hint: 'repeat the value, or name a type under types:',
       });
       this.lost = true;
       return null;
@@ -212,6 +214,13 @@ class TreeReader {
 /** Block scalars and quoted ones carry no tag of their own; a `!` alone means the author forgot an operator's quotes. */
 function isPlainTag(node: Node): boolean {
   return node.tag === undefined || node.tag === '';
+}
+
+/** Where the tag begins that stands before a value: YAML's own range of the value leaves it out. */
+function tagStart(text: string, valueStart: number): number {
+  let start = text.lastIndexOf('!', valueStart - 1);
+  while (text[start - 1] === '!') start--;
+  return start < 0 ? valueStart : start;
 }
 
 function emptyScalar(range: Range): SourceScalar {

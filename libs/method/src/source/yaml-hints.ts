@@ -12,6 +12,7 @@ export function hintForSyntax(source: SourceText, offset: number): string | unde
   const pair = /^\s*(?:- )?([\w?.[\]]+): +(\S.*)$/.exec(line);
   const key = pair?.[1] ?? '';
   const value = pair?.[2] ?? '';
+  if (value.startsWith('!')) return hintForTag(source, offset);
   if (CODE_KEYS.has(key)) return `put the code on its own lines below  ${key}: |`;
   if (/\{[^}]*\$\{/.test(line) && !/["'][^"']*\$\{/.test(line)) {
     return 'inside { } put text with ${...} in double quotes, or write one key a line';

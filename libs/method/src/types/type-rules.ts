@@ -39,7 +39,10 @@ export class TypeRules {
     this.#waiting.push(() => {
       if (fits(text, type)) return;
       this.#findings.add('M311', `the default does not fit ${shortType(type)}`, path, range, {
-        hint: 'a default is written whole, with all its fields',
+        hint:
+          raw !== undefined && /^[[{]/.test(raw) && typeof value === 'string'
+            ? 'write it as JSON, such as  ["a", "b"]  or  {"a": 1}'
+            : 'a default is written whole, with all its fields',
       });
     });
     return { ...field, optional: false, default: text };
