@@ -21,10 +21,11 @@ export interface CliGatewayOptions {
   readonly orgNameClaim?: string;
   readonly roleClaim?: string;
   readonly grpcUrl?: string;
+  readonly machineAudience?: string;
 }
 
 export async function cliGateway(options: CliGatewayOptions): Promise<CliGateway> {
-  const { issuer, cliClientId = 'methods-cli', grpcUrl = null } = options;
+  const { issuer, cliClientId = 'methods-cli', grpcUrl = null, machineAudience = `${PUBLIC_URL}/api` } = options;
   const { orgClaim = 'org_id', orgNameClaim = 'org_name', roleClaim = 'role' } = options;
   const registry = await startRegistryProcess();
   const log: string[] = [];
@@ -42,7 +43,7 @@ export async function cliGateway(options: CliGatewayOptions): Promise<CliGateway
         orgClaim,
         orgNameClaim,
         roleClaim,
-        machineAudience: `${PUBLIC_URL}/api`,
+        machineAudience,
       },
       methodRegistryAddress: registry.address,
       runSchedulerAddresses: ['127.0.0.1:1'],

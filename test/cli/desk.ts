@@ -72,8 +72,12 @@ export class Desk {
   }
 
   /** Signs in by the browser of this machine; `visit` goes to the issuer and returns where that sends the browser. */
-  async signIn(server: string, visit: (address: string) => Promise<URL>): Promise<CliEnd> {
-    const { shown, end } = this.start(['--server', server], /^ {2}(http\S+)$/m);
+  async signIn(
+    server: string,
+    visit: (address: string) => Promise<URL>,
+    args: readonly string[] = [],
+  ): Promise<CliEnd> {
+    const { shown, end } = this.start(['--server', server, ...args], /^ {2}(http\S+)$/m);
     await fetch(await visit(await shown));
     return end;
   }

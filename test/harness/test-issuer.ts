@@ -58,6 +58,8 @@ export class TestIssuer implements AsyncDisposable {
   alg: TestAlgorithm = 'ES256';
   /** How long access tokens of command lines hold. */
   expiresS = HOUR_S;
+  /** What their access tokens are for, whatever was asked for; null: what was asked for. */
+  givenAudience: string | null = null;
   /** Taken out of the metadata. */
   readonly withheld = new Set<string>();
   keys: SigningKey[] = [];
@@ -204,7 +206,13 @@ export class TestIssuer implements AsyncDisposable {
 
   private async tokensOf({ resource, clientId, refreshToken }: Grant): Promise<Claims> {
     const exp = Math.floor(Date.now() / 1_000) + this.expiresS;
-    const claims = { org_id: undefined, ...this.profile(), aud: resource, client_id: clientId, exp };
+    const claims = {
+      org_id: undefined,
+      ...this.profile(),
+      aud: this.givenAudience ?? resource,
+      client_id: clientId,
+      exp,
+    };
     const accessToken = await this.token(claims, { alg: this.alg });
     return {
       access_token: accessToken,

@@ -16,14 +16,21 @@ import { type CallerFacts, callerWords } from '../whoami/caller-facts.ts';
 
 export const loginCommand: Command = {
   name: 'login',
-  usage: '[--device] [--server URL]',
+  usage: '[--device] [--server URL] [--audience AUDIENCE]',
   summary: 'Sign in to a server with a browser',
   details: [
     'The browser of this machine is opened; with --device, or without a display, a code is shown that is entered in any',
     "browser. The sign-in is kept in the system's keyring, or without one in a file that you alone can read,",
     'as with METHODS_TOKEN_STORE=file.',
+    '',
+    'A server that asks for tokens for an address other than its own is refused: with such a token it could act as you',
+    'elsewhere. Where its operator chose such an audience, name it with --audience.',
   ],
-  options: { ...SERVER_OPTIONS, device: { help: 'show a code to enter in the browser of another machine' } },
+  options: {
+    ...SERVER_OPTIONS,
+    device: { help: 'show a code to enter in the browser of another machine' },
+    audience: { value: 'AUDIENCE', help: "whom tokens are for, where that is no address of the server's own" },
+  },
   operands: { min: 0, max: 0, word: 'argument' },
   examples: ['methods login --server https://methods.example.com', 'methods login --device'],
 
@@ -31,7 +38,7 @@ export const loginCommand: Command = {
     const { config, output } = context;
     const { baseUrl } = await chooseServer(line, config);
     const facts = await readServerFacts(baseUrl, context.interrupted);
-    const names = issuerNames(baseUrl, facts);
+    const names = issuerNames(baseUrl, facts, line.text('audience'));
     const issuer = await discoverIssuer(names);
     const byDevice = line.flag('device') || (!config.display && hasDeviceFlow(issuer));
     const signIn = await (byDevice ? deviceSignIn : loopbackSignIn)(baseUrl, names, issuer, context);

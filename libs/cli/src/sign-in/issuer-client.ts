@@ -4,6 +4,7 @@ import { CommandError } from '../command/command-error.ts';
 import { isLoopback } from '../server/server-address.ts';
 import type { ServerFacts } from '../server/server-facts.ts';
 import { issuerFault } from './issuer-fault.ts';
+import { checkTokenAudience, serverAudience } from './server-audience.ts';
 import type { SignIn } from './sign-in-store.ts';
 
 const TIME_S = 20;
@@ -19,14 +20,18 @@ export interface IssuerNames {
   readonly resource: string | null;
 }
 
-/** @throws CommandError `no_issuer` when nobody can sign in to this server with a command line. */
-export function issuerNames(server: string, { issuer, cliClientId, machineAudience }: ServerFacts): IssuerNames {
+/**
+ * `audience` is the one a person named, if they did. @throws CommandError `no_issuer` when nobody can sign in to this
+ * server with a command line, `foreign_audience` when it asks for tokens that may be for another one.
+ */
+export function issuerNames(server: string, facts: ServerFacts, audience: string | undefined): IssuerNames {
+  const { issuer, cliClientId, machineAudience } = facts;
   if (issuer === null) throw new CommandError('no_issuer', `nobody can sign in to ${server}: it names no issuer`);
   if (cliClientId === null) {
     const hint = 'its operator sets OIDC_CLI_CLIENT_ID';
     throw new CommandError('no_issuer', `${server} names no client for the command line at ${issuer}`, { hint });
   }
-  return { issuer, clientId: cliClientId, resource: machineAudience };
+  return { issuer, clientId: cliClientId, resource: serverAudience(server, machineAudience, audience) };
 }
 
 export async function discoverIssuer({
@@ -52,12 +57,16 @@ export function resourceParameter(resource: string | null): Record<string, strin
   return resource === null ? {} : { resource };
 }
 
-/** What to keep of a reply of the token endpoint; an issuer that does not rotate sends no new refresh token. */
+/**
+ * What to keep of a reply of the token endpoint; an issuer that does not rotate sends no new refresh token.
+ * @throws CommandError `foreign_audience` when the token is not for the audience that was asked for.
+ */
 export function signInOf(
   reply: TokenEndpointResponse,
   about: Pick<SignIn, 'server' | 'issuer' | 'clientId' | 'resource'> & { readonly refreshToken?: string | null },
 ): SignIn {
   const { server, issuer, clientId, resource, refreshToken = null } = about;
+  if (resource !== null) checkTokenAudience(reply.access_token, resource);
   return {
     server,
     issuer,

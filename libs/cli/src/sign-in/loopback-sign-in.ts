@@ -42,8 +42,9 @@ export async function loopbackSignIn(
         { pkceCodeVerifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
         resourceParameter(names.resource),
       );
+      const signIn = signInOf(reply, { server, ...names });
       show(true);
-      return signInOf(reply, { server, ...names });
+      return signIn;
     } catch (error) {
       show(false);
       throw issuerFault(names.issuer, error);
