@@ -1,9 +1,21 @@
 // What programs learn of a server from its address alone: the command line, the libraries and workers from
 // /.well-known/methods, MCP clients from the metadata of a protected resource (RFC 9728). Public.
 import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
 import { CLIENT_SCOPES, resourceMetadataPath } from '../callers/challenge.ts';
 import type { IssuerConfig } from '../config.ts';
 import { JSON_TYPE } from '../plugins/error-reply.ts';
+
+const NameOrNull = Type.Union([Type.String(), Type.Null()]);
+
+const ServerFacts = Type.Object({
+  base_url: NameOrNull,
+  mcp_url: NameOrNull,
+  grpc_url: NameOrNull,
+  issuer: NameOrNull,
+  cli_client_id: NameOrNull,
+  machine_audience: NameOrNull,
+});
 
 export interface WellKnownParts {
   readonly publicUrl: string | null;
@@ -31,6 +43,7 @@ function addServerFacts(app: FastifyInstance, { publicUrl, grpcPublicUrl, mcpUrl
     operationId: 'serverFacts',
     summary: 'Addresses and names of this server',
     tags: ['server'],
+    response: { 200: ServerFacts },
   };
   app.get('/.well-known/methods', { schema }, async (_request, reply) => {
     reply.header('content-type', JSON_TYPE).header('cache-control', 'no-cache');

@@ -7,6 +7,7 @@ import { createLogger } from '@methods/logging/logger';
 import { type RegistryProcess, startRegistryProcess } from '@methods/test/harness/registry-process';
 import { TestIssuer } from '@methods/test/harness/test-issuer';
 import { composeGateway } from '../composition.ts';
+import { DescribedReplies } from './described-replies.ts';
 
 const PUBLIC_URL = 'http://127.0.0.1:8080';
 const AUDIENCE = `${PUBLIC_URL}/api`;
@@ -73,6 +74,7 @@ export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions 
   );
   await gateway.start();
   const url = `http://127.0.0.1:${gateway.port}`;
+  const description = await DescribedReplies.of(url);
   return {
     port: gateway.port,
     issuer,
@@ -81,7 +83,7 @@ export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions 
     async person(role = 'member', org = 'acme') {
       const token = await issuer.token({ aud: AUDIENCE, org_id: org, org_name: org, sub: `${org}-${role}`, role });
       return (method, path, body, headers) =>
-        ask(`${url}${path}`, method, body, { authorization: `Bearer ${token}`, ...headers });
+        ask({ url, description }, method, path, body, { authorization: `Bearer ${token}`, ...headers });
     },
     async [Symbol.asyncDispose]() {
       await gateway.stop();
@@ -91,14 +93,22 @@ export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions 
   };
 }
 
-/** A text body goes as it stands. */
-async function ask(url: string, method: string, body: unknown, headers: Record<string, string>): Promise<ApiReply> {
-  const response = await fetch(url, {
+/** A text body goes as it stands. Every reply has to be one that the API's description tells of. */
+async function ask(
+  { url, description }: { readonly url: string; readonly description: DescribedReplies },
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<ApiReply> {
+  const response = await fetch(url + path, {
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
+  const type = response.headers.get('content-type');
+  description.check({ method, path, status: response.status, type, text });
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 

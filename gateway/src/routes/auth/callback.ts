@@ -5,10 +5,16 @@ import type { FastifyInstance } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
 import { clearSessionCookie, sessionToken, setSessionCookie } from '../../callers/session-cookie.ts';
 import { clientAddress } from '../../plugins/client-address.ts';
+import { authReplies } from './auth-replies.ts';
 import type { SignInRoutes } from './auth-routes.ts';
 
 export function addCallback(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInRoutes): void {
-  const schema = { operationId: 'signedIn', summary: 'The issuer sends people back here', tags: ['sign-in'] };
+  const schema = {
+    operationId: 'signedIn',
+    summary: 'The issuer sends people back here',
+    tags: ['sign-in'],
+    response: authReplies({ 303: 'Signed in; on to the path of `return_to`.' }),
+  };
   scope.get('/auth/callback', { schema }, async (request, reply) => {
     const token = sessionToken(request);
     const underWay = token === null ? null : await accounts.takeSignIn(opaqueTokenSha256(token));

@@ -5,6 +5,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { setSessionCookie } from '../../callers/session-cookie.ts';
+import { authReplies } from './auth-replies.ts';
 import type { SignInRoutes } from './auth-routes.ts';
 
 const LoginQuery = Type.Object(
@@ -18,6 +19,7 @@ export function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl }
     summary: 'Sign in with a browser',
     tags: ['sign-in'],
     querystring: LoginQuery,
+    response: authReplies({ 302: 'To the issuer.' }),
   };
   scope.withTypeProvider<TypeBoxTypeProvider>().get('/auth/login', { schema }, async (request, reply) => {
     const { url, underWay } = await signIn.begin(ownPath(request.query.return_to ?? '/'));

@@ -5,10 +5,16 @@ import { CallerRefused } from '../../callers/caller-refused.ts';
 import { clearSessionCookie, hasOwnOrigin, sessionToken } from '../../callers/session-cookie.ts';
 import { clientAddress } from '../../plugins/client-address.ts';
 import { wantsPage } from './auth-pages.ts';
+import { authReplies } from './auth-replies.ts';
 import type { SignInRoutes } from './auth-routes.ts';
 
 export function addLogout(scope: FastifyInstance, { accounts, publicUrl }: SignInRoutes): void {
-  const schema = { operationId: 'signOut', summary: 'Sign out', tags: ['sign-in'] };
+  const schema = {
+    operationId: 'signOut',
+    summary: 'Sign out',
+    tags: ['sign-in'],
+    response: authReplies({ 204: 'Signed out.', 303: 'Signed out; a browser goes on to /.' }),
+  };
   scope.post('/auth/logout', { schema }, async (request, reply) => {
     if (!hasOwnOrigin(request, publicUrl)) {
       throw new CallerRefused('foreign_origin', 'Signing out has to come from a page of this server.');

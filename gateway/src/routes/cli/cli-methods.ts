@@ -16,7 +16,7 @@ import type { Spelling } from '../methods/spelling.ts';
 import { NoQuery, replies } from '../runs/run-schemas.ts';
 import { namesTag, sourceTag } from '../source-tag.ts';
 import { CliCreateBody, CliSaveBody, CliSaved, CliVersionQuery, Unchanged } from './cli-schemas.ts';
-import { describedCli, spelledCli } from './cli-spelling.ts';
+import { describedCli, spelledCli, spelledCliShape } from './cli-spelling.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -24,12 +24,13 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
   const { methods } = parts.registryCalls;
   const url = `/api/cli/${spelling.noun}`;
+  const saved = spelledCliShape(CliSaved, spelling);
 
   const create = {
     ...describedCli(spelling, 'cliCreateMethod', 'Save a new method'),
     body: CliCreateBody,
     querystring: NoQuery,
-    response: replies({ 201: CliSaved, 200: { ...CliSaved, description: 'The request id is known: what it made.' } }),
+    response: replies({ 201: saved, 200: { ...saved, description: 'The request id is known: what it made.' } }),
   };
   typed.post(url, { schema: create, config: { access: 'member' } }, async (request, reply) => {
     const { workflow, request_id: requestId, display_name: displayName = '' } = request.body;
@@ -59,7 +60,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     ...describedCli(spelling, 'cliGetVersion', 'Read a version with its exact source'),
     params: MethodParams,
     querystring: CliVersionQuery,
-    response: replies({ 200: SourceVersion, 304: Unchanged }),
+    response: replies({ 200: spelledCliShape(SourceVersion, spelling), 304: Unchanged }),
   };
   typed.get(`${url}/:id`, { schema: read, config: { access: 'viewer' } }, async (request, reply) => {
     const { orgId } = callerOf(request);
@@ -83,13 +84,13 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     body: CliSaveBody,
     querystring: NoQuery,
     response: replies({
-      201: CliSaved,
-      200: { ...CliSaved, description: 'The current version holds this very text already.' },
+      201: saved,
+      200: { ...saved, description: 'The current version holds this very text already.' },
     }),
   };
   typed.post(`${url}/:id`, { schema: save, config: { access: 'member' } }, async (request, reply) => {
     const { workflow, base_version: baseVersion, reason } = request.body;
-    const saved = await methods
+    const reached = await methods
       .saveVersion({
         orgId: callerOf(request).orgId,
         methodId: methodIdOf(request.params),
@@ -99,7 +100,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
         doer: doerOf(request),
       })
       .catch(refuseAsWorkflow);
-    const { version, created, warnings } = saved;
+    const { version, created, warnings } = reached;
     if (version === undefined) throw new ServiceError('internal');
     reply.code(created ? 201 : 200).header('content-type', JSON_TYPE);
     return savedJson({ version, created, warnings }, spelling);

@@ -1,12 +1,20 @@
 // Replies of the command line's routes under their earlier name: there programs look for a method's id in
 // `workflow_id` and for its source in `workflow`.
-import type { Spelling } from '../methods/spelling.ts';
+import type { TObject } from 'typebox';
+import { type Spelling, withFields } from '../methods/spelling.ts';
 
 /** As in routes/methods/spelling.ts, with the tag of the command line. */
 export function describedCli({ legacy }: Spelling, operationId: string, summary: string) {
   if (!legacy) return { operationId, summary, tags: ['cli'] };
   const id = `legacy${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
   return { operationId: id, summary: `${summary} (earlier name)`, tags: ['cli'], deprecated: true };
+}
+
+/** The shape of a reply as `spelledCli` makes it. */
+export function spelledCliShape(shape: TObject, { legacy }: Spelling): TObject {
+  if (!legacy) return shape;
+  const { method_id: methodId, source } = shape.properties;
+  return withFields(shape, { ...(methodId && { workflow_id: methodId }), ...(source && { workflow: source }) });
 }
 
 export function spelledCli<Reply extends { readonly method_id: string; readonly source?: string }>(

@@ -10,17 +10,18 @@ import { findingView } from '../../views/finding-view.ts';
 import { NoQuery, replies } from '../runs/run-schemas.ts';
 import { keyHash, type MethodRouteParts, sentMethod, utf8 } from './method-parts.ts';
 import { CreatedMethod, CreateMethodBody } from './method-schemas.ts';
-import { described, type Spelling, spelled } from './spelling.ts';
+import { described, type Spelling, spelled, spelledShape } from './spelling.ts';
 
 export function addCreateMethod(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
   const { methods } = parts.registryCalls;
+  const created = spelledShape(CreatedMethod, spelling);
   const schema = {
     ...described(spelling, 'createMethod', 'Create a method'),
     body: CreateMethodBody,
     querystring: NoQuery,
     response: replies({
-      201: CreatedMethod,
-      200: { ...CreatedMethod, description: 'The key is known: what it made, whatever else the request says.' },
+      201: created,
+      200: { ...created, description: 'The key is known: what it made, whatever else the request says.' },
     }),
   };
   scope

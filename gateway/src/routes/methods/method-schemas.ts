@@ -1,6 +1,7 @@
 // The shapes of the method routes: requests are checked against them, and the API's description is made of them.
 import { Type } from 'typebox';
 import { PageFields } from '../page-query.ts';
+import { Finding } from '../runs/run-schemas.ts';
 
 const Closed = { additionalProperties: false } as const;
 
@@ -97,18 +98,6 @@ export const Method = Type.Object(
   },
   { description: 'A method.' },
 );
-
-const Finding = Type.Object({
-  path: Type.String(),
-  code: Type.String(),
-  message: Type.String(),
-  severity: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: ['error', 'warning'] })),
-  line: Type.Optional(Type.Integer({ description: 'From 1, as are columns.' })),
-  column: Type.Optional(Type.Integer()),
-  end_line: Type.Optional(Type.Integer()),
-  end_column: Type.Optional(Type.Integer()),
-  hint: Type.Optional(Type.String()),
-});
 
 export const Warnings = Type.Array(Finding);
 

@@ -10,7 +10,7 @@ import { pageRequest, readLimit } from '../page-query.ts';
 import { NoQuery, replies } from '../runs/run-schemas.ts';
 import { type MethodRouteParts, methodIdOf, noteSourceShown } from './method-parts.ts';
 import { MethodParams, pageOf, SourceVersion, VersionInList, VersionParams, VersionsQuery } from './method-schemas.ts';
-import { described, type Spelling, spelled } from './spelling.ts';
+import { described, type Spelling, spelled, spelledShape } from './spelling.ts';
 
 export function addReadVersions(scope: FastifyInstance, parts: MethodRouteParts, spelling: Spelling): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
@@ -22,7 +22,7 @@ export function addReadVersions(scope: FastifyInstance, parts: MethodRouteParts,
     ...described(spelling, 'listVersions', "List a method's versions, newest first"),
     params: MethodParams,
     querystring: VersionsQuery,
-    response: replies({ 200: pageOf(VersionInList) }),
+    response: replies({ 200: pageOf(spelledShape(VersionInList, spelling)) }),
   };
   typed.get(url, { schema: list, config, preValidation: readLimit }, async (request, reply) => {
     const { orgId } = callerOf(request);
@@ -40,7 +40,7 @@ export function addReadVersions(scope: FastifyInstance, parts: MethodRouteParts,
     ...described(spelling, 'getVersion', 'Read a version with its exact source'),
     params: VersionParams,
     querystring: NoQuery,
-    response: replies({ 200: SourceVersion }),
+    response: replies({ 200: spelledShape(SourceVersion, spelling) }),
   };
   typed.get(`${url}/:version_id`, { schema: one, config }, async (request, reply) => {
     const { orgId } = callerOf(request);

@@ -1,6 +1,8 @@
 // Methods were called workflows once: every route stands under both names, and under the old one its JSON carries the
 // old names of its fields as well.
 
+import { type TObject, type TProperties, Type } from 'typebox';
+
 /** One of the two names of the same routes. */
 export interface Spelling {
   readonly noun: 'methods' | 'workflows';
@@ -17,6 +19,18 @@ export function described({ legacy }: Spelling, operationId: string, summary: st
   if (!legacy) return { operationId, summary, tags: ['methods'] };
   const id = `legacy${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
   return { operationId: id, summary: `${summary} (earlier name)`, tags: ['workflows'], deprecated: true };
+}
+
+/** The shape of a reply as `spelled` makes it. */
+export function spelledShape(shape: TObject, { legacy }: Spelling): TObject {
+  if (!legacy) return shape;
+  const { method, method_id: methodId } = shape.properties;
+  return withFields(shape, { ...(method && { workflow: method }), ...(methodId && { workflow_id: methodId }) });
+}
+
+export function withFields(shape: TObject, fields: TProperties): TObject {
+  const { description } = shape as { description?: string };
+  return Type.Object({ ...shape.properties, ...fields }, description === undefined ? {} : { description });
 }
 
 /** A reply under this spelling: `workflow` beside `method` and `workflow_id` beside `method_id`. */

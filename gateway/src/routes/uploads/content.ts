@@ -12,7 +12,7 @@ import { NoQuery, replies } from '../runs/run-schemas.ts';
 import type { UploadRouteParts } from './links.ts';
 import { beyondSize, receiveRecording } from './receive-recording.ts';
 import { addUploadRefusals, UploadRefusal } from './upload-refusal.ts';
-import { Bytes, PieceHeaders, SentUpload, Stored, UploadParams } from './upload-schemas.ts';
+import { Bytes, PieceHeaders, SentUpload, Stored, Told, UploadParams, Versions } from './upload-schemas.ts';
 
 const URL = '/api/workflow-uploads/:id/content';
 const TUS_VERSION = '1.0.0';
@@ -64,6 +64,7 @@ export function addUploadContent(scope: FastifyInstance, { registryCalls }: Uplo
     ...common,
     operationId: 'uploadContent',
     summary: 'Read how many bytes are stored (Upload-Offset)',
+    response: replies({ 200: Told }),
     security: [{ uploadToken: [] }],
   };
   scope.head(URL, { schema: head }, async (request, reply) => {
@@ -95,7 +96,12 @@ export function addUploadContent(scope: FastifyInstance, { registryCalls }: Uplo
     return reply.code(204).header('upload-offset', offsetBytes).send();
   });
 
-  const options = { ...common, operationId: 'describeUploads', summary: 'Read which tus this server speaks' };
+  const options = {
+    ...common,
+    operationId: 'describeUploads',
+    summary: 'Read which tus this server speaks',
+    response: replies({ 204: Versions }),
+  };
   scope.options(URL, { schema: options }, async (_request, reply) => {
     reply.header('tus-resumable', TUS_VERSION).header('tus-version', TUS_VERSION);
     return reply.code(204).header('tus-max-size', RECORDING_BYTES_MAX).send();

@@ -69,3 +69,7 @@ export const PieceHeaders = Type.Object({
 });
 
 export const Stored = { type: 'null', description: 'Upload-Offset tells how many bytes are stored now.' } as const;
+
+export const Told = { type: 'null', description: 'Upload-Offset and Upload-Length tell the bytes.' } as const;
+
+export const Versions = { type: 'null', description: 'Tus-Version and Tus-Max-Size.' } as const;

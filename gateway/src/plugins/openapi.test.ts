@@ -1,0 +1,42 @@
+// Replies to other than JSON requests against the API's description; `apiFixture` checks all the others.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { apiFixture } from '../testing/api-fixture.ts';
+import { DescribedReplies } from '../testing/described-replies.ts';
+
+test('signing in and out, what anybody may read and uploads answer as they are described', async () => {
+  await using api = await apiFixture();
+  const url = `http://127.0.0.1:${api.port}`;
+  const description = await DescribedReplies.of(url);
+  const answers = async (expected: number, method: string, path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(url + path, { method, headers, redirect: 'manual' });
+    const { status } = response;
+    assert.equal(status, expected, `${method} ${path}`);
+    const type = response.headers.get('content-type');
+    description.check({ method, path, status, type, text: await response.text() });
+    return response;
+  };
+  const page = { accept: 'text/html' };
+  const own = { origin: 'http://127.0.0.1:8080' };
+
+  await answers(200, 'GET', '/.well-known/methods');
+  await answers(302, 'GET', '/auth/login');
+  await answers(400, 'GET', '/auth/login?return_to=elsewhere');
+  await answers(400, 'GET', '/auth/callback?code=x&state=y');
+  await answers(400, 'GET', '/auth/callback?code=x&state=y', page);
+  await answers(403, 'POST', '/auth/logout');
+  await answers(403, 'POST', '/auth/logout', page);
+  await answers(204, 'POST', '/auth/logout', own);
+  await answers(303, 'POST', '/auth/logout', { ...own, ...page });
+
+  const member = await api.person();
+  const announced = { idempotency_key: randomUUID(), file_name: 'a.har', content_type: 'application/json', size: 5 };
+  const { id, token } = (await member('POST', '/api/workflow-uploads', announced)).body.upload;
+  const content = `/api/workflow-uploads/${id}/content`;
+  const held = { authorization: `WorkflowUpload ${token}` };
+  await answers(401, 'HEAD', content);
+  await answers(200, 'HEAD', content, held);
+  await answers(204, 'OPTIONS', content, held);
+  await answers(412, 'PATCH', content, held);
+});
