@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -75,6 +75,33 @@ test('a new .env is for its owner alone, an old one keeps its mode, its bytes an
     Buffer.concat([Buffer.from([0x41, 0x3d, 0xe9, 0x0a]), Buffer.from(`${NAME}=sk_2\n`)]),
   );
   equal((await stat(join(app, 'real'))).mode & 0o777, 0o640);
+});
+
+test('what a killed process leaves of a .env is nothing to git, and goes with the next one', async (t) => {
+  const app = await folder(t);
+  await run('git', ['init', '--quiet', app]);
+  await writeFile(join(app, '.gitignore'), '.env\n');
+  const killed = `
+    import fs from 'node:fs/promises';
+    import { syncBuiltinESMExports } from 'node:module';
+    fs.rename = async () => process.kill(process.pid, 'SIGKILL');
+    syncBuiltinESMExports();
+    const { EnvFile } = await import(${JSON.stringify(new URL('env-file.ts', import.meta.url).href)});
+    await new EnvFile(${JSON.stringify(app)}).setKey('sk_1');
+  `;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', killed];
+  const end = await run(process.execPath, args).catch((error: { signal?: string }) => error);
+  equal('signal' in end && end.signal, 'SIGKILL');
+  const [left = '', ...others] = (await readdir(app)).filter((name) => name.startsWith('.env'));
+  deepEqual(others, []);
+  const { stdout } = await run('git', ['-C', app, 'status', '--porcelain', '--untracked-files=all']);
+  equal(stdout, '?? .gitignore\n');
+  equal((await stat(join(app, left))).mode & 0o077, 0);
+
+  const longAgo = new Date(Date.now() - 3_600_000);
+  await utimes(join(app, left), longAgo, longAgo);
+  await new EnvFile(app).setKey('sk_2');
+  deepEqual((await readdir(app)).sort(), ['.env', '.git', '.gitignore']);
 });
 
 test('.env is ignored once, in the nearest .gitignore of the repository', async (t) => {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CommandError } from '../command/command-error.ts';
-import { writeWhole } from '../link/write-whole.ts';
+import { writeSecretWhole } from '../link/write-whole.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { envValue, withEnvValue } from './env-text.ts';
 
@@ -25,7 +25,7 @@ export class EnvFile {
   async setKey(key: string): Promise<'created' | 'changed'> {
     const text = await this.text();
     const changed = withEnvValue(text ?? '', KEY_VARIABLE, key);
-    await writeWhole(this.path, Buffer.from(changed, 'latin1'), 0o600).catch((error: NodeJS.ErrnoException) => {
+    await writeSecretWhole(this.path, Buffer.from(changed, 'latin1')).catch((error: NodeJS.ErrnoException) => {
       throw new CommandError('not_written', `cannot write ${this.path}: ${reasonOf(error)}`);
     });
     return text === null ? 'created' : 'changed';

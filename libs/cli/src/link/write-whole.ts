@@ -1,5 +1,9 @@
 // Files that must never be seen half written, also not after a power cut: the link file and an app's `.env`.
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** Longer than a file of ours takes to be written: what is older was left by a process that was killed. */
+const LEFT_MS = 60_000;
 
 /**
  * Replaces the content at once and puts it on the disk before it returns. Links stay links, and a file keeps its mode;
@@ -7,11 +11,31 @@ import { open, realpath, rename, rm, stat } from 'node:fs/promises';
  */
 export async function writeWhole(path: string, content: string | Buffer, mode = 0o644): Promise<void> {
   const target = await realpath(path).catch(() => path);
+  await replace(target, `${target}.${process.pid}`, content, mode);
+}
+
+/**
+ * The same for content that git must not take. A process that is killed leaves its new text beside the file, under a name
+ * that no `.gitignore` has: therefore in a folder for its owner alone, of which git takes nothing. The next call removes it.
+ */
+export async function writeSecretWhole(path: string, content: string | Buffer, mode = 0o600): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const prefix = `${target}.new-`;
+  await removeLeft(prefix);
+  const folder = await mkdtemp(prefix);
+  try {
+    await writeFile(join(folder, '.gitignore'), '*\n');
+    await replace(target, join(folder, basename(target)), content, mode);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function replace(target: string, besides: string, content: string | Buffer, mode: number): Promise<void> {
   const kept = await stat(target).then(
     (found) => found.mode & 0o777,
     () => mode,
   );
-  const besides = `${target}.${process.pid}`;
   try {
     const file = await open(besides, 'w', kept);
     try {
@@ -26,5 +50,15 @@ export async function writeWhole(path: string, content: string | Buffer, mode = 
   } catch (error) {
     await rm(besides, { force: true });
     throw error;
+  }
+}
+
+async function removeLeft(prefix: string): Promise<void> {
+  const beside = dirname(prefix);
+  for (const name of await readdir(beside)) {
+    if (!name.startsWith(basename(prefix)) || name.length !== basename(prefix).length + 6) continue;
+    const path = join(beside, name);
+    const found = await stat(path).catch(() => null);
+    if (found?.isDirectory() && Date.now() - found.mtimeMs > LEFT_MS) await rm(path, { recursive: true, force: true });
   }
 }
