@@ -1,8 +1,6 @@
-// What people do with runs from the command line: start, list, watch, cancel, answer, run again, execute them with a
-// worker of their own, and send the record of a run on their own computer.
+// What people do with runs from the command line: start, list, watch, cancel, answer, run again, and send the record of a
+// run on their own computer.
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { METHODS } from '@methods/cli/cli.fixture';
 import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
@@ -11,48 +9,19 @@ import type { RunBody } from '../e2e/api-client.ts';
 import { type Stack, startStack } from '../e2e/stack.ts';
 import { until } from '../harness/until.ts';
 import { Desk } from './desk.ts';
+import { GatedRuns } from './gated-runs.ts';
 import { heldAddress } from './held-address.ts';
 import { SeveredServer } from './severed-server.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
 import { StartedWorker } from './started-worker.ts';
 
-/** Holds until there is a file. */
-const HELD = `format: method/2
-name: held
-inputs: { gate: string }
-steps:
-  - name: begin
-    node: |
-      return { ok: true }
-    out: { ok: boolean }
-  - name: hold
-    in: [inputs.gate]
-    node: |
-      const { existsSync } = await import('node:fs')
-      console.log('holding')
-      const tick = () => new Promise(go => setTimeout(go, 20))
-      while (!existsSync(gate)) await tick()
-      return { ok: true }
-    out: { ok: boolean }
-  - name: last
-    node: |
-      return { ok: true }
-    out: { ok: boolean }
-result: { ok: =steps.hold.ok }
-`;
-
 let stack: Stack;
 let desk: StackDesk;
 let worker: StartedWorker;
+let gated: GatedRuns;
 const terminals: TerminalProcess[] = [];
 const methods = (...args: string[]) => desk.folder.methods(args, desk.env);
 const json = async <T>(...args: string[]) => (await desk.folder.json<T>(args, desk.env)).document;
-const gate = (name: string) => join(desk.folder.dir, `${name}.gate`);
-const openGate = (name: string) => writeFile(gate(name), '');
-const startHeld = async (name: string) => {
-  const { stdout } = await methods('start', 'held.method', '--inputs', JSON.stringify({ gate: gate(name) }), '--quiet');
-  return stdout.trim();
-};
 
 function onTerminal(...args: string[]): TerminalProcess {
   const env = { HOME: desk.folder.dir, ...desk.env };
@@ -62,16 +31,9 @@ function onTerminal(...args: string[]): TerminalProcess {
 }
 
 before(async () => {
-  stack = await startStack('cli-runs', { env: { WORKER_LEASE_MS: '4000', HEARTBEAT_MS: '500' } });
+  stack = await startStack('cli-runs');
   desk = await stackDesk(stack);
-  await desk.folder.write('held.method', HELD);
-  for (const args of [
-    ['save', 'held.method'],
-    ['publish', 'held.method'],
-  ]) {
-    const end = await methods(...args);
-    assert.equal(end.code, 0, end.stderr);
-  }
+  gated = await GatedRuns.publish(desk);
   worker = new StartedWorker(desk, '--method', 'held.method', '--concurrency', '3');
   await worker.says('it is ready', ({ event }) => event === 'ready');
 });
@@ -118,7 +80,7 @@ test('runs are listed by status and method, and shown', async () => {
 });
 
 test('a watched run is drawn over, cleanly where the terminal is resized, and stands there once at the end', async () => {
-  const runId = await startHeld('watched');
+  const runId = await gated.start('watched');
   const terminal = onTerminal('runs', 'watch', runId);
   await terminal.until('the steps', ({ lines }) => lines.some((line) => /^. hold \d/.test(line)));
   await terminal.until('the spinner turned', () => new Set(terminal.output.match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏](?= hold)/g)).size > 2);
@@ -131,7 +93,7 @@ test('a watched run is drawn over, cleanly where the terminal is resized, and st
     assert.ok(lines[0]?.startsWith(runId.slice(0, columns - 1)), terminal.screen.text);
     assert.ok(lines.every((line) => line.length < columns));
   }
-  await openGate('watched');
+  await gated.open('watched');
   assert.equal(await terminal.exited, 0);
   const { lines, cursorVisible } = terminal.screen;
   assert.equal(lines.filter((line) => line.includes('hold')).length, 1, terminal.screen.text);
@@ -143,7 +105,7 @@ test('a watched run is drawn over, cleanly where the terminal is resized, and st
 });
 
 test('an interrupted watch leaves the run alone, and a cancelled run says so', async () => {
-  const runId = await startHeld('cancelled');
+  const runId = await gated.start('cancelled');
   const terminal = onTerminal('runs', 'watch', runId);
   await terminal.until('the steps', ({ text }) => text.includes('hold'));
   terminal.type('\u0003');
@@ -191,42 +153,6 @@ test('a run is run again with its inputs, or from a later step', async () => {
   const first = await json<RunBody>('start', stack.method('draw-and-tell'), '--wait');
   const later = await json<RunBody>('runs', 'rerun', first.run_id, '--from-step', 'tell', '--wait');
   assert.deepEqual([later.status, later.result], ['succeeded', first.result]);
-});
-
-test('a worker goes on over a restarted scheduler, drains on SIGTERM, and another takes what it gave back', async () => {
-  const runId = await startHeld('restarted');
-  await until('it runs', async () => (await stack.api.get(runId)).run.status === 'running');
-  const scheduler = stack.ready.processes.find(({ name }) => name === 'run-scheduler-1');
-  process.kill(scheduler?.pid ?? 0, 'SIGKILL');
-  await worker.says('the connection is lost', ({ event }) => event === 'disconnected');
-  await worker.says('it is connected again', ({ event }) => event === 'connected');
-  await openGate('restarted');
-  await worker.says('the run ends', (line) => line.run_id === runId && line.end === 'succeeded');
-  assert.equal((await stack.api.settled(runId)).status, 'succeeded');
-
-  const given = await startHeld('given-back');
-  await until('it runs', async () => (await stack.api.get(given)).run.status === 'running');
-  worker.signal('SIGTERM');
-  await worker.says('it drains', ({ event }) => event === 'draining');
-  await openGate('given-back');
-  await worker.exited;
-  assert.ok(
-    worker.lines.some((line) => line.run_id === given && line.end === 'given back'),
-    JSON.stringify(worker.lines),
-  );
-  assert.equal(worker.lines.at(-1)?.event, 'stopped');
-  assert.equal(await worker.exited, 0);
-  worker = new StartedWorker(desk, '--method', 'held.method', '--method', stack.method('greet'));
-  assert.equal((await stack.api.settled(given)).status, 'succeeded');
-});
-
-test('a worker whose key is not accepted ends at once and says what to do', async () => {
-  const key = `${stack.ready.api_key.slice(0, -1)}${stack.ready.api_key.endsWith('a') ? 'b' : 'a'}`;
-  const args = ['worker', '--method', stack.method('greet')];
-  const end = await desk.folder.methods(args, { ...desk.env, SERVICE_API_KEY: key });
-  assert.equal(end.code, 1);
-  assert.match(end.stderr, /^error: .*\nhint: /m);
-  assert.ok(!`${end.stdout}${end.stderr}`.includes(key.slice(3, 40)));
 });
 
 test('the record of a local run goes to the server, and only of a saved version', async () => {

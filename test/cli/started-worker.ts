@@ -40,6 +40,12 @@ export class StartedWorker {
     );
   }
 
+  /** As where it speaks to `tee`, which Ctrl-C has ended. */
+  unread(): void {
+    this.child.stdout?.destroy();
+    this.child.stderr?.destroy();
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }

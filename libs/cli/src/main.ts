@@ -15,6 +15,8 @@ const STOP_MS = 15_000;
 const config = readConfig();
 const interrupt = new AbortController();
 const end = endOfProcess();
+/** What runs until it is stopped has work in hand that must be put down in order. */
+let endsByInterrupt = false;
 
 function outputFor(json: boolean, quiet: boolean): Output {
   const { stdin, stdout, stderr } = process;
@@ -47,9 +49,10 @@ async function runCommand(words: readonly string[]): Promise<ExitCode> {
     return EXIT.done;
   }
   const output = outputFor(line.flag('json'), line.flag('quiet'));
+  endsByInterrupt = command.endsByInterrupt === true;
   const context = { cwd: process.cwd(), config, output, interrupted: interrupt.signal };
   const code = await command.run(line, context);
-  return interrupt.signal.aborted && command.endsByInterrupt !== true ? EXIT.interrupted : code;
+  return interrupt.signal.aborted && !endsByInterrupt ? EXIT.interrupted : code;
 }
 
 async function main(): Promise<ExitCode> {
@@ -100,9 +103,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has gone (`methods … | head`) is no fault of ours; a terminal that has gone is an interrupt.
-    if (error.code === 'EPIPE') end(EXIT.done);
-    if (error.code !== 'EIO' && !interrupt.signal.aborted) end(EXIT.failed);
+    // A reader that has gone (`methods … | head`) is no fault of ours; a terminal that has gone is an interrupt. Ctrl-C
+    // ends `tee` behind a pipe as well, and at once: what ends in order must not be cut short by that.
+    const gone = error.code === 'EPIPE';
+    if (gone && !endsByInterrupt && !interrupt.signal.aborted) end(EXIT.done);
+    if (!gone && error.code !== 'EIO' && !interrupt.signal.aborted) end(EXIT.failed);
     stop();
   });
 }

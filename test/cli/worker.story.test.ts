@@ -1,0 +1,110 @@
+// What a worker that somebody runs by hand does while the service restarts, when it is stopped and when it is refused.
+import assert from 'node:assert/strict';
+import { constants } from 'node:os';
+import { after, before, test } from 'node:test';
+import { METHODS } from '@methods/cli/cli.fixture';
+import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
+import type { RunBody } from '../e2e/api-client.ts';
+import { type Stack, startStack } from '../e2e/stack.ts';
+import { until } from '../harness/until.ts';
+import { GatedRuns } from './gated-runs.ts';
+import { type StackDesk, stackDesk } from './stack-desk.ts';
+import { StartedWorker } from './started-worker.ts';
+
+let stack: Stack;
+let desk: StackDesk;
+let gated: GatedRuns;
+let worker: StartedWorker;
+
+before(async () => {
+  stack = await startStack('cli-worker', { env: { WORKER_LEASE_MS: '4000', HEARTBEAT_MS: '500' } });
+  desk = await stackDesk(stack);
+  gated = await GatedRuns.publish(desk);
+  worker = new StartedWorker(desk, '--method', 'held.method', '--concurrency', '3');
+  await worker.says('it is ready', ({ event }) => event === 'ready');
+});
+after(async () => {
+  worker?.signal('SIGKILL');
+  await desk?.folder.remove();
+  await stack?.stop();
+});
+
+test('a worker goes on over a restarted scheduler, drains on SIGTERM, and another takes what it gave back', async () => {
+  const runId = await gated.start('restarted');
+  await until('it runs', async () => (await stack.api.get(runId)).run.status === 'running');
+  const scheduler = stack.ready.processes.find(({ name }) => name === 'run-scheduler-1');
+  process.kill(scheduler?.pid ?? 0, 'SIGKILL');
+  await worker.says('the connection is lost', ({ event }) => event === 'disconnected');
+  await worker.says('it is connected again', ({ event }) => event === 'connected');
+  await gated.open('restarted');
+  await worker.says('the run ends', (line) => line.run_id === runId && line.end === 'succeeded');
+  assert.equal((await stack.api.settled(runId)).status, 'succeeded');
+
+  const given = await gated.start('given-back');
+  await until('it runs', async () => (await stack.api.get(given)).run.status === 'running');
+  worker.signal('SIGTERM');
+  await worker.says('it drains', ({ event }) => event === 'draining');
+  await gated.open('given-back');
+  await worker.exited;
+  assert.ok(
+    worker.lines.some((line) => line.run_id === given && line.end === 'given back'),
+    JSON.stringify(worker.lines),
+  );
+  assert.equal(worker.lines.at(-1)?.event, 'stopped');
+  assert.equal(await worker.exited, 0);
+  worker = new StartedWorker(desk, '--method', 'held.method', '--method', stack.method('greet'));
+  assert.equal((await stack.api.settled(given)).status, 'succeeded');
+});
+
+/** Between two steps a run is given back at once. */
+async function holds(runId: string): Promise<void> {
+  const stepOf = async () => (await stack.api.get(runId)).run.steps.find(({ name }) => name === 'hold');
+  await until('its step runs', async () => (await stepOf())?.status === 'running');
+}
+
+/** The held run goes on, and whoever has it brings it to its end in its first attempt. */
+async function nothingLost(name: string, runId: string): Promise<void> {
+  const shown = await desk.folder.json<RunBody>(['runs', 'show', runId], desk.env);
+  assert.equal(shown.document.status, 'running', 'it drains, and its step goes on');
+  await gated.open(name);
+  worker = new StartedWorker(desk, '--method', 'held.method');
+  const { status, attempts } = await stack.api.settled(runId);
+  assert.deepEqual([status, attempts], ['succeeded', 1]);
+}
+
+test('a worker drains also where its terminal is closed', async () => {
+  worker.signal('SIGTERM');
+  await worker.exited;
+  const env = { HOME: desk.folder.dir, ...desk.env };
+  const args = [METHODS, 'worker', '--no-sandbox', '--method', 'held.method'];
+  const terminal = new TerminalProcess(process.execPath, args, { cwd: desk.folder.dir, env });
+  try {
+    await terminal.shows('Ready: ');
+    const runId = await gated.start('hung-up');
+    await holds(runId);
+    terminal.vanish();
+    await nothingLost('hung-up', runId);
+    assert.equal(await terminal.signalled, constants.signals.SIGHUP);
+  } finally {
+    terminal.stop();
+  }
+});
+
+test('a worker drains also where nobody reads any more what it says', async () => {
+  const left = worker;
+  const runId = await gated.start('unread');
+  await holds(runId);
+  left.unread();
+  left.signal('SIGINT');
+  await nothingLost('unread', runId);
+  assert.equal(await left.exited, 0);
+});
+
+test('a worker whose key is not accepted ends at once and says what to do', async () => {
+  const key = `${stack.ready.api_key.slice(0, -1)}${stack.ready.api_key.endsWith('a') ? 'b' : 'a'}`;
+  const args = ['worker', '--method', stack.method('greet')];
+  const end = await desk.folder.methods(args, { ...desk.env, SERVICE_API_KEY: key });
+  assert.equal(end.code, 1);
+  assert.match(end.stderr, /^error: .*\nhint: /m);
+  assert.ok(!`${end.stdout}${end.stderr}`.includes(key.slice(3, 40)));
+});
