@@ -78,6 +78,20 @@ test('lists are taken item by item, optional fields left out by Enter, long text
   deepEqual(result.answer, { tags: ['one, and a half', 'zwei'], reason: 'two\nlines' });
 });
 
+test('a form is filled in with many keys, and nothing else is said for that', async () => {
+  const shown = onTerminal(['run', 'longer.method']);
+  await shown.shows('tags (a list, an item a line)');
+  for (const key of 'one by one, as people type') {
+    const before = shown.output.length;
+    shown.type(key);
+    await shown.until('the key is drawn', () => shown.output.length > before);
+  }
+  shown.type('\r\r\rwhy\r\r');
+  equal(await shown.exited, 0);
+  match(shown.screen.text, /"one by one, as people type"/);
+  ok(!shown.output.includes('Warning'), shown.output);
+});
+
 test('Ctrl-C at a question ends the command with 130', async () => {
   const shown = onTerminal(['run', 'asking.method']);
   await shown.until('the prompt', (screen) => screen.cursorLine.includes('›'));

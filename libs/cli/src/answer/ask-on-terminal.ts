@@ -9,6 +9,7 @@ import {
   choiceWords,
   type FormField,
   faultOf,
+  fieldWords,
   formFields,
   isLongText,
   itemField,
@@ -86,8 +87,8 @@ class TerminalForm {
   }
 
   private words(field: FormField): string {
-    if (isLongText(field) && this.editor !== null) return `${promptWords(field)}; Enter opens the editor`;
-    return promptWords(field);
+    if (!isLongText(field) || this.editor === null) return promptWords(field);
+    return `${fieldWords(field)}; Enter opens the editor`;
   }
 
   private async line(hint: (line: string) => Hint, choices: readonly string[] = []): Promise<string> {

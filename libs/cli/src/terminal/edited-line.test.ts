@@ -39,6 +39,7 @@ test('the part shown holds the cursor and never more than the columns', () => {
   line.press(undefined, { name: 'home' });
   deepEqual(line.window(5), { text: 'abcde', cursor: 0 });
   deepEqual(lineOf('進捗進捗').window(5), { text: '進捗', cursor: 4 });
+  for (const none of [0, -3]) deepEqual(lineOf('abc').window(none), { text: '', cursor: 0 });
 });
 
 test('keys that are none of the line are left to others', () => {

@@ -66,8 +66,8 @@ export class EditedLine {
     let width = widthOf(before);
     let from = 0;
     // The cursor itself takes a column.
-    while (width >= columns) width -= widthOf([before[from++] ?? '']);
-    return { text: cutToWidth(plainText(this.characters.slice(from).join('')), columns), cursor: width };
+    while (width > 0 && width >= columns) width -= widthOf([before[from++] ?? '']);
+    return { text: cutToWidth(plainText(this.characters.slice(from).join('')), Math.max(0, columns)), cursor: width };
   }
 
   private control(name: string): boolean {

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Output } from './output.ts';
 
-function outputTo({ isTTY, json = false }: { readonly isTTY: boolean; readonly json?: boolean }) {
+function outputTo({ isTTY, ...size }: { readonly isTTY: boolean; readonly columns?: number; readonly rows?: number }) {
   const said = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof said) => {
     const write = (text: string) => {
       said[name] += text;
     };
-    return { isTTY, write } as unknown as NodeJS.WriteStream;
+    return { isTTY, write, ...size } as unknown as NodeJS.WriteStream;
   };
   const options = { stdin: process.stdin, stdout: stream('stdout'), stderr: stream('stderr'), color: true };
-  return { said, output: new Output({ ...options, json, quiet: false }) };
+  return { said, output: new Output({ ...options, json: false, quiet: false }) };
 }
 
 const HOSTILE = 'id\u001b]0;title\u0007\u001b[2J\u009b2J\rgone\u0008';
@@ -32,4 +32,11 @@ test('a program gets what a command prints byte by byte', () => {
   const { output, said } = outputTo({ isTTY: false });
   output.result(HOSTILE);
   assert.equal(said.stdout, `${HOSTILE}\n`);
+});
+
+test('a terminal that nobody has given a size is as wide and high as most', () => {
+  for (const size of [{}, { columns: 0, rows: 0 }]) {
+    const { output } = outputTo({ isTTY: true, ...size });
+    assert.deepEqual([output.columns, output.rows], [80, 24]);
+  }
 });

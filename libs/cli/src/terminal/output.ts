@@ -32,14 +32,14 @@ export class Output {
     return stdin.isTTY === true && stdout.isTTY === true && !json;
   }
 
-  /** Columns of the terminal. */
+  /** Columns of the terminal; one that nobody has given a size, as on a serial line, says 0. */
   get columns(): number {
-    return this.options.stdout.columns ?? 80;
+    return this.options.stdout.columns || 80;
   }
 
   /** Rows of the terminal. */
   get rows(): number {
-    return this.options.stdout.rows ?? 24;
+    return this.options.stdout.rows || 24;
   }
 
   get streams(): { readonly stdin: NodeJS.ReadStream; readonly stdout: NodeJS.WriteStream } {

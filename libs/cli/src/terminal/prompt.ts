@@ -38,6 +38,8 @@ export class Prompter {
     this.listener?.();
   };
 
+  private readonly onAbort = () => this.listener?.();
+
   constructor(private readonly output: Output) {}
 
   open(): void {
@@ -92,8 +94,10 @@ export class Prompter {
     if (this.pressed.length === 0 && !this.ended && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.listener = resolve;
-        signal.addEventListener('abort', () => resolve(), { once: true });
+        signal.addEventListener('abort', this.onAbort, { once: true });
       });
+      // There is one for every key, and Node warns of more than ten.
+      signal.removeEventListener('abort', this.onAbort);
       this.listener = null;
     }
     return signal.aborted ? null : (this.pressed.shift() ?? null);
