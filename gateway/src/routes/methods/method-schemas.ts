@@ -59,7 +59,12 @@ export const PublishBody = Type.Object(
 export const ValidateBody = Type.Object({ source: Source }, { ...Closed, examples: [{ source: EXAMPLE_SOURCE }] });
 
 export const ListQuery = Type.Object(
-  { ...PageFields, q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the display name.' })) },
+  {
+    ...PageFields,
+    q: Type.Optional(
+      Type.String({ maxLength: 200, pattern: '^[^\\u0000]*$', description: 'Part of the display name.' }),
+    ),
+  },
   Closed,
 );
 

@@ -133,6 +133,9 @@ test('lists go from the newest on, page by page, and search in names', async () 
   ]) {
     assertRefused(await asking('GET', `/api/methods?${query}`), 400, 'invalid_request');
   }
+  const unstorable = await asking('GET', '/api/methods?q=a%00');
+  assertRefused(unstorable, 400, 'invalid_request', 'pattern');
+  assert.equal(unstorable.body.details[0].path, '/q');
 });
 
 test('the earlier name carries the earlier fields as well', async () => {
