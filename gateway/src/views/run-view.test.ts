@@ -70,6 +70,18 @@ function step(changes: Partial<StepView>): StepView {
   };
 }
 
+const QUESTION = {
+  $typeName: 'methods.run.v1.Question' as const,
+  id: 'q_0',
+  step: 'approve',
+  prompt: 'Pay "all"?',
+  details: '',
+  show: [{ $typeName: 'methods.run.v1.ShownValue' as const, path: 'steps.fetch.total', valueJson: '{"a":[1,2.50]}' }],
+  formJson: '{"type":"object","properties":{}}',
+  askedAtMs: NOW - 1_000,
+  deadlineAtMs: NOW + 60_000,
+};
+
 const view = (changes: Partial<RunView> = {}) => JSON.parse(runViewJson(run(changes), STEPS, NOW));
 const statuses = (changes: Partial<RunView>) =>
   view(changes).steps.map(({ name, status }: { name: string; status: string }) => `${name} ${status}`);
@@ -117,6 +129,20 @@ test('the first step a running run has not recorded is where it stands', () => {
   assert.deepEqual(statuses({ status: RunStatus.QUEUED, steps: recorded }).at(1), 'check pending');
 });
 
+test('a run stands at the step that is recorded as begun, and nothing behind it runs', () => {
+  const begun = step({ path: 'check', kind: 'node', status: StepStatus.RUNNING, finishedAtMs: 0, runningMs: 0 });
+  const steps = [step({}), begun];
+  const shown = ['fetch succeeded', 'check running', 'approve pending'];
+  assert.deepEqual(statuses({ status: RunStatus.RUNNING, steps }), shown);
+});
+
+test('a step that was begun waits while its run asks whether it took effect', () => {
+  const begun = step({ path: 'check', kind: 'node', status: StepStatus.RUNNING, finishedAtMs: 0, runningMs: 0 });
+  const question = { ...QUESTION, step: 'check' };
+  const steps = view({ status: RunStatus.WAITING, steps: [step({}), begun], question }).steps;
+  assert.deepEqual([steps[1].status, steps[1].timing.running_ms, steps[1].timing.waiting_ms], ['waiting', 0, 1_000]);
+});
+
 test('what an ended run never reached is cancelled or skipped, and the step it failed in failed', () => {
   const steps = [step({})];
   assert.deepEqual(statuses({ status: RunStatus.CANCELLED, steps }).slice(1), ['check cancelled', 'approve cancelled']);
@@ -136,17 +162,7 @@ test('a waiting run shows its question, and the open wait is counted in the run 
     attempts: 1,
     steps: [step({}), step({ path: 'check', kind: 'node' })],
     timing: timing({ waitingSinceMs: NOW - 1_000, startedAtMs: NOW - 5_000 }),
-    question: {
-      $typeName: 'methods.run.v1.Question',
-      id: 'q_0',
-      step: 'approve',
-      prompt: 'Pay "all"?',
-      details: '',
-      show: [{ $typeName: 'methods.run.v1.ShownValue', path: 'steps.fetch.total', valueJson: '{"a":[1,2.50]}' }],
-      formJson: '{"type":"object","properties":{}}',
-      askedAtMs: NOW - 1_000,
-      deadlineAtMs: NOW + 60_000,
-    },
+    question: QUESTION,
   });
   assert.deepEqual(shown.question, {
     id: 'q_0',

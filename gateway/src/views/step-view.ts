@@ -52,6 +52,8 @@ export function stepsInOrder(run: RunView, declared: readonly DeclaredStep[], no
     if (step) {
       show(step);
       recorded.delete(name);
+      // A step is recorded when it begins, where a lost worker must not repeat it.
+      if (isBegun(step)) reached = false;
     } else {
       const status = unrecordedStatus(run, name, reached);
       shown.push({ path: name, json: unrecordedJson(name, kind, status, run, nowMs) });
@@ -73,7 +75,7 @@ function isBelow(path: string, name: string): boolean {
   return (next === '/' || next === '[') && path.startsWith(name);
 }
 
-/** `reached`: every step before this one is recorded, so this is where the run stands. */
+/** `reached`: every step before this one has ended, so this is where the run stands. */
 function unrecordedStatus(run: RunView, name: string, reached: boolean): string {
   switch (run.status) {
     case RunStatus.WAITING:
@@ -114,10 +116,14 @@ function recordedJson(step: StepView, run: RunView, nowMs: number): string {
   );
 }
 
+function isBegun({ status }: StepView): boolean {
+  return status === StepStatus.RUNNING || status === StepStatus.WAITING;
+}
+
 /** A step recorded as begun goes the way of its run: its worker may be gone. */
 function statusNow(step: StepView, run: RunView): string {
-  const begun = step.status === StepStatus.RUNNING || step.status === StepStatus.WAITING;
-  if (!begun || run.status === RunStatus.RUNNING || run.status === RunStatus.WAITING || run.wakeAtMs > 0) {
+  if (isBegun(step) && run.status === RunStatus.WAITING && run.question?.step === step.path) return 'waiting';
+  if (!isBegun(step) || run.status === RunStatus.RUNNING || run.status === RunStatus.WAITING || run.wakeAtMs > 0) {
     return STATUS_NAMES[step.status] ?? 'pending';
   }
   if (run.status === RunStatus.QUEUED) return 'pending';
