@@ -27,3 +27,12 @@ test('settings with comments are left alone, and the lines to add are shown', as
   match(stderr, /hint: add to it: {2}"files\.associations":\{"\*\.method":"yaml"\}/);
   equal(await folder.read('.vscode/settings.json'), text);
 });
+
+test('the schema that those lines name is there', async (t) => {
+  const own = await CliFolder.make();
+  t.after(() => own.remove());
+  await mkdir(join(own.dir, '.vscode'));
+  await own.write('.vscode/settings.json', '{ "editor.tabSize": 2, }');
+  equal((await own.methods(['editor-setup'])).code, 1);
+  match(await own.read('.vscode/method-2.schema.json'), /"\$schema"/);
+});

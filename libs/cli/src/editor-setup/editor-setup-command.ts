@@ -26,19 +26,24 @@ export const editorSetupCommand: Command = {
   examples: ['methods editor-setup', 'methods editor-setup --json'],
 
   async run(_line, { cwd, output }) {
-    const settings = withMethods(await readSettings(join(cwd, SETTINGS)));
-    try {
-      await mkdir(join(cwd, FOLDER), { recursive: true });
-      await writeFile(join(cwd, SCHEMA), jsonText(editorSchema()));
-      await writeFile(join(cwd, SETTINGS), jsonText(settings));
-    } catch (error) {
-      throw new CommandError('not_written', `cannot write ${FOLDER}: ${reasonOf(error as NodeJS.ErrnoException)}`);
-    }
+    // First: where the settings must be left alone, the lines to add to them name the schema.
+    await write(cwd, SCHEMA, editorSchema());
+    await write(cwd, SETTINGS, withMethods(await readSettings(join(cwd, SETTINGS))));
     output.document({ schema: SCHEMA, settings: SETTINGS });
     output.line(`Wrote ${SCHEMA} and ${SETTINGS}. The editor needs the extension "YAML" (redhat.vscode-yaml).`);
     return EXIT.done;
   },
 };
+
+/** @throws CommandError */
+async function write(cwd: string, file: string, value: JsonValue): Promise<void> {
+  try {
+    await mkdir(join(cwd, FOLDER), { recursive: true });
+    await writeFile(join(cwd, file), jsonText(value));
+  } catch (error) {
+    throw new CommandError('not_written', `cannot write ${file}: ${reasonOf(error as NodeJS.ErrnoException)}`);
+  }
+}
 
 /** Settings with comments are left alone: writing them again would lose the comments. @throws CommandError */
 async function readSettings(path: string): Promise<JsonObject> {
