@@ -4,6 +4,7 @@ import { CommandError, UsageError } from './command/command-error.ts';
 import { readCommandLine } from './command/command-line.ts';
 import { EXIT, type ExitCode } from './command/exit-code.ts';
 import { commandHelp, programHelp } from './command/help.ts';
+import { hintOf } from './command/hint-of-code.ts';
 import { COMMANDS } from './commands.ts';
 import { readConfig } from './config.ts';
 import { endOfProcess } from './terminal/end-of-process.ts';
@@ -17,6 +18,8 @@ const interrupt = new AbortController();
 const end = endOfProcess();
 /** What runs until it is stopped has work in hand that must be put down in order. */
 let endsByInterrupt = false;
+/** Where the words of the command line are explained. */
+let help = 'methods --help';
 
 function outputFor(json: boolean, quiet: boolean): Output {
   const { stdin, stdout, stderr } = process;
@@ -42,6 +45,7 @@ async function runCommand(words: readonly string[]): Promise<ExitCode> {
     );
     throw new UsageError(`"${name}" is not a command`, near ?? 'see  methods --help');
   }
+  help = `methods ${entry.name} --help`;
   const command = await entry.load();
   const line = readCommandLine(command, args);
   if (line.flag('help')) {
@@ -70,7 +74,8 @@ function told(error: unknown, words: readonly string[]): ExitCode {
   const output = outputFor(words.includes('--json'), false);
   const debug = words.includes('--debug');
   if (error instanceof CommandError) {
-    output.error(error);
+    const { code, message, hint = hintOf(code, help) } = error;
+    output.error({ code, message, hint });
     if (debug) process.stderr.write(stacksOf(error));
     return error.exitCode;
   }

@@ -77,6 +77,7 @@ test('wrong usage gives 2 and a hint, a missing file 1', async () => {
     [['chek'], 2, /"chek" is not a command\nhint: did you mean "check"\?/],
     [['check'], 2, /check needs a FILE\nhint: usage: methods check/],
     [['check', '--stict', 'good.method'], 2, /check has no option --stict\nhint: did you mean --strict\?/],
+    [['runs'], 2, /runs needs one of list, show, watch, cancel or rerun\nhint: usage: methods runs list/],
     [['check', 'none.method'], 1, /cannot read none\.method: there is no such file/],
   ] as const) {
     const end = await folder.methods(args);
@@ -91,8 +92,20 @@ test('errors are one JSON document on stderr with --json', async () => {
   deepEqual(JSON.parse(stderr), {
     error: 'not_found',
     message: 'cannot read none.method: there is no such file',
-    hint: null,
+    hint: 'is it the right name, and this the right folder?',
   });
+});
+
+test('an error says what to do, also where it is no more than the help', async () => {
+  for (const [args, hint] of [
+    [['check', 'none.method'], /^hint: is it the right name/m],
+    [['new', 'good'], /^hint: check what is there/m],
+    [['worker', '--method', 'x', '--concurrency', '0'], /^hint: see {2}methods worker --help$/m],
+  ] as const) {
+    const { stderr } = await folder.methods(args);
+    match(stderr, /^error: .+$/m);
+    match(stderr, hint);
+  }
 });
 
 test('every command has a help with two examples', async () => {

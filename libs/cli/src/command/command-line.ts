@@ -89,9 +89,10 @@ export function readCommandLine(command: CommandWords, words: readonly string[])
 }
 
 function usageOf(command: CommandWords): string {
-  return `usage: methods ${command.name} ${command.usage}`;
+  return `usage: methods ${command.name} ${command.usage}`.trimEnd();
 }
 
 function withArticle(word: string): string {
+  if (/^[a-z-]+,/.test(word)) return `one of ${word}`;
   return /^[AEIO]/i.test(word) ? `an ${word}` : `a ${word}`;
 }

@@ -34,7 +34,10 @@ export const listCommand: Command = {
       method.display_name,
     ]);
     output.result(table(['ID', 'STATE', 'CHANGED', 'NAME'], rows, tableWidth(output)).join('\n'));
-    if (rows.length === 0) output.note('There are no methods. Save one:  methods save FILE');
+    if (rows.length === 0)
+      output.note(
+        search === undefined ? 'There are no methods. Save one:  methods save FILE' : 'There are no such methods.',
+      );
     noteMore(page, output);
     return EXIT.done;
   },

@@ -83,5 +83,5 @@ export async function versionNamed(api: ServerApi, methodId: string, word: strin
       hint: `methods publish wf_${methodId}`,
     });
   }
-  throw new CommandError('not_found', 'this method has no version yet');
+  throw new CommandError('not_found', 'this method has no version yet', { hint: 'methods save FILE' });
 }
