@@ -22,13 +22,6 @@ export interface AuthParts {
   readonly rateLimitPerKey: number;
 }
 
-/** What the routes share once there is an issuer. */
-export interface SignInRoutes {
-  readonly accounts: Accounts;
-  readonly signIn: SignIn;
-  readonly publicUrl: string;
-}
-
 // An address that many people share may sign in 30 at once, then one every two seconds.
 const SIGN_INS = { perSecond: 0.5, burst: 30 };
 

@@ -6,9 +6,9 @@ import { CallerRefused } from '../../callers/caller-refused.ts';
 import { clearSessionCookie, sessionToken, setSessionCookie } from '../../callers/session-cookie.ts';
 import { clientAddress } from '../../plugins/client-address.ts';
 import { authReplies } from './auth-replies.ts';
-import type { SignInRoutes } from './auth-routes.ts';
+import type { SignInParts } from './sign-in-parts.ts';
 
-export function addCallback(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInRoutes): void {
+export function addCallback(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInParts): void {
   const schema = {
     operationId: 'signedIn',
     summary: 'The issuer sends people back here',

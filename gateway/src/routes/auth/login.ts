@@ -6,14 +6,14 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { setSessionCookie } from '../../callers/session-cookie.ts';
 import { authReplies } from './auth-replies.ts';
-import type { SignInRoutes } from './auth-routes.ts';
+import type { SignInParts } from './sign-in-parts.ts';
 
 const LoginQuery = Type.Object(
   { return_to: Type.Optional(Type.String({ maxLength: 2_048, description: 'Path to go to afterwards.' })) },
   { additionalProperties: false },
 );
 
-export function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInRoutes): void {
+export function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl }: SignInParts): void {
   const schema = {
     operationId: 'signIn',
     summary: 'Sign in with a browser',

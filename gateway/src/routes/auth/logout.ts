@@ -6,9 +6,9 @@ import { clearSessionCookie, hasOwnOrigin, sessionToken } from '../../callers/se
 import { clientAddress } from '../../plugins/client-address.ts';
 import { wantsPage } from './auth-pages.ts';
 import { authReplies } from './auth-replies.ts';
-import type { SignInRoutes } from './auth-routes.ts';
+import type { SignInParts } from './sign-in-parts.ts';
 
-export function addLogout(scope: FastifyInstance, { accounts, publicUrl }: SignInRoutes): void {
+export function addLogout(scope: FastifyInstance, { accounts, publicUrl }: SignInParts): void {
   const schema = {
     operationId: 'signOut',
     summary: 'Sign out',
