@@ -50,7 +50,12 @@ export class PackedCli {
   }
 
   methods(...args: readonly string[]): Promise<Ended> {
-    return ended(process.execPath, [this.bin, ...args], this.dir);
+    return this.methodsWith({}, ...args);
+  }
+
+  /** With these variables besides those of this process. */
+  methodsWith(variables: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
+    return ended(process.execPath, [this.bin, ...args], this.dir, variables);
   }
 
   remove(): Promise<void> {
@@ -64,8 +69,14 @@ async function succeeded(command: string, args: readonly string[], cwd: string):
   return end;
 }
 
-async function ended(command: string, args: readonly string[], cwd: string): Promise<Ended> {
-  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+async function ended(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  const env = { ...process.env, ...variables };
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {

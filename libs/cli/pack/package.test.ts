@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { PackedCli } from '@methods/test/harness/packed-cli';
 import { COMMANDS } from '../src/commands.ts';
 
@@ -34,6 +35,22 @@ test('every command can be loaded', async () => {
   for (const { name } of COMMANDS) assert.match(stdout, new RegExp(`^ {2}${name} `, 'm'));
   const script = await packed.methods('completion', 'bash');
   assert.deepEqual([script.code, script.stderr], [0, '']);
+  const folder = join(packed.packageDir, 'dist/lib/methods');
+  const pieces = (await readdir(folder)).filter((name) => /-command-.*\.js$/.test(name));
+  assert.equal(pieces.length, COMMANDS.length);
+  for (const piece of pieces) {
+    const exports: object = await import(join(folder, piece));
+    assert.match(Object.keys(exports).join(), /Command\b/, piece);
+  }
+});
+
+test('help and completion load neither what checks a method nor what runs one', async () => {
+  const HEAVY = /\bfunction (?:compileMethod|compileCheck|startExecutorParts)\(/;
+  const heavy = async (...words: readonly string[]) =>
+    (await loadedBy(...words)).filter((text) => HEAVY.test(text)).length;
+  for (const { name } of COMMANDS) assert.equal(await heavy(name, '--help'), 0, name);
+  assert.equal(await heavy('completion', 'bash'), 0);
+  assert.ok((await heavy('run', 'none.method')) > 0);
 });
 
 test('a method is written, checked, tested and run in an empty folder', async () => {
@@ -57,3 +74,17 @@ test('what needs a checkout says so, and a fault of the command line ends with 2
   assert.match(dev.stderr, /^error: .*checkout/);
   assert.equal((await packed.methods('chekc')).code, 2);
 });
+
+/** The texts of the package's files that a call of the command loads. */
+async function loadedBy(...words: readonly string[]): Promise<string[]> {
+  const folder = await mkdtemp(join(packed.dir, 'loaded-'));
+  const { stderr } = await packed.methodsWith({ NODE_V8_COVERAGE: folder }, ...words);
+  const urls: string[] = [];
+  for (const name of await readdir(folder)) {
+    const report = JSON.parse(await readFile(join(folder, name), 'utf8')) as { result: readonly { url: string }[] };
+    urls.push(...report.result.map(({ url }) => url).filter((url) => url.includes('/dist/lib/methods/')));
+  }
+  assert.ok(urls.length > 0, stderr);
+  await rm(folder, { recursive: true });
+  return Promise.all(urls.map((url) => readFile(fileURLToPath(url), 'utf8')));
+}

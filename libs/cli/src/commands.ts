@@ -1,9 +1,12 @@
 // The commands by name, in the order of the help. Each is loaded when it is called: a check needs no executor.
 import type { Command } from './command/command.ts';
+import type { CommandHelp } from './command/command-words.ts';
 
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
+  /** Its words alone, where its work takes long to load: for the help, the shell's completion and a wrong option. */
+  readonly words?: () => Promise<CommandHelp>;
   readonly load: () => Promise<Command>;
 }
 
@@ -16,26 +19,31 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'check',
     summary: 'Check methods and show what is wrong, with the place',
+    words: async () => (await import('./check/check-words.ts')).CHECK_WORDS,
     load: async () => (await import('./check/check-command.ts')).checkCommand,
   },
   {
     name: 'run',
     summary: 'Run a method on this machine, without a server',
+    words: async () => (await import('./run/run-words.ts')).RUN_WORDS,
     load: async () => (await import('./run/run-command.ts')).runCommand,
   },
   {
     name: 'test',
     summary: "Run a method's own tests",
+    words: async () => (await import('./test/test-words.ts')).TEST_WORDS,
     load: async () => (await import('./test/test-command.ts')).testCommand,
   },
   {
     name: 'upgrade',
     summary: 'Turn a workflow/1 file into method/2',
+    words: async () => (await import('./upgrade/upgrade-words.ts')).UPGRADE_WORDS,
     load: async () => (await import('./upgrade/upgrade-command.ts')).upgradeCommand,
   },
   {
     name: 'import',
     summary: 'Draft a method from a recording (HAR or Chrome Recorder)',
+    words: async () => (await import('./import/import-words.ts')).IMPORT_WORDS,
     load: async () => (await import('./import/import-command.ts')).importCommand,
   },
   {
@@ -61,6 +69,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'save',
     summary: 'Save a file as a method, and later as its versions',
+    words: async () => (await import('./save/save-words.ts')).SAVE_WORDS,
     load: async () => (await import('./save/save-command.ts')).saveCommand,
   },
   {
@@ -106,6 +115,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'connect',
     summary: 'Let an app start a method: a key in its .env, and the code',
+    words: async () => (await import('./connect/connect-words.ts')).CONNECT_WORDS,
     load: async () => (await import('./connect/connect-command.ts')).connectCommand,
   },
   {
@@ -116,21 +126,25 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'start',
     summary: 'Start a run of a published method on the server',
+    words: async () => (await import('./start/start-words.ts')).START_WORDS,
     load: async () => (await import('./start/start-command.ts')).startCommand,
   },
   {
     name: 'runs',
     summary: 'List, show, watch, cancel and repeat runs on the server',
+    words: async () => (await import('./runs/runs-words.ts')).RUNS_WORDS,
     load: async () => (await import('./runs/runs-command.ts')).runsCommand,
   },
   {
     name: 'answer',
     summary: 'Answer the question of a run that waits, and go on with it',
+    words: async () => (await import('./answer/answer-words.ts')).ANSWER_WORDS,
     load: async () => (await import('./answer/answer-command.ts')).answerCommand,
   },
   {
     name: 'types',
     summary: "Write TypeScript types of a method's inputs and result",
+    words: async () => (await import('./typescript-types/types-words.ts')).TYPES_WORDS,
     load: async () => (await import('./typescript-types/types-command.ts')).typesCommand,
   },
   {

@@ -26,8 +26,8 @@ function outputFor(json: boolean, quiet: boolean): Output {
   return new Output({ stdin, stdout, stderr, json, quiet, color: config.color });
 }
 
-async function runCommand(words: readonly string[]): Promise<ExitCode> {
-  const [first, ...rest] = words;
+async function runCommand(given: readonly string[]): Promise<ExitCode> {
+  const [first, ...rest] = given;
   if (first === undefined) {
     process.stderr.write(programHelp(COMMANDS));
     return EXIT.usage;
@@ -46,12 +46,13 @@ async function runCommand(words: readonly string[]): Promise<ExitCode> {
     throw new UsageError(`"${name}" is not a command`, near ?? 'see  methods --help');
   }
   help = `methods ${entry.name} --help`;
-  const command = await entry.load();
-  const line = readCommandLine(command, args);
+  const words = await (entry.words ?? entry.load)();
+  const line = readCommandLine(words, args);
   if (line.flag('help')) {
-    process.stdout.write(commandHelp(command));
+    process.stdout.write(commandHelp(words));
     return EXIT.done;
   }
+  const command = await entry.load();
   const output = outputFor(line.flag('json'), line.flag('quiet'));
   endsByInterrupt = command.endsByInterrupt === true;
   const context = { cwd: process.cwd(), config, output, interrupted: interrupt.signal };

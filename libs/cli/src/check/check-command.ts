@@ -5,16 +5,10 @@ import { CalledFiles } from '../method-file/called-files.ts';
 import { readCalledFile } from '../method-file/local-method.ts';
 import { diagnosticsText, readMethodFile } from '../method-file/method-file.ts';
 import { countOf } from '../terminal/words.ts';
-
-const FILES_MAX = 1000;
+import { CHECK_WORDS } from './check-words.ts';
 
 export const checkCommand: Command = {
-  name: 'check',
-  usage: 'FILE… [--strict]',
-  summary: 'Check methods and show what is wrong, with the place',
-  options: { strict: { help: 'exit with 3 when there are warnings' } },
-  operands: { min: 1, max: FILES_MAX, word: 'FILE' },
-  examples: ['methods check refund-order.method', 'methods check --strict --json methods/*.method'],
+  ...CHECK_WORDS,
 
   async run(line, { cwd, output }) {
     const files = [];

@@ -17,3 +17,12 @@ export interface CommandWords {
   /** Fewest and most arguments that are no options. */
   readonly operands: { readonly min: number; readonly max: number; readonly word: string };
 }
+
+/** What a command says of itself. */
+export interface CommandHelp extends CommandWords {
+  /** One sentence without its full stop. */
+  readonly summary: string;
+  /** More lines for its own help. */
+  readonly details?: readonly string[];
+  readonly examples: readonly [string, string];
+}

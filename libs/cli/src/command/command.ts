@@ -2,15 +2,10 @@
 import type { Config } from '../config.ts';
 import type { Output } from '../terminal/output.ts';
 import type { CommandLine } from './command-line.ts';
-import type { CommandWords } from './command-words.ts';
+import type { CommandHelp } from './command-words.ts';
 import type { ExitCode } from './exit-code.ts';
 
-export interface Command extends CommandWords {
-  /** One sentence without its full stop. */
-  readonly summary: string;
-  /** More lines for its own help. */
-  readonly details?: readonly string[];
-  readonly examples: readonly [string, string];
+export interface Command extends CommandHelp {
   /** It runs until it is stopped: an interrupt is its ordinary end, and its own exit code counts. */
   readonly endsByInterrupt?: true;
   /** @throws CommandError */

@@ -1,7 +1,6 @@
 // The texts of `--help`.
-import type { Command } from './command.ts';
 import { COMMON_OPTIONS } from './command-line.ts';
-import type { OptionWords } from './command-words.ts';
+import type { CommandHelp, OptionWords } from './command-words.ts';
 
 /** The program's own help. */
 export function programHelp(commands: readonly { readonly name: string; readonly summary: string }[]): string {
@@ -22,7 +21,7 @@ export function programHelp(commands: readonly { readonly name: string; readonly
   ].join('\n');
 }
 
-export function commandHelp(command: Command): string {
+export function commandHelp(command: CommandHelp): string {
   const options = Object.entries({ ...command.options, ...COMMON_OPTIONS });
   return [
     `Usage: methods ${command.name} ${command.usage}`.trimEnd(),

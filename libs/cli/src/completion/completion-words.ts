@@ -1,14 +1,15 @@
 // What a shell can complete: the commands, their words and their options, as the commands themselves say it.
 
-import type { Command } from '../command/command.ts';
 import { COMMON_OPTIONS } from '../command/command-line.ts';
-import type { CommandWords } from '../command/command-words.ts';
+import type { CommandHelp, CommandWords } from '../command/command-words.ts';
 
 /** A command of the program, loaded when it is needed. */
 export interface ListedCommand {
   readonly name: string;
   readonly summary: string;
-  readonly load: () => Promise<Command>;
+  /** Its words alone, where its work takes long to load. */
+  readonly words?: () => Promise<CommandHelp>;
+  readonly load: () => Promise<CommandHelp>;
 }
 
 export interface CompletionWords {
@@ -28,11 +29,11 @@ export interface CompletionOption {
   readonly help: string;
 }
 
-/** Loads every command. */
+/** Loads what every command says of itself. */
 export async function completionWords(commands: readonly ListedCommand[]): Promise<CompletionWords[]> {
   return Promise.all(
-    commands.map(async ({ name, summary, load }) => {
-      const command = await load();
+    commands.map(async ({ name, summary, load, words = load }) => {
+      const command = await words();
       return { name, summary, words: firstWords(command), options: optionsOf(command) };
     }),
   );

@@ -6,11 +6,11 @@ import { CommandError } from '../command/command-error.ts';
 import { EXIT } from '../command/exit-code.ts';
 import type { ServerKey } from '../keys/key-calls.ts';
 import { openServer } from '../server/open-server.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { keyInto, keyName, wantsKey } from './app-key.ts';
 import { type AppLanguage, appLanguages } from './app-language.ts';
 import { CODE_HEADINGS, codeToPaste } from './code-to-paste.ts';
+import { CONNECT_WORDS } from './connect-words.ts';
 import { type ConnectedMethod, connectedMethod, methodWord } from './connected-method.ts';
 import { ENV_FILE, EnvFile, KEY_VARIABLE } from './env-file.ts';
 import { type Ignored, ignoreEnvFile } from './git-ignore.ts';
@@ -25,20 +25,7 @@ interface Connected {
 }
 
 export const connectCommand: Command = {
-  name: 'connect',
-  usage: 'APP_PATH [--method FILE|METHOD] [--replace] [--server URL]',
-  summary: 'Let an app start a method: a key in its .env, and the code to paste',
-  details: [
-    `Makes a key named after the app's folder and writes ${KEY_VARIABLE} to the app's ${ENV_FILE}, without showing it.`,
-    `Keeps ${ENV_FILE} out of git, and publishes the method's file if no version is published. May be repeated.`,
-  ],
-  options: {
-    method: { value: 'FILE', help: 'the method; default the only *.method file here, or in the app' },
-    replace: { help: `put a new key in the place of the ${KEY_VARIABLE} that is there` },
-    ...SERVER_OPTIONS,
-  },
-  operands: { min: 1, max: 1, word: 'APP_PATH' },
-  examples: ['methods connect ../shop --method refund-order.method', 'methods connect . --replace'],
+  ...CONNECT_WORDS,
 
   async run(line, context) {
     const { cwd, config } = context;

@@ -10,27 +10,12 @@ import { FileLinks } from '../link/link-file.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { getSource } from '../server/method-calls.ts';
 import { openServer } from '../server/open-server.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
 import { plainText } from '../terminal/plain-text.ts';
+import { IMPORT_WORDS } from './import-words.ts';
 import { uploadRecording } from './upload-recording.ts';
 
 export const importCommand: Command = {
-  name: 'import',
-  usage: 'RECORDING [-o FILE] [--name NAME] [--upload]',
-  summary: 'Draft a method from a recording (HAR or Chrome Recorder)',
-  details: [
-    'Prints the draft, or writes it with -o. Recorded passwords and tokens are not kept: they become secrets.',
-    'Review the draft; its first lines say what was left out. Nothing is sent anywhere, unless --upload lets the server',
-    'keep the recording and make a method of it; the same recording again is the same method.',
-  ],
-  options: {
-    output: { value: 'FILE', short: 'o', help: 'write the draft to FILE, which must not be there yet' },
-    name: { value: 'NAME', help: "words for the method's name, in place of the recording's" },
-    upload: { help: 'send the recording to the server, which makes a method of it' },
-    ...SERVER_OPTIONS,
-  },
-  operands: { min: 1, max: 1, word: 'RECORDING' },
-  examples: ['methods import checkout.har -o checkout.method', 'methods import recording.json --name "Weekly report"'],
+  ...IMPORT_WORDS,
 
   async run(line, context) {
     if (line.flag('upload')) return onServer(line, context);

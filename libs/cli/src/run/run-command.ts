@@ -10,31 +10,13 @@ import { LocalRuns, type OpenRun } from '../local-run/local-runs.ts';
 import { refuseMissingSecrets } from '../local-run/local-secrets.ts';
 import { compileToRun, type LocalMethod, refuseWhatCannotRunHere } from '../method-file/local-method.ts';
 import { readMethodFile } from '../method-file/method-file.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
 import type { Output } from '../terminal/output.ts';
-import { UPLOAD_OPTIONS, type UploadTarget, uploadTarget } from '../upload/saved-version.ts';
+import { type UploadTarget, uploadTarget } from '../upload/saved-version.ts';
 import { goOn } from './go-on.ts';
+import { RUN_WORDS } from './run-words.ts';
 
 export const runCommand: Command = {
-  name: 'run',
-  usage: 'FILE [--inputs JSON|@FILE] [--human FILE] [--upload]  |  --resume RUN_ID',
-  summary: 'Run a method on this machine, without a server',
-  details: [
-    'Secrets come from the environment. The run is kept in .methods/runs/RUN_ID. A question without an answer in',
-    '--human is asked on the terminal; without one the run waits, and the exit code is 4.',
-  ],
-  options: {
-    inputs: { value: 'JSON|@FILE', help: 'the inputs; @- reads them from standard input' },
-    human: { value: 'FILE', help: 'answers by step, as YAML or JSON: approval: { decision: approve }' },
-    ...UPLOAD_OPTIONS,
-    ...SERVER_OPTIONS,
-    resume: { value: 'RUN_ID', help: 'go on with a run that was interrupted, killed or waits' },
-  },
-  operands: { min: 0, max: 1, word: 'FILE' },
-  examples: [
-    'methods run refund-order.method --inputs \'{"order_id": "ord_1", "amount": 20}\'',
-    'methods run refund-order.method --inputs @inputs.json --human answers.yaml --json',
-  ],
+  ...RUN_WORDS,
 
   async run(line, context) {
     const resumed = line.text('resume');

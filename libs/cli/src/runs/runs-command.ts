@@ -6,14 +6,14 @@ import type { CommandLine } from '../command/command-line.ts';
 import { EXIT, type ExitCode } from '../command/exit-code.ts';
 import { namedMethod } from '../server/named-method.ts';
 import { openServer } from '../server/open-server.ts';
-import { noteMore, PAGE_OPTIONS, readPage } from '../server/page.ts';
+import { noteMore, readPage } from '../server/page.ts';
 import type { Query, ServerApi } from '../server/server-api.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { table } from '../terminal/table.ts';
 import { tableWidth } from '../terminal/table-width.ts';
 import { timeOf } from '../terminal/time-of.ts';
 import { timeSpan } from '../terminal/words.ts';
+import { RUNS_WORDS, STATUSES } from './runs-words.ts';
 import { getRun, type LocalRunOnServer, RUNS, runPath, type ServerRun } from './server-run.ts';
 import { ServerRunView, statusWords } from './server-run-view.ts';
 import { showRunEnd, watchToRest } from './show-server-run.ts';
@@ -25,29 +25,10 @@ const OWN_OPTIONS: Readonly<Record<string, string>> = {
   ...{ status: 'list', method: 'list', kind: 'list', limit: 'list', cursor: 'list' },
   ...{ wait: 'rerun', 'from-step': 'rerun' },
 };
-const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'];
 const KINDS = ['production', 'local'];
 
 export const runsCommand: Command = {
-  name: 'runs',
-  usage:
-    'list [--status S] [--method METHOD] [--kind K] | show ID | watch ID | cancel ID | rerun ID [--from-step STEP] [--wait]',
-  summary: 'List, show, watch, cancel and repeat runs on the server',
-  details: [
-    'watch ends when the run has finished or waits for an answer (exit code 4). rerun starts a new run with the same',
-    'version and inputs; with --from-step it keeps what the steps before that one came to.',
-  ],
-  options: {
-    status: { value: 'STATUS', help: `list: only ${STATUSES.slice(0, -1).join(', ')} or cancelled ones` },
-    method: { value: 'METHOD', help: 'list: only runs of this method: an id, a saved file or a display name' },
-    kind: { value: 'KIND', help: "list: production (default), or local for records of runs on people's computers" },
-    ...PAGE_OPTIONS,
-    'from-step': { value: 'STEP', help: 'rerun: begin at this step; it stands in no other step' },
-    wait: { help: 'rerun: watch the new run' },
-    ...SERVER_OPTIONS,
-  },
-  operands: { min: 1, max: 2, word: 'list, show, watch, cancel or rerun' },
-  examples: ['methods runs list --status failed', 'methods runs watch run_01kf3p7c5m8x2q9t4v6w0y1z2a'],
+  ...RUNS_WORDS,
 
   async run(line, context) {
     const [word = '', runId] = line.operands;

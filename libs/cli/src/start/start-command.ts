@@ -9,28 +9,10 @@ import { namingValues, RUNS } from '../runs/server-run.ts';
 import { watchToRest } from '../runs/show-server-run.ts';
 import { namedMethod } from '../server/named-method.ts';
 import { openServer } from '../server/open-server.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
+import { START_WORDS } from './start-words.ts';
 
 export const startCommand: Command = {
-  name: 'start',
-  usage: 'METHOD [--inputs JSON|@FILE] [--wait] [--key IDEMPOTENCY_KEY] [--version V] [--server URL]',
-  summary: 'Start a run of a published method on the server',
-  details: [
-    'METHOD is an id (wf_…), a saved file or a display name. With --wait the run is shown until it has finished or',
-    'waits for an answer (exit code 4). The same --key and values start one run, however often they are sent.',
-  ],
-  options: {
-    inputs: { value: 'JSON|@FILE', help: 'the inputs; @- reads them from standard input' },
-    wait: { help: 'watch the run and print its result' },
-    key: { value: 'IDEMPOTENCY_KEY', help: '8 to 200 characters; default: a new one' },
-    version: { value: 'V', help: 'a version id, ver_…; default: the published one' },
-    ...SERVER_OPTIONS,
-  },
-  operands: { min: 1, max: 1, word: 'METHOD' },
-  examples: [
-    'methods start refund-order.method --inputs \'{"order_id": "ord_1", "amount": 20}\' --wait',
-    'methods start wf_01hzy3k9q8m2n4p6r8s0t2v4w6 --inputs @inputs.json --key refund-ord_1 --json',
-  ],
+  ...START_WORDS,
 
   async run(line, context) {
     const { output, cwd } = context;

@@ -16,6 +16,7 @@ import { countOf } from '../terminal/words.ts';
 import { Coverage, type NeverReached } from './coverage.ts';
 import { unmetExpectations } from './expectations.ts';
 import { runTest } from './run-test.ts';
+import { TEST_WORDS } from './test-words.ts';
 
 interface TestVerdict {
   readonly file: string;
@@ -31,22 +32,8 @@ interface TestedFile {
   readonly tests: readonly MethodTest[];
 }
 
-const FILES_MAX = 1000;
-
 export const testCommand: Command = {
-  name: 'test',
-  usage: 'FILE… [--only NAME] [--coverage]',
-  summary: "Run a method's own tests",
-  details: ['Code really runs; http, call and wait steps are mocked, and ask steps answered, by the test.'],
-  options: {
-    only: { value: 'NAME', help: 'run the test of this name' },
-    coverage: { help: 'list the steps and checks that no test came to' },
-  },
-  operands: { min: 1, max: FILES_MAX, word: 'FILE' },
-  examples: [
-    'methods test refund-order.method --coverage',
-    'methods test refund-order.method --only "a rejected refund does nothing"',
-  ],
+  ...TEST_WORDS,
 
   async run(line, context) {
     const { output, config, interrupted } = context;

@@ -12,8 +12,8 @@ import { readMethodFile, reasonOf } from '../method-file/method-file.ts';
 import { getMethod, getSource, versionNamed } from '../server/method-calls.ts';
 import { isFileName, namedMethod } from '../server/named-method.ts';
 import { openServer } from '../server/open-server.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
 import { methodTypes } from './method-types.ts';
+import { TYPES_WORDS } from './types-words.ts';
 
 interface TypedMethod {
   readonly method: CompiledMethod;
@@ -22,17 +22,7 @@ interface TypedMethod {
 }
 
 export const typesCommand: Command = {
-  name: 'types',
-  usage: 'METHOD|FILE [-o FILE] [--version VERSION] [--server URL]',
-  summary: "Write TypeScript types of a method's inputs and result",
-  details: ['Of a FILE without a server; of a METHOD its published version, or the current one if none is published.'],
-  options: {
-    output: { value: 'FILE', short: 'o', help: 'write here instead of stdout' },
-    version: { value: 'VERSION', help: 'ver_…, published or current' },
-    ...SERVER_OPTIONS,
-  },
-  operands: { min: 1, max: 1, word: 'METHOD or a FILE' },
-  examples: ['methods types refund-order.method -o src/refund-order.ts', 'methods types wf_01kac0t6xgy9s2m4n8p3q5r7v1'],
+  ...TYPES_WORDS,
 
   async run(line, context) {
     const { cwd, output } = context;

@@ -5,15 +5,10 @@ import { CommandError } from '../command/command-error.ts';
 import { EXIT } from '../command/exit-code.ts';
 import { diagnosticsText, readMethodFile, replaceFile } from '../method-file/method-file.ts';
 import { countOf } from '../terminal/words.ts';
+import { UPGRADE_WORDS } from './upgrade-words.ts';
 
 export const upgradeCommand: Command = {
-  name: 'upgrade',
-  usage: 'FILE [--write]',
-  summary: 'Turn a workflow/1 file into method/2',
-  details: ['Prints the new text, or writes it with --write. Exits with 3 when a person should look at it.'],
-  options: { write: { help: 'write the new text to FILE' } },
-  operands: { min: 1, max: 1, word: 'FILE' },
-  examples: ['methods upgrade weekly-report.method', 'methods upgrade weekly-report.method --write'],
+  ...UPGRADE_WORDS,
 
   async run(line, { cwd, output }) {
     const [name = ''] = line.operands;

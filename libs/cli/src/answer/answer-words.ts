@@ -1,0 +1,24 @@
+// The words and the help of `methods answer`, apart from its work: to show them nothing of that is loaded.
+import type { CommandHelp } from '../command/command-words.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
+import { UPLOAD_OPTIONS } from '../upload/saved-version.ts';
+
+export const ANSWER_WORDS: CommandHelp = {
+  name: 'answer',
+  usage: 'RUN_ID [--answer JSON|@FILE] [--server URL]',
+  summary: 'Answer the question of a run that waits, and go on with it',
+  details: [
+    'Looks for the run in .methods/runs, then on the server. Without --answer the question is asked on the terminal,',
+    'field by field, longer texts in $EDITOR; without a terminal it is shown, and the run goes on waiting.',
+  ],
+  options: {
+    answer: { value: 'JSON|@FILE', help: 'the answer, an object that fits the form of the question' },
+    ...UPLOAD_OPTIONS,
+    ...SERVER_OPTIONS,
+  },
+  operands: { min: 1, max: 1, word: 'RUN_ID' },
+  examples: [
+    'methods answer run_01kf3p7c5m8x2q9t4v6w0y1z2a',
+    'methods answer run_01kf3p7c5m8x2q9t4v6w0y1z2a --answer \'{"decision": "approve"}\'',
+  ],
+};

@@ -1,0 +1,21 @@
+// The words and the help of `methods save`, apart from its work: to show them nothing of that is loaded.
+import type { CommandHelp } from '../command/command-words.ts';
+import { LINK_FILE } from '../link/link-file.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
+
+export const SAVE_WORDS: CommandHelp = {
+  name: 'save',
+  usage: 'FILE [--reason TEXT] [--onto VERSION] [--server URL]',
+  summary: 'Save a file as a method, and later as its versions',
+  details: [
+    `The first save makes the method; ${LINK_FILE} beside the file remembers which, and upon which version you work.`,
+    'It holds no secret: commit it. After a time-out save again: nothing is made twice.',
+  ],
+  options: {
+    reason: { value: 'TEXT', help: 'why, for those who read the versions later' },
+    onto: { value: 'VERSION', help: 'save upon this version, after its change was brought into the file' },
+    ...SERVER_OPTIONS,
+  },
+  operands: { min: 1, max: 1, word: 'FILE' },
+  examples: ['methods save refund-order.method', 'methods save refund-order.method --reason "Ask above 100"'],
+};
