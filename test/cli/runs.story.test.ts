@@ -75,6 +75,11 @@ test('runs are listed by status and method, and shown', async () => {
   assert.match(shown.stdout, /✓ compose/);
   const nothing = await methods('runs', 'show', 'run_00000000000000000000000000');
   assert.equal(nothing.code, 1);
+  for (const words of [['runs', 'show'], ['runs', 'watch'], ['runs', 'cancel'], ['runs', 'rerun'], ['answer']]) {
+    const malformed = await methods(...words, 'run_1');
+    assert.deepEqual([malformed.code, malformed.stdout], [2, ''], words.join(' '));
+    assert.match(malformed.stderr, /^error: "run_1" is no run id$/m);
+  }
   const usage = await methods('runs', 'list', '--status', 'done');
   assert.deepEqual([usage.code, usage.stdout], [2, '']);
 });
@@ -140,7 +145,10 @@ test('questions are answered on a terminal and by --answer, and the exit code sa
   assert.equal((await methods('answer', runId, '--answer', '{"go": false}')).code, 0);
   const end = await json<RunBody>('runs', 'watch', runId);
   assert.deepEqual(end.result, { first: true, second: false });
-  const late = await methods('answer', runId, '--answer', '{"go": false}');
+  const repeated = await methods('answer', runId, '--answer', '{"go": false}');
+  assert.deepEqual([repeated.code, repeated.stderr], [0, '']);
+  assert.match(repeated.stdout, /^Answered so already: run_\w{26} is succeeded\.$/m);
+  const late = await methods('answer', runId, '--answer', '{"go": true}');
   assert.equal(late.code, 1);
   assert.match(late.stderr, /is succeeded already/);
 });

@@ -9,6 +9,7 @@ import { LocalRuns } from '../local-run/local-runs.ts';
 import type { LocalQuestion, LocalRunRecord } from '../local-run/run-record.ts';
 import { goOn } from '../run/go-on.ts';
 import { recompile, sayThatItGoesOn, targetOf } from '../run/run-command.ts';
+import { refuseMalformedRunId } from '../runs/server-run.ts';
 import { ANSWER_WORDS } from './answer-words.ts';
 import { fittingAnswer, NO_ANSWERS } from './given-answer.ts';
 import { showForm, showQuestion } from './show-question.ts';
@@ -46,6 +47,7 @@ export const answerCommand: Command = {
 
 /** What the server says wins, unless there is none. */
 async function elsewhere(runId: string, line: CommandLine, context: CommandContext): Promise<ExitCode> {
+  refuseMalformedRunId(runId);
   const { openServer } = await import('../server/open-server.ts');
   const api = await openServer(line, context).catch((error: unknown) => {
     if (!(error instanceof CommandError) || error.code !== 'no_server') throw error;

@@ -1,4 +1,4 @@
-// Answers the question of a run on a server. The answer always names the question it was given to.
+// Answers the question of a run on a server. An answer names the question it was given to.
 import { isJsonObject, type JsonObject } from '@methods/method/json';
 import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../command/command-error.ts';
@@ -8,6 +8,8 @@ import { readJsonOption } from '../local-run/local-inputs.ts';
 import { getRun, isFinished, namingValues, runPath, type ServerQuestion, type ServerRun } from '../runs/server-run.ts';
 import { showRunEnd } from '../runs/show-server-run.ts';
 import type { ServerApi } from '../server/server-api.ts';
+import { ServerRefusal } from '../server/server-refusal.ts';
+import type { Output } from '../terminal/output.ts';
 import { editorOf } from '../terminal/text-editor.ts';
 import { askOnTerminal } from './ask-on-terminal.ts';
 import { fittingAnswer } from './given-answer.ts';
@@ -21,8 +23,9 @@ export async function answerOnServer(
 ): Promise<ExitCode> {
   const { output, interrupted, config } = context;
   const run = await getRun(api, runId);
-  const question = questionOf(run);
   const option = line.text('answer');
+  if (option !== undefined && isFinished(run)) return repeat(api, run, await readAnswer(option, context.cwd), output);
+  const question = questionOf(run);
   if (option === undefined && !output.interactive) return showRunEnd(run, output);
   const answer =
     option === undefined
@@ -45,15 +48,39 @@ export async function answerOnServer(
 
 function questionOf(run: ServerRun): ServerQuestion {
   if (run.status === 'waiting' && run.question !== undefined) return run.question;
-  if (isFinished(run)) throw new CommandError('run_finished', `${run.run_id} is ${run.status} already`);
+  if (isFinished(run)) throw finished(run);
   const hint = `methods runs watch ${run.run_id}`;
   throw new CommandError('run_not_waiting', `${run.run_id} waits for no answer: it is ${run.status}`, { hint });
 }
 
+/**
+ * An answer sent again is no fault: the server knows the last one. Only of a finished run: in one that goes on, an answer
+ * that names no question could be taken for that of the next.
+ */
+async function repeat(api: ServerApi, run: ServerRun, answer: JsonObject, output: Output): Promise<ExitCode> {
+  const { value } = await api
+    .send<ServerRun>('POST', `${runPath(run.run_id)}/answer`, { answer }, { idempotent: true })
+    .catch((error: unknown) => {
+      throw error instanceof ServerRefusal && error.code === 'run_not_waiting' ? finished(run) : error;
+    });
+  output.document(value);
+  output.line(`Answered so already: ${run.run_id} is ${value.status}.`);
+  return EXIT.done;
+}
+
+function finished({ run_id, status }: ServerRun): CommandError {
+  return new CommandError('run_finished', `${run_id} is ${status} already`);
+}
+
 /** As it was given: defaults are the server's to fill in. */
 async function givenAnswer(option: string, question: ServerQuestion, cwd: string): Promise<JsonObject> {
+  const answer = await readAnswer(option, cwd);
+  fittingAnswer(question, answer);
+  return answer;
+}
+
+async function readAnswer(option: string, cwd: string): Promise<JsonObject> {
   const answer = await readJsonOption('--answer', option, cwd);
   if (!isJsonObject(answer)) throw new CommandError('invalid_answer', 'an answer is an object');
-  fittingAnswer(question, answer);
   return answer;
 }

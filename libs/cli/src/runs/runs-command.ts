@@ -14,7 +14,7 @@ import { tableWidth } from '../terminal/table-width.ts';
 import { timeOf } from '../terminal/time-of.ts';
 import { timeSpan } from '../terminal/words.ts';
 import { RUNS_WORDS, STATUSES } from './runs-words.ts';
-import { getRun, type LocalRunOnServer, RUNS, runPath, type ServerRun } from './server-run.ts';
+import { getRun, type LocalRunOnServer, RUNS, refuseMalformedRunId, runPath, type ServerRun } from './server-run.ts';
 import { ServerRunView, statusWords } from './server-run-view.ts';
 import { showRunEnd, watchToRest } from './show-server-run.ts';
 
@@ -43,6 +43,7 @@ export const runsCommand: Command = {
     if (action === list && runId !== undefined) throw new UsageError(`runs list does not take "${runId}"`);
     if (action !== list && runId === undefined)
       throw new UsageError(`runs ${word} needs a RUN_ID`, 'methods runs list');
+    if (runId !== undefined) refuseMalformedRunId(runId);
     return action(line, context, runId ?? '');
   },
 };

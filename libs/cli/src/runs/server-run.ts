@@ -1,6 +1,7 @@
 // A run on a server: its shape, and the calls that commands make.
+import { isId } from '@methods/base/ids';
 import type { JsonObject, JsonValue } from '@methods/method/json';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError, UsageError } from '../command/command-error.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 
@@ -57,6 +58,13 @@ export const RUNS = '/v1/runs';
 
 export function runPath(runId: string): string {
   return `${RUNS}/${encodeURIComponent(runId)}`;
+}
+
+/** A server answers it as a run that is not there, which sends people looking for one. @throws UsageError */
+export function refuseMalformedRunId(word: string): void {
+  if (isId('run', word)) return;
+  const hint = 'it is run_ and 26 characters;  methods runs list  shows them';
+  throw new UsageError(`"${word}" is no run id`, hint);
 }
 
 export function isFinished({ status }: ServerRun): boolean {
