@@ -84,6 +84,13 @@ test('runs are listed by status and method, and shown', async () => {
   assert.deepEqual([usage.code, usage.stdout], [2, '']);
 });
 
+test('a method of a local stack is named as the stack names it when it is ready', async () => {
+  const shown = await methods('show', 'two-questions');
+  assert.deepEqual([shown.code, shown.stderr], [0, '']);
+  assert.ok(shown.stdout.includes(stack.method('two-questions')), shown.stdout);
+  assert.equal((await methods('show', 'constructor')).code, 1);
+});
+
 test('a watched run is drawn over, cleanly where the terminal is resized, and stands there once at the end', async () => {
   const runId = await gated.start('watched');
   const terminal = onTerminal('runs', 'watch', runId);

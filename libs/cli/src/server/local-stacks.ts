@@ -1,6 +1,7 @@
 // The local stacks that run on this machine, by the ready lines they leave in the user's state folder.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { bareMethodId } from '@methods/base/ids';
 
 /** In the command line of every running stack, also of one that was built before. */
 const MAIN = 'deploy/local/src/main.';
@@ -11,6 +12,8 @@ export interface LocalStack {
   readonly apiKey: string;
   readonly issuer: string;
   readonly dataDir: string;
+  /** Bare ids of the methods it published at its start, by the names of their files. */
+  readonly methods: ReadonlyMap<string, string>;
 }
 
 /** Those whose process runs: one that was killed leaves its line behind. By address. */
@@ -32,7 +35,15 @@ async function stackOf(file: string): Promise<LocalStack | null> {
   const { base_url: baseUrl, api_key: apiKey, issuer, data_dir: dataDir } = line;
   if (typeof baseUrl !== 'string' || typeof apiKey !== 'string' || typeof issuer !== 'string') return null;
   if (typeof dataDir !== 'string' || !(await isRunning(dataDir))) return null;
-  return { baseUrl, apiKey, issuer, dataDir };
+  return { baseUrl, apiKey, issuer, dataDir, methods: methodsOf(line.methods) };
+}
+
+function methodsOf(told: unknown): Map<string, string> {
+  const pairs = Object.entries(Object(told)).flatMap(([name, word]): [string, string][] => {
+    const id = typeof word === 'string' ? bareMethodId(word) : null;
+    return id === null ? [] : [[name, id]];
+  });
+  return new Map(pairs);
 }
 
 /** The holder of the folder's lock is a stack, and no later process with its number. */

@@ -1,4 +1,4 @@
-// Which method a word of the command line means: an id, a file that was saved, or a display name.
+// Which method a word of the command line means: an id, a file that was saved, a display name, or a local stack's own name for it.
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { bareMethodId } from '@methods/base/ids';
@@ -57,6 +57,9 @@ async function idOfName(api: ServerApi, name: string): Promise<string> {
   }
   const [only, ...others] = found;
   if (only === undefined) {
+    // The names a local stack prints when it is ready.
+    const published = api.methodNames.get(name);
+    if (published !== undefined) return published;
     throw new CommandError('not_found', `there is no method called "${name}"`, {
       hint: 'a method is named by its id (wf_…), its file or its whole display name; see  methods list',
     });

@@ -19,7 +19,8 @@ export async function openServer(line: CommandLine, context: CommandContext): Pr
   const server = await chooseServer(line, config);
   const facts = await readServerFacts(server.baseUrl, interrupted);
   const credentials = await credentialsFor(server, facts, config);
-  return new ServerApi({ baseUrl: server.baseUrl, facts, credentials, interrupted });
+  const methodNames = server.stack?.methods ?? new Map();
+  return new ServerApi({ baseUrl: server.baseUrl, facts, credentials, methodNames, interrupted });
 }
 
 /** A sign-in wins over a local stack's own key: it says who somebody is. */

@@ -29,6 +29,8 @@ export interface ServerApiParts {
   readonly baseUrl: string;
   readonly facts: ServerFacts;
   readonly credentials: Credentials;
+  /** Of a local stack: bare ids of its methods by the names of their files. */
+  readonly methodNames?: ReadonlyMap<string, string>;
   /** Ends every request. */
   readonly interrupted: AbortSignal;
 }
@@ -37,10 +39,12 @@ export interface ServerApiParts {
 export class ServerApi {
   readonly baseUrl: string;
   readonly facts: ServerFacts;
+  readonly methodNames: ReadonlyMap<string, string>;
 
   constructor(private readonly parts: ServerApiParts) {
     this.baseUrl = parts.baseUrl;
     this.facts = parts.facts;
+    this.methodNames = parts.methodNames ?? new Map();
   }
 
   /** The kind of credential that a path is asked with. */
