@@ -20,6 +20,7 @@ import { plainText } from '../terminal/plain-text.ts';
 import { editorOf } from '../terminal/text-editor.ts';
 import { RunUpload } from '../upload/run-upload.ts';
 import type { UploadTarget } from '../upload/saved-version.ts';
+import { forgetUnsent } from '../upload/unsent-record.ts';
 import { type UploadedRun, uploadingView } from '../upload/uploading-view.ts';
 import { StepView } from './step-view.ts';
 
@@ -39,6 +40,8 @@ export async function goOn(
   try {
     refuseMissingSecrets(method, config.variables);
     const prepared = ready ?? (await prepareMethod(method, context));
+    // Of an earlier attempt: it would tell what is no longer so.
+    await forgetUnsent(run.dir);
     const steps = new StepView(output);
     const { lockSha256 } = prepared;
     const upload = target === null ? null : uploadOf(run, target, (line) => steps.remark(line));
@@ -75,7 +78,7 @@ async function answerHere(
 }
 
 function uploadOf(run: OpenRun, target: UploadTarget, say: (line: string) => void) {
-  return new RunUpload({ ...target, runId: run.record.run_id, attempt: attemptOf(run), say });
+  return new RunUpload({ ...target, runId: run.record.run_id, dir: run.dir, attempt: attemptOf(run), say });
 }
 
 function uploadedRun(run: OpenRun, lockSha256: string | null): UploadedRun {

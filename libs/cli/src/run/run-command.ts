@@ -1,8 +1,8 @@
 // `methods run`: runs a method on this machine, or goes on with a run that stopped.
 import { createHash } from 'node:crypto';
-import { NO_ANSWERS, readHumanFile, refuseUnknownQuestions } from '../answer/given-answer.ts';
+import { type HumanAnswers, NO_ANSWERS, readHumanFile, refuseUnknownQuestions } from '../answer/given-answer.ts';
 import type { Command, CommandContext } from '../command/command.ts';
-import { CommandError, UsageError } from '../command/command-error.ts';
+import { UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { prepareMethod } from '../local-run/local-dependencies.ts';
 import { fittingInputs, readJsonOption } from '../local-run/local-inputs.ts';
@@ -14,6 +14,7 @@ import type { Output } from '../terminal/output.ts';
 import { type UploadTarget, uploadTarget } from '../upload/saved-version.ts';
 import { goOn } from './go-on.ts';
 import { RUN_WORDS } from './run-words.ts';
+import { sendUnsent } from './send-unsent.ts';
 
 export const runCommand: Command = {
   ...RUN_WORDS,
@@ -27,8 +28,8 @@ export const runCommand: Command = {
     const human = line.text('human');
     const answers = human === undefined ? NO_ANSWERS : await readHumanFile(human, context.cwd);
     const known = ({ method }: LocalMethod) => refuseUnknownQuestions(answers, method, human ?? '');
-    const { run, method, prepared, target } =
-      file === undefined ? await resume(resumed ?? '', line, context) : await begin(file, line, context, known);
+    if (file === undefined) return resume(resumed ?? '', answers, line, context);
+    const { run, method, prepared, target } = await begin(file, line, context, known);
     return goOn(run, method, answers, context, { ready: prepared, target });
   },
 };
@@ -58,18 +59,15 @@ async function begin(
   return { run, method, prepared, target };
 }
 
-async function resume(runId: string, line: CommandLine, context: CommandContext) {
+async function resume(runId: string, answers: HumanAnswers, line: CommandLine, context: CommandContext) {
   const { cwd, output } = context;
   if (line.text('inputs') !== undefined) throw new UsageError('a run that goes on keeps its inputs');
   const run = await new LocalRuns(cwd).reopen(runId);
   const { status } = run.record;
-  if (status === 'succeeded' || status === 'failed') {
-    await run.release();
-    throw new CommandError('run_finished', `${runId} has ${status} already`, { hint: `see ${run.dir}` });
-  }
+  if (status === 'succeeded' || status === 'failed') return sendUnsent(run, line, context);
   sayThatItGoesOn(run, output);
   const method = await recompile(run, output);
-  return { run, method, prepared: null, target: await targetOf(run, line, context) };
+  return goOn(run, method, answers, context, { target: await targetOf(run, line, context) });
 }
 
 /** Where the record of a run that goes on is sent; the run is released where that cannot be told. */

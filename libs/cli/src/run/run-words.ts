@@ -5,11 +5,12 @@ import { UPLOAD_OPTIONS } from '../upload/saved-version.ts';
 
 export const RUN_WORDS: CommandHelp = {
   name: 'run',
-  usage: 'FILE [--inputs JSON|@FILE] [--human FILE] [--upload]  |  --resume RUN_ID',
+  usage: 'FILE [--inputs JSON|@FILE] [--human FILE] [--upload]  |  --resume RUN_ID [--upload]',
   summary: 'Run a method on this machine, without a server',
   details: [
     'Secrets come from the environment. The run is kept in .methods/runs/RUN_ID. A question without an answer in',
-    '--human is asked on the terminal; without one the run waits, and the exit code is 4.',
+    '--human is asked on the terminal; without one the run waits, and the exit code is 4. A record that no server has',
+    'taken is kept; --resume RUN_ID --upload sends it, also when the run has ended.',
   ],
   options: {
     inputs: { value: 'JSON|@FILE', help: 'the inputs; @- reads them from standard input' },

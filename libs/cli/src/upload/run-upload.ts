@@ -1,10 +1,11 @@
 // Sends the record of a local run to the server as the run goes on. A server that is away does not hold the run up: the
-// record follows, and at the end it is waited for.
+// record follows, and at the end it is waited for; what is not sent then is kept in the run's folder.
 import { Backoff } from '@methods/base/backoff';
 import type { JsonObject } from '@methods/method/json';
 import { CommandError } from '../command/command-error.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
+import { forgetUnsent, keepUnsent, type RunRecord, sendCommand, sendRecord } from './unsent-record.ts';
 
 /** Between two records while the run goes on. */
 const PAUSE_MS = 1_000;
@@ -14,11 +15,15 @@ const RECORDS_MAX = 1_000_000;
 
 export interface RunUploadParts {
   readonly runId: string;
+  /** Absolute; the run's own. */
+  readonly dir: string;
   /** Bare. */
   readonly methodId: string;
   readonly versionId: string;
   /** Each attempt's records stand above those of the attempts before. */
   readonly attempt: number;
+  /** Its address. */
+  readonly server: string;
   readonly open: () => Promise<ServerApi>;
   /** Prints a line beside a live view. */
   readonly say: (line: string) => void;
@@ -34,6 +39,8 @@ export class RunUpload {
   private api: ServerApi | null = null;
   private saidAway = false;
   private over = false;
+  /** Why nothing more was sent while the run went on. */
+  private stoppedBy: CommandError | null = null;
 
   constructor(private readonly parts: RunUploadParts) {
     this.sequence = parts.attempt * RECORDS_MAX;
@@ -58,24 +65,33 @@ export class RunUpload {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     this.due = null;
-    const wasOver = this.over;
     this.over = true;
     await this.sending;
-    if (wasOver) return false;
+    if (this.stoppedBy !== null && isRefusal(this.stoppedBy)) return false;
+    const last = this.next(record);
+    // Before the first try: whoever ends the process while it waits for the server loses nothing.
+    const isKept = await this.keep(last);
+    const fault = this.stoppedBy ?? (await this.lastTries(last));
+    const { dir, say } = this.parts;
+    // A full disk or a lost folder is told by the run itself.
+    if (fault === null || isRefusal(fault)) await forgetUnsent(dir).catch(() => {});
+    if (fault === null) {
+      if (this.saidAway) say('The record of the run has been sent.');
+      return true;
+    }
+    const how = isKept && !isRefusal(fault) ? ` It is kept; send it with  ${sendCommand(this.parts)}` : '';
+    say(`The record of the run was not sent: ${fault.message}.${how}`);
+    return false;
+  }
+
+  private async lastTries(last: RunRecord): Promise<CommandError | null> {
     const backoff = new Backoff({ firstMs: 300, maxMs: 3_000 });
-    const { lastTriesMs = LAST_TRIES_MS, say } = this.parts;
-    const endMs = performance.now() + lastTriesMs;
+    const endMs = performance.now() + (this.parts.lastTriesMs ?? LAST_TRIES_MS);
     for (;;) {
-      const fault = await this.send(record);
-      if (fault === null) {
-        if (this.saidAway) say('The record of the run has been sent.');
-        return true;
-      }
+      const fault = await this.send(last);
+      if (fault === null) return null;
       const waitMs = backoff.nextMs();
-      if (!isPassing(fault) || performance.now() + waitMs > endMs) {
-        say(`The record of the run was not sent: ${fault.message}.`);
-        return false;
-      }
+      if (!isPassing(fault) || performance.now() + waitMs > endMs) return fault;
       this.sayAway(fault);
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
@@ -85,23 +101,34 @@ export class RunUpload {
     const { due } = this;
     if (due === null) return;
     this.due = null;
-    const fault = await this.send(due());
+    const fault = await this.send(this.next(due()));
     if (fault === null) return;
     if (isPassing(fault)) this.sayAway(fault);
     else if (!this.over) {
       this.over = true;
+      this.stoppedBy = fault;
       this.parts.say(`The record of the run is not sent: ${fault.message}.`);
     }
   }
 
+  private next(inspection: JsonObject): RunRecord {
+    const { runId, methodId, versionId } = this.parts;
+    return { runId, methodId, versionId, sequence: ++this.sequence, inspection };
+  }
+
+  private async keep(record: RunRecord): Promise<boolean> {
+    const { dir, server } = this.parts;
+    return keepUnsent(dir, { ...record, server }).then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** Null: it has arrived. */
-  private async send(inspection: JsonObject): Promise<CommandError | null> {
-    const { runId, methodId, versionId, open } = this.parts;
-    this.sequence++;
+  private async send(record: RunRecord): Promise<CommandError | null> {
     try {
-      this.api ??= await open();
-      const body = { workflow_id: methodId, version_id: versionId, sequence: this.sequence, inspection };
-      await this.api.send('PUT', `/api/cli/runs/${runId}`, body);
+      this.api ??= await this.parts.open();
+      await sendRecord(this.api, record);
       return null;
     } catch (error) {
       // Interrupted, or a fault of ours: the run matters more than its record.
@@ -119,6 +146,11 @@ export class RunUpload {
 function isPassing(fault: CommandError): boolean {
   if (fault instanceof ServerRefusal) return fault.status >= 500 || fault.status === 429;
   return fault.code === 'unreachable' || fault.code === 'unavailable';
+}
+
+/** Sent again, it would be refused again; a sign-in that is over can be renewed. */
+function isRefusal(fault: CommandError): boolean {
+  return fault instanceof ServerRefusal && fault.status !== 401 && !isPassing(fault);
 }
 
 function capital(text: string): string {

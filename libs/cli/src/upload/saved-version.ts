@@ -13,6 +13,8 @@ export const UPLOAD_OPTIONS = {
 } as const satisfies Readonly<Record<string, OptionWords>>;
 
 export interface UploadTarget {
+  /** Its address. */
+  readonly server: string;
   /** Bare. */
   readonly methodId: string;
   readonly versionId: string;
@@ -48,7 +50,7 @@ export async function uploadTarget(
       const { openServer } = await import('../server/open-server.ts');
       return openServer(line, context);
     };
-    return { methodId: link.methodId, versionId: link.versionId, open };
+    return { server: baseUrl, methodId: link.methodId, versionId: link.versionId, open };
   } catch (error) {
     // Nobody asked for it: a run is no worse for a record that stays here.
     if (!asked && error instanceof CommandError) return null;

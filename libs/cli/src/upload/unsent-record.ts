@@ -1,0 +1,68 @@
+// `unsent.json` in the folder of a run: the last record of the run, from before it is sent until a server has taken it.
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import { CommandError } from '../command/command-error.ts';
+import type { ServerApi } from '../server/server-api.ts';
+import { replaceFile } from '../sign-in/replace-file.ts';
+
+const FORMAT = 'unsent-record/1';
+
+export interface RunRecord {
+  readonly runId: string;
+  /** Bare. */
+  readonly methodId: string;
+  readonly versionId: string;
+  /** Sent again with the same one, a record that has arrived already changes nothing. */
+  readonly sequence: number;
+  readonly inspection: JsonObject;
+}
+
+export interface UnsentRecord extends RunRecord {
+  /** The address of the server it is for. */
+  readonly server: string;
+}
+
+/** @throws CommandError, as ServerApi does. */
+export async function sendRecord(api: ServerApi, record: RunRecord): Promise<void> {
+  const { runId, methodId, versionId, sequence, inspection } = record;
+  const body = { workflow_id: methodId, version_id: versionId, sequence, inspection };
+  await api.send('PUT', `/api/cli/runs/${runId}`, body);
+}
+
+/** `dir`: of the run, as everywhere here. Whole or not at all, readable by nobody else: it holds results. */
+export function keepUnsent(dir: string, record: UnsentRecord): Promise<void> {
+  return replaceFile(fileIn(dir), `${JSON.stringify({ format: FORMAT, ...record })}\n`);
+}
+
+export function forgetUnsent(dir: string): Promise<void> {
+  return rm(fileIn(dir), { force: true });
+}
+
+/** Null: all of the run's record was sent, or none was to be. @throws CommandError `run_damaged`. */
+export async function readUnsent(dir: string, runId: string): Promise<UnsentRecord | null> {
+  try {
+    const value = JSON.parse(await readFile(fileIn(dir), 'utf8')) as JsonValue;
+    if (isUnsent(value) && value.runId === runId) return value as unknown as UnsentRecord;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  }
+  throw new CommandError('run_damaged', `${fileIn(dir)} does not hold the record of ${runId}`, {
+    hint: 'remove the file; the run itself is whole',
+  });
+}
+
+/** How a kept record is sent: a command line. */
+export function sendCommand({ runId, server }: Pick<UnsentRecord, 'runId' | 'server'>): string {
+  return `methods run --resume ${runId} --upload --server ${server}`;
+}
+
+function isUnsent(value: JsonValue): value is JsonObject {
+  if (!isJsonObject(value) || value.format !== FORMAT || !isJsonObject(value.inspection)) return false;
+  const texts = [value.server, value.runId, value.methodId, value.versionId];
+  return texts.every((text) => typeof text === 'string') && Number.isSafeInteger(value.sequence);
+}
+
+function fileIn(dir: string): string {
+  return join(dir, 'unsent.json');
+}
