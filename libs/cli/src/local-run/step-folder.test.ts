@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { until } from '@methods/test/harness/until';
 import { CliFolder, ended, printed } from '../cli.fixture.ts';
 
 const folders: CliFolder[] = [];
@@ -94,7 +95,7 @@ test('a long log leaves its end in the folder, and a journal that can be read ag
   ok((await folder.read(`${dir}/journal.ndjson`)).length < 256 * 1024);
 });
 
-test('what a killed step was given stands there', async () => {
+test('what a step was given stands there while it runs', async () => {
   const hang = `  - name: hang
     in: [inputs.who]
     node: |
@@ -104,7 +105,12 @@ test('what a killed step was given stands there', async () => {
   const child = folder.spawn(['run', 'told.method'], { SHOP_TOKEN: 'shop-token' });
   const end = ended(child);
   await printed(child, 'begun');
+  // It may print before its file is there; it hangs until both are.
+  const dir = await runDir(folder);
+  const given = await until('what it was given', () =>
+    folder.read(`${dir}/steps/hang/in.json`).then(JSON.parse, () => null),
+  );
   child.kill('SIGKILL');
   await end;
-  deepEqual(JSON.parse(await folder.read(`${await runDir(folder)}/steps/hang/in.json`)), { who: 'Ann' });
+  deepEqual(given, { who: 'Ann' });
 });
