@@ -7,6 +7,7 @@ import {
   type JsonValue,
   ownField,
 } from '@methods/method/json';
+import { numberOf, textOf } from '@methods/method/types/schema-keywords';
 
 const LEVELS_MAX = 16;
 const ITEMS_MAX = 3;
@@ -85,14 +86,4 @@ function numberFor(schema: JsonObject): number {
   const least = above === undefined ? (numberOf(schema, 'minimum') ?? 1) : Math.floor(above) + 1;
   const most = numberOf(schema, 'maximum') ?? numberOf(schema, 'exclusiveMaximum');
   return most !== undefined && least > most ? most : Math.min(Math.max(least, 1), most ?? Number.POSITIVE_INFINITY);
-}
-
-function textOf(schema: JsonObject, keyword: string): string {
-  const value = ownField(schema, keyword);
-  return typeof value === 'string' ? value : '';
-}
-
-function numberOf(schema: JsonObject, keyword: string): number | undefined {
-  const value = ownField(schema, keyword);
-  return typeof value === 'number' ? value : undefined;
 }

@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -105,6 +105,13 @@ test('a record that no server took by the end of its run is kept, and sent by --
     match(said.join('\n'), new RegExp(`methods ${resend.join(' ')} --server ${address}$`));
     const kept = join(folder.dir, '.methods', 'runs', runId, 'unsent.json');
     equal((await stat(kept)).mode & 0o777, 0o600);
+
+    const whole = await readFile(kept, 'utf8');
+    await writeFile(kept, whole.replace(address, `${address}/;date`));
+    const forged = await folder.methods(['run', '--resume', runId]);
+    deepEqual([forged.code, forged.stderr.includes(';date')], [1, false]);
+    match(forged.stderr, /does not hold the record/);
+    await writeFile(kept, whole);
 
     const elsewhere = await folder.methods([...resend, '--server', 'http://127.0.0.1:1']);
     deepEqual([elsewhere.code, taken.length], [1, 0]);

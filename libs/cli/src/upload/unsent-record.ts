@@ -7,6 +7,7 @@ import type { ServerApi } from '../server/server-api.ts';
 import { replaceFile } from '../sign-in/replace-file.ts';
 
 const FORMAT = 'unsent-record/1';
+const ADDRESS = /^https?:\/\/[\w.:[\]/~%-]+$/;
 
 export interface RunRecord {
   readonly runId: string;
@@ -59,7 +60,9 @@ export function sendCommand({ runId, server }: Pick<UnsentRecord, 'runId' | 'ser
 
 function isUnsent(value: JsonValue): value is JsonObject {
   if (!isJsonObject(value) || value.format !== FORMAT || !isJsonObject(value.inspection)) return false;
-  const texts = [value.server, value.runId, value.methodId, value.versionId];
+  // It is printed within a command to copy.
+  if (typeof value.server !== 'string' || !ADDRESS.test(value.server)) return false;
+  const texts = [value.runId, value.methodId, value.versionId];
   return texts.every((text) => typeof text === 'string') && Number.isSafeInteger(value.sequence);
 }
 

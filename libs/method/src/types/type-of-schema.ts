@@ -1,5 +1,6 @@
 // Owns the way back from a JSON Schema this package wrote (the interface of a called method) to a type.
 import { isJsonList, isJsonObject, type JsonObject, type JsonSchema, type JsonValue, ownField } from '../json.ts';
+import { numberOf, textOf } from './schema-keywords.ts';
 import { type Bounds, type Field, type ScalarValue, type Type, unionOf } from './type.ts';
 
 const LEVELS_MAX = 32;
@@ -84,16 +85,6 @@ class SchemaReader {
     ]);
     return { kind: 'object', fields: new Map(fields) };
   }
-}
-
-function textOf(schema: JsonObject, keyword: string): string {
-  const value = ownField(schema, keyword);
-  return typeof value === 'string' ? value : '';
-}
-
-function numberOf(schema: JsonObject, keyword: string): number | undefined {
-  const value = ownField(schema, keyword);
-  return typeof value === 'number' ? value : undefined;
 }
 
 function countBounds(schema: JsonObject, of: 'Length' | 'Items' | 'Properties'): Bounds {
