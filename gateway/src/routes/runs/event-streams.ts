@@ -1,8 +1,10 @@
 // The open replies that tell of runs as they change: how many there may be, and how each of them goes on. One that its
 // reader does not read holds nothing but the newest state, and is ended after a while.
 import { Readable } from 'node:stream';
+import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock, Timer } from '@methods/base/clock';
-import { ServiceError } from '@methods/errors/service-error';
+import { Shares } from '@methods/base/shares';
+import { overShare } from '@methods/errors/over-share';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { RunFollower } from '../../clients/run-waiters.ts';
 import { droppedEvent, runEvents, type ToldRun } from '../../views/run-events.ts';
@@ -11,6 +13,7 @@ import type { DeclaredStep } from '../../views/step-view.ts';
 
 export interface EventStreamLimits {
   readonly streamsMax: number;
+  readonly streamsPerOrganizationMax: number;
   /** Of one key or person. */
   readonly streamsPerCallerMax: number;
   /** A comment goes out this often, and the caller's credential is looked at again. */
@@ -19,43 +22,39 @@ export interface EventStreamLimits {
   readonly slowMs: number;
 }
 
-const LIMITS: EventStreamLimits = { streamsMax: 5_000, streamsPerCallerMax: 100, beatMs: 15_000, slowMs: 30_000 };
-const RETRY_MS = 5_000;
+const LIMITS: EventStreamLimits = {
+  streamsMax: 5_000,
+  streamsPerOrganizationMax: 1_000,
+  streamsPerCallerMax: 100,
+  beatMs: 15_000,
+  slowMs: 30_000,
+};
 const BUFFERED_BYTES = 64 * 1024;
 /** What a reader waits before it comes back. */
 const PREAMBLE = 'retry: 1000\n\n';
 
 export class EventStreams {
-  private readonly callers = new Map<string, number>();
+  private readonly places: Shares;
   private readonly limits: EventStreamLimits;
-  private open = 0;
 
   constructor(
     private readonly clock: Clock,
     limits: Partial<EventStreamLimits> = {},
   ) {
     this.limits = { ...LIMITS, ...limits };
+    const { streamsMax, streamsPerOrganizationMax, streamsPerCallerMax } = this.limits;
+    this.places = new Shares({
+      placesMax: streamsMax,
+      perOrganizationMax: streamsPerOrganizationMax,
+      perKeyMax: streamsPerCallerMax,
+    });
   }
 
   /** A place among the streams; the stream gives it back. @throws rate_limited, unavailable */
-  enter(callerId: string, stands: () => Promise<boolean>): RunEventStream {
-    const { streamsMax, streamsPerCallerMax } = this.limits;
-    const ofCaller = this.callers.get(callerId) ?? 0;
-    if (ofCaller >= streamsPerCallerMax) {
-      const message = `At most ${streamsPerCallerMax} event streams may be open at a time.`;
-      throw new ServiceError('rate_limited', message, { retryAfterMs: RETRY_MS });
-    }
-    if (this.open >= streamsMax) {
-      throw new ServiceError('unavailable', 'Too many event streams are open.', { retryAfterMs: RETRY_MS });
-    }
-    this.open++;
-    this.callers.set(callerId, ofCaller + 1);
-    return new RunEventStream(this.clock, this.limits, stands, () => {
-      this.open--;
-      const left = (this.callers.get(callerId) ?? 1) - 1;
-      if (left === 0) this.callers.delete(callerId);
-      else this.callers.set(callerId, left);
-    });
+  enter(caller: Caller, stands: () => Promise<boolean>): RunEventStream {
+    const place = this.places.take(caller.orgId, callerId(caller));
+    if (!place.ok) throw overShare('event streams', place);
+    return new RunEventStream(this.clock, this.limits, stands, place.leave);
   }
 }
 

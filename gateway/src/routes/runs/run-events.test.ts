@@ -170,17 +170,26 @@ test('runs of nobody and of others have no events', async () => {
   assert.equal((await Following.of(gateway, 'run_1')).response.status, 404);
 });
 
-test('a caller and a gateway have so many streams at a time', async () => {
-  await using gateway = await gatewayFixture({ eventStreamLimits: { streamsMax: 3, streamsPerCallerMax: 2 } });
+test('a key and an organization have so many streams at a time, and others still find theirs', async () => {
+  const limits = { streamsMax: 20, streamsPerOrganizationMax: 3, streamsPerCallerMax: 2 };
+  await using gateway = await gatewayFixture({ eventStreamLimits: limits });
   const runId = await startedRun(gateway);
   const [one] = await Promise.all([Following.of(gateway, runId), Following.of(gateway, runId)]);
   const refused = await gateway.ask('GET', `/v1/runs/${runId}/events`);
-  assert.deepEqual([refused.status, refused.body.error], [429, 'rate_limited']);
+  assert.deepEqual([refused.status, refused.body.error, refused.body.share], [429, 'rate_limited', 'key']);
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
   const otherKey = gateway.registry.key(gateway.orgId).key;
   assert.equal((await Following.of(gateway, runId, undefined, otherKey)).response.status, 200);
-  const thirdKey = gateway.registry.key(gateway.orgId).key;
-  assert.equal((await Following.of(gateway, runId, undefined, thirdKey)).response.status, 503);
+  const thirdKey = { authorization: `Bearer ${gateway.registry.key(gateway.orgId).key}` };
+  const over = await gateway.ask('GET', `/v1/runs/${runId}/events`, undefined, thirdKey);
+  assert.deepEqual([over.status, over.body.share, over.body.limit], [429, 'organization', '3']);
+
+  const other = newId('org');
+  const key = gateway.registry.key(other).key;
+  const { methodId } = gateway.registry.method(other, gateway.source);
+  const started = { method: methodId, inputs: { name: 'Eve' } };
+  const { body } = await gateway.ask('POST', '/v1/runs', started, { authorization: `Bearer ${key}` });
+  assert.equal((await Following.of(gateway, body.run_id, undefined, key)).response.status, 200);
   one.leave();
   await until(async () => {
     const again = await Following.of(gateway, runId);

@@ -1,7 +1,7 @@
 // GET …/runs/:id/events: the run as it is and then every change of its steps and status, as Server-Sent Events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { callerId, mayUse } from '@methods/auth/caller';
+import { mayUse } from '@methods/auth/caller';
 import { asServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
@@ -40,7 +40,7 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
       const { orgId } = caller;
       const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
       const known = revisionOf(request.headers['last-event-id']);
-      const stream = parts.eventStreams.enter(callerId(caller), () => stillMay(request));
+      const stream = parts.eventStreams.enter(caller, () => stillMay(request));
       try {
         const { run, stop } = await parts.scheduler.followRun(address, stream);
         try {

@@ -54,3 +54,31 @@ test('where one node is away the files come from another, and without any they a
   assert.equal(none.status, 503);
   assert.ok(none.headers.get('retry-after'));
 });
+
+test('downloads that nobody reads use up the share of their key and their organization, and no other', async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await startedRun(gateway);
+  gateway.book.archives.set(runId, Array(400).fill(Buffer.alloc(65_536)));
+  const open: Response[] = [];
+  const fill = async (key: string): Promise<{ share?: string; error?: string }> => {
+    for (;;) {
+      const response = await filesOf(gateway, runId, key);
+      if (response.status !== 200) return (await response.json()) as { share?: string; error?: string };
+      open.push(response);
+      assert.ok(open.length < 100);
+    }
+  };
+  const { share, error } = await fill(gateway.apiKey.key);
+  assert.deepEqual([open.length, share, error], [10, 'key', 'rate_limited']);
+  await fill(gateway.registry.key(gateway.orgId).key);
+  assert.equal((await fill(gateway.registry.key(gateway.orgId).key)).share, 'organization');
+  assert.equal(open.length, 20);
+
+  const other = newId('org');
+  const key = gateway.registry.key(other).key;
+  const { methodId } = gateway.registry.method(other, gateway.source);
+  const request = { method: methodId, inputs: { name: 'Eve' } };
+  const started = await gateway.ask('POST', '/v1/runs', request, { authorization: `Bearer ${key}` });
+  assert.equal((await filesOf(gateway, started.body.run_id, key)).status, 200);
+  await Promise.all(open.map(({ body }) => body?.cancel()));
+});

@@ -1,7 +1,9 @@
 // GET …/runs/:id/files: what the steps of a run have saved as files, as one archive.
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { ServiceError } from '@methods/errors/service-error';
+import { callerId } from '@methods/auth/caller';
+import { Shares } from '@methods/base/shares';
+import { overShare } from '@methods/errors/over-share';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { Bytes } from '../uploads/upload-schemas.ts';
@@ -11,15 +13,14 @@ import { NoQuery, RunParams, replies } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 
 /** Of this process. Each holds a stream from a node for as long as its reader takes. */
-const OPEN_MAX = 100;
-const RETRY_MS = 5_000;
+const PLACES = { placesMax: 100, perOrganizationMax: 20, perKeyMax: 10 };
 const TYPE = 'application/gzip';
 /** Two empty blocks end a tar. */
 const NO_FILES = gzipSync(Buffer.alloc(1_024));
 
 export function addRunFiles(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const { scheduler } = parts;
-  let open = 0;
+  const places = new Shares(PLACES);
   const archive = { description: 'A gzip tar; an empty one where the run has saved no files.' };
   const schema = {
     ...describedRun(surface, 'runFiles', 'Read the files of a run'),
@@ -30,15 +31,14 @@ export function addRunFiles(scope: FastifyInstance, parts: RunRouteParts, surfac
     response: { ...replies({}), 200: { ...archive, content: { [TYPE]: { schema: Bytes } } } },
   };
   scope.get(`${surface.url}/:id/files`, { schema, config: { access: 'viewer' } }, async (request, reply) => {
-    const { orgId } = callerOf(request);
+    const caller = callerOf(request);
+    const { orgId } = caller;
     const runId = runIdOf(request.params);
-    if (open >= OPEN_MAX) {
-      throw new ServiceError('unavailable', 'Too many files are being read.', { retryAfterMs: RETRY_MS });
-    }
-    open++;
+    const place = places.take(orgId, callerId(caller));
+    if (!place.ok) throw overShare('downloads of files', place);
     const left = new AbortController();
     reply.raw.once('close', () => {
-      open--;
+      place.leave();
       left.abort();
     });
     const files = await scheduler.files.read({ orgId, runId }, left.signal);
