@@ -30,6 +30,17 @@ test('a rerun is a new run with the same version, inputs, answerer, metadata and
   assert.equal((await gateway.ask('GET', `/v1/runs/${runId}`)).body.status, 'succeeded');
 });
 
+test("a rerun belongs to the key that asks for it: the first run's may be revoked since", async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await finishedRun(gateway);
+  const other = gateway.registry.key(gateway.orgId);
+  const headers = { authorization: `Bearer ${other.key}` };
+  assert.equal((await gateway.ask('POST', `/v1/runs/${runId}/rerun`, {}, headers)).status, 201);
+  const [first, second] = gateway.book.starts;
+  assert.equal(first?.keyId, gateway.apiKey.keyId);
+  assert.deepEqual([second?.keyId, second?.webhookUrl], [other.keyId, START.webhook_url]);
+});
+
 test('without a key every rerun is another run, with one it is the same run again', async () => {
   await using gateway = await gatewayFixture();
   const runId = await finishedRun(gateway);

@@ -1,5 +1,6 @@
 // POST …/runs/:id/rerun: a new run with the same version and inputs, answerer, metadata and webhook, from its first step
-// or from a later one.
+// or from a later one. It is the run of who asks for it: its webhooks are signed with the caller's key, never with that
+// of the first run, and a caller without a key gets no run with a webhook.
 import { createHash } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { canonicalDigest } from '@methods/base/canonical';
@@ -22,6 +23,16 @@ import { waitingCaller } from './wait-query.ts';
 
 const NO_DIGEST = new Uint8Array(0);
 
+const NEEDS_KEY =
+  'This run has a webhook, which needs a service key: run it again with a service key, or start a run without a webhook.';
+
+interface AskedRerun {
+  readonly key: RerunKey | null;
+  /** Of the caller; empty for a person. */
+  readonly keyId: string;
+  readonly fromStep: string | undefined;
+}
+
 interface RerunKey {
   readonly hash: Buffer;
   readonly digest: Buffer;
@@ -32,7 +43,7 @@ export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surfac
   const schema = {
     ...describedRun(surface, 'rerunRun', 'Run again with the same version and inputs'),
     description:
-      'Starts a new run of the same version with the same inputs, answerer, metadata and webhook, whatever became of the first one, and leaves that as it is. With from_step it keeps the steps before that one; a step whose out holds a secret runs again.',
+      'Starts a new run of the same version with the same inputs, answerer, metadata and webhook, whatever became of the first one, and leaves that as it is. Its webhooks are signed with the secret of the key that asks; a run with a webhook is run again with a service key only (403 `forbidden` otherwise). With from_step it keeps the steps before that one; a step whose out holds a secret runs again.',
     params: RunParams,
     querystring: NoQuery,
     body: RerunRunBody,
@@ -44,7 +55,9 @@ export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surfac
   scope
     .withTypeProvider<TypeBoxTypeProvider>()
     .post(`${surface.url}/:id/rerun`, { schema, config: { access: 'member' } }, async (request, reply) => {
-      const { orgId } = callerOf(request);
+      const asking = callerOf(request);
+      const { orgId } = asking;
+      const keyId = asking.kind === 'service_key' ? asking.keyId : '';
       const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
       const { idempotency_key: idempotencyKey, from_step: fromStep } = request.body ?? {};
       const asked = { rerun_of: address.runId, ...(fromStep !== undefined && { from_step: fromStep }) };
@@ -62,7 +75,7 @@ export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surfac
       async function rerunOrRepeat(): Promise<Started> {
         let start: StartRun;
         try {
-          start = await startLike(parts, address, key, fromStep);
+          start = await startLike(parts, address, { key, keyId, fromStep });
         } catch (refusal) {
           // A key that has a run gets it, also when the first run is kept no more.
           const lookup = key && {
@@ -90,12 +103,12 @@ function keyOf(idempotencyKey: string | undefined, asked: Readonly<Record<string
 async function startLike(
   parts: RunRouteParts,
   address: RunAddress,
-  key: RerunKey | null,
-  fromStep: string | undefined,
+  { key, keyId, fromStep }: AskedRerun,
 ): Promise<StartRun> {
   const [first, settings] = await Promise.all([parts.scheduler.startOf(address), parts.settings.of(address.orgId)]);
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
   if (first.webhookUrl !== '') {
+    if (keyId === '') throw new ServiceError('forbidden', NEEDS_KEY);
     const check = checkWebhookUrl(first.webhookUrl, parts.webhooks);
     if (!check.ok) throw new ServiceError('invalid_webhook_url', check.reason);
     if (!allowsHost(settings.webhookHosts, check.url.hostname)) {
@@ -105,6 +118,7 @@ async function startLike(
   const kept = fromStep === undefined ? null : await keptSteps(parts, address, first, fromStep);
   return {
     ...first,
+    keyId,
     ...(kept && { kept }),
     idempotencyHash: key?.hash ?? internalStartHash(),
     requestDigest: key?.digest ?? NO_DIGEST,

@@ -55,8 +55,8 @@ after(async () => {
 
 const byKey: Asking = (verb, path, body) => member(verb, path, body, { authorization: `Bearer ${key}` });
 
-async function started(as = member, url = '/api/runs'): Promise<string> {
-  const { status, body } = await as('POST', url, { method: method.id });
+async function started(as = member, url = '/api/runs', more = {}): Promise<string> {
+  const { status, body } = await as('POST', url, { method: method.id, ...more });
   assert.equal(status, 201, JSON.stringify(body));
   return body.run_id;
 }
@@ -278,4 +278,22 @@ test('a change of settings made through another gateway is heard of over the bus
   });
   await admin('PATCH', '/api/settings', { content_on_devices: false });
   assert.equal((await member('POST', '/api/runs', { method: method.id })).status, 201);
+});
+
+test('a person cannot run a run with a webhook again, and nothing is started', async () => {
+  const runId = await started(byKey, '/v1/runs', { webhook_url: 'https://example.com/hook' });
+  const starts = book.starts.length;
+  for (const base of ['/api/runs', '/v1/runs']) {
+    for (const body of [{}, { from_step: 'approve' }, { idempotency_key: `again-${runId}` }]) {
+      const refused = await member('POST', `${base}/${runId}/rerun`, body);
+      assertRefused(refused, 403, 'forbidden');
+      assert.match(refused.body.message, /run it again with a service key/);
+    }
+  }
+  assert.equal(book.starts.length, starts);
+});
+
+test("a person's rerun of a run that a key started belongs to no key", async () => {
+  const { body } = await member('POST', `/api/runs/${await started(byKey, '/v1/runs')}/rerun`);
+  assert.equal(book.starts.at(-1)?.keyId, '', body.run_id);
 });
