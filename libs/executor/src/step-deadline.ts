@@ -1,5 +1,6 @@
 // Which deadline ends a try of a step first: its own, or that of the whole run.
 import type { StepLimits } from '@methods/method/compiled-method';
+import { durationText } from '@methods/method/structure/duration';
 
 export interface StepDeadline {
   readonly timeoutMs: number | null;
@@ -15,5 +16,6 @@ export function stepDeadline(limits: StepLimits, runTimeLeftMs: number | null): 
   if (runTimeLeftMs !== null && (ownMs === null || runTimeLeftMs < ownMs)) {
     return { timeoutMs: Math.max(1, Math.min(runTimeLeftMs, TIMER_MS_MAX)), text: "the run's time limit" };
   }
-  return { timeoutMs: ownMs === null ? null : Math.min(ownMs, TIMER_MS_MAX), text: limits.timeoutText ?? `${ownMs}ms` };
+  if (ownMs === null) return { timeoutMs: null, text: '' };
+  return { timeoutMs: Math.min(ownMs, TIMER_MS_MAX), text: limits.timeoutText ?? durationText(ownMs) };
 }

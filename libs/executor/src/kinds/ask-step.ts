@@ -2,6 +2,7 @@
 import type { AskStep } from '@methods/method/compiled-method';
 import { evaluate, type Scope } from '@methods/method/evaluate';
 import type { JsonValue } from '@methods/method/json';
+import { durationText } from '@methods/method/structure/duration';
 import type { RunQuestion } from '../run-outcome.ts';
 import type { Mask } from '../secrets/mask.ts';
 
@@ -13,7 +14,7 @@ export function questionOf(step: AskStep, path: string, scope: Scope, mask: Mask
     ...(step.details === undefined ? {} : { details: mask.text(plainText(evaluate(step.details, scope))) }),
     show: step.show.map(({ path, value }) => ({ path, value: mask.json(evaluate(value, scope)) })),
     form: step.form,
-    ...(timeoutMs === null ? {} : { timeoutMs, timeoutText: timeoutText ?? `${timeoutMs}ms` }),
+    ...(timeoutMs === null ? {} : { timeoutMs, timeoutText: timeoutText ?? durationText(timeoutMs) }),
   };
 }
 

@@ -21,3 +21,29 @@ export function parseDuration(text: string): number | undefined {
   }
   return rest === '' && text !== '' && Number.isSafeInteger(total) ? total : undefined;
 }
+
+const PARTS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1_000, 's'],
+  [1, 'ms'],
+] as const;
+
+/** A duration as an author writes it: `3d`, `1m30s`. Fractions of a short one stay together: `1500ms`. */
+export function durationText(ms: number): string {
+  if (ms < 60_000 && ms % 1_000 !== 0) return `${ms}ms`;
+  let rest = ms;
+  let text = '';
+  for (const [unitMs, unit] of PARTS) {
+    const count = Math.floor(rest / unitMs);
+    rest -= count * unitMs;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+
+/** How long a deadline was, for a sentence: as the source spells it, unless that is a bare count of milliseconds. */
+export function deadlineText(timeoutMs: number, source: string): string {
+  return parseDuration(source) === undefined || /^\d+ms$/.test(source) ? durationText(timeoutMs) : source;
+}

@@ -3,6 +3,7 @@ import type { MethodLimits, StepKind, StepLimits } from '../compiled-method.ts';
 import type { Findings } from '../source/findings.ts';
 import { isEmptyNode, type SourceMap, type SourceNode } from '../source/source-node.ts';
 import { checkKeys } from './check-keys.ts';
+import { durationText } from './duration.ts';
 import { type KeyTable, METHOD_LIMIT_KEYS, STEP_LIMIT_KEYS } from './keys.ts';
 import { type GivenDuration, readCount, readDuration } from './read-amount.ts';
 import { readWord } from './read-word.ts';
@@ -106,7 +107,7 @@ function readLimits(findings: Findings, node: SourceNode, table: KeyTable, path:
   const timeout = readDuration(findings, node.entries.get('timeout'), `${path}.timeout`, TIMEOUT);
   const runTimeout = readDuration(findings, node.entries.get('run_timeout'), `${path}.run_timeout`, TIMEOUT);
   const given: { [K in keyof GivenLimits]: GivenLimits[K] | undefined } = {
-    timeout: timeout ?? (timeoutMs === undefined ? undefined : { ms: timeoutMs, text: `${timeoutMs}ms` }),
+    timeout: timeout ?? (timeoutMs === undefined ? undefined : { ms: timeoutMs, text: durationText(timeoutMs) }),
     memoryMb: count(findings, node, 'memory_mb', path),
     outputKb: count(findings, node, 'output_kb', path),
     logKb: count(findings, node, 'log_kb', path),

@@ -138,6 +138,14 @@ describe('what a worker reports', () => {
     assert.equal((waiting.question.deadlineAtMs ?? 0) - waiting.question.askedAtMs, 60_000);
   });
 
+  test('an older worker tells a deadline in milliseconds: it is kept as a person writes it', async () => {
+    const question = { step: 'approval', prompt: 'Sure?', formJson: '{"type":"object"}' };
+    await say({ case: 'ask', value: { ...of(1), question, timeoutMs: 259_200_000, timeoutText: '259200000ms' } });
+    const waiting = await stored();
+    assert.ok(waiting?.status === 'waiting');
+    assert.equal(waiting.question.timeoutText, '3d');
+  });
+
   test('a time of part of a millisecond ends with the whole one: the row of its deadline keeps no fraction', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{"type":"object"}' };
     await say({ case: 'ask', value: { ...of(1), question, timeoutMs: 60_000.2 } });

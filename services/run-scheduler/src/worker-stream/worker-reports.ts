@@ -1,6 +1,7 @@
 // The owner's side of what workers report: each report becomes a command to its run, and its fate an
 // acknowledgement or a refusal. What gets neither is repeated by the worker.
 import { newId } from '@methods/base/ids';
+import { deadlineText } from '@methods/method/structure/duration';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import type { StepRecord, WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
 import type { TellOutcome } from '../actor/run-actor.ts';
@@ -108,7 +109,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
         show: question.show.map(({ path, valueJson }) => ({ path, valueJson })),
         formJson: question.formJson,
         timeoutMs: timeoutMs > 0 ? Math.ceil(timeoutMs) : null,
-        timeoutText,
+        timeoutText: deadlineText(Math.ceil(timeoutMs), timeoutText),
         folderId: folderId === '' ? null : folderId,
       };
     }

@@ -84,6 +84,8 @@ test('limits fit the kind: a network only code can lose, deadlines for what wait
   assert.equal(stepIn(call, 'a', 'call').limits.timeoutMs, null);
   const timed = compiled(step('    call: wf_1\n    limits: { timeout: 5s }\n'));
   assert.equal(stepIn(timed, 'a', 'call').limits.timeoutText, '5s');
+  const counted = compiled(step('    call: wf_1\n    limits: { timeout_ms: 259200000 }\n'));
+  assert.equal(stepIn(counted, 'a', 'call').limits.timeoutText, '3d');
 });
 
 test('features are the kinds used anywhere', () => {
