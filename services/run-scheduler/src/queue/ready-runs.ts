@@ -1,6 +1,7 @@
 // The heads of this node's queues: the oldest queued runs of each (organization, method) over the shards owned
 // here, for queues that a connected worker asks for. Finds a run to offer and never decides; the row decides.
 import type { Logger } from '@methods/logging/logger';
+import { queuePlaceMs } from '../run/queue-place.ts';
 import type { Run } from '../run/run.ts';
 import { queueOf } from '../store/queue-key.ts';
 import type { QueueCursor, QueueEntry, QueueKey, RunStore } from '../store/run-store.ts';
@@ -73,7 +74,7 @@ export class ReadyRuns {
     if (after.status !== 'queued') return;
     const { runId, shard } = after.facts;
     if (before?.status === 'queued' && before.stateSinceMs === after.stateSinceMs) return;
-    this.added(queueOf(after.facts), { runId, shard, queuedAtMs: after.stateSinceMs });
+    this.added(queueOf(after.facts), { runId, shard, queuedAtMs: queuePlaceMs(after) });
   }
 
   /** A run was queued by a commit of this node. */

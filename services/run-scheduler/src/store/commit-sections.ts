@@ -1,6 +1,7 @@
 // The parts of the commit statement: for each table the columns a batch writes and where their values come from.
 // A part is in the statement only when the batch needs it, so a batch of plain starts stays a small statement.
 import type { NewStep } from '../run/effect.ts';
+import { queuePlaceMs } from '../run/queue-place.ts';
 import type { Run } from '../run/run.ts';
 import type { ArrayElement } from './array-literal.ts';
 import { queueOf } from './queue-key.ts';
@@ -130,7 +131,7 @@ export const queueColumns: readonly Column<RunChange>[] = [
   { name: 'run_id', type: 'text', value: (c) => c.after.facts.runId },
   { name: 'org_id', type: 'text', value: (c) => c.after.facts.orgId },
   { name: 'method', type: 'text', value: (c) => queueOf(c.after.facts).method },
-  { name: 'queued_at_ms', type: 'bigint', value: (c) => ms(c.after.stateSinceMs) },
+  { name: 'queued_at_ms', type: 'bigint', value: (c) => ms(queuePlaceMs(c.after)) },
   { name: 'shard', type: 'smallint', value: (c) => c.after.facts.shard },
 ];
 

@@ -49,6 +49,7 @@ export interface BatchOutcome {
 export interface QueueEntry {
   readonly runId: string;
   readonly shard: number;
+  /** When the run was queued first: its place, which it keeps. */
   readonly queuedAtMs: number;
 }
 
