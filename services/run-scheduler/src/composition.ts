@@ -67,7 +67,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   // A head that was told may have been forgotten where it was told.
   ticks.every(1_000, () => ready().tellHeads());
   // A queue that seems empty may have missed a wake-up.
-  ticks.every(5_000, () => ready().recheckEmpty());
+  ticks.every(5_000, () => void ready().recheckEmpty());
   // Unconfirmed events, and changes of watched runs whose message was lost.
   ticks.every(2_500, () => void relay().sweep());
   ticks.every(5_000, () => watchers().pollForeign());

@@ -2,7 +2,8 @@
 // queue has the oldest run. A place that brings no run back within a second is free again.
 import type { Clock } from '@methods/base/clock';
 import type { QueueKey } from '../store/run-store.ts';
-import { type QueueHead, queueName } from './ready-runs.ts';
+import { queueName } from './known-queue.ts';
+import type { QueueHead } from './ready-runs.ts';
 
 export interface ClaimOffer {
   readonly key: QueueKey;

@@ -1,7 +1,8 @@
 // Which nodes have workers for which queues, and what they are told: an owner announces the heads of just these.
 import type { Run } from '../run/run.ts';
 import { type QueueKey, queueOf } from '../store/queue-key.ts';
-import { type QueueHead, queueName, type ReadyRuns } from './ready-runs.ts';
+import { queueName } from './known-queue.ts';
+import type { QueueHead, ReadyRuns } from './ready-runs.ts';
 
 export class QueueInterests {
   private readonly byNode = new Map<string, Map<string, QueueKey>>();

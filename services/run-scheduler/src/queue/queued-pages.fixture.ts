@@ -1,43 +1,67 @@
-// The queue's rows in memory, in place of the store's pages: a test says when a page arrives, or that it fails.
-import type { QueueCursor, QueueEntry, QueueKey, RunStore } from '../store/run-store.ts';
+// The queue's rows in memory, in place of the store's statements: a test says when one arrives, or that it fails.
+import type { QueueCursor, QueueEntry, QueueKey, QueueStretch, RunStore } from '../store/run-store.ts';
 
 interface AskedPage {
+  readonly orgId: string;
   readonly arrive: () => void;
   readonly fail: () => void;
 }
 
 export class QueuedPages {
   rows: QueueEntry[] = [];
-  /** Pages that were asked for and have not arrived; only while `held`. */
+  /** Statements that were sent and have not arrived; only while `held`. */
   readonly asked: AskedPage[] = [];
   held = false;
   pagesRead = 0;
-  looks = 0;
-  looksFail = false;
+  /** How many queues each statement for heads was for. */
+  readonly headsRead: number[] = [];
+  atOnceMax = 0;
   /** Queues that have no rows, whatever stands in `rows`. */
   emptyFor: (key: QueueKey) => boolean = () => false;
+  /** Rows one statement looks at, of whatever shard. */
+  stretchMax = 4_096;
+  private atOnce = 0;
 
   /** All a queue asks of the store. */
   get store(): RunStore {
-    const queuesNotEmpty: RunStore['queuesNotEmpty'] = async (keys) => {
-      this.looks++;
-      if (this.looksFail) throw new Error('lost');
-      return this.rows.length === 0 ? [] : keys.filter((key) => !this.emptyFor(key));
-    };
-    return { queuePage: this.queuePage.bind(this), queuesNotEmpty } as unknown as RunStore;
+    return {
+      queuePage: (key: QueueKey, after: QueueCursor, shards: readonly number[], limit: number) => {
+        this.pagesRead++;
+        return this.statement(key, () => this.stretch(key, after, shards, limit));
+      },
+      queueHeads: (keys: readonly QueueKey[], shards: readonly number[]) => {
+        this.headsRead.push(keys.length);
+        const [first] = keys;
+        if (first === undefined) throw new Error('a statement for no queue');
+        return this.statement(first, () =>
+          keys.map((key) => this.stretch(key, { queuedAtMs: 0, runId: '' }, shards, 1)),
+        );
+      },
+    } as unknown as RunStore;
   }
 
-  /** Rows are taken as they stand when the page is asked for, as a statement's snapshot does. */
-  private queuePage(key: QueueKey, after: QueueCursor, shards: readonly number[], limit: number) {
-    this.pagesRead++;
-    const page = this.rows
-      .filter((row) => !this.emptyFor(key) && shards.includes(row.shard) && isAfter(row, after))
+  private stretch(key: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): QueueStretch {
+    const rows = this.rows
+      .filter((row) => !this.emptyFor(key) && isAfter(row, after))
       .sort((a, b) => (isAfter(a, b) ? 1 : -1))
-      .slice(0, limit);
-    if (!this.held) return Promise.resolve(page);
-    return new Promise<QueueEntry[]>((resolve, reject) => {
-      this.asked.push({ arrive: () => resolve(page), fail: () => reject(new Error('lost')) });
-    });
+      .slice(0, this.stretchMax);
+    const entries = rows.filter((row) => shards.includes(row.shard)).slice(0, limit);
+    if (entries.length === limit) return { entries, end: entries.at(-1) ?? null };
+    return { entries, end: rows.length === this.stretchMax ? (rows.at(-1) ?? null) : null };
+  }
+
+  /** Rows are taken as they stand when the statement is sent, as its snapshot does. */
+  private async statement<Result>({ orgId }: QueueKey, read: () => Result): Promise<Result> {
+    this.atOnceMax = Math.max(this.atOnceMax, ++this.atOnce);
+    try {
+      const result = read();
+      if (!this.held) return result;
+      return await new Promise<Result>((resolve, reject) => {
+        this.asked.push({ orgId, arrive: () => resolve(result), fail: () => reject(new Error('lost')) });
+      });
+    } finally {
+      this.atOnce--;
+    }
   }
 }
 

@@ -23,18 +23,25 @@ describe('heads of queues', () => {
   beforeEach(() => {
     pages = new QueuedPages();
     owned = [0];
-    announced = [];
+    const told: typeof announced = [];
+    announced = told;
     ready = new ReadyRuns({
       store: pages.store,
       logger: silentLogger,
       ownedShards: () => owned,
-      announce: (_key, head) => announced.push(head),
+      announce: (_key, head) => told.push(head),
     });
   });
 
   async function loaded(): Promise<void> {
     ready.wanted(key);
-    await until('the first page is there', () => announced.length > 0);
+    await until('its head is there', () => ready.isEmpty(key) || ready.headOf(key) !== null);
+    await turn();
+  }
+
+  /** The statement for the heads is sent at the end of a turn. */
+  async function sent(statements = 1): Promise<void> {
+    await until('it is sent', () => pages.asked.length === statements);
   }
 
   async function takeAll(): Promise<number[]> {
@@ -52,7 +59,7 @@ describe('heads of queues', () => {
   test('what waits is announced, oldest first, and comes out in that order', async () => {
     pages.rows = [entry(3), entry(1), entry(2)];
     await loaded();
-    assert.deepEqual(announced, [{ depth: 3, queuedAtMs: 1, runId: entry(1).runId }]);
+    assert.deepEqual(announced, [{ depth: 1, queuedAtMs: 1, runId: entry(1).runId }]);
     assert.deepEqual(await takeAll(), [1, 2, 3]);
   });
 
@@ -69,9 +76,12 @@ describe('heads of queues', () => {
   test('a run queued by a commit of this node takes its place by age, without a read', async () => {
     pages.rows = [entry(10), entry(30)];
     await loaded();
+    assert.equal((await ready.take(key))?.queuedAtMs, 10);
+    await until('the page is there', () => ready.headOf(key)?.queuedAtMs === 30);
     ready.added(key, entry(20));
     ready.added(key, entry(5));
-    assert.deepEqual(await takeAll(), [5, 10, 20, 30]);
+    ready.added(key, entry(40));
+    assert.deepEqual(await takeAll(), [5, 20, 30, 40]);
     assert.equal(pages.pagesRead, 1);
   });
 
@@ -85,6 +95,7 @@ describe('heads of queues', () => {
   test('a run queued while a page is being read is not missed', async () => {
     pages.held = true;
     ready.wanted(key);
+    await sent();
     pages.rows = [entry(1)];
     ready.added(key, entry(1));
     pages.held = false;
@@ -103,13 +114,14 @@ describe('heads of queues', () => {
 
   test('a run committed while a page is read, older than its end and not in it, is not left out', async () => {
     pages.rows = Array.from({ length: 600 }, (_, i) => entry(10 + i));
+    await loaded();
     pages.held = true;
-    ready.wanted(key);
+    const first = ready.take(key);
+    await sent();
     ready.added(key, entry(11.5));
     pages.held = false;
     pages.asked[0]?.arrive();
-    await until('the page is there', () => announced.length > 0);
-    const taken = [await ready.take(key), await ready.take(key), await ready.take(key)];
+    const taken = [await first, await ready.take(key), await ready.take(key)];
     assert.deepEqual(
       taken.map((one) => one?.queuedAtMs),
       [10, 11, 11.5],
@@ -142,6 +154,7 @@ describe('heads of queues', () => {
     pages.rows = [entry(100, 0), entry(1, 7)];
     pages.held = true;
     ready.wanted(key);
+    await sent();
     owned = [0, 7];
     ready.reset();
     pages.held = false;
@@ -160,22 +173,34 @@ describe('heads of queues', () => {
     assert.deepEqual(await takeAll(), [2]);
   });
 
-  test('a page that could not be read is read at the next look', async () => {
-    pages.rows = [entry(1)];
+  test('heads and pages that could not be read are read at the next look, those of all queues', async () => {
+    pages.rows = Array.from({ length: 300 }, (_, i) => entry(i));
     pages.held = true;
-    ready.wanted(key);
-    pages.asked[0]?.fail();
-    await until('it has failed', () => announced.length > 0);
+    const queues = Array.from({ length: 3_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
+    for (const queue of queues) ready.wanted(queue);
+    for (let statement = 0; statement < 3; statement++) {
+      await sent(statement + 1);
+      pages.asked[statement]?.fail();
+    }
     pages.held = false;
-    ready.recheckEmpty();
-    await until('the run is seen', () => announced.at(-1)?.queuedAtMs === 1);
+    await turn();
+    await ready.recheckEmpty();
+    await until('all are read', () => queues.every((queue) => ready.headOf(queue) !== null));
+    pages.held = true;
+    const [first] = queues as [QueueKey];
+    assert.equal((await ready.take(first))?.queuedAtMs, 0);
+    await sent(4);
+    pages.asked[3]?.fail();
+    pages.held = false;
+    await turn();
+    assert.equal((await ready.take(first))?.queuedAtMs, 1);
   });
 
   test('a run whose wake-up was lost is found by the look at empty queues', async () => {
     await loaded();
     assert.equal(ready.isEmpty(key), true);
     pages.rows = [entry(1)];
-    ready.recheckEmpty();
+    await ready.recheckEmpty();
     await until('the run is seen', () => announced.at(-1)?.queuedAtMs === 1);
     assert.equal(ready.isEmpty(key), false);
   });
@@ -185,22 +210,23 @@ describe('heads of queues', () => {
     pages.emptyFor = ({ orgId }) => orgId === other.orgId;
     ready.wanted(other);
     await loaded();
-    await until('both are read', () => pages.pagesRead === 2 && ready.isEmpty(other) && ready.isEmpty(key));
+    await until('both are read', () => ready.isEmpty(other) && ready.isEmpty(key));
     pages.rows = [entry(1)];
-    ready.recheckEmpty();
+    await ready.recheckEmpty();
     await until('the run is seen', () => announced.at(-1)?.queuedAtMs === 1);
-    assert.deepEqual([pages.looks, pages.pagesRead], [1, 3]);
+    assert.deepEqual([pages.headsRead, pages.pagesRead], [[2, 2, 1], 0]);
   });
 
   test('a look at empty queues that fails is made again', async () => {
     await loaded();
     pages.rows = [entry(1)];
-    pages.looksFail = true;
-    ready.recheckEmpty();
-    await until('it was made', () => pages.looks === 1);
-    await turn();
-    pages.looksFail = false;
-    ready.recheckEmpty();
+    pages.held = true;
+    const look = ready.recheckEmpty();
+    await sent();
+    pages.asked[0]?.fail();
+    pages.held = false;
+    await look;
+    await ready.recheckEmpty();
     await until('the run is seen', () => announced.at(-1)?.queuedAtMs === 1);
   });
 
@@ -212,32 +238,109 @@ describe('heads of queues', () => {
     assert.equal(announced.at(-1), null);
   });
 
-  test('a queue that is no longer asked for is forgotten, and a page still under way for it with it', async () => {
+  test('a queue that is no longer asked for is forgotten, and a statement still under way for it with it', async () => {
     pages.rows = [entry(1)];
     pages.held = true;
     ready.wanted(key);
+    await sent();
     ready.unwanted(key);
     ready.wanted(key);
-    assert.equal(pages.asked.length, 2);
-    for (const page of pages.asked) page.arrive();
+    pages.asked[0]?.arrive();
+    await sent(2);
+    assert.equal(ready.headOf(key), null);
+    pages.asked[1]?.arrive();
     await until('it is announced', () => announced.length > 0);
     assert.equal(ready.size, 1);
     ready.unwanted(key);
     assert.equal(ready.size, 0);
   });
 
+  test('the heads of a worker with a thousand methods cost few statements, one at a time, and no page', async () => {
+    pages.rows = Array.from({ length: 300 }, (_, i) => entry(i));
+    const queues = Array.from({ length: 16_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
+    for (const queue of queues) ready.wanted(queue);
+    await until('all are read', () => queues.every((queue) => ready.headOf(queue) !== null));
+    assert.deepEqual([pages.headsRead.length, pages.atOnceMax, pages.pagesRead, ready.size], [16, 1, 0, 16_000]);
+    pages.headsRead.length = 0;
+    for (let takeOver = 0; takeOver < 4; takeOver++) ready.reset();
+    await until('all are read again', () => queues.every((queue) => ready.headOf(queue) !== null));
+    assert.deepEqual([pages.headsRead.length, pages.atOnceMax, pages.pagesRead], [16, 1, 0]);
+  });
+
+  test('empty queues are rechecked and heads told so many at a time, in turn, and all have their turn', async () => {
+    const queues = Array.from({ length: 5_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
+    for (const queue of queues) ready.wanted(queue);
+    await until('all are read', () => queues.every((queue) => ready.isEmpty(queue)));
+    assert.deepEqual(announced, []);
+    pages.headsRead.length = 0;
+    for (let look = 0; look < 3; look++) await ready.recheckEmpty();
+    assert.deepEqual(pages.headsRead, [2_000, 2_000, 1_000]);
+    pages.rows = [entry(1)];
+    for (let look = 0; look < 3; look++) await ready.recheckEmpty();
+    await until('all are found', () => queues.every((queue) => ready.headOf(queue) !== null));
+    await turn();
+    for (const told of [2_000, 2_000, 1_000]) {
+      announced.length = 0;
+      ready.tellHeads();
+      await turn();
+      await turn();
+      assert.equal(announced.length, told);
+    }
+  });
+
+  test('pages are read few at a time, and an organization with many queues lets another one have its turn', async () => {
+    pages.rows = Array.from({ length: 300 }, (_, i) => entry(i));
+    const queues = Array.from({ length: 1_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
+    const other = { orgId: 'org_b', method: 'wf_b' };
+    for (const queue of [...queues, other]) ready.wanted(queue);
+    await until('all are read', () => [...queues, other].every((queue) => ready.headOf(queue) !== null));
+    pages.held = true;
+    for (const queue of [...queues, other]) void ready.take(queue);
+    await sent(4);
+    for (let i = 0; i < 2; i++) {
+      pages.asked[i]?.arrive();
+      await sent(5 + i);
+    }
+    assert.deepEqual(
+      pages.asked.map(({ orgId }) => orgId).filter((orgId) => orgId === 'org_b'),
+      ['org_b'],
+    );
+    assert.equal(pages.atOnceMax, 4);
+    pages.held = false;
+    for (const page of pages.asked) page.arrive();
+  });
+
+  test('a queue whose oldest runs are all of other nodes is looked through, and then left until it is its time', async () => {
+    pages.stretchMax = 10;
+    pages.rows = Array.from({ length: 95 }, (_, i) => entry(i, 9));
+    await loaded();
+    await until('it is looked through', () => ready.isEmpty(key));
+    const { pagesRead } = pages;
+    assert.ok(pagesRead >= 9 && pagesRead <= 10, `${pagesRead} pages`);
+    for (let look = 0; look < 5; look++) await ready.recheckEmpty();
+    assert.ok(pages.pagesRead <= 2 * pagesRead, `${pages.pagesRead} pages`);
+    pages.rows.push(entry(96));
+    ready.added(key, entry(96));
+    assert.equal((await ready.take(key))?.queuedAtMs, 96);
+  });
+
   test('many long queues stay within the bound of entries, and each keeps a head', async () => {
     pages.rows = Array.from({ length: 256 }, (_, i) => entry(i));
     const queues = Array.from({ length: 400 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
     for (const queue of queues) ready.wanted(queue);
-    await until('all are loaded', () => queues.every((queue) => ready.headOf(queue) !== null));
-    assert.ok(ready.size <= 50_000, `${ready.size} entries`);
+    await until('all are read', () => queues.every((queue) => ready.headOf(queue) !== null));
+    for (const queue of queues) assert.equal((await ready.take(queue))?.queuedAtMs, 0);
+    await until(
+      'all have a page',
+      () => pages.pagesRead === 400 && queues.every((queue) => ready.headOf(queue) !== null),
+    );
+    assert.ok(ready.size > 40_000 && ready.size <= 50_000, `${ready.size} entries`);
     const [first] = queues as [QueueKey];
     const taken: number[] = [];
     for (let one = await ready.take(first); one !== null; one = await ready.take(first)) taken.push(one.queuedAtMs);
     assert.deepEqual(
       taken,
-      pages.rows.map((row) => row.queuedAtMs),
+      pages.rows.slice(1).map((row) => row.queuedAtMs),
     );
     assert.ok(ready.size <= 50_000, `${ready.size} entries`);
   });

@@ -1,10 +1,23 @@
 // The heads of this node's queues: the oldest queued runs of each (organization, method) over the shards owned
-// here, for queues that a connected worker asks for. Finds a run to offer and never decides; the row decides.
+// here, for queues that a connected worker asks for. Finds a run to offer and never decides; the row decides. A queue
+// is known by its oldest run until somebody takes it; only then a page of it is read.
 import type { Logger } from '@methods/logging/logger';
 import { queuePlaceMs } from '../run/queue-place.ts';
 import type { Run } from '../run/run.ts';
 import { queueOf } from '../store/queue-key.ts';
-import type { QueueCursor, QueueEntry, QueueKey, RunStore } from '../store/run-store.ts';
+import type { QueueCursor, QueueEntry, QueueKey, QueueStretch, RunStore } from '../store/run-store.ts';
+import {
+  atStart,
+  beginRead,
+  insertInOrder,
+  isAfter,
+  isUnknown,
+  type KnownQueue,
+  newQueue,
+  queueName,
+  seemsEmpty,
+} from './known-queue.ts';
+import { QueueReads } from './queue-reads.ts';
 
 /** What other nodes are told of a queue; depth counts what is known here, at least 1 when there is any. */
 export interface QueueHead {
@@ -17,31 +30,27 @@ const PAGE = 256;
 const ENTRIES_MAX = 50_000;
 /** A page is fetched before the head runs dry. */
 const LOW = 64;
-/** Queues looked at in one statement. */
-const LOOK_MAX = 1_000;
+/** Queues that one recheck looks at, and that one round announces: the others have their turn in the next. */
+const RECHECKED_MAX = 2_000;
+const TOLD_MAX = 2_000;
+/** A queue with many runs of other nodes before any of this one is looked through by each so-manieth recheck only. */
+const WALK_EVERY = 12;
+/** Pages that one free place waits for. */
+const READS_MAX = 4;
 /** Runs queued while one page is read; beyond this the queue is read anew. */
 const LATE_MAX = 1_000;
-/** A cursor of its own each time: a page read from a cursor that was replaced meanwhile no longer counts. */
-const atStart = (): QueueCursor => ({ queuedAtMs: 0, runId: '' });
-
-interface Queue {
-  readonly key: QueueKey;
-  entries: QueueEntry[];
-  /** Rows beyond the cursor may exist that are not among the entries. */
-  more: boolean;
-  /** No page will bring what is not beyond this. */
-  cursor: QueueCursor;
-  /** Queued while a page was being read, so perhaps not in it. */
-  late: QueueEntry[];
-  loading: Promise<void> | null;
-  /** The last page could not be read; the next recheck tries again. */
-  failed: boolean;
-}
-
 export class ReadyRuns {
-  private readonly queues = new Map<string, Queue>();
+  private readonly queues = new Map<string, KnownQueue>();
   private readonly changed = new Set<string>();
+  private readonly reads = new QueueReads<KnownQueue>({
+    heads: (queues) => this.readHeads(queues),
+    page: (queue) => this.readPage(queue),
+  });
   private entryCount = 0;
+  private rechecks = 0;
+  private rechecking = false;
+  private recheckFrom = 0;
+  private tellFrom = 0;
 
   constructor(
     private readonly options: {
@@ -57,9 +66,9 @@ export class ReadyRuns {
   wanted(key: QueueKey): void {
     const queue = this.queues.get(queueName(key));
     if (queue !== undefined) return this.touch(queue);
-    const fresh = { key, entries: [], more: true, cursor: atStart(), late: [], loading: null, failed: false };
+    const fresh = newQueue(key);
     this.queues.set(queueName(key), fresh);
-    void this.load(fresh);
+    this.read(fresh);
   }
 
   /** No node asks for this queue any more. */
@@ -68,6 +77,8 @@ export class ReadyRuns {
     if (queue === undefined) return;
     this.entryCount -= queue.entries.length;
     this.queues.delete(queueName(key));
+    this.reads.forget(queue);
+    for (const taker of queue.takers.splice(0)) taker();
   }
 
   committed(before: Run | null, after: Run): void {
@@ -81,7 +92,7 @@ export class ReadyRuns {
   added(key: QueueKey, entry: QueueEntry): void {
     const queue = this.queues.get(queueName(key));
     if (queue === undefined) return;
-    if (queue.loading !== null && isAfter(entry, queue.cursor)) {
+    if (queue.state === 'reading' && isAfter(entry, queue.cursor)) {
       if (queue.late.length < LATE_MAX) queue.late.push(entry);
       else this.restart(queue);
       return;
@@ -90,7 +101,7 @@ export class ReadyRuns {
     // Commits do not come in the order of their times: what is older than the last page is in no page to come.
     if (full && isAfter(entry, queue.cursor)) {
       queue.more = true;
-      if (queue.entries.length === 0) void this.load(queue);
+      if (queue.entries.length === 0) this.read(queue);
       return;
     }
     this.insert(queue, [entry]);
@@ -101,7 +112,7 @@ export class ReadyRuns {
   /** True when nothing of this queue is known to wait here, so that a new run may be claimed at once. */
   isEmpty(key: QueueKey): boolean {
     const queue = this.queues.get(queueName(key));
-    return queue !== undefined && queue.entries.length === 0 && !queue.more && queue.loading === null;
+    return queue !== undefined && queue.entries.length === 0 && !queue.more && queue.state === 'still';
   }
 
   /** The oldest entry, taken out; null when the queue is empty. */
@@ -111,10 +122,16 @@ export class ReadyRuns {
     // Asked last, dropped last.
     this.queues.delete(queueName(key));
     this.queues.set(queueName(key), queue);
-    if (queue.entries.length === 0 && queue.more) await this.load(queue);
+    // One page brings what there is, unless others take it first or other nodes' runs come before it.
+    for (let reads = 0; reads < READS_MAX && isUnknown(queue); reads++) {
+      await this.nextRead(queue);
+      if (queue.failed || !this.isKept(queue)) break;
+    }
     const entry = queue.entries.shift() ?? null;
-    if (entry !== null && this.queues.get(queueName(key)) === queue) this.entryCount--;
-    if (queue.more && queue.entries.length < LOW) void this.load(queue);
+    if (!this.isKept(queue)) return entry;
+    if (entry !== null) this.entryCount--;
+    else queue.told = true;
+    if (queue.more && queue.entries.length < LOW) this.readPageOf(queue);
     this.touch(queue);
     return entry;
   }
@@ -127,34 +144,54 @@ export class ReadyRuns {
   /** Announces the head at the end of this turn, changed or not. */
   tellAgain(key: QueueKey): void {
     const queue = this.queues.get(queueName(key));
-    if (queue !== undefined) this.touch(queue);
+    if (queue === undefined) return;
+    queue.told = true;
+    this.touch(queue);
   }
 
-  /** Announces every queue where something waits. */
+  /** Announces queues where something waits, so many a round and in turn. */
   tellHeads(): void {
-    for (const queue of this.queues.values()) if (queue.entries.length > 0) this.touch(queue);
+    const turn = this.inTurn(this.tellFrom, TOLD_MAX);
+    this.tellFrom = turn.next;
+    for (const queue of turn.queues) if (queue.entries.length > 0) this.touch(queue);
   }
 
-  /** Looks once more at queues that seem empty, at all of them together: the answer to a lost wake-up. */
-  recheckEmpty(): void {
-    const empty: QueueKey[] = [];
-    for (const queue of this.queues.values()) {
-      if (!seemsEmpty(queue)) continue;
-      if (queue.more) this.restart(queue);
-      else empty.push(queue.key);
-    }
-    for (let from = 0; from < empty.length; from += LOOK_MAX) void this.look(empty.slice(from, from + LOOK_MAX));
-  }
-
-  private async look(keys: readonly QueueKey[]): Promise<void> {
+  /** Looks once more at queues that seem empty, many by one statement and in turn: the answer to a lost wake-up. */
+  async recheckEmpty(): Promise<void> {
+    if (this.rechecking) return;
+    this.rechecking = true;
+    const walk = this.rechecks++ % WALK_EVERY === 0;
+    const turn = this.inTurn(this.recheckFrom, RECHECKED_MAX);
+    this.recheckFrom = turn.next;
+    for (const queue of this.queues.values()) if (queue.failed && seemsEmpty(queue)) this.restart(queue);
+    const empty = turn.queues.filter((queue) => seemsEmpty(queue) && !queue.more);
     try {
-      for (const key of await this.options.store.queuesNotEmpty(keys, this.options.ownedShards())) {
-        const queue = this.queues.get(queueName(key));
-        if (queue !== undefined && seemsEmpty(queue)) this.restart(queue);
-      }
+      if (empty.length > 0) await this.look(empty, walk);
     } catch (error) {
       this.options.logger.warn({ error }, 'empty queues could not be looked at');
     }
+    this.rechecking = false;
+  }
+
+  private async look(empty: readonly KnownQueue[], walk: boolean): Promise<void> {
+    const keys = empty.map((queue) => queue.key);
+    const heads = await this.options.store.queueHeads(keys, this.options.ownedShards());
+    for (const [i, queue] of empty.entries()) {
+      const head = heads[i];
+      const found = head !== undefined && (head.entries.length > 0 || (walk && head.end !== null));
+      if (found && this.isKept(queue) && seemsEmpty(queue)) this.restart(queue);
+    }
+  }
+
+  private inTurn(from: number, queuesMax: number): { queues: KnownQueue[]; next: number } {
+    const queues: KnownQueue[] = [];
+    let at = 0;
+    for (const queue of this.queues.values()) {
+      if (at++ < from) continue;
+      if (queues.length === queuesMax) return { queues, next: at - 1 };
+      queues.push(queue);
+    }
+    return { queues, next: 0 };
   }
 
   /** Entries held, of all queues together. */
@@ -169,58 +206,104 @@ export class ReadyRuns {
     return { depth: queue.entries.length, queuedAtMs: first.queuedAtMs, runId: first.runId };
   }
 
-  private restart(queue: Queue): void {
+  private restart(queue: KnownQueue): void {
     this.entryCount -= queue.entries.length;
     queue.entries = [];
     queue.cursor = atStart();
     queue.more = true;
-    void this.load(queue);
+    this.read(queue);
   }
 
-  private load(queue: Queue): Promise<void> {
-    queue.loading ??= this.loadPage(queue).finally(() => {
-      queue.loading = null;
-      this.touch(queue);
-      // Something was added while the page was read: it may stand behind it.
-      if (queue.more && queue.entries.length === 0 && !queue.failed) void this.load(queue);
+  /** A page where somebody waits for it, or a part of the queue was looked through in vain; else its head. */
+  private read(queue: KnownQueue): void {
+    if (queue.takers.length > 0 || queue.cursor.runId !== '') return this.readPageOf(queue);
+    if (queue.state !== 'still') return;
+    queue.state = 'in_line';
+    this.reads.wantHead(queue);
+  }
+
+  private readPageOf(queue: KnownQueue): void {
+    if (queue.state === 'reading') return;
+    queue.state = 'in_line';
+    this.reads.wantPage(queue);
+  }
+
+  private nextRead(queue: KnownQueue): Promise<void> {
+    return new Promise((resolve) => {
+      queue.takers.push(resolve);
+      this.readPageOf(queue);
     });
-    return queue.loading;
   }
 
-  private async loadPage(queue: Queue): Promise<void> {
-    const from = queue.cursor;
-    queue.more = false;
-    queue.failed = false;
-    queue.late = [];
+  private async readHeads(queues: readonly KnownQueue[]): Promise<void> {
+    const begun = queues.map((queue) => ({ queue, from: beginRead(queue) }));
     try {
-      const page = await this.options.store.queuePage(queue.key, from, this.options.ownedShards(), PAGE);
-      if (this.queues.get(queueName(queue.key)) !== queue) return;
-      if (queue.cursor === from) {
-        this.insert(queue, page);
-        const last = page[page.length - 1];
+      const keys = queues.map((queue) => queue.key);
+      const heads = await this.options.store.queueHeads(keys, this.options.ownedShards());
+      for (const [i, { queue, from }] of begun.entries()) this.brought(queue, from, heads[i] ?? null);
+    } catch (error) {
+      for (const { queue } of begun) this.readFailed(queue);
+      this.options.logger.warn({ error, queues: queues.length }, 'heads of queues could not be read');
+    }
+  }
+
+  private async readPage(queue: KnownQueue): Promise<void> {
+    const from = beginRead(queue);
+    try {
+      const owned = this.options.ownedShards();
+      this.brought(queue, from, await this.options.store.queuePage(queue.key, from, owned, PAGE));
+    } catch (error) {
+      this.readFailed(queue);
+      this.options.logger.warn({ error }, 'queue page could not be read');
+    }
+  }
+
+  private brought(queue: KnownQueue, from: QueueCursor, stretch: QueueStretch | null): void {
+    if (this.isKept(queue)) {
+      // Shards came or went meanwhile: then what was read no longer counts, and all is read anew.
+      if (queue.cursor === from && stretch !== null) {
+        this.insert(queue, stretch.entries);
+        const last = stretch.entries.at(-1);
         if (last !== undefined) queue.cursor = { queuedAtMs: last.queuedAtMs, runId: last.runId };
-        if (page.length === PAGE) queue.more = true;
+        if (stretch.end !== null) [queue.cursor, queue.more] = [stretch.end, true];
       }
       for (const entry of queue.late.splice(0)) {
         if (isAfter(entry, queue.cursor)) queue.more = true;
         else this.insert(queue, [entry]);
       }
       this.makeRoom(queue);
-    } catch (error) {
-      queue.more = true;
-      queue.failed = true;
-      this.options.logger.warn({ error }, 'queue page could not be read');
     }
+    this.settle(queue);
   }
 
-  private insert(queue: Queue, entries: readonly QueueEntry[]): void {
+  private readFailed(queue: KnownQueue): void {
+    queue.more = true;
+    queue.failed = true;
+    this.settle(queue);
+  }
+
+  private settle(queue: KnownQueue): void {
+    queue.state = 'still';
+    const takers = queue.takers.splice(0);
+    for (const taker of takers) taker();
+    if (!this.isKept(queue)) return;
+    this.touch(queue);
+    // Nothing of this node in what was looked through, or something was added meanwhile that may be behind it.
+    if (queue.more && queue.entries.length === 0 && !queue.failed) this.read(queue);
+  }
+
+  private isKept(queue: KnownQueue): boolean {
+    return this.queues.get(queueName(queue.key)) === queue;
+  }
+
+  private insert(queue: KnownQueue, entries: readonly QueueEntry[]): void {
     const before = queue.entries.length;
     for (const entry of entries) insertInOrder(queue.entries, entry);
     this.entryCount += queue.entries.length - before;
   }
 
   /** Queues nobody took from for longest are cut to their head; the rest is read again when they are asked. */
-  private makeRoom(forQueue: Queue): void {
+  private makeRoom(forQueue: KnownQueue): void {
     for (const queue of this.queues.values()) {
       if (this.entryCount <= ENTRIES_MAX) return;
       const head = queue.entries[0];
@@ -232,7 +315,7 @@ export class ReadyRuns {
     }
   }
 
-  private touch(queue: Queue): void {
+  private touch(queue: KnownQueue): void {
     if (this.changed.size === 0) setImmediate(() => this.announceChanged());
     this.changed.add(queueName(queue.key));
   }
@@ -242,26 +325,12 @@ export class ReadyRuns {
     this.changed.clear();
     for (const name of names) {
       const queue = this.queues.get(name);
-      if (queue !== undefined) this.options.announce(queue.key, this.headOf(queue.key));
+      // While it is being found out, what was told before is the best there is to tell.
+      if (queue === undefined || (isUnknown(queue) && !queue.failed)) continue;
+      const head = this.headOf(queue.key);
+      // Of a queue that was empty all the time there is nothing to tell.
+      if (head !== null || queue.told) this.options.announce(queue.key, head);
+      queue.told = head !== null;
     }
   }
-}
-
-export function queueName(key: QueueKey): string {
-  return `${key.orgId}/${key.method}`;
-}
-
-function seemsEmpty(queue: Queue): boolean {
-  return queue.entries.length === 0 && queue.loading === null;
-}
-
-function insertInOrder(entries: QueueEntry[], entry: QueueEntry): void {
-  let at = entries.length;
-  while (at > 0 && isAfter(entries[at - 1] as QueueEntry, entry)) at--;
-  if (at > 0 && entries[at - 1]?.runId === entry.runId) return;
-  entries.splice(at, 0, entry);
-}
-
-function isAfter(a: QueueCursor, b: QueueCursor): boolean {
-  return a.queuedAtMs > b.queuedAtMs || (a.queuedAtMs === b.queuedAtMs && a.runId > b.runId);
 }

@@ -213,27 +213,46 @@ describe('the store of runs', () => {
     let cursor = { queuedAtMs: 0, runId: '' };
     for (;;) {
       const page = await db.store.queuePage(key, cursor, [0, 1], 3);
-      const last = page.at(-1);
-      if (last === undefined) break;
-      seen.push(...page.map((entry) => entry.runId));
-      cursor = last;
+      seen.push(...page.entries.map((entry) => entry.runId));
+      if (page.end === null) break;
+      cursor = page.end;
     }
     const byAge = starts.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.runId < b.runId ? -1 : 1));
     assert.deepEqual(
       seen,
       byAge.map((facts) => facts.runId),
     );
-    assert.equal((await db.store.queuePage(key, { queuedAtMs: 0, runId: '' }, [1], 100)).length, 10);
+    assert.equal((await db.store.queuePage(key, { queuedAtMs: 0, runId: '' }, [1], 100)).entries.length, 10);
   });
 
-  test('of many queues those are told where a run of the shards asked for waits', async () => {
-    const of = (method: string, orgId = 'org_a') => ({ orgId, method });
-    const starts = [newFacts(0, of('wf_first')), newFacts(1, of('wf_second')), newFacts(0, of('wf_first', 'org_b'))];
-    await db.store.commit(starts.map((facts) => decide(null, startOf(facts), 1_000)));
-    const queues = [of('wf_first'), of('wf_second'), of('wf_third'), of('wf_second', 'org_b')];
-    assert.deepEqual(await db.store.queuesNotEmpty(queues, [0]), [of('wf_first')]);
-    assert.deepEqual(await db.store.queuesNotEmpty(queues, [0, 1]), [of('wf_first'), of('wf_second')]);
-    assert.deepEqual(await db.store.queuesNotEmpty([], [0]), []);
+  test('one statement brings the heads of many queues, each of the shards asked for', async () => {
+    const of = (method: string, orgId = 'org_a', createdAtMs = 1_000) => ({ orgId, method, createdAtMs });
+    const first = newFacts(0, of('wf_first'));
+    const second = newFacts(1, of('wf_second'));
+    const later = newFacts(0, of('wf_first', 'org_a', 2_000));
+    const others = newFacts(0, of('wf_first', 'org_b'));
+    const started = [first, second, later, others];
+    for (const facts of started) await db.store.commit([decide(null, startOf(facts), facts.createdAtMs)]);
+    const queues = [of('wf_first'), of('wf_second'), of('wf_third'), of('wf_second', 'org_b'), of('wf_first', 'org_b')];
+    const heads = async (shards: number[]) =>
+      (await db.store.queueHeads(queues, shards)).map(({ entries }) => entries.map((entry) => entry.runId));
+    assert.deepEqual(await heads([0]), [[first.runId], [], [], [], [others.runId]]);
+    assert.deepEqual(await heads([0, 1]), [[first.runId], [second.runId], [], [], [others.runId]]);
+    assert.deepEqual(await heads([2]), [[], [], [], [], []]);
+  });
+
+  test('a queue whose oldest runs are all of other shards is looked through in stretches', async () => {
+    const key = { orgId: 'org_a', method: 'wf_foreign' };
+    const ours = newFacts(1, { ...key, createdAtMs: 90_000 });
+    await db.sql`insert into scheduler.queue (run_id, org_id, method, queued_at_ms, shard)
+      select 'run_' || n, 'org_a', 'wf_foreign', n, 0 from generate_series(1, 5000) n`;
+    await db.store.commit([decide(null, startOf(ours), 90_000)]);
+    const [head] = await db.store.queueHeads([key], [1]);
+    assert.deepEqual([head?.entries.length, head?.end?.queuedAtMs], [0, 64]);
+    const page = await db.store.queuePage(key, { queuedAtMs: 0, runId: '' }, [1], 256);
+    assert.deepEqual([page.entries.length, page.end?.queuedAtMs], [0, 4_096]);
+    const rest = await db.store.queuePage(key, page.end ?? { queuedAtMs: 0, runId: '' }, [1], 256);
+    assert.deepEqual([rest.entries.map((entry) => entry.runId), rest.end], [[ours.runId], null]);
   });
 
   test('running runs, due questions and unsent events are found by shard', async () => {

@@ -5,6 +5,7 @@ import type { Sql } from '@methods/postgres/pool';
 import type { Run, StepSummary } from '../run/run.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { commitStatement } from './commit-statement.ts';
+import { type QueueRow, queueHeadsQuery, queuePageQuery, stretchOf } from './queue-rows.ts';
 import { type RunRow, runColumns, runFromRow } from './run-row.ts';
 import type {
   BatchOutcome,
@@ -14,8 +15,8 @@ import type {
   OutboxEvent,
   OutboxLimits,
   QueueCursor,
-  QueueEntry,
   QueueKey,
+  QueueStretch,
   RunChange,
   RunStore,
 } from './run-store.ts';
@@ -89,35 +90,32 @@ export class PostgresRunStore implements RunStore {
     return [...(await this.withSteps(rows)).values()];
   }
 
+  async queueHeads(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueStretch[]> {
+    const rows = await this.read<QueueRow & { of: number }>(queueHeadsQuery, [
+      arrayLiteral(queues.map((queue) => queue.orgId)),
+      arrayLiteral(queues.map((queue) => queue.method)),
+      arrayLiteral(shards),
+    ]);
+    const heads: QueueStretch[] = queues.map(() => ({ entries: [], end: null }));
+    for (const row of rows) heads[row.of - 1] = stretchOf([row], true);
+    return heads;
+  }
+
   async queuePage(
     queue: QueueKey,
     after: QueueCursor,
     shards: readonly number[],
     limit: number,
-  ): Promise<QueueEntry[]> {
-    const rows = await this.read<{ run_id: string; shard: number; queued_at_ms: number }>(
-      `select run_id, shard, queued_at_ms::float8 from scheduler.queue
-       where org_id = $1 and method = $2 and (queued_at_ms, run_id) > ($3::bigint, $4) and shard = any($5::smallint[])
-       order by queued_at_ms, run_id limit $6`,
-      [queue.orgId, queue.method, String(after.queuedAtMs), after.runId, arrayLiteral(shards), String(limit)],
-    );
-    return rows.map((r) => ({ runId: r.run_id, shard: r.shard, queuedAtMs: r.queued_at_ms }));
-  }
-
-  async queuesNotEmpty(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueKey[]> {
-    // Ordered as its pages are, so that the index gives the first row of each queue without the others.
-    const rows = await this.read<{ org_id: string; method: string }>(
-      `select k.org_id, k.method from unnest($1::text[], $2::text[]) as k(org_id, method), lateral (
-         select from scheduler.queue q
-         where q.org_id = k.org_id and q.method = k.method and q.shard = any($3::smallint[])
-         order by q.queued_at_ms, q.run_id limit 1) first`,
-      [
-        arrayLiteral(queues.map((queue) => queue.orgId)),
-        arrayLiteral(queues.map((queue) => queue.method)),
-        arrayLiteral(shards),
-      ],
-    );
-    return rows.map((r) => ({ orgId: r.org_id, method: r.method }));
+  ): Promise<QueueStretch> {
+    const rows = await this.read<QueueRow>(queuePageQuery, [
+      queue.orgId,
+      queue.method,
+      String(after.queuedAtMs),
+      after.runId,
+      arrayLiteral(shards),
+      String(limit),
+    ]);
+    return stretchOf(rows, rows.length === limit || rows.at(-1)?.ours === false);
   }
 
   async dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]> {
@@ -128,7 +126,8 @@ export class PostgresRunStore implements RunStore {
       shard: number;
       wake_at_ms: number;
     }>(
-      `select run_id, org_id, question_id, shard, wake_at_ms::float8 from scheduler.deadlines
+      // The column itself, not as another type: that would be what is ordered by, and every due row would be sorted.
+      `select run_id, org_id, question_id, shard, wake_at_ms from scheduler.deadlines
        where wake_at_ms < $1::bigint and shard = any($2::smallint[]) order by wake_at_ms limit $3`,
       [String(Math.round(untilMs)), arrayLiteral(shards), String(limit)],
     );

@@ -32,7 +32,7 @@ describe('a run that comes back to its queue', () => {
 
   async function order(method: string, runs: readonly (Run | null)[]): Promise<(number | null)[]> {
     const page = await db.store.queuePage({ orgId: 'org_a', method }, { queuedAtMs: 0, runId: '' }, [0, 1], 100);
-    return page.map(({ runId }) => runs.findIndex((run) => run?.facts.runId === runId));
+    return page.entries.map(({ runId }) => runs.findIndex((run) => run?.facts.runId === runId));
   }
 
   for (const [i, [why, commands]] of Object.entries(WAYS).entries()) {

@@ -53,6 +53,13 @@ export interface QueueEntry {
   readonly queuedAtMs: number;
 }
 
+/** What one look at a queue found. */
+export interface QueueStretch {
+  readonly entries: readonly QueueEntry[];
+  /** What comes after this was not looked at; null: the queue has nothing after these entries. */
+  readonly end: QueueCursor | null;
+}
+
 export interface DueQuestion {
   readonly runId: string;
   readonly orgId: string;
@@ -80,10 +87,10 @@ export interface RunStore {
   keptSteps(orgId: string, runId: string): Promise<KeptStep[]>;
   /** Running runs of shards just taken. */
   runningOf(shards: readonly number[]): Promise<Run[]>;
+  /** The oldest entry of each of these queues that is of the shards given, in their order, by one statement. */
+  queueHeads(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueStretch[]>;
   /** The next entries of a queue after a cursor, oldest first, of the shards given. */
-  queuePage(queue: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): Promise<QueueEntry[]>;
-  /** Those of these queues where a run of the shards given waits. */
-  queuesNotEmpty(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueKey[]>;
+  queuePage(queue: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): Promise<QueueStretch>;
   /** Questions whose deadline comes before `untilMs`, and sleeping runs to wake before it. */
   dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]>;
   /** The next unconfirmed events after a cursor that are older than `beforeMs`, oldest first; none at the end alone. */

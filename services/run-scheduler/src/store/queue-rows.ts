@@ -1,0 +1,48 @@
+// How a queue is read: in the order of its index, a bounded stretch at a time. The rows of a queue belong to all nodes, so
+// one that owns few of its shards passes over the others' rows; it never passes over more than a stretch in a statement.
+import type { QueueStretch } from './run-store.ts';
+
+/** Rows of a queue that one statement looks at for a page. */
+const STRETCH_MAX = 4_096;
+/** The same for each head. */
+const HEAD_STRETCH_MAX = 64;
+
+export interface QueueRow {
+  readonly run_id: string;
+  readonly shard: number;
+  readonly queued_at_ms: number;
+  /** False: the last row looked at, of a shard that was not asked for. */
+  readonly ours: boolean;
+}
+
+// Ordered by the columns themselves: by their values as another type, every page would sort the whole queue. The rows are
+// numbered as they come from the index, so nothing is read beyond the limit.
+export const queuePageQuery = `select run_id, shard, queued_at_ms, ours from (
+    select run_id, shard, queued_at_ms, shard = any($5::smallint[]) as ours,
+      row_number() over (order by queued_at_ms, run_id) as place
+    from (
+      select run_id, shard, queued_at_ms from scheduler.queue
+      where org_id = $1 and method = $2 and (queued_at_ms, run_id) > ($3::bigint, $4)
+      order by queued_at_ms, run_id limit ${STRETCH_MAX}) stretch) numbered
+  where ours or place = ${STRETCH_MAX} order by queued_at_ms, run_id limit $6`;
+
+export const queueHeadsQuery = `select k.of::integer, head.run_id, head.shard, head.queued_at_ms, head.ours
+  from unnest($1::text[], $2::text[]) with ordinality as k(org_id, method, of), lateral (
+    select run_id, shard, queued_at_ms, ours from (
+      select run_id, shard, queued_at_ms, shard = any($3::smallint[]) as ours,
+        row_number() over (order by queued_at_ms, run_id) as place
+      from (
+        select q.run_id, q.shard, q.queued_at_ms from scheduler.queue q
+        where q.org_id = k.org_id and q.method = k.method
+        order by q.queued_at_ms, q.run_id limit ${HEAD_STRETCH_MAX}) stretch) numbered
+    where ours or place = ${HEAD_STRETCH_MAX} order by queued_at_ms, run_id limit 1) head`;
+
+export function stretchOf(rows: readonly QueueRow[], goesOn: boolean): QueueStretch {
+  const last = rows.at(-1);
+  return {
+    entries: rows
+      .filter((row) => row.ours)
+      .map((row) => ({ runId: row.run_id, shard: row.shard, queuedAtMs: row.queued_at_ms })),
+    end: goesOn && last !== undefined ? { queuedAtMs: last.queued_at_ms, runId: last.run_id } : null,
+  };
+}
