@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@methods/local-stack/embedded/postgres-server';
 import postgres from 'postgres';
-import { cpuSeconds } from './process-tree.ts';
+import { cpuSeconds } from '../harness/process-tree.ts';
 
 export async function measureLimit(scale: number): Promise<string[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'methods-limit-'));

@@ -1,9 +1,9 @@
 // One measurement: load from a process of its own, CPU of every process involved, latencies.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { cpuSeconds } from '../harness/process-tree.ts';
 import type { BenchStack } from './bench-stack.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
-import { cpuSeconds } from './process-tree.ts';
 
 const LOAD = fileURLToPath(new URL('./load.ts', import.meta.url));
 

@@ -1,8 +1,9 @@
 // What 20,000 waiting runs cost in private memory over all processes: measured before and after, each time after a
 // forced collection, the least of several looks.
+
+import { privateBytes } from '../harness/process-tree.ts';
 import { startBenchStack } from './bench-stack.ts';
 import { measure } from './measure.ts';
-import { privateBytes } from './process-tree.ts';
 
 const RUNS = 20_000;
 const LOOKS = 5;

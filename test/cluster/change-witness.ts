@@ -19,7 +19,7 @@ export class ChangeWitness {
     await sql.unsafe(`
       create schema witness;
       create table witness.runs (
-        seen bigint generated always as identity, run_id text,
+        seen bigint generated always as identity, at timestamptz default clock_timestamp(), run_id text,
         old_status text, status text, old_revision int, revision int,
         old_attempts int, attempts int, old_token text, token text);
       create table witness.shards (seen bigint generated always as identity, shard int, old_epoch bigint, epoch bigint);
@@ -57,16 +57,30 @@ export class ChangeWitness {
     assert.deepEqual([...fell], [], 'epochs that fell');
   }
 
+  /** Every change of a run in order, a line each. */
+  async changesOf(runId: string): Promise<string[]> {
+    const rows = await this.sql<
+      { at: Date; status: string; revision: number; attempts: number; token: string | null }[]
+    >`
+      select at, status, revision, attempts, left(token, 6) as token
+        from witness.runs where run_id = ${runId} order by seen`;
+    return rows.map(
+      ({ at, status, revision, attempts, token }) =>
+        `${at.getTime()} revision ${revision}: ${status}, ${attempts} attempts, token ${token}`,
+    );
+  }
+
   /** So many nodes are alive, each owns shards, and none is without an owner. */
-  async settled(nodes: number): Promise<void> {
-    await until(`${nodes} nodes own all shards`, async () => {
+  async settled(nodes: number, withinMs?: number): Promise<void> {
+    const areAllOwned = async () => {
       const [row] = await this.sql<{ owners: number; orphans: number }[]>`
         select count(distinct node_id)::int as owners,
                (count(*) filter (where node_id is null or released))::int as orphans
           from scheduler.shards left join scheduler.nodes
             on node_id = owner and not leaving and seen_at > clock_timestamp() - interval '2 s'`;
       return row?.owners === nodes && row.orphans === 0;
-    });
+    };
+    await until(`${nodes} nodes own all shards`, areAllOwned, withinMs);
   }
 
   close(): Promise<void> {

@@ -1,10 +1,11 @@
 // A whole system as one child process, the local stack's own main, whose parts a test may kill, freeze and wipe. The
 // stack starts again what dies; the present process ids stand in its ready file.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ReadyLine } from '@methods/local-stack/stack';
 import { NO_SIGN_IN, type StackFolder, StackProcess, stackFolder } from '../e2e/stack-process.ts';
+import { processTree } from '../harness/process-tree.ts';
 import { until } from '../harness/until.ts';
 
 const METHODS = fileURLToPath(new URL('./methods/', import.meta.url));
@@ -14,10 +15,13 @@ const CHANGE_MS = 40_000;
 
 export interface ClusterOptions {
   readonly schedulers?: number;
+  readonly gateways?: number;
   readonly workers?: number;
   /** Runs one worker executes side by side. */
   readonly concurrency?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder of the methods to publish; that of these tests by default. */
+  readonly methods?: string;
 }
 
 export class Cluster {
@@ -32,9 +36,10 @@ export class Cluster {
   /** With as little as one of each; the methods are those of ./methods. */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
     const folder = stackFolder('cluster');
-    const { schedulers = 1, workers = 1, concurrency = 16, env = {} } = options;
-    const args = ['--json', '--port', '0', '--methods', METHODS];
-    for (const [name, size] of Object.entries({ schedulers, workers, concurrency })) args.push(`--${name}`, `${size}`);
+    const { schedulers = 1, gateways = 1, workers = 1, concurrency = 16, env = {}, methods = METHODS } = options;
+    const args = ['--json', '--port', '0', '--methods', methods];
+    const sizes = { schedulers, gateways, workers, concurrency };
+    for (const [name, size] of Object.entries(sizes)) args.push(`--${name}`, `${size}`);
     // Steps of these tests leave their marks in files of the test, which a sandbox would hide.
     const stack = new StackProcess({ ...folder, args, env: { WORKER_SANDBOX: 'off', ...NO_SIGN_IN, ...env } });
     try {
@@ -70,7 +75,7 @@ export class Cluster {
   }
 
   /** Resolves when the process is gone; the stack starts it again by itself. */
-  async kill(name: string, signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+  async kill(name: string, signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT' = 'SIGKILL'): Promise<void> {
     const pid = await this.runningPid(name);
     process.kill(pid, signal);
     await until(`${name} is gone`, () => !isAlive(pid), CHANGE_MS);
@@ -88,6 +93,32 @@ export class Cluster {
     process.kill(pid, 'SIGCONT');
   }
 
+  /** Freezes it with all its children, as a machine that stalls does; returns what lets them go on. */
+  freezeTree(name: string): () => void {
+    const pids = processTree(this.pidOf(name));
+    for (const pid of pids) {
+      this.frozen.add(pid);
+      signal(pid, 'SIGSTOP');
+    }
+    return () => {
+      for (const pid of pids.reverse()) {
+        this.frozen.delete(pid);
+        signal(pid, 'SIGCONT');
+      }
+    };
+  }
+
+  /** A worker dies and has lost its files when it is back. */
+  async wipeWorker(name: string): Promise<void> {
+    const pid = await this.runningPid(name);
+    // Stopped first: nothing is written between the removal and the death.
+    const letGo = this.freezeTree(name);
+    rmSync(join(this.folder.dataDir, name, 'files'), { recursive: true, force: true });
+    process.kill(pid, 'SIGKILL');
+    letGo();
+    await until(`${name} is gone`, () => !isAlive(pid), CHANGE_MS);
+  }
+
   /** NATS dies and has lost everything when it is back. */
   async wipeNats(): Promise<void> {
     const pid = await this.runningPid('nats');
@@ -96,6 +127,30 @@ export class Cluster {
     rmSync(join(this.folder.dataDir, 'nats', 'jetstream'), { recursive: true, force: true });
     process.kill(pid, 'SIGKILL');
     await this.restarted('nats', pid);
+  }
+
+  /** Base URLs of all gateways, the first one first; each keeps its port. */
+  gatewayUrls(): string[] {
+    return this.names('gateway').map((name) => {
+      const [, port] = /"port":(\d+),"msg":"serving"/.exec(this.log(name)) ?? [];
+      if (port === undefined) throw new Error(`${name} wrote no port to its log`);
+      return `http://127.0.0.1:${port}`;
+    });
+  }
+
+  /** How often the stack started a process again, by its name. */
+  restarts(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const line of this.stack.stderr) {
+      const [, name] = /^(\S+) ended and was started again/.exec(line) ?? [];
+      if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** All that a process wrote to its log. */
+  log(name: string): string {
+    return readFileSync(join(this.folder.dataDir, name, 'log'), 'utf8');
   }
 
   /** A folder of the test's own, beside the data. */
@@ -107,6 +162,12 @@ export class Cluster {
   /** What every process wrote last. */
   logTails(): string {
     return logTails(this.folder.dataDir);
+  }
+
+  /** Copies the log of every process into `folder`, each under the process's name. */
+  keepLogs(folder: string): void {
+    mkdirSync(folder, { recursive: true });
+    for (const name of this.names()) writeFileSync(join(folder, `${name}.log`), this.log(name));
   }
 
   async stop(): Promise<void> {
@@ -129,6 +190,15 @@ export class Cluster {
     const [file] = readdirSync(stacks).filter((name) => name.endsWith('.json'));
     if (file === undefined) throw new Error('the stack has no ready file');
     return JSON.parse(readFileSync(join(stacks, file), 'utf8'));
+  }
+}
+
+/** To one that may have ended meanwhile. */
+function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

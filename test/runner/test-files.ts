@@ -6,7 +6,7 @@ const PLACES = ['libs', 'services', 'gateway', 'deploy', 'test'];
 /** Tests that start a whole system each. */
 const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/'];
 /** Tests that measure how soon a system gets over a fault: these want the machine for themselves. */
-const FAULTS = 'test/cluster/';
+const FAULTS = ['test/cluster/', 'test/chaos/chaos.test.ts'];
 /** They count attempts and runs, and no milliseconds. */
 const PATIENT_FAULTS = ['test/cluster/one-worker.test.ts', 'test/cluster/worker-lost.test.ts'];
 
@@ -29,7 +29,7 @@ export function findTestFiles(root: string, filters: readonly string[]): TestFil
   for (const file of files) {
     if (WHOLE_SYSTEM.some((place) => file.startsWith(place)) || PATIENT_FAULTS.includes(file))
       found.wholeSystem.push(file);
-    else if (file.startsWith(FAULTS)) found.faults.push(file);
+    else if (FAULTS.some((place) => file.startsWith(place))) found.faults.push(file);
     else found.beside.push(file);
   }
   return found;

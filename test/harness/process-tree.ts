@@ -37,6 +37,11 @@ function treeOf(root: number, all: readonly Stat[]): Stat[] {
   return found;
 }
 
+/** A process and all its descendants, parents first. */
+export function processTree(root: number): number[] {
+  return treeOf(root, allProcesses()).map(({ pid }) => pid);
+}
+
 export function cpuSeconds(roots: readonly number[]): number[] {
   const all = allProcesses();
   return roots.map((root) => treeOf(root, all).reduce((sum, stat) => sum + stat.cpuS, 0));
