@@ -1,5 +1,6 @@
 // A served gRPC service whose answers a test gives one by one; what it does not answer is `internal`.
 import { ServiceError } from '@methods/errors/service-error';
+import { MESSAGE_BYTES_MAX } from '@methods/rpc/channel-options';
 import { type ServedService, served } from '@methods/rpc/server';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 
@@ -32,6 +33,7 @@ export class PeerService<S extends DescService> {
       };
       return [name, call];
     });
-    return served<DescService>(this.service, Object.fromEntries(calls));
+    const sizes = this.service.methods.map(({ localName }) => [localName, MESSAGE_BYTES_MAX]);
+    return served<DescService>(this.service, Object.fromEntries(calls), Object.fromEntries(sizes));
   }
 }

@@ -43,7 +43,7 @@ export class Shares {
    * a newcomer always finds some. `key` names whoever shares the organization's part with others of it.
    */
   take(orgId: string, key = '', places = 1): Taken {
-    const { placesMax, perOrganizationMax = placesMax, perKeyMax = perOrganizationMax } = this.options;
+    const { placesMax, perOrganizationMax = placesMax, perKeyMax = Number.POSITIVE_INFINITY } = this.options;
     const held = this.organizations.get(orgId);
     const ofOrganization = (held?.places ?? 0) + places;
     const ofKey = (held?.keys.get(key) ?? 0) + places;

@@ -127,11 +127,11 @@ describe('a unary call', () => {
     client.close();
   });
 
-  test('a gzip bomb is refused before it is unpacked', LIMIT, async () => {
+  test('a compressed message is refused and not unpacked', LIMIT, async () => {
     await using running = await startWorkerServer({});
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     ok(bomb.length < 100_000);
-    equal(await sendCompressed(running.address, bomb), status.RESOURCE_EXHAUSTED);
+    equal(await sendCompressed(running.address, bomb), status.UNIMPLEMENTED);
   });
 
   test('a message beyond 4 MiB is refused', LIMIT, async () => {

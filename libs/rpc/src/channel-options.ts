@@ -16,7 +16,8 @@ const KEEPALIVE: ChannelOptions = {
 // grpc-js servers answer any number of pings; there is no ping quota to lift.
 export const SERVER_OPTIONS: ChannelOptions = {
   ...KEEPALIVE,
-  'grpc.max_concurrent_streams': 1_024,
+  // In MB; grpc-js lifts Node's own bound. Beyond it, as beside a stream whose reader is slow, new streams are refused.
+  'grpc-node.max_session_memory': 128,
 };
 
 export const CLIENT_OPTIONS: ChannelOptions = {

@@ -9,6 +9,13 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { Metadata } from '@grpc/grpc-js';
+import { hasElementsWithin, NESTING_MAX } from './wire-elements.ts';
+
+/** A run of 10,000 steps with their checks has some 300,000. */
+const ELEMENTS_MAX = 1_000_000;
+
+// Unknown fields would be kept as objects, and passed on when the message is encoded again.
+const READING = { readUnknownFields: false, recursionLimit: NESTING_MAX };
 
 export function methodPath(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
@@ -22,8 +29,15 @@ export function encoder<Desc extends DescMessage>(desc: Desc): (message: Message
   };
 }
 
-export function decoder<Desc extends DescMessage>(desc: Desc): (bytes: Buffer) => MessageShape<Desc> {
-  return (bytes) => fromBinary(desc, bytes);
+/** The decoder throws on what is malformed, nested too deeply, or has more fields and entries than `elementsMax`. */
+export function decoder<Desc extends DescMessage>(
+  desc: Desc,
+  elementsMax: number = ELEMENTS_MAX,
+): (bytes: Uint8Array) => MessageShape<Desc> {
+  return (bytes) => {
+    if (!hasElementsWithin(desc, bytes, elementsMax)) throw new RangeError('a message has too many fields or entries');
+    return fromBinary(desc, bytes, READING);
+  };
 }
 
 /** For frames, which are encoded item by item before they are written. */

@@ -1,23 +1,40 @@
 // A process's gRPC server: its services, health, limits, and an end that loses nothing it need not.
-import type { DescService } from '@bufbuild/protobuf';
-import { Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import { assert } from '@methods/base/assert';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import { HealthImplementation } from 'grpc-health-check';
+import { type Admission, callAdmission } from './call-admission.ts';
 import type { RpcLogger } from './call-handler.ts';
-import { SERVER_OPTIONS } from './channel-options.ts';
+import { MESSAGE_BYTES_MAX, SERVER_OPTIONS } from './channel-options.ts';
+import { ConnectionDoor } from './connection-door.ts';
+import { methodPath } from './message-codec.ts';
 import { implementation, type ServiceImplementation, serviceDefinition } from './service-definition.ts';
 
 export type { RpcLogger } from './call-handler.ts';
 
 const GRACE_MS = 5_000;
 
-/** One service and what answers it; made by `served`, which checks that they fit. */
-export type ServedService = readonly [service: DescService, handlers: object];
+/** A request that is one message, and one message of an upload, unless its service says otherwise. */
+const REQUEST_BYTES_MAX = 64 * 1024;
+const PART_BYTES_MAX = 256 * 1024;
+const CONNECTIONS_MAX = 10_000;
+const ADMIT_MS = 10_000;
+const STREAMS_PER_CONNECTION_MAX = 1_024;
 
-export function served<S extends DescService>(service: S, handlers: ServiceImplementation<S>): ServedService {
-  return [service, handlers];
+/** How large the requests of methods may be that take more than 64 KiB. */
+export type RequestSizes<S extends DescService> = { readonly [K in keyof S['method']]?: number };
+
+/** One service and what answers it; made by `served`, which checks that they fit. */
+export type ServedService = readonly [service: DescService, handlers: object, requestBytesMax?: object];
+
+export function served<S extends DescService>(
+  service: S,
+  handlers: ServiceImplementation<S>,
+  requestBytesMax: RequestSizes<S> = {},
+): ServedService {
+  return [service, handlers, requestBytesMax];
 }
 
 export interface RpcServerOptions {
@@ -31,6 +48,16 @@ export interface RpcServerOptions {
   readonly graceMs?: number;
   /** Default: plain text. */
   readonly tls?: ServerTls | undefined;
+  /** Who is let in; without it the port is for processes of ours only. */
+  readonly admission?: Admission;
+  /** Fields and entries of a request; default: 1,000,000. */
+  readonly elementsMax?: number;
+  /** Default: 1,024. */
+  readonly streamsPerConnectionMax?: number;
+  /** A connection without a call that was let in is cut after this time; default 10 s. */
+  readonly admitMs?: number;
+  /** Default: 10,000. One address has at most half of them. */
+  readonly connectionsMax?: number;
 }
 
 /** PEM. */
@@ -41,18 +68,36 @@ export interface ServerTls {
 }
 
 export class RpcServer implements Stoppable {
-  private readonly server = new GrpcServer(SERVER_OPTIONS);
+  private readonly server: GrpcServer;
+  private readonly door: ConnectionDoor;
+  private injector: ConnectionInjector | null = null;
   private readonly health: HealthImplementation;
   private readonly openFrames = new Set<{ close(error?: ServiceError): void }>();
   private boundPort = 0;
   private stopped: Promise<void> | null = null;
 
   constructor(private readonly options: RpcServerOptions) {
+    const sizes = new Map(options.services.flatMap(requestSizes));
+    this.door = new ConnectionDoor({
+      connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
+      admitMs: options.admitMs ?? ADMIT_MS,
+      accept: (socket) => this.injector?.injectConnection(socket),
+    });
+    const interceptor = callAdmission({
+      requestBytesMax: (path) => sizes.get(path) ?? REQUEST_BYTES_MAX,
+      admission: options.admission ?? null,
+      onAdmitted: (address, port) => this.door.admitted(address, port),
+    });
+    this.server = new GrpcServer({
+      ...SERVER_OPTIONS,
+      'grpc.max_concurrent_streams': options.streamsPerConnectionMax ?? STREAMS_PER_CONNECTION_MAX,
+      interceptors: [interceptor],
+    });
     this.health = new HealthImplementation({});
     this.health.addToServer(this.server);
     for (const [service, handlers] of options.services) {
       this.server.addService(
-        serviceDefinition(service),
+        serviceDefinition(service, options.elementsMax),
         implementation(service, handlers as ServiceImplementation<DescService>, {
           logger: options.logger,
           openFrames: this.openFrames,
@@ -69,9 +114,8 @@ export class RpcServer implements Stoppable {
       tls === undefined
         ? ServerCredentials.createInsecure()
         : ServerCredentials.createSsl(null, [{ private_key: tls.key, cert_chain: tls.certificate }]);
-    this.boundPort = await new Promise<number>((resolve, reject) => {
-      this.server.bindAsync(listen, credentials, (error, port) => (error ? reject(error) : resolve(port)));
-    });
+    this.injector = this.server.createConnectionInjector(credentials);
+    this.boundPort = await this.door.listen(listen);
     this.setServing(serving);
   }
 
@@ -98,6 +142,7 @@ export class RpcServer implements Stoppable {
 
   private stopOnce(): Promise<void> {
     this.setServing(false);
+    this.door.close();
     return new Promise((resolve) => {
       const force = setTimeout(() => this.server.forceShutdown(), this.options.graceMs ?? GRACE_MS);
       this.server.tryShutdown(() => {
@@ -107,4 +152,14 @@ export class RpcServer implements Stoppable {
       for (const stream of this.openFrames) stream.close(new ServiceError('unavailable', 'This node is stopping.'));
     });
   }
+}
+
+function requestSizes([service, , given]: ServedService): [path: string, bytesMax: number][] {
+  const sizes = (given ?? {}) as Readonly<Record<string, number>>;
+  return service.methods.map((method) => [methodPath(method), sizes[method.localName] ?? usualSize(method)]);
+}
+
+function usualSize({ methodKind }: DescMethod): number {
+  if (methodKind === 'bidi_streaming') return MESSAGE_BYTES_MAX;
+  return methodKind === 'client_streaming' ? PART_BYTES_MAX : REQUEST_BYTES_MAX;
 }

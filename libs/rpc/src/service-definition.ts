@@ -34,18 +34,19 @@ type MethodImplementation<M> =
           ? FrameService<ReceivedItem<I>, SentItem<O>>
           : never;
 
-export function serviceDefinition(service: DescService): ServiceDefinition {
-  return Object.fromEntries(service.methods.map((method) => [method.localName, methodDefinition(method)]));
+/** `elementsMax`: fields and entries of a request; default: as many as anything of ours has. */
+export function serviceDefinition(service: DescService, elementsMax?: number): ServiceDefinition {
+  return Object.fromEntries(service.methods.map((method) => [method.localName, methodDefinition(method, elementsMax)]));
 }
 
-function methodDefinition(method: DescMethod): ServiceDefinition[string] {
+function methodDefinition(method: DescMethod, elementsMax?: number): ServiceDefinition[string] {
   const frames = method.methodKind === 'bidi_streaming';
   return {
     path: methodPath(method),
     requestStream: frames || method.methodKind === 'client_streaming',
     responseStream: frames || method.methodKind === 'server_streaming',
     requestSerialize: frames ? passBytes : encoder<DescMessage>(method.input),
-    requestDeserialize: decoder(method.input),
+    requestDeserialize: decoder(method.input, elementsMax),
     responseSerialize: frames ? passBytes : encoder<DescMessage>(method.output),
     responseDeserialize: decoder(method.output),
   };

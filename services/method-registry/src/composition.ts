@@ -22,6 +22,12 @@ import { SecretsKeyCheck } from './key/secrets-key-check.ts';
 import { sealedWebhookSecrets, WebhookSecrets } from './key/webhook-secrets.ts';
 import { AccountRpcs } from './rpc/account-service.ts';
 import { MethodRegistryRpcs } from './rpc/method-registry-service.ts';
+import {
+  accountRequestSizes,
+  methodRequestSizes,
+  runRecordRequestSizes,
+  uploadRequestSizes,
+} from './rpc/request-sizes.ts';
 import { RunRecordRpcs } from './rpc/run-record-service.ts';
 import { UploadRpcs } from './rpc/upload-service.ts';
 import { AuditStore } from './store/audit-store.ts';
@@ -74,10 +80,10 @@ export function composeMethodRegistry(config: Config, logger: Logger): MethodReg
   const server = new RpcServer({
     listen: config.listen,
     services: [
-      served(MethodRegistryService, parts.resolve(MethodRegistryRpcs).handlers()),
-      served(AccountService, parts.resolve(AccountRpcs).handlers()),
-      served(UploadService, parts.resolve(UploadRpcs).handlers()),
-      served(RunRecordService, parts.resolve(RunRecordRpcs).handlers()),
+      served(MethodRegistryService, parts.resolve(MethodRegistryRpcs).handlers(), methodRequestSizes),
+      served(AccountService, parts.resolve(AccountRpcs).handlers(), accountRequestSizes),
+      served(UploadService, parts.resolve(UploadRpcs).handlers(), uploadRequestSizes),
+      served(RunRecordService, parts.resolve(RunRecordRpcs).handlers(), runRecordRequestSizes),
     ],
     logger: logger.child({ part: 'rpc' }),
   });

@@ -8,7 +8,7 @@ import { PeerRouter } from '../peer/peer-router.ts';
 import { AnswerRuns } from '../rpc/answer-run.ts';
 import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
 import { StartRuns } from '../rpc/start-run.ts';
-import { workerService } from '../rpc/worker-service.ts';
+import { WORKER_ELEMENTS_MAX, workerAdmission, workerRequestSizes, workerService } from '../rpc/worker-service.ts';
 import { type NodeParts, WorkerServer } from './node-parts.ts';
 
 export function provideServing(parts: NodeParts): void {
@@ -131,8 +131,12 @@ export function provideServing(parts: NodeParts): void {
               actors: actors(),
               logger: log.child({ part: 'workers' }),
             }),
+            workerRequestSizes,
           ),
         ],
+        admission: workerAdmission(registry().keys),
+        elementsMax: WORKER_ELEMENTS_MAX,
+        streamsPerConnectionMax: 128,
         logger: log.child({ part: 'rpc' }),
         graceMs: 1_000,
       }),

@@ -6,8 +6,10 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import type { PutRunFolderRequest, WorkerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import type { Admission } from '@methods/rpc/call-admission';
 import type { Client } from '@methods/rpc/client';
 import { serveFrames } from '@methods/rpc/frame-stream';
+import type { RequestSizes } from '@methods/rpc/server';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { RunActors } from '../actor/run-actors.ts';
 import { FolderNotWhole, type RunFolderStore } from '../store/run-folder-store.ts';
@@ -25,6 +27,25 @@ export interface WorkerServiceOptions {
   readonly folders: RunFolderStore;
   readonly actors: RunActors;
   readonly logger: Logger;
+}
+
+const CALLS_MAX = 20_000;
+const CALLS_PER_ORGANIZATION_MAX = 5_000;
+const LOOKUPS_PER_ADDRESS_MAX = 64;
+
+/** Room for the largest lock; beyond its bound it is refused by name. */
+export const workerRequestSizes: RequestSizes<typeof WorkerService> = { putLock: 2 << 20 };
+
+/** Fields and entries of one message: a heartbeat that names all a worker can hold has 90,000. */
+export const WORKER_ELEMENTS_MAX = 200_000;
+
+export function workerAdmission(keys: WorkerKeys): Admission {
+  return {
+    ownerOf: (metadata) => keys.ownerOf(String(metadata.get('authorization')[0] ?? '')),
+    callsMax: CALLS_MAX,
+    callsPerOrganizationMax: CALLS_PER_ORGANIZATION_MAX,
+    lookupsPerAddressMax: LOOKUPS_PER_ADDRESS_MAX,
+  };
 }
 
 export function workerService(options: WorkerServiceOptions): ServiceImplementation<typeof WorkerService> {

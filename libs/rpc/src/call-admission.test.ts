@@ -1,0 +1,173 @@
+import { equal, rejects } from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { describe, test } from 'node:test';
+import { credentials, Client as GrpcClient, type Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
+import { ServiceError } from '@methods/errors/service-error';
+import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import { until } from '@methods/test/harness/until';
+import { service as healthService } from 'grpc-health-check';
+import type { Admission } from './call-admission.ts';
+import { rpcClient } from './client.ts';
+import { startWorkerServer } from './worker-server.fixture.ts';
+
+const LIMIT = { timeout: 20_000 };
+
+/** Lets in whoever names an organization and a key, as `org/key`. */
+function admission(limits: Partial<Admission> = {}): Admission {
+  return {
+    async ownerOf(metadata: Metadata) {
+      const [orgId = '', keyId = ''] = String(metadata.get('authorization')[0] ?? '').split('/');
+      if (orgId === '') throw new ServiceError('unauthorized');
+      return { orgId, keyId };
+    },
+    callsMax: 100,
+    callsPerOrganizationMax: 100,
+    lookupsPerAddressMax: 64,
+    ...limits,
+  };
+}
+
+const clientOf = (address: string, authorization: string) =>
+  rpcClient(WorkerService, address, { metadata: { authorization } });
+
+/** A call whose bytes are sent as they are; its status. */
+function sendBytes(address: string, bytes: Buffer): Promise<number> {
+  const client = new GrpcClient(address, credentials.createInsecure());
+  const pass = (buffer: Buffer) => buffer;
+  return new Promise((resolve) => {
+    client.makeUnaryRequest('/methods.worker.v1.WorkerService/GetVersion', pass, pass, bytes, (error) => {
+      client.close();
+      resolve(error?.code ?? status.OK);
+    });
+  });
+}
+
+async function guest(address: string, localAddress = '127.0.0.1'): Promise<Socket> {
+  const [host, port] = address.split(':');
+  const socket = connectTcp({ host, port: Number(port), localAddress });
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.resume();
+  return socket;
+}
+
+describe('a call without a credential', () => {
+  test('is refused before its message is looked at', LIMIT, async () => {
+    let handled = 0;
+    const handlers = {
+      getVersion: async () => {
+        handled++;
+        return {};
+      },
+    };
+    await using running = await startWorkerServer(handlers, { admission: admission() });
+    // No decoder would take these.
+    equal(await sendBytes(running.address, Buffer.alloc(60_000, 0xff)), status.UNAUTHENTICATED);
+    equal(handled, 0);
+    const client = clientOf(running.address, 'org_a/key_a');
+    await client.getVersion({});
+    equal(handled, 1);
+    client.close();
+  });
+
+  test(
+    'holds no handler while its key is looked up, and few of one address are looked up at a time',
+    LIMIT,
+    async () => {
+      const waiting: ((error: Error) => void)[] = [];
+      const ownerOf = () => new Promise<never>((_, reject) => waiting.push(reject));
+      await using running = await startWorkerServer({}, { admission: admission({ ownerOf, lookupsPerAddressMax: 2 }) });
+      const client = clientOf(running.address, 'org_a/key_a');
+      const calls = [client.getVersion({}), client.getVersion({}), client.getVersion({})];
+      const outcomes = Promise.allSettled(calls);
+      await until('two are looked up', () => waiting.length === 2);
+      await rejects(calls[2] as Promise<unknown>, {
+        code: 'rate_limited',
+        facts: { share: 'organization', limit: '2' },
+      });
+      for (const reject of waiting) reject(new ServiceError('unauthorized'));
+      await outcomes;
+      client.close();
+    },
+  );
+});
+
+describe('shares of calls', () => {
+  test('an organization whose calls hang is refused more; another one goes on', LIMIT, async () => {
+    let release = () => {};
+    const hanging = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let begun = 0;
+    const getVersion = async ({ method }: { method: string }) => {
+      begun++;
+      if (method === 'hang') await hanging;
+      return {};
+    };
+    const limits = admission({ callsMax: 100, callsPerOrganizationMax: 5 });
+    await using running = await startWorkerServer({ getVersion }, { admission: limits });
+    const greedy = clientOf(running.address, 'org_a/key_a');
+    const calls = Array.from({ length: 5 }, () => greedy.getVersion({ method: 'hang' }));
+    await until('five hang', () => begun === 5);
+    await rejects(greedy.getVersion({}), { code: 'rate_limited', facts: { share: 'organization', limit: '5' } });
+    const other = clientOf(running.address, 'org_b/key_b');
+    for (let i = 0; i < 20; i++) await other.getVersion({});
+    release();
+    await Promise.all(calls);
+    await until('the places are free', () =>
+      greedy.getVersion({}).then(
+        () => true,
+        () => false,
+      ),
+    );
+    greedy.close();
+    other.close();
+  });
+});
+
+describe('sizes of requests', () => {
+  test('a request beyond its method’s bound fails, and the connection goes on', LIMIT, async () => {
+    await using running = await startWorkerServer({ getVersion: async () => ({}) });
+    const client = rpcClient(WorkerService, running.address);
+    await rejects(client.getVersion({ method: 'x'.repeat(70_000) }), { code: 'too_large' });
+    await client.getVersion({ method: 'x'.repeat(60_000) });
+    client.close();
+  });
+});
+
+describe('connections', () => {
+  test('one without an admitted call is cut, whatever else it does; one with a call stays', LIMIT, async () => {
+    const options = { admission: admission(), admitMs: 200 };
+    await using running = await startWorkerServer({ getVersion: async () => ({}) }, options);
+    const client = clientOf(running.address, 'org_a/key_a');
+    await client.getVersion({});
+    const silent = await guest(running.address);
+    const health = new GrpcClient(running.address, credentials.createInsecure());
+    const asked = new Promise<number | undefined>((resolve) => {
+      const { path, requestSerialize, responseDeserialize } = healthService.Check as MethodDefinition<object, object>;
+      const request = { service: '' };
+      health.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, (error) => resolve(error?.code));
+    });
+    equal(await asked, undefined);
+    const cut = new Promise((resolve) => silent.once('close', resolve));
+    await cut;
+    const { door } = running.server as unknown as { door: { readonly open: number } };
+    await until('only the admitted one is left', () => door.open === 1);
+    await client.getVersion({});
+    client.close();
+    health.close();
+  });
+
+  test('an address that fills its share keeps no other out', LIMIT, async () => {
+    const options = { connectionsMax: 10, admission: admission() };
+    await using running = await startWorkerServer({ getVersion: async () => ({}) }, options);
+    const greedy = await Promise.all(Array.from({ length: 30 }, () => guest(running.address, '127.0.0.2')));
+    await until('most are turned away', () => greedy.filter(({ closed }) => closed).length === 25);
+    const client = clientOf(running.address, 'org_a/key_a');
+    await client.getVersion({});
+    equal(greedy.filter(({ closed }) => !closed).length, 5);
+    for (const socket of greedy) socket.destroy();
+    client.close();
+  });
+});

@@ -1,0 +1,82 @@
+// The listening socket of a server: how many connections it takes and from how many of one address, and how long one may
+// stay without a call that was let in. Whoever has no credential must not be able to keep out those who have one.
+import { createServer, type Socket } from 'node:net';
+import { Shares } from '@methods/base/shares';
+
+export interface DoorOptions {
+  readonly connectionsMax: number;
+  /** A connection without an admitted call is cut after this time. */
+  readonly admitMs: number;
+  /** Takes a connection over. */
+  readonly accept: (socket: Socket) => void;
+}
+
+interface Guest {
+  readonly socket: Socket;
+  admitted: boolean;
+}
+
+export class ConnectionDoor {
+  private readonly places: Shares;
+  private readonly guests = new Map<string, Guest>();
+  private readonly server = createServer({ noDelay: true }, (socket) => this.enter(socket));
+
+  constructor(private readonly options: DoorOptions) {
+    this.places = new Shares({ placesMax: options.connectionsMax });
+  }
+
+  /** Connections that are open. */
+  get open(): number {
+    return this.places.used;
+  }
+
+  /** The port taken. @throws when the address cannot be taken. */
+  async listen(address: string): Promise<number> {
+    const colon = address.lastIndexOf(':');
+    const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen({ host, port: Number(address.slice(colon + 1)) }, () => {
+        this.server.off('error', reject);
+        // Such as no file descriptor left for a connection: the connections that are open go on.
+        this.server.on('error', () => {});
+        resolve();
+      });
+    });
+    const bound = this.server.address();
+    return typeof bound === 'object' && bound !== null ? bound.port : 0;
+  }
+
+  /** New connections are refused; those open stay. */
+  close(): void {
+    this.server.close();
+  }
+
+  /** A call on this connection was let in. */
+  admitted(remoteAddress: string | undefined, remotePort: number | undefined): void {
+    const guest = this.guests.get(`${remoteAddress}:${remotePort}`);
+    if (guest) guest.admitted = true;
+  }
+
+  private enter(socket: Socket): void {
+    const { remoteAddress, remotePort } = socket;
+    const place = this.places.take(String(remoteAddress));
+    if (!place.ok) {
+      socket.destroy();
+      return;
+    }
+    const name = `${remoteAddress}:${remotePort}`;
+    const guest: Guest = { socket, admitted: false };
+    this.guests.set(name, guest);
+    const deadline = setTimeout(() => {
+      if (!guest.admitted) socket.destroy();
+    }, this.options.admitMs);
+    deadline.unref();
+    socket.once('close', () => {
+      clearTimeout(deadline);
+      place.leave();
+      if (this.guests.get(name) === guest) this.guests.delete(name);
+    });
+    this.options.accept(socket);
+  }
+}
