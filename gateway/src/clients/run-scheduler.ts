@@ -83,8 +83,9 @@ export class RunScheduler implements Stoppable {
           events: {
             onItem: (node, item) => this.onItem(node, item),
             onStatus: () => this.calls.onStatus(),
-            onLost: (node, callIds) => {
-              this.calls.onLost(node, callIds);
+            onUnsendable: (callId, error) => this.calls.onUnsendable(callId, error),
+            onLost: (node, callIds, refused) => {
+              this.calls.onLost(node, callIds, refused);
               this.waiters.onSourceLost(node);
             },
           },

@@ -9,6 +9,8 @@ export interface SchedulerCall extends NodeCall {
   /** Nodes it was sent to and that have not refused or lost it, then those that refused it. */
   readonly sentTo: Set<SchedulerNode>;
   readonly refusedBy: Set<SchedulerNode>;
+  /** Nodes whose stream ended while they had it. */
+  lostWith: number;
   readonly resolve: (reply: CallReply) => void;
   readonly reject: (error: ServiceError) => void;
 }

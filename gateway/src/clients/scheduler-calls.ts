@@ -20,6 +20,8 @@ const CALL_MS = 5_000;
 const SILENCE_MS_MAX = 1_500;
 const CALLS_MAX = 50_000;
 const CALL_ID_MAX = 0xffff_ffff;
+/** A call that two nodes died with is not tried on a third: it may be what they died of. */
+const LOST_WITH_MAX = 2;
 
 export class SchedulerCalls {
   private readonly calls = new Map<number, SchedulerCall>();
@@ -52,6 +54,7 @@ export class SchedulerCalls {
         deadlineAtMs,
         sentTo: new Set<SchedulerNode>(),
         refusedBy: new Set<SchedulerNode>(),
+        lostWith: 0,
         resolve,
         reject,
       };
@@ -76,13 +79,21 @@ export class SchedulerCalls {
     for (const call of this.calls.values()) if (call.sentTo.size === 0) this.place(call);
   }
 
-  onLost(node: SchedulerNode, callIds: readonly number[]): void {
+  /** No node can be sent this call. */
+  onUnsendable(callId: number, error: ServiceError): void {
+    const call = this.calls.get(callId);
+    if (call) this.fail(call, error);
+  }
+
+  /** `refused`: what was said on the stream ended it, and whichever call did so must not end another stream. */
+  onLost(node: SchedulerNode, callIds: readonly number[], refused: boolean): void {
     for (const id of callIds) {
       const call = this.calls.get(id);
       if (!call) continue;
       call.sentTo.delete(node);
+      call.lostWith++;
       if (call.sentTo.size > 0) continue;
-      if (call.repeatable) this.place(call);
+      if (call.repeatable && !refused && call.lostWith < LOST_WITH_MAX) this.place(call);
       else this.fail(call, new ServiceError('unavailable'));
     }
   }
@@ -98,7 +109,7 @@ export class SchedulerCalls {
       node.suspect(nowMs);
       for (const id of node.inFlightIds()) {
         const call = this.calls.get(id);
-        if (call?.repeatable && call.sentTo.size === 1) this.place(call);
+        if (call?.repeatable && call.sentTo.size === 1 && call.lostWith === 0) this.place(call);
       }
     }
   }

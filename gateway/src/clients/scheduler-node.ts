@@ -21,15 +21,20 @@ export interface NodeCall {
 export interface SchedulerNodeEvents {
   /** A reply, an error or a push; status items stay here. */
   onItem(node: SchedulerNode, item: NodeItem): void;
+  /** A call was not sent: no message can carry it, to this node or any other. */
+  onUnsendable(callId: number, error: ServiceError): void;
   /** The node has told its status, at first or anew. */
   onStatus(node: SchedulerNode): void;
-  /** The stream ended; these calls have no reply and none will come. */
-  onLost(node: SchedulerNode, callIds: readonly number[]): void;
+  /**
+   * The stream ended; these calls have no reply and none will come. `refused`: what was said on it ended it, so one of
+   * them may be the cause.
+   */
+  onLost(node: SchedulerNode, callIds: readonly number[], refused: boolean): void;
 }
 
 export interface SchedulerNodeOptions {
   readonly address: string;
-  readonly dial: (handlers: FrameHandlers<NodeItem>) => FrameConnection<GatewayItem>;
+  readonly dial: (handlers: FrameHandlers<NodeItem, GatewayItem>) => FrameConnection<GatewayItem>;
   readonly clock: Clock;
   readonly backoff: Backoff;
   readonly logger: Logger;
@@ -133,6 +138,11 @@ export class SchedulerNode {
     if (this.stopped) return;
     const connection = this.options.dial({
       onItems: (items) => this.received(items),
+      onUnsendable: ({ callId }, error) => {
+        if (callId === 0) return;
+        this.inFlight.delete(callId);
+        this.options.events.onUnsendable(callId, error);
+      },
       onClose: (error) => this.lost(error),
     });
     this.connection = connection;
@@ -151,8 +161,17 @@ export class SchedulerNode {
         this.options.events.onStatus(this);
       } else {
         if (item.callId !== 0) this.inFlight.delete(item.callId);
-        this.options.events.onItem(this, item);
+        this.heard(item);
       }
+    }
+  }
+
+  // One item that cannot be taken must not cost the stream that all calls share.
+  private heard(item: NodeItem): void {
+    try {
+      this.options.events.onItem(this, item);
+    } catch (error) {
+      this.options.logger.error({ node: this.address, item: item.item.case, error }, 'item of a node failed');
     }
   }
 
@@ -169,6 +188,7 @@ export class SchedulerNode {
       this.timer = clock.after(backoff.nextMs(), () => this.dial());
       if (wasKnown) logger.warn({ node: address, calls: callIds.length, error }, 'lost a run-scheduler node');
     }
-    events.onLost(this, callIds);
+    // A node that died or was cut off is `unavailable`, and so is one that stops.
+    events.onLost(this, callIds, error !== null && error.code !== 'unavailable');
   }
 }

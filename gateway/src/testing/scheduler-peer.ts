@@ -1,5 +1,6 @@
 // A run-scheduler node for the gateway's own tests: real gRPC in front of a RunBook.
 import { toErrorDetail } from '@methods/errors/error-detail';
+import type { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import {
@@ -23,6 +24,10 @@ export class SchedulerPeer {
   frozen = false;
   /** Commits starts, but its replies are lost. */
   losesStartReplies = false;
+  /** Ends the stream a call came on, with this error. */
+  endsStreamOver: (item: GatewayItem) => ServiceError | null = () => null;
+  /** Streams that gateways have opened. */
+  streams = 0;
   shardsOwned = 256;
   draining = false;
   /** Called after each start was replied to. */
@@ -78,6 +83,7 @@ export class SchedulerPeer {
 
   private accept(connection: FrameConnection<Down>) {
     this.connections.add(connection);
+    this.streams++;
     if (!this.frozen) connection.send(this.status());
     return {
       onItems: (items: GatewayItem[]) => {
@@ -97,6 +103,8 @@ export class SchedulerPeer {
   private handle(connection: FrameConnection<Down>, item: GatewayItem): void {
     this.received.push(item);
     if (this.frozen) return;
+    const ending = this.endsStreamOver(item);
+    if (ending !== null) return connection.close(ending);
     const { callId } = item;
     try {
       if (item.item.case === 'list') {

@@ -32,8 +32,13 @@ export interface FrameHandlers<In, Out = never> {
    * client that closed with an error may look like an orderly end.
    */
   onClose(error: ServiceError | null): void;
-  /** An item beyond the 4 MiB of a message was not sent. Without this handler it closes the stream with `too_large`. */
-  onUnsendable?(item: Out): void;
+  /**
+   * An item was not sent: it is beyond the 4 MiB of a message, or cannot be encoded. Everything else was and will be:
+   * others share the stream. Without this handler `onFault` is told.
+   */
+  onUnsendable?(item: Out, error: ServiceError): void;
+  /** The transport has taken a frame: `bufferedBytes` is less than before. */
+  onTaken?(): void;
 }
 
 /** How a side reaches its transport. */
@@ -67,9 +72,12 @@ export class FrameStream<In, Out> implements FrameConnection<Out> {
     this.writer = new FrameWriter(
       {
         encode: (items) => transport.encode(items),
-        write: (frame, taken) => transport.write(frame, taken),
-        unsendable: (item) => this.unsendable(item),
-        encodeFailed: (error) => this.failed(error),
+        write: (frame, taken) =>
+          transport.write(frame, () => {
+            taken();
+            this.handlers?.onTaken?.();
+          }),
+        unsendable: (item, error) => this.unsendable(item, error),
         overflow: () => this.abort(new ServiceError('unavailable', 'The peer reads too slowly.')),
       },
       bufferedBytesMax,
@@ -142,9 +150,13 @@ export class FrameStream<In, Out> implements FrameConnection<Out> {
     this.transport.reset();
   }
 
-  private unsendable(item: Out): void {
-    if (this.handlers?.onUnsendable) this.handlers.onUnsendable(item);
-    else this.close(new ServiceError('too_large', 'One message of the stream exceeds 4 MiB.'));
+  private unsendable(item: Out, error: ServiceError): void {
+    if (!this.handlers?.onUnsendable) return this.onFault(error);
+    try {
+      this.handlers.onUnsendable(item, error);
+    } catch (fault) {
+      this.onFault(fault);
+    }
   }
 
   private failed(error: unknown): void {

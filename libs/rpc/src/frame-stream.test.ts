@@ -145,24 +145,28 @@ describe('a stream of frames', () => {
     client.connection.close();
     await until('the client was told', () => client.closes.length === 1);
   });
+  test('an item that cannot be sent is handed back to who dialled too, and its neighbours arrive', LIMIT, async () => {
+    const served = new ServedEnds();
+    await using running = await startWorkerServer(served);
+    const unsent: string[] = [];
+    const client = dial(running.address, {
+      onUnsendable: ({ item }: { item?: { case?: string | undefined } }, { code }) =>
+        void unsent.push(`${item?.case} ${code}`),
+    });
+    client.connection.send(credits(1));
+    client.connection.send({ item: { case: 'giveBack', value: { reason: 'x'.repeat(5_000_000) } } });
+    // No protobuf number: encoding fails.
+    client.connection.send(credits(-1));
+    client.connection.send(credits(2));
+    const end = await served.first();
+    await until('the neighbours have arrived', () => end.items.length === 2);
+    deepEqual(unsent, ['giveBack too_large', 'credits internal']);
+    client.connection.close();
+    await until('the client was told', () => client.closes.length === 1);
+  });
 });
 
 describe('the end of a stream', () => {
-  test(
-    'comes with an item that no message can carry to who dialled it, who can ask for nothing else',
-    LIMIT,
-    async () => {
-      const served = new ServedEnds();
-      await using running = await startWorkerServer(served);
-      // @ts-expect-error: only who serves a stream is handed such items back.
-      const options: Partial<DialOptions<SchedulerItem>> = { onUnsendable: () => {} };
-      const client = dial(running.address, options);
-      client.connection.send({ item: { case: 'giveBack', value: { reason: 'x'.repeat(5_000_000) } } });
-      await until('the client was told', () => client.closes.length === 1);
-      deepEqual(client.closes[0]?.code, 'too_large');
-    },
-  );
-
   test('a refusal by the server arrives as its ServiceError', LIMIT, async () => {
     await using running = await startWorkerServer({
       work: serveFrames(async () => {

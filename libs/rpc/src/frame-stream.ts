@@ -28,7 +28,7 @@ interface Frame<Item> {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-export interface DialOptions<In> extends Omit<FrameHandlers<In>, 'onUnsendable'> {
+export interface DialOptions<In, Out = never> extends FrameHandlers<In, Out> {
   /** The other side has accepted the stream. */
   onOpen?(): void;
   /** Told of what the handlers throw. An exception of `onItems` is also the cause of the `internal` of `onClose`. */
@@ -42,14 +42,14 @@ export interface DialOptions<In> extends Omit<FrameHandlers<In>, 'onUnsendable'>
 
 /**
  * Opens a stream of frames to an address as `dialTarget` takes it, on a connection of its own that closes with it.
- * Items may be sent at once; one beyond the 4 MiB of a message closes the stream with `too_large`.
+ * Items may be sent at once.
  * It is tried once: `onClose` with `unavailable` says that there is no connection or no longer one; the caller dials
  * again when it likes.
  */
 export function dialFrames<Up extends DescMessage, Down extends DescMessage>(
   method: DescMethodBiDiStreaming<Up, Down>,
   address: string,
-  options: DialOptions<ReceivedItem<Down>>,
+  options: DialOptions<ReceivedItem<Down>, SentItem<Up>>,
 ): FrameConnection<SentItem<Up>> {
   const { target, credentials } = dialTarget(address);
   const client = new GrpcClient(target, credentials, CLIENT_OPTIONS);
@@ -82,6 +82,11 @@ export function dialFrames<Up extends DescMessage, Down extends DescMessage>(
   );
   stream.attach({
     onItems: (items) => options.onItems(items),
+    onUnsendable: (item, error) => {
+      if (options.onUnsendable) options.onUnsendable(item, error);
+      else options.onFault?.(error);
+    },
+    onTaken: () => options.onTaken?.(),
     onClose: (error) => {
       clearTimeout(connectTimer);
       client.close();

@@ -19,8 +19,7 @@ function recordingWriter(bufferedBytesMax?: number) {
         frames.push(frame.toString());
         waiting.push(taken);
       },
-      unsendable: () => void events.push('unsendable'),
-      encodeFailed: () => void events.push('encode failed'),
+      unsendable: (item, { code }) => void events.push(`${item} ${code}`),
       overflow: () => void events.push('overflow'),
     },
     bufferedBytesMax,
@@ -66,11 +65,11 @@ describe('FrameWriter', () => {
     deepEqual([frames, events], [['four', 'four'], ['overflow']]);
   });
 
-  test('an item that cannot be encoded is told and does not throw into the event loop', async () => {
+  test('an item that cannot be encoded is told, and those beside it are sent', async () => {
     const { writer, frames, events } = recordingWriter();
-    writer.send('bad');
+    for (const item of ['a', 'b', 'bad', 'c', 'd']) writer.send(item);
     await turn();
-    deepEqual([frames, events], [[], ['encode failed']]);
+    deepEqual([frames.join(''), events], ['abcd', ['bad internal']]);
   });
 
   test('discarded, it writes nothing more', async () => {

@@ -1,4 +1,6 @@
-// Gathers what is sent during one turn of the event loop into frames and keeps count of what the peer has not taken.
+// Gathers what is sent during one turn of the event loop into frames and keeps count of what the peer has not taken. An
+// item that no message can carry is left out and told; the items beside it go on.
+import { ServiceError } from '@methods/errors/service-error';
 import { MESSAGE_BYTES_MAX } from './channel-options.ts';
 
 const ITEMS_MAX = 256;
@@ -10,10 +12,8 @@ export interface FrameSink<Item> {
   encode(items: Item[]): Buffer;
   /** Hands a frame to the transport, which calls `taken` when it has room again. */
   write(frame: Buffer, taken: () => void): void;
-  /** No message can carry this item; it was left out. */
-  unsendable(item: Item): void;
-  /** An item is not what it should be; nothing of this turn's rest was sent. */
-  encodeFailed(error: unknown): void;
+  /** No message can carry this item: `too_large`, or `internal` where it is not what it should be. It was left out. */
+  unsendable(item: Item, error: ServiceError): void;
   /** The peer does not read: more than the bound waits. */
   overflow(): void;
 }
@@ -68,23 +68,25 @@ export class FrameWriter<Item> {
   };
 
   private writeFrames(items: Item[]): void {
-    if (this.discarded) return;
+    const [item] = items;
+    if (this.discarded || item === undefined) return;
     let frame: Buffer;
     try {
       frame = this.sink.encode(items);
     } catch (error) {
-      this.sink.encodeFailed(error);
+      if (items.length > 1) this.writeHalves(items);
+      else this.sink.unsendable(item, new ServiceError('internal', undefined, { cause: error }));
       return;
     }
-    if (frame.length > FRAME_BYTES_MAX && items.length > 1) {
-      const middle = items.length >> 1;
-      this.writeFrames(items.slice(0, middle));
-      this.writeFrames(items.slice(middle));
-      return;
-    }
-    const [item] = items;
-    if (frame.length > MESSAGE_BYTES_MAX && item !== undefined) this.sink.unsendable(item);
+    if (frame.length > FRAME_BYTES_MAX && items.length > 1) this.writeHalves(items);
+    else if (frame.length > MESSAGE_BYTES_MAX) this.sink.unsendable(item, tooLarge());
     else this.writeFrame(frame);
+  }
+
+  private writeHalves(items: Item[]): void {
+    const middle = items.length >> 1;
+    this.writeFrames(items.slice(0, middle));
+    this.writeFrames(items.slice(middle));
   }
 
   private writeFrame(frame: Buffer): void {
@@ -98,4 +100,8 @@ export class FrameWriter<Item> {
       this.bytesInFlight -= frame.length;
     });
   }
+}
+
+function tooLarge(): ServiceError {
+  return new ServiceError('too_large', 'It is larger than the 4 MiB of a message.');
 }

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { create } from '@bufbuild/protobuf';
+import { newRunId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { type GatewayItem, StartRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { gatewayFixture } from '../testing/gateway-fixture.ts';
+
+type Gateway = Awaited<ReturnType<typeof gatewayFixture>>;
+
+const MIB = 1024 * 1024;
+const here = { gone: false, onGone: () => () => {} };
+
+function start(gateway: Gateway, inputsJson: string, orgId = gateway.orgId) {
+  const { methodId, versionId } = gateway;
+  const request = create(StartRunSchema, { orgId, method: methodId, versionId, inputsJson });
+  request.idempotencyHash = Buffer.from(newRunId(0));
+  return gateway.scheduler.startRun(request, 'req_1', null, here);
+}
+
+test('a call that no message can carry fails on its own: no stream ends, and calls beside it are done', async () => {
+  await using gateway = await gatewayFixture({ nodes: 2 });
+  const calls = Array.from({ length: 20 }, (_, i) => start(gateway, i % 10 === 3 ? 'x'.repeat(5 * MIB) : '{}'));
+  const outcomes = await Promise.allSettled(calls);
+  const failed = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason.code);
+  assert.deepEqual(failed, ['too_large', 'too_large']);
+  assert.deepEqual(
+    gateway.nodes.map(({ streams }) => streams),
+    [1, 1],
+  );
+  assert.equal(gateway.book.starts.length, 18);
+});
+
+/** The node ends its stream over a start with these inputs. */
+function poisoned(error: ServiceError) {
+  return ({ item }: GatewayItem) => (item.case === 'start' && item.value.inputsJson === 'poison' ? error : null);
+}
+
+test('a call whose stream was ended over what it says is not said to another node', async () => {
+  await using gateway = await gatewayFixture({ nodes: 3 });
+  for (const node of gateway.nodes) node.endsStreamOver = poisoned(new ServiceError('too_large'));
+  await assert.rejects(start(gateway, 'poison'), { code: 'unavailable' });
+  const asked = gateway.nodes.reduce((sum, node) => sum + node.count('start'), 0);
+  assert.equal(asked, 1);
+});
+
+test('a call that two nodes died with is not tried on a third', async () => {
+  await using gateway = await gatewayFixture({ nodes: 3 });
+  for (const node of gateway.nodes) node.endsStreamOver = poisoned(new ServiceError('unavailable'));
+  await assert.rejects(start(gateway, 'poison'), { code: 'unavailable' });
+  const asked = gateway.nodes.reduce((sum, node) => sum + node.count('start'), 0);
+  assert.equal(asked, 2);
+});
