@@ -1,4 +1,5 @@
 // A port before a database that can be shut: what is open breaks off and what comes is refused, as when Postgres dies.
+// It can also stall: everything stays open and nothing is carried, as on a link whose other end is gone.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -7,23 +8,30 @@ export interface Door {
   readonly url: string;
   shut(): Promise<void>;
   open(): Promise<void>;
+  /** Carries nothing from now on, neither way, and reads nothing: senders find their buffers full in the end. */
+  stall(): void;
+  /** What stalled goes on where it stopped. */
+  flow(): void;
+  /** What comes from now on is led to another database. */
+  leadTo(databaseUrl: string): void;
 }
 
 /** Open at first. */
 export async function doorTo(databaseUrl: string): Promise<Door> {
-  const behind = new URL(databaseUrl);
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  let behind = new URL(databaseUrl);
+  let stalled = false;
+  const pairs = new Map<Socket, Socket>();
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
     const onward = connect(Number(behind.port), behind.hostname);
     onward.on('error', () => socket.destroy());
-    sockets.add(socket);
+    pairs.set(socket, onward);
     socket
       .on('error', () => {})
       .on('close', () => {
-        sockets.delete(socket);
+        pairs.delete(socket);
         onward.destroy();
       });
-    socket.pipe(onward).pipe(socket);
+    if (!stalled) join(socket, onward);
   });
   const listen = async (port: number) => {
     server.listen(port, '127.0.0.1');
@@ -39,9 +47,27 @@ export async function doorTo(databaseUrl: string): Promise<Door> {
     async shut() {
       if (!server.listening) return;
       server.close();
-      for (const socket of sockets) socket.destroy();
+      for (const socket of pairs.keys()) socket.destroy();
       await once(server, 'close');
     },
     open: () => listen(port),
+    stall() {
+      stalled = true;
+      for (const [socket, onward] of pairs) {
+        socket.unpipe().pause();
+        onward.unpipe().pause();
+      }
+    },
+    flow() {
+      stalled = false;
+      for (const [socket, onward] of pairs) join(socket, onward);
+    },
+    leadTo(databaseUrl) {
+      behind = new URL(databaseUrl);
+    },
   };
+}
+
+function join(socket: Socket, onward: Socket): void {
+  socket.pipe(onward).pipe(socket);
 }

@@ -1,5 +1,6 @@
 // Reads of one organization's rows, walled off twice: by the query's own condition, and by row-level security under a
 // role that owns nothing. A query that forgets its condition finds the organization's own rows, and no others.
+import { abandon, abandonable } from './abandon.ts';
 import type { Sql, TransactionSql } from './sql.ts';
 
 export interface OrganizationReaderOptions {
@@ -22,8 +23,9 @@ export class OrganizationReader {
   /** One snapshot a query. Costs one round trip more than the reading alone. */
   read<Result>(orgId: string, reading: Reading<Result>): Promise<Result> {
     const { sql, role } = this.options;
-    return new Promise((resolve, reject) => {
-      const transaction = sql.begin('read only', async (inner) => {
+    let transaction: Promise<void> | undefined;
+    const outcome = new Promise<Result>((resolve, reject) => {
+      transaction = sql.begin('read only', async (inner) => {
         // Sent at once and not waited for: the reading's first query follows it on the same connection, and fails with
         // it. Both settings end with the transaction.
         const scope = inner`select set_config('role', ${role}, true), set_config('methods.org_id', ${orgId}, true)`;
@@ -34,6 +36,7 @@ export class OrganizationReader {
       });
       transaction.catch(reject);
     });
+    return abandonable(outcome, () => transaction && abandon(transaction));
   }
 }
 

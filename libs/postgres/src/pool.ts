@@ -2,6 +2,7 @@
 // fell silent is noticed: postgres.js itself waits for an answer without end.
 import postgres from 'postgres';
 import { addArrayTypes } from './array-types.ts';
+import { QueryGate } from './query-gate.ts';
 import { renewingPool } from './renewing-pool.ts';
 import type { Sql } from './sql.ts';
 import { failingSocket, type SocketTarget, watchedSocket } from './watched-socket.ts';
@@ -14,6 +15,8 @@ export interface PoolOptions {
   readonly applicationName: string;
   /** Connections at most. */
   readonly max: number;
+  /** Queries and transactions that wait for a connection; what comes beyond them is refused. */
+  readonly waitingMax?: number;
   /** The server ends a statement after this; 0 lifts the limit, and the watch over silent connections with it. */
   readonly statementTimeoutMs: number;
   /** Default: half of the statement's time. */
@@ -23,6 +26,8 @@ export interface PoolOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
+/** At 16 connections and 5 ms a query the last one waits for 0.6 s. */
+const WAITING_MAX = 2_000;
 const IDLE_IN_TRANSACTION_MS = 1000;
 const KEEPALIVE_S = 5;
 /** On top of the statement's time, for the way and a busy server. */
@@ -30,12 +35,18 @@ const SILENCE_GRACE_MS = 1000;
 
 /**
  * Opens nothing yet: connections come with the first queries. End it with `sql.end({ timeout: seconds })`.
- * `bigint` columns are numbers where they are safe integers, BigInt beyond. There is no `reserve` and no `listen`.
+ * `bigint` columns are numbers where they are safe integers, BigInt beyond. What postgres.js
+ * offers beside queries and transactions (`reserve`, `listen`, `file` and so on) is not there.
  */
 export function openPool(options: PoolOptions): Sql {
   const { statementTimeoutMs, lockTimeoutMs = Math.ceil(statementTimeoutMs / 2) } = options;
   const silentMs = statementTimeoutMs > 0 ? statementTimeoutMs + SILENCE_GRACE_MS : 0;
-  return renewingPool((lease) => {
+  const gate = new QueryGate({
+    insideMax: options.max,
+    waitingMax: options.waitingMax ?? WAITING_MAX,
+    waitMaxMs: silentMs,
+  });
+  return renewingPool(gate, (lease) => {
     const connections = {
       max: options.max,
       connect_timeout: Math.max(1, Math.ceil((options.connectTimeoutMs ?? 5000) / 1000)),
@@ -58,8 +69,7 @@ export function openPool(options: PoolOptions): Sql {
         ...options.settings,
       },
       // Not in the library's types: a function that gives each connection its socket.
-      socket: (target: SocketTarget) =>
-        lease.replaced() ? failingSocket() : watchedSocket(target, { silentMs, onLost: lease.onLost }),
+      socket: (target: SocketTarget) => (lease.replaced() ? failingSocket() : watchedSocket(target, silentMs, lease)),
     };
     const sql = postgres(options.url, connections as unknown as postgres.Options<Record<string, never>>);
     addArrayTypes(sql as unknown as Sql);

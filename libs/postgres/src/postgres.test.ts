@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { testPostgres } from '@methods/test/harness/postgres';
-import { DatabaseDeadlineError, withDeadline } from './deadline.ts';
+import { DatabaseDeadlineError } from './database-deadline-error.ts';
+import { withDeadline } from './deadline.ts';
 import { refuseUnsafeServer, UnsafeServerError } from './durability.ts';
 import { openPool, type Sql } from './pool.ts';
 import { safeDbError, sqlState } from './safe-db-error.ts';

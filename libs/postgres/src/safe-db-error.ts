@@ -28,8 +28,11 @@ export function safeDbError(error: unknown): SafeDbError {
   };
 }
 
-/** SQLSTATE of an error, or null: for branching on unique violations (23505), deadlocks (40P01) and so on. */
+/**
+ * SQLSTATE of an error, or null: for branching on unique violations (23505), deadlocks (40P01) and so on. The system's
+ * own codes, such as EPIPE, may have five capitals too; no SQLSTATE begins with an E.
+ */
 export function sqlState(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
+  return typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : null;
 }

@@ -7,6 +7,7 @@ import type { Logger } from '@methods/logging/logger';
 import { withDeadline } from './deadline.ts';
 import { refuseUnsafeServer } from './durability.ts';
 import { migrate } from './migrate.ts';
+import { isPassingFault } from './passing-fault.ts';
 import { openPool, type Sql } from './pool.ts';
 import { safeDbError, sqlState } from './safe-db-error.ts';
 
@@ -90,11 +91,10 @@ export class ServiceDatabase implements Stoppable {
   }
 }
 
-/** No answer at all, or one of a server that starts, stops or is full. */
+/** No answer at all, or one of a server that starts, stops, is full or turned into a reader. */
 function mayHeal(error: unknown): boolean {
   const state = sqlState(error);
-  if (state !== null) return /^(08|53|57)/.test(state);
-  return typeof (error as { code?: unknown } | null)?.code === 'string';
+  return state === null ? isPassingFault(error) : /^(08|25006|53|57)/.test(state);
 }
 
 function refused(error: unknown): unknown {

@@ -2,6 +2,9 @@
 // connection, which ends the process (uncaught, in a timer), or lets later queries of the lost transaction run on a
 // new connection, outside of any transaction (issues 1208 and 1216 of porsager/postgres).
 import type postgres from 'postgres';
+import { abandonable } from './abandon.ts';
+import type { Session } from './server-messages.ts';
+import { breakOffSession } from './watched-socket.ts';
 
 /** A query was asked of a transaction whose connection is lost, or that has ended. It was not sent. */
 class TransactionOverError extends Error {
@@ -14,25 +17,45 @@ class TransactionOverError extends Error {
 }
 
 type Work = (transaction: postgres.TransactionSql) => unknown;
-type Begin = (options: string, work: Work) => Promise<unknown>;
+export type Begin = (options: string, work: Work) => Promise<unknown>;
+
+interface SentQuery {
+  readonly state?: Session | null;
+}
 
 interface TransactionState {
   over: boolean;
+  /** Its caller has gone: it sends nothing more of its own and is rolled back. */
+  abandoned: boolean;
+  /** The query that was sent last, while it has no answer. */
+  sent: SentQuery | null;
+  /** The work has begun: `begin` was answered. */
+  begun: boolean;
   /** Rejects when the transaction has failed; never resolves. */
   failed: Promise<never>;
 }
 
 /** What postgres.js keeps on a query that was not sent yet. */
-interface UnsentQuery {
+interface UnsentQuery extends SentQuery {
   handler?: (query: UnsentQuery) => unknown;
+  resolve(value: unknown): unknown;
   reject(error: unknown): unknown;
 }
 
-/** In place of `sql.begin`, with its arguments and its outcome. */
-export function safeBegin(begin: Begin, args: unknown[]): Promise<unknown> {
+/**
+ * In place of `sql.begin`, with its arguments and its outcome. `stuck` is called when it is abandoned and its connection
+ * cannot be broken off.
+ */
+export function safeBegin(begin: Begin, args: unknown[], stuck: () => void): Promise<unknown> {
   const work = args.at(-1) as Work;
   const options = args.length > 1 ? String(args[0]) : '';
-  const state: TransactionState = { over: false, failed: new Promise(() => {}) };
+  const state: TransactionState = {
+    over: false,
+    abandoned: false,
+    sent: null,
+    begun: false,
+    failed: new Promise(() => {}),
+  };
   const outcome = begin(options, (transaction) => runWork(transaction, work, state));
   // postgres.js rejects the outcome as soon as the connection closes.
   state.failed = outcome.then(
@@ -46,12 +69,19 @@ export function safeBegin(begin: Begin, args: unknown[]): Promise<unknown> {
     },
   );
   state.failed.catch(() => {});
-  return outcome;
+  return abandonable(outcome, () => {
+    state.abandoned = true;
+    const session = state.sent?.state;
+    if (session ? !breakOffSession(session) : !state.begun) stuck();
+  });
 }
 
 async function runWork(transaction: postgres.TransactionSql, work: Work, state: TransactionState): Promise<unknown> {
+  state.begun = true;
   try {
+    if (state.abandoned) throw new TransactionOverError();
     const result = await work(guarded(transaction, state));
+    if (state.abandoned) throw new TransactionOverError();
     if (!state.over) return Array.isArray(result) ? await Promise.all(result) : result;
   } catch (error) {
     // A closing connection fails its queries an instant before it fails the transaction.
@@ -88,9 +118,18 @@ function guardedQuery(query: UnsentQuery, state: TransactionState): UnsentQuery 
   // A helper such as `sql(columns)`, not a query.
   if (typeof send !== 'function') return query;
   query.handler = (sent) => {
-    if (state.over) return sent.reject(new TransactionOverError());
-    const reject = sent.reject;
+    if (state.over || state.abandoned) return sent.reject(new TransactionOverError());
+    const { resolve, reject } = sent;
+    const answered = () => {
+      if (state.sent === sent) state.sent = null;
+    };
+    state.sent = sent;
+    sent.resolve = (value) => {
+      answered();
+      return resolve(value);
+    };
     sent.reject = (error) => {
+      answered();
       if (endsConnection(error)) state.over = true;
       return reject(error);
     };

@@ -2,6 +2,7 @@
 // finished. A fault at the start is one sentence and exit code 1.
 import { createLogger, type Logger, type LogLevel } from '@methods/logging/logger';
 import closeWithGrace from 'close-with-grace';
+import { isStrayConnectionFault } from './stray-fault.ts';
 
 export interface Service {
   /** @throws an Error whose message is for the operator. */
@@ -39,8 +40,18 @@ async function run<Config extends { readonly logLevel: LogLevel }>(process_: Ser
   // No timer of ours keeps a process alive, and a worker between two connections has nothing else that would: without
   // this it ended, and the runs it held waited for their leases.
   setInterval(() => {}, LONGEST_TIMER_MS);
+  process.on('unhandledRejection', (reason) => {
+    // Thrown here it is an uncaught exception, which ends the process in order.
+    if (!isStrayConnectionFault(reason)) throw reason;
+    logger.error({ error: reason }, 'a connection was lost and nothing awaited it');
+  });
   // A second signal is a person who has waited long enough: close-with-grace then ends the process.
-  closeWithGrace({ delay: process_.stopLimitMs?.(config) ?? STOP_LIMIT_MS, logger: false }, async ({ err, signal }) => {
+  const options = {
+    delay: process_.stopLimitMs?.(config) ?? STOP_LIMIT_MS,
+    logger: false as const,
+    skip: ['unhandledRejection' as const],
+  };
+  closeWithGrace(options, async ({ err, signal }) => {
     stopping = true;
     if (err === undefined) logger.info({ signal }, 'stopping');
     else logger.error({ err }, 'stopping after a fault');

@@ -3,9 +3,8 @@
 import { ServiceError } from '@methods/errors/service-error';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
-import { isPassingFault } from '@methods/postgres/passing-fault';
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
-import { sqlState } from '@methods/postgres/safe-db-error';
+import { storageFault } from '@methods/postgres/storage-fault';
 import type { InjectionToken } from 'tsyringe';
 
 export type Database = Sql;
@@ -39,9 +38,6 @@ function meaningOf(error: unknown, refusals: Refusals): unknown {
   if (refusal !== undefined) return refusal();
   // Every table's own, that of the audit log included, whose line is part of each change.
   if (constraint?.endsWith('_org_fkey')) return new ServiceError('not_found', 'There is no such organization.');
-  const state = sqlState(error);
-  // Class 22 is a value no column takes, such as NUL in text: the caller's doing, whatever gate it slipped through.
-  if (state?.startsWith('22'))
-    return new ServiceError('invalid_request', 'A value cannot be stored.', { cause: error });
-  return new ServiceError(isPassingFault(error) ? 'unavailable' : 'internal', undefined, { cause: error });
+  const fault = storageFault(error);
+  return fault instanceof ServiceError ? fault : new ServiceError('internal', undefined, { cause: error });
 }

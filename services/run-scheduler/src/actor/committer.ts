@@ -195,8 +195,7 @@ function bytesOf(change: Omit<RunChange, 'epoch'>): number {
 /** What a failed statement means. Only a server's own error says that nothing happened. */
 function faultKind(error: unknown): 'again' | 'data' | 'refused' | 'unknown' {
   const state = sqlState(error);
-  // EPIPE and its like have five capitals too; no SQLSTATE begins with an E.
-  if (state === null || state.startsWith('E')) return 'unknown';
+  if (state === null) return 'unknown';
   if (state === '40P01' || state === '40001') return 'again';
   if (/^(22|23|54)/.test(state)) return 'data';
   // The server, or what stands before it, is going away and may have done it before it said so.

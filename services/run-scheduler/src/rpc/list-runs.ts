@@ -2,12 +2,12 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import { storageFault } from '@methods/postgres/storage-fault';
 import type { RunStatus } from '@methods/proto/run/v1/run_pb';
 import type { ListRuns, RunPageSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { Run } from '../run/run.ts';
 import type { ListedRun } from '../store/listed-run.ts';
 import type { RunLists, RunPlace } from '../store/run-lists.ts';
-import { storageFault } from '../store/storage-fault.ts';
 import { answererNumber, type RunViewMessage, runStatusNames, runStatusNumber } from './run-message.ts';
 
 export type RunPageMessage = MessageInitShape<typeof RunPageSchema>;

@@ -2,6 +2,7 @@
 // and its planner is told to walk indexes, since plans made on young tables are bad ones for full tables.
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
+import { storageFault } from '@methods/postgres/storage-fault';
 import type { Run, StepSummary } from '../run/run.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { commitStatement } from './commit-statement.ts';
@@ -20,7 +21,6 @@ import type {
   RunChange,
   RunStore,
 } from './run-store.ts';
-import { storageFault } from './storage-fault.ts';
 
 /** Planner settings of the writing connection. */
 export const writerSettings = {

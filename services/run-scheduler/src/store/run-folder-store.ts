@@ -3,7 +3,7 @@
 
 import { ServiceError } from '@methods/errors/service-error';
 import type { Sql } from '@methods/postgres/pool';
-import { storageFault } from './storage-fault.ts';
+import { storageFault } from '@methods/postgres/storage-fault';
 
 /** Small chunks are put together: a row and a statement for each byte would be a hundred times the folder. */
 const ROW_BYTES_MIN = 64 << 10;

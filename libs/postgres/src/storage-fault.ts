@@ -1,7 +1,7 @@
-// What a failed read or write of ours means to whoever asked for it.
+// What a failed statement means to whoever asked for it.
 import { ServiceError } from '@methods/errors/service-error';
-import { isPassingFault } from '@methods/postgres/passing-fault';
-import { sqlState } from '@methods/postgres/safe-db-error';
+import { isPassingFault } from './passing-fault.ts';
+import { sqlState } from './safe-db-error.ts';
 
 /** `unavailable` while Postgres is away, `invalid_request` for a value it cannot store; anything else stays as it is. */
 export function storageFault(error: unknown): unknown {

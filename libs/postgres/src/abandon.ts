@@ -1,0 +1,13 @@
+// Giving up work whose caller no longer waits: what was not sent yet never is, and what was sent is broken off.
+
+const ABANDON = Symbol('abandon');
+
+/** Work that can be given up: `abandon` is called at most once, and the work then settles as it likes. */
+export function abandonable<Work extends object>(work: Work, abandon: () => void): Work {
+  return Object.assign(work, { [ABANDON]: abandon });
+}
+
+/** Does nothing where the work does not know how. */
+export function abandon(work: object): void {
+  (work as { [ABANDON]?: () => void })[ABANDON]?.();
+}
