@@ -95,7 +95,9 @@ export class SchedulerLink {
     if (this.stopped) return;
     this.next++;
     const waitMs = this.backoff.nextMs();
-    this.options.logger.warn({ code: error?.code ?? 'closed', waitMs: Math.round(waitMs) }, 'not connected');
+    // Why a node refuses this worker, for example a method that its organization does not have.
+    const reason = error === null || error.code === 'unavailable' ? {} : { reason: error.message };
+    this.options.logger.warn({ code: error?.code ?? 'closed', ...reason, waitMs: Math.round(waitMs) }, 'not connected');
     this.redial = this.options.clock.after(waitMs, () => this.dial());
   }
 }

@@ -31,7 +31,6 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     nodeId,
     pools,
     state,
-    tellInterest,
     database,
     store,
     folders,
@@ -44,6 +43,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     committer,
     actors,
     interests,
+    news,
+    helloPace,
     ready,
     waiters,
     keeper,
@@ -81,6 +82,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
         .sweep(1_000)
         .catch(() => {}),
   );
+  // Keys whose workers have not come for a while.
+  ticks.every(60_000, () => helloPace().sweep());
   ticks.every(500, () => keeper().leases.sweep());
   // Workers whose key was revoked while the word of it got lost.
   ticks.every(5_000, () => void sessions().recheckKeys());
@@ -96,7 +99,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     actors().listenEvents((events) => relay().committed(events));
     peers().onItem((from, item, reply) => router().received(from, item, reply));
     peers().onConnected((peer) => {
-      tellInterest(peer);
+      news().tell(peer);
       heartbeats().tellAll();
     });
     peers().onDown((peer) => {

@@ -5,6 +5,7 @@ import { inject, injectable } from 'tsyringe';
 import { CreateMethod } from './create-method.ts';
 import { EnsureOrganization } from './ensure-organization.ts';
 import { FindCreation } from './find-creation.ts';
+import { FindMethods } from './find-methods.ts';
 import { GetMethod } from './get-method.ts';
 import { GetVersion } from './get-version.ts';
 import { GetWebhookSecret } from './get-webhook-secret.ts';
@@ -32,6 +33,7 @@ export class MethodRegistryRpcs {
     @inject(SaveVersion) private readonly saveVersion: SaveVersion,
     @inject(PublishVersion) private readonly publishVersion: PublishVersion,
     @inject(GetMethod) private readonly getMethod: GetMethod,
+    @inject(FindMethods) private readonly findMethods: FindMethods,
     @inject(FindCreation) private readonly findCreation: FindCreation,
     @inject(ListMethods) private readonly listMethods: ListMethods,
     @inject(ListVersions) private readonly listVersions: ListVersions,
@@ -56,6 +58,7 @@ export class MethodRegistryRpcs {
       saveVersion: (request) => this.saveVersion.handle(request),
       publishVersion: (request) => this.publishVersion.handle(request),
       getMethod: (request) => this.getMethod.handle(request),
+      findMethods: (request) => this.findMethods.handle(request),
       findCreation: (request) => this.findCreation.handle(request),
       listMethods: (request) => this.listMethods.handle(request),
       listVersions: (request) => this.listVersions.handle(request),

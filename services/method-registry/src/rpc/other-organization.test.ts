@@ -95,6 +95,28 @@ describe("another organization's rows", () => {
     equal((await client.listServiceKeys(theirs)).keys[0]?.revokedAtMs, 0);
   });
 
+  test('of the methods asked for those of the organization are found, published or not, and no others', async () => {
+    const { client } = registry;
+    const [mine, theirs] = [await owned(client), await owned(client)];
+    const { methodId: published } = await newMethod(client, mine.orgId);
+    const ask = (orgId: string, methodIds: string[]) => client.findMethods({ orgId, methodIds });
+    const asked = [`wf_${mine.methodId}`, published, theirs.methodId, newMethodId(), "wf_' or 1=1", ''];
+    deepEqual((await ask(mine.orgId, asked)).methodIds, [`wf_${mine.methodId}`, published]);
+    deepEqual((await ask(theirs.orgId, asked)).methodIds, [theirs.methodId]);
+    deepEqual((await ask(newId('org'), asked)).methodIds, []);
+    equal(
+      (
+        await refusal(
+          ask(
+            mine.orgId,
+            Array.from({ length: 1_001 }, () => published),
+          ),
+        )
+      )?.code,
+      'invalid_request',
+    );
+  });
+
   test('nothing is made in an organization that does not exist', async () => {
     const { client } = registry;
     for (const orgId of [newId('org'), 'a\0b']) {

@@ -31,6 +31,8 @@ export interface MethodChange {
 export interface MethodStore {
   /** @throws ServiceError not_found. */
   find(orgId: string, methodId: string): Promise<{ readonly method: Method; readonly agentPrompt: string }>;
+  /** Those of the bare ids that the organization has. */
+  existing(orgId: string, methodIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Newest first. */
   list(selection: MethodSelection): Promise<Page<Method>>;
   /** What is the same already changes nothing. @throws ServiceError not_found. */

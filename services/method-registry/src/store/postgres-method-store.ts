@@ -32,6 +32,18 @@ export class PostgresMethodStore implements MethodStore {
     return { method: toMethod(row), agentPrompt: row.agent_prompt ?? '' };
   }
 
+  async existing(orgId: string, methodIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await query(
+      this.reader.read(
+        orgId,
+        (sql) => sql<{ method_id: string }[]>`
+          select method_id from registry.methods
+          where org_id = ${orgId} and method_id = any(${[...methodIds]}::text[])`,
+      ),
+    );
+    return new Set(rows.map((row) => row.method_id));
+  }
+
   async list(selection: MethodSelection): Promise<Page<Method>> {
     const rows = await query(this.reader.read(selection.orgId, (sql) => listMethods(sql, selection)));
     return pageOf(rows.map(toMethod), selection.page.limit, ({ methodId }) => methodId);

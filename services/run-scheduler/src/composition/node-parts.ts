@@ -23,6 +23,7 @@ import { PeerLinks } from '../peer/peer-links.ts';
 import { PeerRouter } from '../peer/peer-router.ts';
 import { ClaimRuns } from '../queue/claim-runs.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { InterestNews } from '../queue/interest-news.ts';
 import { QueueInterests } from '../queue/queue-interests.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
 import { RetentionSweep } from '../retention/retention-sweep.ts';
@@ -39,6 +40,7 @@ import { DueQuestions } from '../timer/due-questions.ts';
 import { GrantDesk } from '../worker-stream/grant-desk.ts';
 import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
 import { HeldGrants } from '../worker-stream/held-grants.ts';
+import { HelloPace } from '../worker-stream/hello-pace.ts';
 import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
 import { OwnerLink } from '../worker-stream/owner-link.ts';
 import { TakeOver } from '../worker-stream/take-over.ts';
@@ -103,8 +105,6 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     epochOf: (shard: number) => shards().epochOf(shard),
     databaseNowMs: () => databaseClock().nowMs(),
     peerAddress: () => config.peerAddress ?? `${hostOf(config.listen)}:${server().port}`,
-    tellInterest: (peer: string) =>
-      peers().send(peer, { item: { case: 'interest', value: { queues: waiters().interest(), whole: true } } }),
     shards,
     peers,
     waiters,
@@ -124,12 +124,14 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     actors: get(RunActors),
     routes: get(NodeRoutes),
     interests: get(QueueInterests),
+    news: get(InterestNews),
     ready: get(ReadyRuns),
     keeper: get(LeaseKeeper),
     grants: get(GrantDesk),
     claims: get(ClaimRuns),
     reports: get(WorkerReports),
     held: get(HeldGrants),
+    helloPace: get(HelloPace),
     ownerLink: get(OwnerLink),
     sessions: get(WorkerSessions),
     heartbeats: get(HeartbeatSender),

@@ -2,14 +2,17 @@
 import { NodeRoutes } from '../peer/node-routes.ts';
 import { ClaimRuns } from '../queue/claim-runs.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { InterestNews } from '../queue/interest-news.ts';
 import { QueueInterests } from '../queue/queue-interests.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
 import { GrantDesk } from '../worker-stream/grant-desk.ts';
 import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
 import { HeldGrants } from '../worker-stream/held-grants.ts';
+import { HelloPace } from '../worker-stream/hello-pace.ts';
 import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
 import { OwnerLink } from '../worker-stream/owner-link.ts';
 import { TakeOver } from '../worker-stream/take-over.ts';
+import { WorkerAdmission } from '../worker-stream/worker-admission.ts';
 import { WorkerReports } from '../worker-stream/worker-reports.ts';
 import { WorkerSessions } from '../worker-stream/worker-sessions.ts';
 import type { NodeParts } from './node-parts.ts';
@@ -25,7 +28,6 @@ export function provideWorkers(parts: NodeParts): void {
     owned,
     ownsRun,
     epochOf,
-    tellInterest,
     store,
     membership,
     peers,
@@ -33,6 +35,9 @@ export function provideWorkers(parts: NodeParts): void {
     actors,
     routes,
     interests,
+    news,
+    helloPace,
+    registry,
     ready,
     waiters,
     keeper,
@@ -76,12 +81,21 @@ export function provideWorkers(parts: NodeParts): void {
         nodeId,
         clock,
         send: (to, offer) => routes().offerClaim(to, offer),
-        interestChanged: (queues) => {
-          interests().peerAsks(nodeId, queues);
-          for (const peer of peers().connected()) tellInterest(peer);
-        },
+        interestChanged: (change) => news().changed(change),
       }),
   );
+  provide(
+    InterestNews,
+    () =>
+      new InterestNews({
+        clock,
+        interest: () => waiters().interest(),
+        changedHere: (change) => interests().changed(nodeId, change),
+        peers: () => peers().connected(),
+        send: (peer, part) => peers().send(peer, { item: { case: 'interest', value: part } }),
+      }),
+  );
+  provide(HelloPace, () => new HelloPace(clock));
   provide(
     LeaseKeeper,
     () =>
@@ -136,6 +150,7 @@ export function provideWorkers(parts: NodeParts): void {
         leaseMs: config.workerLeaseMs,
         shardCount,
         waiters: waiters(),
+        admission: new WorkerAdmission({ pace: helloPace(), methods: registry().methods, waiters: waiters() }),
         held: held(),
         owners: ownerLink(),
         logger: log.child({ part: 'workers' }),

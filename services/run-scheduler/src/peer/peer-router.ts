@@ -37,7 +37,7 @@ export class PeerRouter {
     const { interests, waiters, keeper, owners, sessions, takeOver } = this.options;
     switch (item.case) {
       case 'interest':
-        return interests.peerAsks(from, item.value.queues);
+        return interests.peerAsks(from, item.value.queues, item.value);
       case 'queueHead': {
         const { orgId, method, depth, queuedAtMs, runId } = item.value;
         return waiters.headChanged(from, { orgId, method }, depth === 0 ? null : { depth, queuedAtMs, runId });

@@ -32,7 +32,7 @@ describe('free places of workers', () => {
         sent.push({ ...offer, nodeId });
         return true;
       },
-      interestChanged: (queues) => interests.push(queues.map((key) => key.method)),
+      interestChanged: () => interests.push(waiters.interest().map((key) => key.method)),
     });
   });
 
@@ -237,12 +237,37 @@ describe('free places of workers', () => {
     assert.equal(waiters.reserve(mail), null);
   });
 
-  test('nodes hear which queues are asked for: with the first worker of a queue and after its last', () => {
+  test('nodes hear which queues are asked for: with the first worker of a queue, and five seconds after its last', () => {
     waiters.register('w.1', [mail]);
     waiters.register('v.1', [mail, bill]);
     waiters.unregister('w.1');
     waiters.unregister('v.1');
-    assert.deepEqual(interests, [['wf_mail'], ['wf_mail', 'wf_bill'], []]);
+    assert.deepEqual(interests, [['wf_mail'], ['wf_mail', 'wf_bill']]);
+    clock.forward(5_000);
+    waiters.sweep();
+    assert.deepEqual(interests.slice(2), [[]]);
+  });
+
+  test('a worker that leaves and comes in a loop changes nothing that nodes hear', () => {
+    for (let stream = 0; stream < 50; stream++) {
+      waiters.register(`w.${stream}`, [mail, bill]);
+      waiters.unregister(`w.${stream}`);
+      clock.forward(1_000);
+      waiters.sweep();
+    }
+    assert.equal(interests.length, 1);
+  });
+
+  test('thousands of places and thousands of queues are joined by one look at each', () => {
+    const queues = Array.from({ length: 10_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
+    waiters.register('w.1', queues);
+    for (const [i, key] of queues.entries()) waiters.headChanged('a', key, head(10_000 - i));
+    const before = process.cpuUsage();
+    waiters.addCredits('w.1', 10_000);
+    const { user } = process.cpuUsage(before);
+    assert.equal(sent.length, 10_000);
+    assert.deepEqual([sent[0]?.key.method, sent.at(-1)?.key.method], ['wf_9999', 'wf_0']);
+    assert.ok(user < 500_000, `${user} µs`);
   });
 
   test('a worker that left gets nothing, not even a place that comes back', () => {

@@ -2,6 +2,7 @@
 // queue has the oldest run. A place that brings no run back within a second is free again.
 import type { Clock } from '@methods/base/clock';
 import type { QueueKey } from '../store/run-store.ts';
+import { HeadsByAge, type ServedQueue, type ToldHead } from './heads-by-age.ts';
 import { queueName } from './known-queue.ts';
 import type { QueueHead } from './ready-runs.ts';
 
@@ -11,9 +12,16 @@ export interface ClaimOffer {
   readonly creditId: number;
 }
 
+/** What is asked for anew, and what no longer. */
+export interface InterestChange {
+  readonly added: readonly QueueKey[];
+  readonly removed: readonly QueueKey[];
+}
+
 interface WaitingWorker {
   readonly session: string;
-  readonly queues: readonly QueueKey[];
+  readonly orgId: string;
+  readonly queues: ReadonlySet<ServedQueue>;
   free: number;
 }
 
@@ -24,14 +32,20 @@ interface Outstanding {
 }
 
 const OFFER_MS = 1_000;
+/** A queue is asked for so long after its last worker left: one that dials again at once moves nothing. */
+const LINGER_MS = 5_000;
+/** Different queues of all workers. An organization has at most as many as are still free. */
+const QUEUES_MAX = 40_000;
 
 export class ClaimWaiters {
   private readonly workers = new Map<string, WaitingWorker>();
-  /** Workers by queue, in turn. */
-  private readonly byQueue = new Map<string, { key: QueueKey; sessions: string[] }>();
-  private readonly heads = new Map<string, Map<string, QueueHead>>();
+  private readonly queues = new Map<string, ServedQueue>();
+  /** Queues of each organization. */
+  private readonly counts = new Map<string, number>();
+  /** Queues without a worker, by the time their last one left. */
+  private readonly abandoned = new Map<ServedQueue, number>();
+  private readonly heads = new HeadsByAge();
   private readonly outstanding = new Map<number, Outstanding>();
-  private readonly offered = new Map<string, number>();
   private nextCredit = 1;
 
   constructor(
@@ -39,44 +53,53 @@ export class ClaimWaiters {
       readonly nodeId: string;
       readonly clock: Clock;
       readonly send: (nodeId: string, offer: ClaimOffer) => boolean;
-      /** The set of queues asked for changed. */
-      readonly interestChanged: (queues: readonly QueueKey[]) => void;
+      readonly interestChanged: (change: InterestChange) => void;
     },
   ) {}
 
-  register(session: string, queues: readonly QueueKey[]): void {
-    this.workers.set(session, { session, queues, free: 0 });
-    let grown = false;
-    for (const key of queues) {
-      const entry = this.byQueue.get(queueName(key));
-      if (entry !== undefined) entry.sessions.push(session);
-      else {
-        this.byQueue.set(queueName(key), { key, sessions: [session] });
-        grown = true;
+  /** Whether the node has room for these queues of one organization; those it asks for already cost nothing. */
+  hasRoomFor(orgId: string, queues: readonly QueueKey[]): boolean {
+    let fresh = 0;
+    for (const key of queues) if (!this.queues.has(queueName(key))) fresh++;
+    return fresh === 0 || (this.counts.get(orgId) ?? 0) + fresh <= QUEUES_MAX - this.queues.size;
+  }
+
+  /** All queues of a worker are of its organization. */
+  register(session: string, keys: readonly QueueKey[]): void {
+    this.unregister(session);
+    const orgId = keys[0]?.orgId ?? '';
+    const added: QueueKey[] = [];
+    const queues = new Set<ServedQueue>();
+    for (const key of keys) {
+      const name = queueName(key);
+      let queue = this.queues.get(name);
+      if (queue === undefined) {
+        queue = { key, name, sessions: new Set(), heads: new Map(), offered: new Map() };
+        this.queues.set(name, queue);
+        this.counts.set(key.orgId, (this.counts.get(key.orgId) ?? 0) + 1);
+        added.push(key);
       }
+      this.abandoned.delete(queue);
+      queue.sessions.add(session);
+      queues.add(queue);
     }
-    if (grown) this.options.interestChanged(this.interest());
+    this.workers.set(session, { session, orgId, queues, free: 0 });
+    if (added.length > 0) this.options.interestChanged({ added, removed: [] });
   }
 
   unregister(session: string): void {
     const worker = this.workers.get(session);
     if (worker === undefined) return;
     this.workers.delete(session);
-    let shrunk = false;
-    for (const key of worker.queues) {
-      const entry = this.byQueue.get(queueName(key));
-      if (entry === undefined) continue;
-      entry.sessions = entry.sessions.filter((s) => s !== session);
-      if (entry.sessions.length > 0) continue;
-      this.byQueue.delete(queueName(key));
-      this.heads.delete(queueName(key));
-      shrunk = true;
+    const nowMs = this.options.clock.monotonicMs();
+    for (const queue of worker.queues) {
+      queue.sessions.delete(session);
+      if (queue.sessions.size === 0) this.abandoned.set(queue, nowMs);
     }
-    if (shrunk) this.options.interestChanged(this.interest());
   }
 
   interest(): QueueKey[] {
-    return [...this.byQueue.values()].map((entry) => entry.key);
+    return [...this.queues.values()].map((queue) => queue.key);
   }
 
   addCredits(session: string, count: number): void {
@@ -87,26 +110,22 @@ export class ClaimWaiters {
   }
 
   headChanged(nodeId: string, key: QueueKey, head: QueueHead | null): void {
-    const name = queueName(key);
-    const entry = this.byQueue.get(name);
-    // Late word of a queue whose last worker left: nobody would ever take it back.
-    if (entry === undefined) return;
-    const heads = this.heads.get(name) ?? new Map<string, QueueHead>();
-    if (head === null || head.depth === 0) heads.delete(nodeId);
-    else heads.set(nodeId, head);
-    this.heads.set(name, heads);
-    if (head !== null) this.offerTo(key);
+    // Late word of a queue nobody asks for any more would never be taken back.
+    const queue = this.queues.get(queueName(key));
+    if (queue === undefined) return;
+    this.heads.set(queue, nodeId, head === null || head.depth === 0 ? null : head);
+    if (head !== null) this.offerTo(queue);
   }
 
   /** A free place for a run that starts on this very node; null when older runs wait or nobody is free. */
   reserve(key: QueueKey): { workerSession: string; creditId: number } | null {
-    const entry = this.byQueue.get(queueName(key));
-    if (entry === undefined || (this.heads.get(queueName(key))?.size ?? 0) > 0) return null;
-    for (const session of entry.sessions) {
+    const queue = this.queues.get(queueName(key));
+    if (queue === undefined || queue.heads.size > 0) return null;
+    for (const session of queue.sessions) {
       const worker = this.workers.get(session);
       if (worker === undefined || worker.free === 0) continue;
-      entry.sessions.push(...entry.sessions.splice(entry.sessions.indexOf(session), 1));
-      const offer = this.spend(worker, key, this.options.nodeId);
+      toTheEnd(queue, session);
+      const offer = this.spend(worker, queue, this.options.nodeId);
       return { workerSession: session, creditId: offer.creditId };
     }
     return null;
@@ -116,7 +135,7 @@ export class ClaimWaiters {
   used(creditId: number): boolean {
     const settled = this.settle(creditId);
     // The queue may have told of more runs than it could be offered places for until now.
-    if (settled !== null) this.offerTo(settled.offer.key);
+    if (settled !== null) this.offerToQueueOf(settled);
     return settled !== null;
   }
 
@@ -134,7 +153,8 @@ export class ClaimWaiters {
   emptyHanded(creditId: number): void {
     const outstanding = this.outstanding.get(creditId);
     if (outstanding === undefined) return;
-    this.heads.get(queueName(outstanding.offer.key))?.delete(outstanding.nodeId);
+    const queue = this.queues.get(queueName(outstanding.offer.key));
+    if (queue !== undefined) this.heads.remove(queue, outstanding.nodeId);
     this.returned(creditId);
   }
 
@@ -144,20 +164,29 @@ export class ClaimWaiters {
     if (settled === null) return;
     const worker = this.workers.get(settled.offer.workerSession);
     // Its worker left: the run it was for waits for another one.
-    if (worker === undefined) return this.offerTo(settled.offer.key);
+    if (worker === undefined) return this.offerToQueueOf(settled);
     worker.free++;
     this.place(worker);
   }
 
   nodeGone(nodeId: string): void {
-    for (const heads of this.heads.values()) heads.delete(nodeId);
+    for (const queue of this.queues.values()) this.heads.remove(queue, nodeId);
     for (const [creditId, { nodeId: to }] of [...this.outstanding]) if (to === nodeId) this.returned(creditId);
   }
 
-  /** Once a second: places offered too long ago are free again. A grant that comes later is still taken. */
+  /** Twice a second: places offered too long ago are free again. A grant that comes later is still taken. */
   sweep(): void {
-    const beforeMs = this.options.clock.monotonicMs() - OFFER_MS;
-    for (const [creditId, { sentAtMs }] of [...this.outstanding]) if (sentAtMs < beforeMs) this.returned(creditId);
+    const nowMs = this.options.clock.monotonicMs();
+    for (const [creditId, { sentAtMs }] of [...this.outstanding]) {
+      if (sentAtMs < nowMs - OFFER_MS) this.returned(creditId);
+    }
+    const removed: QueueKey[] = [];
+    for (const [queue, sinceMs] of this.abandoned) {
+      if (sinceMs > nowMs - LINGER_MS) break;
+      this.forget(queue);
+      removed.push(queue.key);
+    }
+    if (removed.length > 0) this.options.interestChanged({ added: [], removed });
   }
 
   freePlaces(): number {
@@ -166,58 +195,59 @@ export class ClaimWaiters {
     return free;
   }
 
+  private forget(queue: ServedQueue): void {
+    this.abandoned.delete(queue);
+    this.queues.delete(queue.name);
+    this.heads.removeAll(queue);
+    const { orgId } = queue.key;
+    const left = (this.counts.get(orgId) ?? 1) - 1;
+    if (left > 0) this.counts.set(orgId, left);
+    else this.counts.delete(orgId);
+  }
+
+  private offerToQueueOf({ offer }: Outstanding): void {
+    const queue = this.queues.get(queueName(offer.key));
+    if (queue !== undefined) this.offerTo(queue);
+  }
+
   /** A queue may have more runs than offers: workers take turns, the first that was served goes to the end. */
-  private offerTo(key: QueueKey): void {
-    const entry = this.byQueue.get(queueName(key));
-    for (const session of [...(entry?.sessions ?? [])]) {
-      if (entry === undefined || this.bestOf(key) === null) return;
+  private offerTo(queue: ServedQueue): void {
+    if (!wantsPlaces(queue)) return;
+    for (const session of [...queue.sessions]) {
       const worker = this.workers.get(session);
       if (worker === undefined || worker.free === 0) continue;
       this.place(worker);
-      entry.sessions.push(...entry.sessions.splice(entry.sessions.indexOf(session), 1));
+      toTheEnd(queue, session);
+      if (!wantsPlaces(queue)) return;
     }
   }
 
+  /** From the oldest head to the youngest: offers do not change their order, so one look at each is enough. */
   private place(worker: WaitingWorker): void {
-    while (worker.free > 0) {
-      const best = this.bestFor(worker);
-      if (best === null) return;
-      const offer = this.spend(worker, best.key, best.nodeId);
-      if (!this.options.send(best.nodeId, offer)) {
-        this.heads.get(queueName(best.key))?.delete(best.nodeId);
+    if (worker.free === 0) return;
+    const unreachable: ToldHead[] = [];
+    for (const told of this.heads.of(worker.orgId)) {
+      if (worker.free === 0) break;
+      const { queue, nodeId } = told;
+      if (!worker.queues.has(queue)) continue;
+      while (worker.free > 0 && roomAt(told) > 0) {
+        const offer = this.spend(worker, queue, nodeId);
+        if (this.options.send(nodeId, offer)) continue;
         this.settle(offer.creditId);
         worker.free++;
+        unreachable.push(told);
+        break;
       }
     }
+    for (const { queue, nodeId } of unreachable) this.heads.remove(queue, nodeId);
   }
 
-  private bestFor(worker: WaitingWorker): { key: QueueKey; nodeId: string; head: QueueHead } | null {
-    let best: { key: QueueKey; nodeId: string; head: QueueHead } | null = null;
-    for (const key of worker.queues) {
-      const found = this.bestOf(key);
-      if (found !== null && (best === null || isOlder(found.head, best.head))) best = { key, ...found };
-    }
-    return best;
-  }
-
-  /** The node whose queue has the oldest run and not yet an offer for each run it told of. */
-  private bestOf(key: QueueKey): { nodeId: string; head: QueueHead } | null {
-    const name = queueName(key);
-    let best: { nodeId: string; head: QueueHead } | null = null;
-    for (const [nodeId, head] of this.heads.get(name) ?? []) {
-      if ((this.offered.get(`${nodeId}/${name}`) ?? 0) >= head.depth) continue;
-      if (best === null || isOlder(head, best.head)) best = { nodeId, head };
-    }
-    return best;
-  }
-
-  private spend(worker: WaitingWorker, key: QueueKey, nodeId: string): ClaimOffer {
+  private spend(worker: WaitingWorker, queue: ServedQueue, nodeId: string): ClaimOffer {
     worker.free--;
-    const offer = { key, workerSession: worker.session, creditId: this.nextCredit };
+    const offer = { key: queue.key, workerSession: worker.session, creditId: this.nextCredit };
     this.nextCredit = this.nextCredit >= 0xffff_fff0 ? 1 : this.nextCredit + 1;
     this.outstanding.set(offer.creditId, { offer, nodeId, sentAtMs: this.options.clock.monotonicMs() });
-    const place = `${nodeId}/${queueName(key)}`;
-    this.offered.set(place, (this.offered.get(place) ?? 0) + 1);
+    queue.offered.set(nodeId, (queue.offered.get(nodeId) ?? 0) + 1);
     return offer;
   }
 
@@ -225,14 +255,24 @@ export class ClaimWaiters {
     const outstanding = this.outstanding.get(creditId);
     if (outstanding === undefined) return null;
     this.outstanding.delete(creditId);
-    const place = `${outstanding.nodeId}/${queueName(outstanding.offer.key)}`;
-    const left = (this.offered.get(place) ?? 1) - 1;
-    if (left > 0) this.offered.set(place, left);
-    else this.offered.delete(place);
+    const offered = this.queues.get(queueName(outstanding.offer.key))?.offered;
+    const left = (offered?.get(outstanding.nodeId) ?? 1) - 1;
+    if (left > 0) offered?.set(outstanding.nodeId, left);
+    else offered?.delete(outstanding.nodeId);
     return outstanding;
   }
 }
 
-function isOlder(a: QueueHead, b: QueueHead): boolean {
-  return a.queuedAtMs < b.queuedAtMs || (a.queuedAtMs === b.queuedAtMs && a.runId < b.runId);
+/** Runs the node told of that no place was offered for yet. */
+function roomAt({ queue, nodeId, head }: ToldHead): number {
+  return head.depth - (queue.offered.get(nodeId) ?? 0);
+}
+
+function wantsPlaces(queue: ServedQueue): boolean {
+  for (const told of queue.heads.values()) if (roomAt(told) > 0) return true;
+  return false;
+}
+
+function toTheEnd(queue: ServedQueue, session: string): void {
+  if (queue.sessions.delete(session)) queue.sessions.add(session);
 }

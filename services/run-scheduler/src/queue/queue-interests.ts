@@ -1,11 +1,16 @@
 // Which nodes have workers for which queues, and what they are told: an owner announces the heads of just these.
 import type { Run } from '../run/run.ts';
 import { type QueueKey, queueOf } from '../store/queue-key.ts';
+import type { InterestChange } from './claim-waiters.ts';
 import { queueName } from './known-queue.ts';
 import type { QueueHead, ReadyRuns } from './ready-runs.ts';
 
+type Asked = Map<string, QueueKey>;
+
 export class QueueInterests {
-  private readonly byNode = new Map<string, Map<string, QueueKey>>();
+  private readonly byNode = new Map<string, Asked>();
+  /** Lists that have come in part. */
+  private readonly parts = new Map<string, Asked>();
 
   constructor(
     private readonly options: {
@@ -15,16 +20,27 @@ export class QueueInterests {
     },
   ) {}
 
-  /** The whole list of what a node asks for. */
-  peerAsks(nodeId: string, queues: readonly QueueKey[]): void {
+  /** The whole list of what a node asks for, or a part of it: `whole` begins a list, `more` says that it goes on. */
+  peerAsks(nodeId: string, queues: readonly QueueKey[], { whole = true, more = false } = {}): void {
     const before = this.byNode.get(nodeId);
-    const now = new Map(queues.map(({ orgId, method }) => [queueName({ orgId, method }), { orgId, method }]));
-    if (now.size === 0) this.byNode.delete(nodeId);
-    else this.byNode.set(nodeId, now);
-    for (const key of now.values()) this.options.ready().wanted(key);
-    for (const [name, key] of before ?? []) {
-      if (!now.has(name) && !this.isAsked(name)) this.options.ready().unwanted(key);
+    const now: Asked = whole ? new Map() : (this.parts.get(nodeId) ?? new Map());
+    const fresh: QueueKey[] = [];
+    for (const { orgId, method } of queues) {
+      const [name, key] = [queueName({ orgId, method }), { orgId, method }];
+      if (!before?.has(name)) fresh.push(key);
+      now.set(name, key);
     }
+    if (more) this.parts.set(nodeId, now);
+    else this.parts.delete(nodeId);
+    this.asks(nodeId, fresh);
+    if (!more) this.only(nodeId, now);
+  }
+
+  changed(nodeId: string, { added, removed }: InterestChange): void {
+    this.asks(nodeId, added);
+    const asked = this.byNode.get(nodeId);
+    for (const key of removed) if (asked?.delete(queueName(key))) this.notAsked(key);
+    if (asked?.size === 0) this.byNode.delete(nodeId);
   }
 
   nodeGone(nodeId: string): void {
@@ -41,6 +57,30 @@ export class QueueInterests {
     if (run.status !== 'queued' || this.isAsked(queueName(queueOf(run.facts)))) return null;
     const { orgId, method, needs } = run.facts;
     return needs !== '' && this.isAsked(queueName({ orgId, method })) ? 'feature_missing' : 'no_worker';
+  }
+
+  private asks(nodeId: string, queues: readonly QueueKey[]): void {
+    if (queues.length === 0) return;
+    const asked = this.byNode.get(nodeId) ?? new Map<string, QueueKey>();
+    this.byNode.set(nodeId, asked);
+    for (const key of queues) {
+      asked.set(queueName(key), key);
+      this.options.ready().wanted(key);
+    }
+  }
+
+  private only(nodeId: string, now: Asked): void {
+    const asked = this.byNode.get(nodeId);
+    for (const [name, key] of asked ?? []) {
+      if (now.has(name)) continue;
+      asked?.delete(name);
+      this.notAsked(key);
+    }
+    if (asked?.size === 0) this.byNode.delete(nodeId);
+  }
+
+  private notAsked(key: QueueKey): void {
+    if (!this.isAsked(queueName(key))) this.options.ready().unwanted(key);
   }
 
   private isAsked(name: string): boolean {

@@ -8,6 +8,7 @@ import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { askSettings } from '@methods/rpc/ask-settings';
 import { type Client, rpcClient } from '@methods/rpc/client';
+import { KnownMethods } from '../worker-stream/known-methods.ts';
 import { type KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
 
 const RESOLVE_MS = 3_000;
@@ -16,6 +17,7 @@ const SETTINGS_MS = 3_000;
 export class RegistryClient implements Stoppable {
   readonly calls: Client<typeof MethodRegistryService>;
   readonly keys: WorkerKeys;
+  readonly methods: KnownMethods;
   readonly retention: RetentionDays;
   private readonly accounts: Client<typeof AccountService>;
 
@@ -23,6 +25,7 @@ export class RegistryClient implements Stoppable {
     this.calls = rpcClient(MethodRegistryService, address);
     this.accounts = rpcClient(AccountService, address);
     this.keys = new WorkerKeys({ nowMs: () => clock.monotonicMs(), resolve: (hash) => this.resolve(hash) });
+    this.methods = new KnownMethods({ find: (orgId, methods) => this.findMethods(orgId, methods) });
     const retentionDays = async (orgId: string) =>
       (await askSettings(this.accounts, orgId, SETTINGS_MS))?.retentionDays ?? null;
     this.retention = new RetentionDays({ clock, ask: retentionDays });
@@ -37,5 +40,10 @@ export class RegistryClient implements Stoppable {
     const { key } = await this.calls.resolveServiceKey({ authSha256 }, { timeoutMs: RESOLVE_MS });
     if (key === undefined) throw new ServiceError('unauthorized');
     return { orgId: key.orgId, keyId: key.keyId };
+  }
+
+  private async findMethods(orgId: string, methods: readonly string[]): Promise<readonly string[]> {
+    const { methodIds } = await this.calls.findMethods({ orgId, methodIds: [...methods] }, { timeoutMs: RESOLVE_MS });
+    return methodIds;
   }
 }

@@ -56,8 +56,8 @@ describe('starts', () => {
       nodeId: 'here',
       clock: new ManualClock(),
       send: () => true,
-      interestChanged: (queues) => {
-        for (const key of queues) ready.wanted(key);
+      interestChanged: ({ added }) => {
+        for (const key of added) ready.wanted(key);
       },
     });
     const grants = new GrantDesk({

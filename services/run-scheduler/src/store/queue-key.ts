@@ -19,3 +19,8 @@ export function queuesServed(orgId: string, methods: Iterable<string>, features:
   for (const feature of specialFeatures(features)) sets = sets.concat(sets.map((set) => [...set, feature]));
   return [...methods].flatMap((method) => sets.map((set) => queueOf({ orgId, method, needs: set.join(',') })));
 }
+
+/** How many those are. */
+export function countServed(methods: number, features: readonly string[]): number {
+  return methods * 2 ** specialFeatures(features).length;
+}

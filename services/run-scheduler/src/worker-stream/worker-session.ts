@@ -1,9 +1,10 @@
 // One connected worker: what it says goes to the owners of its runs, what owners grant or cancel goes to it.
 
-import type { ServiceError } from '@methods/errors/service-error';
+import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { WorkerItem, WorkResponseSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
-import { type QueueKey, queuesServed } from '../store/queue-key.ts';
+import { countServed, type QueueKey, queuesServed } from '../store/queue-key.ts';
+import type { ArrivingWorker, Leave } from './worker-admission.ts';
 import { isReport, type ReportItem, type ReportOutcome } from './worker-reports.ts';
 
 export type SchedulerItem = SentItem<typeof WorkResponseSchema>;
@@ -25,8 +26,13 @@ export interface WorkerOwner {
   readonly check: () => Promise<unknown>;
 }
 
+/** What a hello asks for. */
+export type ArrivingQueues = Pick<ArrivingWorker, 'methods' | 'queueCount' | 'queues'>;
+
 /** What the session needs of its node. */
 export interface WorkerSessionHost {
+  /** Whether what the hello names may be served; a function that gives back what it took. @throws ServiceError. */
+  admit(session: WorkerSession, arriving: ArrivingQueues): Leave | Promise<Leave>;
   opened(session: WorkerSession, hello: WorkerHello): void;
   closed(session: WorkerSession): void;
   credits(session: WorkerSession, count: number): void;
@@ -38,7 +44,10 @@ export interface WorkerSessionHost {
 
 const SLOTS_MAX = 10_000;
 const METHODS_MAX = 1_000;
-const METHOD_CHARACTERS_MAX = 64;
+/** An id, and nothing that a queue's name or a log could take for something else. */
+const METHOD = /^[A-Za-z0-9_-]{1,64}$/;
+/** Said before the welcome: a worker of ours waits for it. */
+const EARLY_MAX = 1_000;
 const TOKEN_CHARACTERS_MAX = 64;
 /** A worker holds what it executes, and what has ended there and waits for its acknowledgement. */
 const HELD_PER_SLOT = 3;
@@ -56,6 +65,10 @@ export class WorkerSession {
   /** Attempts that nobody here granted, held on this worker's word alone: no more than its last list has. */
   private claimed: ReadonlySet<string> = new Set();
   private free = 0;
+  /** What came while the hello is judged; null before and after. */
+  private early: WorkerItem['item'][] | null = null;
+  private leave: Leave | null = null;
+  private ended = false;
 
   constructor(
     private readonly connection: FrameConnection<SchedulerItem>,
@@ -73,6 +86,11 @@ export class WorkerSession {
   }
 
   private handle(item: WorkerItem['item']): void {
+    if (this.early !== null) {
+      if (this.early.length === EARLY_MAX) throw new RangeError('a worker waits for its welcome');
+      this.early.push(item);
+      return;
+    }
     if (this.id === '' && item.case !== 'hello') throw new RangeError('the first item of a worker is its hello');
     switch (item.case) {
       case 'hello':
@@ -100,16 +118,57 @@ export class WorkerSession {
   private hello(hello: WorkerHello): void {
     if (this.id !== '') throw new RangeError('a worker says hello once a stream');
     const { workerId, streamNumber, slots, held } = hello;
-    const methods = new Set(hello.methods);
+    const methods = [...new Set(hello.methods)];
     if (!/^[0-9a-f]{32}$/.test(workerId) || streamNumber < 1) throw new RangeError('malformed worker id');
-    if (methods.size === 0 || methods.size > METHODS_MAX) throw new RangeError('a worker names 1 to 1000 methods');
-    for (const method of methods) if (method.length > METHOD_CHARACTERS_MAX) throw new RangeError('no method id');
-    if (slots < 1 || slots > SLOTS_MAX) throw new RangeError('a worker has 1 to 10000 places');
+    if (methods.length === 0 || methods.length > METHODS_MAX) return this.refuse('A worker names 1 to 1000 methods.');
+    for (const method of methods) if (!METHOD.test(method)) return this.refuse('A name of a method is no method id.');
+    if (slots < 1 || slots > SLOTS_MAX) return this.refuse('A worker has 1 to 10000 places.');
     this.slots = slots;
     this.checkHeld(held);
-    this.id = `${this.orgId}.${workerId}.${streamNumber}`;
-    this.queues = queuesServed(this.orgId, methods, hello.features);
-    this.host.opened(this, hello);
+    const queueCount = countServed(methods.length, hello.features);
+    const queues = (): readonly QueueKey[] => {
+      if (this.queues.length === 0) this.queues = queuesServed(this.orgId, methods, hello.features);
+      return this.queues;
+    };
+    const open = (leave: Leave): void => {
+      if (this.ended) return leave();
+      this.leave = leave;
+      queues();
+      this.id = `${this.orgId}.${workerId}.${streamNumber}`;
+      this.host.opened(this, hello);
+    };
+    try {
+      const admitted = this.host.admit(this, { methods, queueCount, queues });
+      if (typeof admitted === 'function') return open(admitted);
+      this.early = [];
+      admitted.then(open).then(
+        () => this.catchUp(),
+        (error: unknown) => this.close(asServiceError(error)),
+      );
+    } catch (error) {
+      this.close(asServiceError(error));
+    }
+  }
+
+  private refuse(message: string): void {
+    this.close(new ServiceError('invalid_request', message));
+  }
+
+  private catchUp(): void {
+    const early = this.early ?? [];
+    this.early = null;
+    if (!this.ended) for (const item of early) this.handle(item);
+  }
+
+  /** The stream is over. */
+  end(): void {
+    this.ended = true;
+    this.leave?.();
+    this.leave = null;
+  }
+
+  get isOver(): boolean {
+    return this.ended;
   }
 
   /** What a worker says it holds is kept until an owner denies it, so it must not be any number of runs. */

@@ -3,72 +3,16 @@ import { beforeEach, describe, test } from 'node:test';
 import { newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
-import type { WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
-import type { FrameConnection } from '@methods/rpc/frame-stream';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { type ClaimOffer, ClaimWaiters } from '../queue/claim-waiters.ts';
 import { HeldGrants } from './held-grants.ts';
 import type { OwnerLink } from './owner-link.ts';
 import type { ReportOutcome } from './worker-reports.ts';
-import { type SchedulerItem, WorkerSession } from './worker-session.ts';
 import { WorkerSessions } from './worker-sessions.ts';
+import { Stream, WORKER } from './worker-stream.fixture.ts';
 
 const SHARDS = 4;
 const KEY = { orgId: 'org_a', method: 'wf_a' };
-const WORKER = 'a'.repeat(32);
-
-/** A worker's stream, from its own side. */
-class Stream {
-  readonly got: SchedulerItem[] = [];
-  closed: ServiceError | 'closed' | null = null;
-  revoked = false;
-  /** How often its key was asked about, and what is done instead. */
-  checks = 0;
-  check: (() => Promise<unknown>) | null = null;
-  readonly session: WorkerSession;
-
-  constructor(
-    private readonly sessions: WorkerSessions,
-    orgId = 'org_a',
-    keyId = 'key_a',
-  ) {
-    const connection = {
-      send: (item: SchedulerItem) => this.closed === null && this.got.push(item) > 0,
-      close: (error?: ServiceError) => {
-        this.closed ??= error ?? 'closed';
-      },
-    } as unknown as FrameConnection<SchedulerItem>;
-    const check = async () => {
-      this.checks++;
-      await this.check?.();
-      if (this.revoked) throw new ServiceError('unauthorized');
-    };
-    this.session = new WorkerSession(connection, { orgId, keyId, check }, sessions);
-    sessions.connected(this.session);
-  }
-
-  says(...items: object[]): void {
-    this.session.received(items.map((item) => ({ item })) as unknown as WorkerItem[]);
-  }
-
-  hello(more: object = {}): this {
-    const value = { workerId: WORKER, streamNumber: 1, methods: ['wf_a'], slots: 2, held: [], features: [], ...more };
-    this.says({ case: 'hello', value });
-    return this;
-  }
-
-  credits(count: number): void {
-    this.says({ case: 'credits', value: { count } });
-  }
-
-  of(kind: string): unknown[] {
-    return this.got.filter(({ item }) => item?.case === kind).map(({ item }) => item?.value);
-  }
-
-  end(): void {
-    this.sessions.closed(this.session);
-  }
-}
 
 describe('workers of a node', () => {
   let clock: ManualClock;
@@ -106,6 +50,7 @@ describe('workers of a node', () => {
       leaseMs: 60_000,
       shardCount: SHARDS,
       waiters,
+      admission: { admit: () => () => {} },
       held,
       owners: owners as OwnerLink,
       logger: silentLogger,
@@ -224,9 +169,6 @@ describe('workers of a node', () => {
     ['an item of a kind nobody knows', hello(), { case: undefined }],
     ['a second hello', hello(), hello()],
     ['a worker id of its own making', hello({ workerId: 'me' })],
-    ['no methods', hello({ methods: [] })],
-    ['methods without end', hello({ methods: Array.from({ length: 1_001 }, (_, i) => `wf_${i}`) })],
-    ['no slots', hello({ slots: 0 })],
     ['a hello with more runs than a worker can hold', hello({ held: heldRuns(200) })],
     [
       'a heartbeat with more runs than a worker can hold',
@@ -242,6 +184,18 @@ describe('workers of a node', () => {
     });
   }
 
+  for (const [what, more] of [
+    ['no methods', { methods: [] }],
+    ['methods without end', { methods: Array.from({ length: 1_001 }, (_, i) => `wf_${i}`) }],
+    ['a method whose name would be another queue’s', { methods: ['wf_a+python'] }],
+    ['no slots', { slots: 0 }],
+  ] as const) {
+    test(`a hello with ${what} is refused with a reason`, () => {
+      const { closed } = new Stream(sessions).hello(more);
+      assert.ok(closed instanceof ServiceError && closed.code === 'invalid_request', String(closed));
+    });
+  }
+
   function hello(more: object = {}) {
     return {
       case: 'hello',
@@ -253,9 +207,9 @@ describe('workers of a node', () => {
     return Array.from({ length: count }, (_, i) => ({ runId: newRunId(1), token: `t${i}` }));
   }
 
-  test('a stream without a hello is closed after ten seconds, one with a hello is not', () => {
+  test('a stream without a hello is closed after fifteen seconds, one with a hello is not', () => {
     const [silent, polite] = [new Stream(sessions), new Stream(sessions).hello()];
-    clock.forward(10_000);
+    clock.forward(15_000);
     assert.ok(silent.closed instanceof ServiceError);
     assert.equal(polite.closed, null);
   });

@@ -8,10 +8,12 @@ import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { DeliveredGrant } from './grant-desk.ts';
 import type { HeldGrants } from './held-grants.ts';
 import type { OwnerLink } from './owner-link.ts';
+import type { Leave, WorkerAdmission } from './worker-admission.ts';
 import type { ReportItem } from './worker-reports.ts';
-import type { WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
+import type { ArrivingQueues, WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
 
-const HELLO_MS = 10_000;
+/** Until the hello has come and was judged, however long its key's workers wait in line. */
+const HELLO_MS = 15_000;
 
 export class WorkerSessions implements WorkerSessionHost {
   /** Every open stream, also before its hello: a revoked key ends it all the same. */
@@ -27,6 +29,7 @@ export class WorkerSessions implements WorkerSessionHost {
       readonly leaseMs: number;
       readonly shardCount: number;
       readonly waiters: ClaimWaiters;
+      readonly admission: Pick<WorkerAdmission, 'admit'>;
       readonly held: HeldGrants;
       readonly owners: OwnerLink;
       readonly logger: Logger;
@@ -39,6 +42,11 @@ export class WorkerSessions implements WorkerSessionHost {
     this.options.clock.after(HELLO_MS, () => {
       if (session.id === '') session.close(new ServiceError('unavailable', 'No hello came.'));
     });
+  }
+
+  admit(session: WorkerSession, arriving: ArrivingQueues): Leave | Promise<Leave> {
+    const { orgId, keyId } = session.owner;
+    return this.options.admission.admit({ ...arriving, orgId, keyId, isGone: () => session.isOver });
   }
 
   opened(session: WorkerSession, hello: WorkerHello): void {
@@ -56,6 +64,7 @@ export class WorkerSessions implements WorkerSessionHost {
 
   closed(session: WorkerSession): void {
     this.streams.delete(session);
+    session.end();
     if (session.id === '' || this.sessions.get(session.id) !== session) return;
     this.sessions.delete(session.id);
     this.options.waiters.unregister(session.id);

@@ -1,0 +1,74 @@
+// The heads that nodes told of, oldest first for each organization: a free place looks through them from the front and
+// takes the first that its worker serves, however many methods the worker names.
+import type { QueueKey } from '../store/run-store.ts';
+import type { QueueHead } from './ready-runs.ts';
+
+/** A queue that some worker of this node serves, or served a moment ago. */
+export interface ServedQueue {
+  readonly key: QueueKey;
+  readonly name: string;
+  /** Its workers, in turn. */
+  readonly sessions: Set<string>;
+  /** What each node told of it, and how many places each was offered. */
+  readonly heads: Map<string, ToldHead>;
+  readonly offered: Map<string, number>;
+}
+
+export interface ToldHead {
+  readonly queue: ServedQueue;
+  readonly nodeId: string;
+  readonly head: QueueHead;
+}
+
+export class HeadsByAge {
+  private readonly byOrganization = new Map<string, ToldHead[]>();
+
+  /** Oldest first. Not to be kept: it changes with the next word of any node. */
+  of(orgId: string): readonly ToldHead[] {
+    return this.byOrganization.get(orgId) ?? [];
+  }
+
+  /** Null: the node has nothing in this queue. */
+  set(queue: ServedQueue, nodeId: string, head: QueueHead | null): void {
+    this.remove(queue, nodeId);
+    if (head === null) return;
+    const told = { queue, nodeId, head };
+    queue.heads.set(nodeId, told);
+    const { orgId } = queue.key;
+    const list = this.byOrganization.get(orgId);
+    if (list === undefined) this.byOrganization.set(orgId, [told]);
+    else list.splice(placeOf(list, told), 0, told);
+  }
+
+  remove(queue: ServedQueue, nodeId: string): void {
+    const told = queue.heads.get(nodeId);
+    if (told === undefined) return;
+    queue.heads.delete(nodeId);
+    const { orgId } = queue.key;
+    const list = this.byOrganization.get(orgId) ?? [];
+    list.splice(placeOf(list, told), 1);
+    if (list.length === 0) this.byOrganization.delete(orgId);
+  }
+
+  removeAll(queue: ServedQueue): void {
+    for (const nodeId of [...queue.heads.keys()]) this.remove(queue, nodeId);
+  }
+}
+
+/** Where it is, or belongs. */
+function placeOf(list: readonly ToldHead[], told: ToldHead): number {
+  let [from, to] = [0, list.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (compare(list[middle] as ToldHead, told) < 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+function compare(a: ToldHead, b: ToldHead): number {
+  const byAge = a.head.queuedAtMs - b.head.queuedAtMs;
+  if (byAge !== 0) return byAge;
+  const [x, y] = [`${a.head.runId} ${a.nodeId} ${a.queue.name}`, `${b.head.runId} ${b.nodeId} ${b.queue.name}`];
+  return x === y ? 0 : x < y ? -1 : 1;
+}

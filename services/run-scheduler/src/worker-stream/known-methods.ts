@@ -1,0 +1,38 @@
+// Which methods an organization has, as far as its workers name them. The registry is asked once for each: a method is
+// never deleted. While the registry is away, methods nobody has asked about pass: running work must not stop with it, and
+// a queue that has no runs costs little.
+import { ServiceError } from '@methods/errors/service-error';
+
+const KNOWN_MAX = 100_000;
+
+export class KnownMethods {
+  private readonly known = new Set<string>();
+
+  constructor(
+    private readonly options: {
+      /** Those of the methods that the organization has. */
+      readonly find: (orgId: string, methods: readonly string[]) => Promise<readonly string[]>;
+    },
+  ) {}
+
+  /** Those the organization does not have; null: all are known without asking. */
+  unknown(orgId: string, methods: readonly string[]): Promise<string[]> | null {
+    const doubtful = methods.filter((method) => !this.known.has(`${orgId}/${method}`));
+    return doubtful.length === 0 ? null : this.ask(orgId, doubtful);
+  }
+
+  private async ask(orgId: string, methods: readonly string[]): Promise<string[]> {
+    const found = await this.options.find(orgId, methods).catch(whileAway);
+    if (found === null) return [];
+    if (this.known.size + found.length > KNOWN_MAX) this.known.clear();
+    for (const method of found) this.known.add(`${orgId}/${method}`);
+    const there = new Set(found);
+    return methods.filter((method) => !there.has(method));
+  }
+}
+
+/** `internal` is what a registry says that does not know the question yet. */
+function whileAway(error: unknown): null {
+  if (error instanceof ServiceError && (error.code === 'unavailable' || error.code === 'internal')) return null;
+  throw error;
+}

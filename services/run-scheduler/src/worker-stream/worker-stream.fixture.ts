@@ -1,0 +1,60 @@
+// A worker's stream to a node, from the worker's side, without a connection.
+import { ServiceError } from '@methods/errors/service-error';
+import type { WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
+import type { FrameConnection } from '@methods/rpc/frame-stream';
+import { type SchedulerItem, WorkerSession } from './worker-session.ts';
+import type { WorkerSessions } from './worker-sessions.ts';
+
+export const WORKER = 'a'.repeat(32);
+
+export class Stream {
+  readonly got: SchedulerItem[] = [];
+  closed: ServiceError | 'closed' | null = null;
+  revoked = false;
+  /** How often its key was asked about, and what is done instead. */
+  checks = 0;
+  check: (() => Promise<unknown>) | null = null;
+  readonly session: WorkerSession;
+
+  constructor(
+    private readonly sessions: WorkerSessions,
+    orgId = 'org_a',
+    keyId = 'key_a',
+  ) {
+    const connection = {
+      send: (item: SchedulerItem) => this.closed === null && this.got.push(item) > 0,
+      close: (error?: ServiceError) => {
+        this.closed ??= error ?? 'closed';
+      },
+    } as unknown as FrameConnection<SchedulerItem>;
+    const check = async () => {
+      this.checks++;
+      await this.check?.();
+      if (this.revoked) throw new ServiceError('unauthorized');
+    };
+    this.session = new WorkerSession(connection, { orgId, keyId, check }, sessions);
+    sessions.connected(this.session);
+  }
+
+  says(...items: object[]): void {
+    this.session.received(items.map((item) => ({ item })) as unknown as WorkerItem[]);
+  }
+
+  hello(more: object = {}): this {
+    const value = { workerId: WORKER, streamNumber: 1, methods: ['wf_a'], slots: 2, held: [], features: [], ...more };
+    this.says({ case: 'hello', value });
+    return this;
+  }
+
+  credits(count: number): void {
+    this.says({ case: 'credits', value: { count } });
+  }
+
+  of(kind: string): unknown[] {
+    return this.got.filter(({ item }) => item?.case === kind).map(({ item }) => item?.value);
+  }
+
+  end(): void {
+    this.sessions.closed(this.session);
+  }
+}
