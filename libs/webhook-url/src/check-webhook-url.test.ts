@@ -97,6 +97,8 @@ const refused: readonly string[] = [
   'https://256.0.0.1/',
   'https://1.2.3.4.5/',
   `https://example.com/${'x'.repeat(2048)}`,
+  `https://${'a.'.repeat(126)}com/`,
+  `https://${'漢字'.repeat(200)}.com/`,
 ];
 
 for (const [text, href] of accepted) {

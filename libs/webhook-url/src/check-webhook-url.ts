@@ -16,6 +16,8 @@ export type WebhookUrlCheck =
   | { readonly ok: false; readonly reason: string };
 
 const WEBHOOK_URL_LENGTH_MAX = 2048;
+/** Of a name in DNS; letters of other scripts have become several. */
+export const HOST_LENGTH_MAX = 253;
 
 // The URL parser drops tabs and line breaks and reads a backslash as a slash; other programs do not. What two
 // readers could take for two hosts is refused.
@@ -41,6 +43,7 @@ export function checkWebhookUrl(text: string, policy: WebhookUrlPolicy): Webhook
   }
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   if (url.hostname === '' || url.hostname.endsWith('.')) return refused('The webhook URL names no host.');
+  if (url.hostname.length > HOST_LENGTH_MAX) return refused('The host of a webhook URL is longer than a name can be.');
   if (!portAllowed(url, policy)) return refused('A webhook URL uses port 443 or a port the operator allows.');
   if (policy.allowPrivate) return { ok: true, url };
   return isPublicHost(url) ? { ok: true, url } : refused('A webhook URL names a public host.');

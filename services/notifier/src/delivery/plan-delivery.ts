@@ -1,4 +1,5 @@
 // What to store for an event that a webhook listens to.
+import { HOST_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import type { PlannedDelivery } from './delivery.ts';
 import type { RunEvent } from './run-event.ts';
 import { webhookBody } from './webhook-body.ts';
@@ -19,10 +20,11 @@ export function planDelivery(event: RunEvent, deliveryId: string): PlannedDelive
   };
 }
 
-/** A URL that cannot be read is stored all the same: its tries fail where the operator can see it. */
+/** A URL that cannot be read, or whose host no index has room for, is stored all the same: its tries fail where the operator can see it. */
 function hostOf(url: string): string {
   try {
-    return new URL(url).hostname;
+    const { hostname } = new URL(url);
+    return hostname.length > HOST_LENGTH_MAX ? '' : hostname;
   } catch {
     return '';
   }
