@@ -1,7 +1,7 @@
 // One HTTP POST to a checked target, on a connection of its own: no redirects, no proxy, no reuse, everything bounded.
 import type { LookupFunction } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
-import { connectionFault } from './try-failed.ts';
+import { buildConnector, Client, type Dispatcher } from 'undici';
+import { connectionFault, TryFailed } from './try-failed.ts';
 import type { WebhookTarget } from './webhook-target.ts';
 
 export interface WebhookAnswer {
@@ -15,6 +15,9 @@ export interface WebhookAnswer {
 
 const ANSWER_BYTES_MAX = 1024;
 const ANSWER_HEADER_BYTES_MAX = 16 * 1024;
+/** Read from a connection in all; interim answers have no bound of their own, and could keep this process busy. */
+const READ_BYTES_MAX = 256 * 1024;
+
 export interface PostOptions {
   /** Ends the try; the reason becomes the failure. */
   readonly signal: AbortSignal;
@@ -31,14 +34,15 @@ export async function postWebhook(
   options: PostOptions,
 ): Promise<WebhookAnswer> {
   const client = new Client(target.url.origin, {
-    connect: {
+    connect: boundedConnector({
       lookup: checkedLookup(target),
       autoSelectFamily: true,
       timeout: options.timeoutMs,
       rejectUnauthorized: true,
       maxCachedSessions: 0,
+      allowH2: false,
       ...(options.trustedCertificates === undefined ? {} : { ca: options.trustedCertificates }),
-    },
+    }),
     allowH2: false,
     maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
     headersTimeout: options.timeoutMs,
@@ -63,6 +67,19 @@ export async function postWebhook(
     if (options.signal.aborted) throw options.signal.reason;
     throw connectionFault(error);
   }
+}
+
+/** Cuts off a receiver that sends more than any answer needs. */
+function boundedConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector(options);
+  return (target, callback) =>
+    connect(target, (...connected) => {
+      const [, socket] = connected;
+      socket?.on('readable', () => {
+        if (socket.bytesRead > READ_BYTES_MAX) socket.destroy(new TryFailed('bad_answer', 'too long'));
+      });
+      callback(...connected);
+    });
 }
 
 /** Answers with what was checked, whatever the name resolves to by now. Address literals never come here. */
