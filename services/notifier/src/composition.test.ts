@@ -140,28 +140,6 @@ test('first tries of a run go one after the other in its order, each waiting for
   }
 });
 
-test('sends are bounded: eight to one host, sixty-four in all; a hanging host leaves the others alone', async () => {
-  await using slow = await receiver(() => {}, { host: '0.0.0.0' });
-  const toHost = (number: number) => succeeded(`http://127.0.1.${number}:${slow.port}/`);
-  const hanging = Array.from({ length: 20 }, () => toHost(1));
-  await using quick = await receiver(status(200));
-  const others = Array.from({ length: 20 }, () => succeeded(url(quick.port)));
-  await withNotifier({ WEBHOOK_TIMEOUT_MS: '4000', WEBHOOK_CLAIM_MS: '8000' }, async () => {
-    await Promise.all(hanging.map((event) => stack.emit(event)));
-    await slow.received(8);
-    await Promise.all(others.map((event) => stack.emit(event)));
-    await quick.received(20);
-    assert.equal(slow.requests.length, 8);
-    await Promise.all(Array.from({ length: 90 }, (_, i) => stack.emit(toHost(i + 2))));
-    await slow.received(64);
-    const late = succeeded(url(quick.port));
-    await stack.emit(late);
-    await confirmations(late, 1);
-    assert.deepEqual([slow.requests.length, quick.requests.length], [64, 20]);
-    await stack.database.sql`delete from notifier.deliveries where status = 'pending'`;
-  });
-});
-
 test('two notifiers share the work and send nothing twice', async () => {
   await using server = await receiver(status(200), { host: '0.0.0.0' });
   const events = Array.from({ length: 300 }, (_, i) => succeeded(`http://127.0.0.${1 + (i % 20)}:${server.port}/hook`));

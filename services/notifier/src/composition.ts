@@ -28,12 +28,13 @@ import { storeDeliveries } from './store/store-deliveries.ts';
 import { Dispatcher } from './timer/dispatcher.ts';
 import { SendSlots } from './timer/send-slots.ts';
 import { TryRecorder } from './timer/try-recorder.ts';
-import { systemResolver } from './webhook/host-resolver.ts';
+import { LocalNames } from './webhook/local-names.ts';
+import { NameResolver } from './webhook/name-resolver.ts';
+import { NameServers } from './webhook/name-servers.ts';
 import { RegistryAnswers } from './webhook/registry-answers.ts';
 import { WebhookSender } from './webhook/webhook-sender.ts';
 
-const SENDS_MAX = 64;
-const SENDS_PER_HOST_MAX = 8;
+const SENDS = { sendsMax: 256, bytesMax: 64 << 20, perHostMax: 8 };
 const STOP_GRACE_MS = 3_000;
 const REGISTRY_TIMEOUT_MS = 2_500;
 
@@ -114,6 +115,12 @@ function register(config: Config, logger: Logger): DependencyContainer {
     };
     return new RegistryAnswers({ ask, clock: from.resolve(ClockToken) });
   });
+  once(NameResolver, (from) => {
+    const clock = from.resolve(ClockToken);
+    const servers = new NameServers({ servers: config.nameServers, clock });
+    const local = config.webhookUrls.allowPrivate ? new LocalNames({ clock }) : null;
+    return new NameResolver({ ask: (name) => servers.ask(name), clock, local });
+  });
   once(WebhookSender, (from) => {
     const clock = from.resolve(ClockToken);
     const registry = from.resolve(RegistryToken);
@@ -123,7 +130,7 @@ function register(config: Config, logger: Logger): DependencyContainer {
       policy: config.webhookUrls,
       secrets: new RegistryAnswers({ ask: askSecret, clock }),
       hosts: from.resolve(WebhookHostsToken),
-      resolve: systemResolver,
+      resolve: from.resolve(NameResolver).resolve,
       clock,
       timeoutMs: config.timeoutMs,
     });
@@ -144,7 +151,7 @@ function register(config: Config, logger: Logger): DependencyContainer {
         claim: (request) => claimDeliveries(from.resolve(Database), request),
         send: (delivery, stop) => from.resolve(WebhookSender).send(delivery, stop),
         recorder: from.resolve(TryRecorder),
-        slots: new SendSlots(SENDS_MAX, SENDS_PER_HOST_MAX),
+        slots: new SendSlots(SENDS),
         clock: from.resolve(ClockToken),
         random: Math.random,
         logger: log('timer'),

@@ -1,4 +1,5 @@
 // The notifier's configuration: read once at start, all faults told at once.
+import { isIP } from 'node:net';
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
@@ -18,6 +19,8 @@ const Environment = Type.Object({
   WEBHOOK_PORTS: Type.String({ default: '', pattern: '^[0-9, ]*$' }),
   /** Allows http, any port and private addresses: for a local stack, or receivers inside one's own network. */
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({ default: false }),
+  /** Addresses of name servers, with commas between them, each with a port where it is not 53; default: the system's. */
+  WEBHOOK_NAME_SERVERS: Type.String({ default: '', pattern: '^[0-9A-Fa-f.:, \\[\\]]*$' }),
   /** Waits before the redeliveries in ms, with commas between them; as many as there are redeliveries. */
   WEBHOOK_RETRY_MS: Type.String({ default: DEFAULT_RETRY_MS.join(','), pattern: '^[0-9]+( *, *[0-9]+){0,9}$' }),
   /** For one whole try. */
@@ -35,6 +38,8 @@ export interface Config {
   readonly natsUrl: Secret;
   readonly methodRegistryUrl: string;
   readonly webhookUrls: WebhookUrlPolicy;
+  /** Empty: those of the system. */
+  readonly nameServers: readonly string[];
   readonly retryMs: readonly number[];
   readonly timeoutMs: number;
   readonly claimMs: number;
@@ -48,7 +53,9 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   const timeoutMs = environment.WEBHOOK_TIMEOUT_MS;
   const claimMs = environment.WEBHOOK_CLAIM_MS;
   const ports = numbersOf(environment.WEBHOOK_PORTS);
+  const nameServers = partsOf(environment.WEBHOOK_NAME_SERVERS);
   const faults = [
+    ...(nameServers.every(isServer) ? [] : ['WEBHOOK_NAME_SERVERS: must be IP addresses, each with a port or without']),
     // A claim that lapses during a try would have another node send the same delivery at the same time.
     ...(claimMs < 2 * timeoutMs ? ['WEBHOOK_CLAIM_MS: must be at least twice WEBHOOK_TIMEOUT_MS'] : []),
     ...(ports.some((port) => port < 1 || port > 65_535) ? ['WEBHOOK_PORTS: must be ports, 1 to 65535'] : []),
@@ -60,6 +67,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     natsUrl: environment.NATS_URL,
     methodRegistryUrl: environment.METHOD_REGISTRY_URL,
     webhookUrls: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, ports },
+    nameServers,
     retryMs: numbersOf(environment.WEBHOOK_RETRY_MS),
     timeoutMs,
     claimMs,
@@ -69,9 +77,18 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
 }
 
 function numbersOf(list: string): number[] {
+  return partsOf(list).map(Number);
+}
+
+function partsOf(list: string): string[] {
   return list
     .split(',')
     .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .map(Number);
+    .filter((part) => part !== '');
+}
+
+function isServer(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  const [, address = '', port = ''] = /^\[?([^\]]*?)\]?:(\d{1,5})$/.exec(text) ?? [];
+  return isIP(address) !== 0 && Number(port) >= 1 && Number(port) <= 65_535;
 }

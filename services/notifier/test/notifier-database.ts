@@ -1,12 +1,13 @@
 // A fresh database with the notifier's schema, and deliveries to put into it.
 
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, randomToken } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { Sql } from '@methods/postgres/pool';
 import { readerRole } from '@methods/postgres/reader-role';
 import { testPostgres } from '@methods/test/harness/postgres';
 import type { PlannedDelivery } from '../src/delivery/delivery.ts';
+import type { ClaimRequest } from '../src/store/claim-deliveries.ts';
 import { notifierDatabase as openNotifierDatabase } from '../src/store/notifier-database.ts';
 
 export interface NotifierDatabase extends AsyncDisposable {
@@ -44,6 +45,19 @@ export function planned(fields: Partial<PlannedDelivery> = {}): PlannedDelivery 
     keyId: newId('key'),
     body: Buffer.from('{"event":"succeeded"}'),
     createdAtMs: 1_760_000_000_123,
+    ...fields,
+  };
+}
+
+/** Of a node that has nothing under way. */
+export function claimRequest(fields: Partial<ClaimRequest> = {}): ClaimRequest {
+  return {
+    claim: randomToken(),
+    claimMs: 60_000,
+    limit: 64,
+    bytes: 8 << 20,
+    busy: [],
+    idle: { sends: 64, bytes: 8 << 20, hostSends: 8 },
     ...fields,
   };
 }

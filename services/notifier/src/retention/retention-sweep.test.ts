@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
-import { randomToken } from '@methods/base/ids';
 import { RetentionDays } from '@methods/base/retention-days';
 import { ServiceError } from '@methods/errors/service-error';
 import { createLogger, silentLogger } from '@methods/logging/logger';
@@ -10,7 +9,7 @@ import { askSettings } from '@methods/rpc/ask-settings';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { RpcServer } from '@methods/rpc/server';
 import { until } from '@methods/test/harness/until';
-import { type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
+import { claimRequest, type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
 import type { PlannedDelivery } from '../delivery/delivery.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
 import { recordTries } from '../store/record-tries.ts';
@@ -70,13 +69,7 @@ describe('the sweep of old deliveries', () => {
   async function ended(orgId: string, daysAgo: number): Promise<PlannedDelivery> {
     const delivery = planned({ orgId });
     await storeDeliveries(database.sql, [delivery]);
-    const claimed = await claimDeliveries(database.sql, {
-      claim: randomToken(),
-      claimMs: 60_000,
-      limit: 1,
-      perHost: 8,
-      busyHosts: new Map(),
-    });
+    const claimed = await claimDeliveries(database.sql, claimRequest({ limit: 1 }));
     const [first] = claimed.claimed;
     assert.equal(first?.deliveryId, delivery.deliveryId);
     await recordTries(database.sql, [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newId, newRunId, randomToken } from '@methods/base/ids';
-import { type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
+import { newId, newRunId } from '@methods/base/ids';
+import { claimRequest, type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
-import { type ClaimRequest, claimDeliveries, claimStatement } from './claim-deliveries.ts';
+import { type ClaimRequest, claimDeliveries } from './claim-deliveries.ts';
 import { getDelivery, listDeliveries } from './list-deliveries.ts';
 import { recordTries } from './record-tries.ts';
 import { resendDelivery } from './resend-delivery.ts';
@@ -23,16 +23,12 @@ const result: DeliveryTry = {
   answerStart: 'no',
 };
 
-function request(fields: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { claim: randomToken(), claimMs: 60_000, limit: 64, perHost: 8, busyHosts: new Map(), ...fields };
-}
-
 async function freshTables(): Promise<void> {
-  await database.sql`truncate notifier.deliveries cascade`;
+  await database.sql`truncate notifier.deliveries, notifier.due_hosts, notifier.due_organizations cascade`;
 }
 
 async function claim(fields: Partial<ClaimRequest> = {}): Promise<readonly ClaimedDelivery[]> {
-  return (await claimDeliveries(database.sql, request(fields))).claimed;
+  return (await claimDeliveries(database.sql, claimRequest(fields))).claimed;
 }
 
 test('what is stored comes back whole when it is claimed', async () => {
@@ -109,31 +105,6 @@ test('a delivery put back untried still goes before the later ones', async () =>
   );
 });
 
-test('a host at its bound does not hold up the others', async () => {
-  await freshTables();
-  const slow = Array.from({ length: 30 }, () => planned({ host: 'slow' }));
-  await storeDeliveries(database.sql, slow);
-  await storeDeliveries(database.sql, [planned({ host: 'quick' })]);
-  const hosts = (await claim({ perHost: 8, busyHosts: new Map([['slow', 6]]) })).map((each) => each.host).sort();
-  assert.deepEqual(hosts, ['quick', 'slow', 'slow']);
-  assert.deepEqual(await claim({ perHost: 8, busyHosts: new Map([['slow', 8]]) }), []);
-});
-
-test('more due deliveries of one host than the search sees are told, so that the node looks again past them', async () => {
-  await freshTables();
-  await storeDeliveries(
-    database.sql,
-    Array.from({ length: 1_100 }, () => planned({ host: 'slow' })),
-  );
-  await storeDeliveries(database.sql, [planned({ host: 'quick' })]);
-  const reply = await claimDeliveries(database.sql, request());
-  assert.deepEqual([reply.claimed.length, reply.more], [8, true]);
-  assert.deepEqual(
-    (await claim({ busyHosts: new Map([['slow', 8]]) })).map((each) => each.host),
-    ['quick'],
-  );
-});
-
 test('a lapsed claim falls due again, and the late result of the first node is refused', async () => {
   await freshTables();
   await storeDeliveries(database.sql, [planned()]);
@@ -155,27 +126,8 @@ test('the next due time is told as a wait', async () => {
   const [only] = await claim();
   assert.ok(only);
   await recordTries(database.sql, [{ delivery: only, after: { status: 'pending', waitMs: 30_000 }, result }]);
-  const { nextDueMs } = await claimDeliveries(database.sql, request());
+  const { nextDueMs } = await claimDeliveries(database.sql, claimRequest());
   assert.ok(nextDueMs !== null && nextDueMs > 25_000 && nextDueMs <= 30_000, String(nextDueMs));
-});
-
-test('a claim reads what is due, and not what waits for its next try', async () => {
-  await freshTables();
-  const { sql } = database;
-  await storeDeliveries(sql, [planned()]);
-  await sql`
-    insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, tries,
-      created_at, due_at)
-    select org_id, 'dlv_' || n, 'run_' || n, 1, '', '', '', '', '', '', 1, created_at, due_at + interval '3 hours'
-    from notifier.deliveries, generate_series(1, 20000) n`;
-  await sql`analyze notifier.deliveries`;
-  const statement = claimStatement(sql, request());
-  const plan = await sql<{ 'QUERY PLAN': string }[]>`
-    explain (analyze, costs off, timing off) ${statement as unknown as string}`;
-  const text = plan.map((row) => row['QUERY PLAN']).join('\n');
-  assert.match(text, /Index Scan using deliveries_due/);
-  const passedOver = Array.from(text.matchAll(/Rows Removed by Filter: (\d+)/g), ([, count]) => Number(count));
-  assert.ok(Math.max(0, ...passedOver) < 10, text);
 });
 
 test('tries are kept with all that is known of them', async () => {

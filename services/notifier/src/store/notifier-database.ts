@@ -5,6 +5,18 @@ import { ServiceDatabase } from '@methods/postgres/service-database';
 const CONNECTIONS_MAX = 6;
 const STATEMENT_TIMEOUT_MS = 5_000;
 
+/**
+ * Every statement here reads a few rows through an index. A planner that guesses how many, on a table that filled up a
+ * moment ago, reads it whole; and a plan made while the tables were empty is kept: ours are cheap to make anew.
+ */
+const PLANNER = {
+  plan_cache_mode: 'force_custom_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+};
+
 export function notifierDatabase(url: string, logger: Logger): ServiceDatabase {
   return new ServiceDatabase({
     url,
@@ -14,7 +26,6 @@ export function notifierDatabase(url: string, logger: Logger): ServiceDatabase {
     logger,
     connectionsMax: CONNECTIONS_MAX,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    // A plan made while the tables were empty reads them whole once they are full; ours are cheap to make anew.
-    settings: { plan_cache_mode: 'force_custom_plan' },
+    settings: PLANNER,
   });
 }

@@ -26,6 +26,9 @@ export interface DispatcherOptions {
   readonly stopGraceMs: number;
 }
 
+/** Deliveries and bytes of one claim: they are decoded, signed and sent off in one go. */
+const CLAIM_MAX = 64;
+const CLAIM_BYTES_MAX = 8 << 20;
 /** Finds what no timer of this node knows of: deliveries of dead nodes, and retries of others. */
 const SWEEP_MS = 4_000;
 /** After losing a race for rows, and after a failed claim. */
@@ -86,14 +89,13 @@ export class Dispatcher implements Stoppable {
     const { claim, slots, random, claimMs, logger } = this.options;
     const sweepMs = SWEEP_MS * (0.8 + 0.4 * random());
     // Without room it is a finished send that wakes this up.
-    const limit = slots.free;
-    if (limit === 0) return sweepMs;
+    if (slots.free <= 0) return sweepMs;
+    const limit = Math.min(CLAIM_MAX, slots.free);
+    const bytes = Math.min(CLAIM_BYTES_MAX, slots.freeBytes);
     try {
-      const { perHost, busyHosts } = slots;
-      const reply = await claim({ claim: randomToken(), claimMs, limit, perHost, busyHosts });
+      const reply = await claim({ claim: randomToken(), claimMs, limit, bytes, ...slots.room() });
       for (const delivery of reply.claimed) this.dispatch(delivery);
-      if (reply.claimed.length === limit) return sweepMs;
-      if (reply.more) return 0;
+      if (reply.more && slots.free > 0) return 0;
       if (reply.contended) return CONTENDED_MS * (0.5 + random());
       return Math.min(sweepMs, Math.ceil(reply.nextDueMs ?? sweepMs) + 1);
     } catch (error) {
@@ -103,9 +105,9 @@ export class Dispatcher implements Stoppable {
   }
 
   private dispatch(delivery: ClaimedDelivery): void {
-    this.options.slots.take(delivery.host);
+    this.options.slots.take(delivery);
     const work = this.tryAndRecord(delivery).finally(() => {
-      this.options.slots.giveBack(delivery.host);
+      this.options.slots.giveBack(delivery);
       this.underWay.delete(work);
       this.wake();
     });

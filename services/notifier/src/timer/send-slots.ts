@@ -1,32 +1,84 @@
-// How many sends are under way, in all and to each host. The bound on bodies held in memory is this one.
+// How many sends are under way and how many bytes of bodies they hold: in all, of each organization, and to each of its
+// hosts. An organization may have as many as are still free, so one gets at most half of them, two a third each, and a
+// newcomer always finds some. Hosts are counted by organization: a host that one of them has filled is not full for
+// another.
+import type { ClaimedDelivery } from '../delivery/delivery.ts';
+import type { BusyOrganization, Room } from '../store/claim-deliveries.ts';
+
+export interface SendSlotsOptions {
+  readonly sendsMax: number;
+  readonly bytesMax: number;
+  /** To one host of one organization. */
+  readonly perHostMax: number;
+}
+
+type Send = Pick<ClaimedDelivery, 'orgId' | 'host' | 'body'>;
+
+interface Busy {
+  sends: number;
+  bytes: number;
+  readonly hosts: Map<string, number>;
+}
 
 export class SendSlots {
-  private readonly byHost = new Map<string, number>();
-  private taken = 0;
+  private readonly organizations = new Map<string, Busy>();
+  private sends = 0;
+  private bytes = 0;
 
-  constructor(
-    readonly total: number,
-    readonly perHost: number,
-  ) {}
+  constructor(private readonly options: SendSlotsOptions) {}
 
+  get total(): number {
+    return this.options.sendsMax;
+  }
+
+  /** Further sends; 0 too when bodies take all of the memory meant for them. */
   get free(): number {
-    return this.total - this.taken;
+    return this.freeBytes <= 0 ? 0 : this.options.sendsMax - this.sends;
   }
 
-  /** Sends under way by host; hosts without any are absent. */
-  get busyHosts(): ReadonlyMap<string, number> {
-    return this.byHost;
+  get freeBytes(): number {
+    return this.options.bytesMax - this.bytes;
   }
 
-  take(host: string): void {
-    this.taken++;
-    this.byHost.set(host, (this.byHost.get(host) ?? 0) + 1);
+  room(): Room {
+    const busy = Array.from(this.organizations, ([orgId, held]): BusyOrganization => {
+      const hosts = new Map(Array.from(held.hosts, ([host, sends]) => [host, this.options.perHostMax - sends]));
+      const sends = share(this.free, held.sends);
+      return { orgId, underWay: held.sends, sends, bytes: share(this.freeBytes, held.bytes), hosts };
+    });
+    const idle = {
+      sends: Math.max(1, share(this.free, 0)),
+      bytes: share(this.freeBytes, 0),
+      hostSends: this.options.perHostMax,
+    };
+    return { busy, idle };
   }
 
-  giveBack(host: string): void {
-    this.taken--;
-    const left = (this.byHost.get(host) ?? 1) - 1;
-    if (left === 0) this.byHost.delete(host);
-    else this.byHost.set(host, left);
+  take({ orgId, host, body }: Send): void {
+    const held = this.organizations.get(orgId) ?? { sends: 0, bytes: 0, hosts: new Map<string, number>() };
+    this.organizations.set(orgId, held);
+    this.add(held, host, 1, body.length);
   }
+
+  giveBack({ orgId, host, body }: Send): void {
+    const held = this.organizations.get(orgId);
+    if (held === undefined) return;
+    this.add(held, host, -1, -body.length);
+    if (held.sends === 0) this.organizations.delete(orgId);
+  }
+
+  private add(held: Busy, host: string, sends: number, bytes: number): void {
+    this.sends += sends;
+    this.bytes += bytes;
+    held.sends += sends;
+    held.bytes += bytes;
+    const toHost = (held.hosts.get(host) ?? 0) + sends;
+    if (toHost > 0) held.hosts.set(host, toHost);
+    else held.hosts.delete(host);
+  }
+}
+
+/** What may be added to `held` until it is all that is still free then. */
+function share(free: number, held: number): number {
+  return Math.floor((free - held + 1) / 2);
 }

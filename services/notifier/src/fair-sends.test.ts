@@ -1,0 +1,95 @@
+// What the receivers and name servers of one organization cost another: real ones that take a connection or a question
+// and then say nothing.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { newId } from '@methods/base/ids';
+import { until } from '@methods/test/harness/until';
+import { deliveriesOf } from '../test/deliveries.ts';
+import { nameServer } from '../test/name-server.ts';
+import { type NotifierStack, notifierStack, succeeded } from '../test/notifier-stack.ts';
+import { type Receiver, receiver, status } from '../test/receiver.ts';
+import { type SilentReceivers, silentReceivers } from '../test/silent-receivers.ts';
+
+let stack: NotifierStack;
+before(async () => {
+  stack = await notifierStack();
+});
+after(() => stack[Symbol.asyncDispose]());
+const { withNotifier, ended } = deliveriesOf(() => stack);
+
+/** No try ends while a test looks. */
+const PATIENT = { WEBHOOK_TIMEOUT_MS: '30000', WEBHOOK_CLAIM_MS: '60000' };
+
+async function emitAll(count: number, url: (index: number) => string, orgId: string): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, i) => stack.emit(succeeded(url(i), { orgId }))));
+}
+
+/** So that the notifier stops at once. */
+async function noneLeft(silent: SilentReceivers): Promise<void> {
+  await stack.database.sql`delete from notifier.deliveries where status = 'pending'`;
+  await silent[Symbol.asyncDispose]();
+}
+
+test('eight sends go to one host of an organization; the same host is not full for another one', async () => {
+  await using silent = await silentReceivers();
+  await using quick = await receiver(status(200), { host: '127.0.0.1' });
+  const orgId = newId('org');
+  await withNotifier(PATIENT, async () => {
+    await emitAll(30, () => `http://127.0.0.1:${silent.neverAnswers}/`, orgId);
+    await until('eight are under way', () => silent.open === 8);
+    const same = succeeded(`http://127.0.0.1:${quick.port}/`);
+    await stack.emit(same);
+    await ended(same);
+    assert.equal(silent.openMax, 8);
+    await noneLeft(silent);
+  });
+});
+
+test('an organization whose hosts are all silent gets half of the sends, a second one half of the rest', async () => {
+  await using silent = await silentReceivers();
+  await withNotifier(PATIENT, async () => {
+    await emitAll(200, (i) => `http://127.0.1.${i + 1}:${silent.neverAnswers}/`, newId('org'));
+    await until('its share is full', () => silent.open === 128);
+    await emitAll(200, (i) => `http://127.0.1.${i + 1}:${silent.drips}/`, newId('org'));
+    await until('the second share is full', () => silent.open === 192);
+    await noneLeft(silent);
+  });
+});
+
+test('silent receivers and silent names of two organizations leave the time of a third one’s webhooks as it was', async () => {
+  await using silent = await silentReceivers();
+  await using names = await nameServer(() => null);
+  await using quick = await receiver(status(200));
+  const settings = { ...PATIENT, WEBHOOK_TIMEOUT_MS: '8000', WEBHOOK_NAME_SERVERS: names.address };
+  await withNotifier(settings, async () => {
+    const aloneMs = await p90Ms(quick);
+    await attack(silent);
+    await until('both are at work', () => silent.open > 60 && names.questions.length > 60, 20_000);
+    const besideMs = await p90Ms(quick);
+    assert.ok(silent.open > 60, 'it was still under way');
+    // Below a few milliseconds a ratio says nothing.
+    assert.ok(besideMs < 3 * Math.max(aloneMs, 30), `${besideMs} ms instead of ${aloneMs} ms`);
+    await noneLeft(silent);
+  });
+});
+
+async function attack(silent: SilentReceivers): Promise<void> {
+  const [first, second] = [newId('org'), newId('org')];
+  await emitAll(150, (i) => `http://127.0.2.${i + 1}:${i % 2 === 0 ? silent.neverAnswers : silent.drips}/`, first);
+  await emitAll(60, (i) => `https://127.0.3.${i + 1}:${silent.neverAnswers}/`, first);
+  await emitAll(200, (i) => `http://silent${i}.example/`, second);
+}
+
+/** From an event to its webhook, of one after the other. */
+async function p90Ms(quick: Receiver): Promise<number> {
+  const orgId = newId('org');
+  const times: number[] = [];
+  for (let i = 0; i < 60; i++) {
+    const count = quick.requests.length + 1;
+    const started = performance.now();
+    await stack.emit(succeeded(`http://127.0.0.1:${quick.port}/`, { orgId }));
+    await quick.received(count, 20_000);
+    times.push(performance.now() - started);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.9)] ?? 0;
+}

@@ -1,0 +1,118 @@
+// What a claim reads, by the count of rows that the server gives: never the backlog of a host that is full, the hosts
+// an organization has besides those it may send to now, or what waits for later.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { newId, newRunId } from '@methods/base/ids';
+import { openPool, type Sql } from '@methods/postgres/pool';
+import { claimRequest, type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
+import type { ClaimRequest } from './claim-deliveries.ts';
+import { claimDeliveries } from './claim-deliveries.ts';
+import { claimStatement } from './claim-statement.ts';
+import { storeDeliveries } from './store-deliveries.ts';
+
+const backlogged = newId('org');
+const scattered = newId('org');
+const later = newId('org');
+const small = newId('org');
+
+/** Of the backlogged organization: all that one host may have is under way. */
+const FULL = {
+  orgId: backlogged,
+  underWay: 8,
+  sends: 50,
+  bytes: 1 << 20,
+  hosts: new Map([['full', 0]]),
+};
+
+let database: NotifierDatabase;
+before(async () => {
+  database = await notifierDatabase();
+  const sql = openPool({ url: database.url, applicationName: 'fill', max: 1, statementTimeoutMs: 0 });
+  await fill(sql, backlogged, 300_000, 0, "'full'", "interval '-1 hour'");
+  await fill(sql, scattered, 5_000, 1, "'host' || n", "interval '-2 hours'");
+  await fill(sql, later, 20_000, 1, "'host' || n % 10000", "interval '3 hours'");
+  await sql.end();
+});
+after(() => database[Symbol.asyncDispose]());
+
+async function fill(sql: Sql, orgId: string, rows: number, tries: number, host: string, due: string): Promise<void> {
+  await sql.unsafe(
+    `insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, tries,
+       created_at, due_at)
+     select $1::text, 'dlv_' || n, 'run_' || n, 1, '', '', ${host}, '', '', '', $2::int, now(), now() + ${due}
+     from generate_series(1, $3::int) n`,
+    [orgId, tries, rows],
+  );
+}
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Rows of tables that a claim looked at. It claims what it claims. */
+async function rowsRead(fields: Partial<ClaimRequest> = {}): Promise<number> {
+  const { sql } = database;
+  const statement = claimStatement(sql, claimRequest(fields));
+  const [row] = await sql<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>`
+    explain (analyze, format json, timing off) ${statement as unknown as string}`;
+  const read = (node: PlanNode): number => {
+    const own = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+    const below = (node.Plans ?? []).reduce((sum, each) => sum + read(each), 0);
+    return below + (node['Relation Name'] === undefined || !node['Node Type'].includes('Scan') ? 0 : own);
+  };
+  const [plan] = row?.['QUERY PLAN'] ?? [];
+  assert.ok(plan);
+  return read(plan.Plan);
+}
+
+async function claimedOf(orgId: string, fields: Partial<ClaimRequest>): Promise<number> {
+  const { claimed } = await claimDeliveries(database.sql, claimRequest(fields));
+  return claimed.filter((each) => each.orgId === orgId).length;
+}
+
+test('300,000 due deliveries of a full host, 5,000 due hosts and 20,000 rows for later are not walked over', async () => {
+  const one = { busy: [FULL], limit: 1 };
+  const counts = [await rowsRead(one), await rowsRead(one), await rowsRead({ ...one, limit: 8 })];
+  assert.ok(Math.max(...counts) < 150, counts.join());
+});
+
+test('an organization with one delivery gets it claimed beside 300,000 of one host and 5,000 hosts, oldest though they are', async () => {
+  await storeDeliveries(database.sql, [planned({ orgId: small, host: 'small' })]);
+  const busy = [FULL];
+  assert.equal(await claimedOf(small, { busy, limit: 3 }), 1);
+});
+
+test('hosts of one organization take turns, and it is through with 5,000 of them in as many claims as they need', async () => {
+  const busy = [{ ...FULL, sends: 0 }];
+  let hosts = 0;
+  for (let claims = 0; claims < 100; claims++) {
+    const { claimed } = await claimDeliveries(database.sql, claimRequest({ busy }));
+    if (claimed.length === 0) break;
+    hosts += new Set(claimed.map(({ host }) => host)).size;
+  }
+  assert.ok(hosts > 4_900, String(hosts));
+  const read = await rowsRead({ busy });
+  assert.ok(read < 20, `${read} rows when nothing is due`);
+});
+
+test('a run of a thousand events costs its own turns and no other organization’s', async () => {
+  const orgId = newId('org');
+  const runId = newRunId(1);
+  await storeDeliveries(
+    database.sql,
+    Array.from({ length: 1_000 }, (_, i) => planned({ orgId, runId, seq: i + 1, host: 'run' })),
+  );
+  await storeDeliveries(database.sql, [planned({ orgId: small, host: 'small' })]);
+  const busy = [{ ...FULL, sends: 0 }];
+  const { claimed } = await claimDeliveries(database.sql, claimRequest({ busy, limit: 4 }));
+  assert.deepEqual(claimed.map((each) => [each.orgId === orgId ? each.seq : 'small']).sort(), [[1], ['small']]);
+  let looks = 0;
+  while ((await claimDeliveries(database.sql, claimRequest({ busy }))).more) looks++;
+  assert.ok(looks <= 1_000 / 8, `${looks} looks until all wait`);
+  assert.ok((await rowsRead({ busy })) < 20, 'what waits is not seen again');
+});

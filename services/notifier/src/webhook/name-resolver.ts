@@ -1,0 +1,82 @@
+// A host name's addresses: known to this machine, kept from a moment ago, or asked of a name server. What comes out is
+// checked and used by the try that asked; nothing here judges an address.
+import type { Clock } from '@methods/base/clock';
+import type { HostResolver, ResolvedAddress } from './host-resolver.ts';
+import { isLocalhost, type LocalNames } from './local-names.ts';
+import type { NameAnswer } from './name-servers.ts';
+
+export interface NameResolverOptions {
+  readonly ask: (name: string) => Promise<NameAnswer>;
+  readonly clock: Clock;
+  /** This machine's own names; null where webhooks go to public hosts only. */
+  readonly local: Pick<LocalNames, 'addressesOf' | 'fullNamesOf'> | null;
+}
+
+interface Kept {
+  readonly answer: Promise<readonly ResolvedAddress[]>;
+  /** Infinity while it is asked for. */
+  untilMs: number;
+}
+
+const KEPT_MIN_MS = 1_000;
+const KEPT_MAX_MS = 60_000;
+/** Less than the shortest wait between two tries: each of them asks. */
+const FAILURE_KEPT_MS = 2_000;
+const NAMES_MAX = 2_000;
+
+export class NameResolver {
+  private readonly names = new Map<string, Kept>();
+
+  constructor(private readonly options: NameResolverOptions) {}
+
+  readonly resolve: HostResolver = async (hostname) => {
+    const { local } = this.options;
+    // A public name server could give localhost any address.
+    if (local === null && isLocalhost(hostname)) return [{ address: '127.0.0.1', family: 4 }];
+    if (local === null) return await this.kept(hostname);
+    const known = await local.addressesOf(hostname);
+    if (known !== null) return known;
+    const names = await local.fullNamesOf(hostname);
+    for (const name of names.slice(0, -1)) {
+      try {
+        return await this.kept(name);
+      } catch (error) {
+        if (!isUnknown(error)) throw error;
+      }
+    }
+    return await this.kept(names.at(-1) ?? hostname);
+  };
+
+  /** One question for many tries. */
+  private kept(name: string): Promise<readonly ResolvedAddress[]> {
+    const { ask, clock } = this.options;
+    const known = this.names.get(name);
+    if (known !== undefined && known.untilMs > clock.monotonicMs()) return known.answer;
+    const keep = (forMs: number) => {
+      entry.untilMs = clock.monotonicMs() + forMs;
+    };
+    const entry: Kept = {
+      answer: ask(name).then(({ addresses, ttlMs }) => {
+        keep(Math.min(Math.max(ttlMs, KEPT_MIN_MS), KEPT_MAX_MS));
+        return addresses;
+      }),
+      untilMs: Number.POSITIVE_INFINITY,
+    };
+    entry.answer.catch(() => keep(FAILURE_KEPT_MS));
+    this.names.delete(name);
+    this.names.set(name, entry);
+    this.dropOldest();
+    return entry.answer;
+  }
+
+  private dropOldest(): void {
+    if (this.names.size <= NAMES_MAX) return;
+    const oldest = this.names.keys().next().value;
+    if (oldest !== undefined) this.names.delete(oldest);
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return code === 'ENOTFOUND' || code === 'ENODATA';
+}
