@@ -70,6 +70,11 @@ export class Cluster {
     return found.pid;
   }
 
+  /** Names and process ids of now. */
+  processes(): readonly { readonly name: string; readonly pid: number }[] {
+    return this.present().processes;
+  }
+
   nameOf(pid: number): string | null {
     return this.present().processes.find((entry) => entry.pid === pid)?.name ?? null;
   }

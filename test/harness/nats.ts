@@ -31,8 +31,7 @@ async function awake<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export async function testNats(): Promise<TestNats> {
-  const folder = tempFolder('nats');
+export async function testNats(folder = tempFolder('nats')): Promise<TestNats> {
   const dataDir = join(folder, 'data');
   const start = (port: number) =>
     startNats({ dataDir, port, logFile: join(folder, 'nats.log'), removeOnParentDeath: folder });

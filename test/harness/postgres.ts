@@ -1,6 +1,7 @@
 // A real Postgres for tests: one server a test process, or the runner's own one, and a fresh database for whoever asks.
 // No call ends the server: it goes, and its folder with it, when the test process ends, however that happens.
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PostgresServer, startPostgres } from '@methods/local-stack/embedded/postgres-server';
 import { createDatabase, dropDatabase } from '@methods/postgres/database';
@@ -36,10 +37,17 @@ async function open(): Promise<TestPostgres> {
 export interface OwnPostgres extends PostgresServer {
   /** Starts it on the same files and port, after it was stopped or killed. */
   again(): Promise<OwnPostgres>;
+  /** The same at another port: what stood by takes over. */
+  elsewhere(): Promise<OwnPostgres>;
+  /** SIGSTOP of the server and all its sessions, and SIGCONT: sockets stay open, nothing answers. */
+  freeze(): void;
+  thaw(): void;
 }
 
-export function startTestPostgres(settings: Readonly<Record<string, string>> = {}): Promise<OwnPostgres> {
-  const folder = tempFolder('postgres');
+export function startTestPostgres(
+  settings: Readonly<Record<string, string>> = {},
+  folder = tempFolder('postgres'),
+): Promise<OwnPostgres> {
   const start = async (port: number): Promise<OwnPostgres> => {
     const server = await startPostgres({
       dataDir: join(folder, 'data'),
@@ -48,7 +56,38 @@ export function startTestPostgres(settings: Readonly<Record<string, string>> = {
       settings,
       removeOnParentDeath: folder,
     });
-    return { ...server, again: () => start(server.port) };
+    let frozen: readonly number[] = [];
+    return {
+      ...server,
+      again: () => start(server.port),
+      elsewhere: () => start(0),
+      freeze() {
+        process.kill(server.pid, 'SIGSTOP');
+        frozen = [server.pid, ...childrenOf(server.pid)];
+        for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+      },
+      thaw() {
+        for (const pid of frozen) process.kill(pid, 'SIGCONT');
+        frozen = [];
+      },
+    };
   };
   return start(0);
+}
+
+/** A stopped postmaster makes no more. */
+function childrenOf(postmaster: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster)
+    .map(Number);
+}
+
+function parentOf(pid: string): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // After the name, which is in brackets and may hold anything.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return 0;
+  }
 }

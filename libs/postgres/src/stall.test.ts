@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { type Door, doorTo } from '@methods/test/harness/database-door';
 import { type OwnPostgres, startTestPostgres } from '@methods/test/harness/postgres';
@@ -87,8 +86,7 @@ describe('a pool whose server stalls', () => {
 
   test('every process of the server is stopped: callers are refused in time, and all connections come back', async () => {
     await until('all connections work', allConnectionsWork);
-    const stopped = processesOf(server.pid);
-    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    server.freeze();
     try {
       // Longer than any limit of a connection, so that those that were being made have failed as well.
       for (const endMs = performance.now() + 3_000; performance.now() < endMs; ) {
@@ -97,7 +95,7 @@ describe('a pool whose server stalls', () => {
         assert.ok(errors.every(isPassingFault), String(errors.find((error) => !isPassingFault(error))));
       }
     } finally {
-      for (const pid of stopped) process.kill(pid, 'SIGCONT');
+      server.thaw();
     }
     await recovers();
   });
@@ -121,21 +119,3 @@ describe('a pool whose server stalls', () => {
     assert.ok(refused.every(isPassingFault));
   });
 });
-
-/** The postmaster and its children; other threads of a stopped process stop with it. */
-function processesOf(postmaster: number): number[] {
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => parentOf(pid) === postmaster);
-  return [postmaster, ...children];
-}
-
-function parentOf(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return 0;
-  }
-}
