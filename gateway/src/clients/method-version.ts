@@ -1,6 +1,6 @@
 // A saved version as the gateway needs it: which steps it has and which inputs it takes.
 import { assert } from '@methods/base/assert';
-import { compileCheck, type ValueCheck } from '@methods/method/check-value';
+import { compileCheck, TURN_EFFORT, type ValueCheck } from '@methods/method/check-value';
 import { compileMethod } from '@methods/method/compile';
 import { specialFeatures } from '@methods/method/features';
 import type { JsonObject, JsonValue } from '@methods/method/json';
@@ -36,10 +36,11 @@ export function methodVersion(version: Version): MethodVersion {
   if (schemaVersion === 'workflow/1') return { versionId, startable: null, steps: [], bytes };
   const { method } = compileMethod(source);
   assert(method, `the saved version ${versionId} does not compile`);
+  const check = compileCheck(method.inputSchema);
   return {
     versionId,
     startable: {
-      checkInputs: compileCheck(method.inputSchema),
+      checkInputs: (inputs) => check(inputs, TURN_EFFORT),
       unmet: (inputs) => unmetRequirements(method, inputs),
       needs: specialFeatures(method.features),
     },

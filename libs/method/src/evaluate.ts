@@ -4,14 +4,16 @@ import { charge, chargeText, ExpressionError, FUEL, scalarText } from './express
 import { type JsonValue, objectOf } from './json.ts';
 
 export type { Scope } from './compiled-value.ts';
-export { ExpressionError } from './expression/runtime.ts';
+export { ExpressionError, FUEL } from './expression/runtime.ts';
 
 /**
  * The value in this scope. Throws `ExpressionError` (message without content, `kind` is `expression`) when it cannot be
  * had: a null where something is needed, a division by zero, more than 200,000 steps. Pure; never changes the scope.
+ * Steps are taken from the `tank`, which several values may share.
  */
-export function evaluate(value: CompiledValue, scope: Scope): JsonValue {
-  const frame: Frame = { scope, locals: [], fuel: FUEL };
+export function evaluate(value: CompiledValue, scope: Scope, tank = { left: FUEL }): JsonValue {
+  const given = Math.min(tank.left, FUEL);
+  const frame: Frame = { scope, locals: [], fuel: given };
   try {
     return run(value, frame);
   } catch (error) {
@@ -19,6 +21,8 @@ export function evaluate(value: CompiledValue, scope: Scope): JsonValue {
     if (error instanceof RangeError)
       throw new ExpressionError('the expression met a value that is too large or too deep');
     throw error;
+  } finally {
+    tank.left -= given - Math.max(0, frame.fuel);
   }
 }
 

@@ -26,7 +26,11 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
       const { answer, question_id: questionId = '' } = request.body;
       const answerJson = JSON.stringify(answer);
       if (request.bodyBytes > ANSWER_BYTES_MAX && Buffer.byteLength(answerJson) > ANSWER_BYTES_MAX) {
-        throw tooLarge('/answer', 'answer_bytes', `An answer has at most ${ANSWER_BYTES_MAX} bytes.`);
+        throw tooLarge(
+          '/answer',
+          'answer_bytes',
+          `An answer has at most ${ANSWER_BYTES_MAX} bytes, with its defaults.`,
+        );
       }
       const run = await parts.scheduler.answerRun(address, questionId, answerJson);
       const facts = questionId === '' ? {} : { facts: { question_id: questionId } };

@@ -64,6 +64,16 @@ test('without a key every rerun is another run, with one it is the same run agai
   assert.equal((await gateway.ask('POST', path, { idempotency_key: 'again-0002' })).status, 404);
 });
 
+test('a rerun of a run whose inputs are larger than inputs may be now is refused', async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await finishedRun(gateway);
+  const [first] = gateway.book.starts;
+  assert.ok(first);
+  first.inputsJson = JSON.stringify({ name: 'x'.repeat(300_000) });
+  const { status, body } = await gateway.ask('POST', `/v1/runs/${runId}/rerun`);
+  assert.deepEqual([status, body.error, body.details[0].code], [413, 'too_large', 'inputs_bytes']);
+});
+
 test('a rerun is refused where its start would be refused today', async () => {
   await using gateway = await gatewayFixture();
   const path = `/v1/runs/${await finishedRun(gateway)}/rerun`;

@@ -14,6 +14,7 @@ import type { RunAddress, StartedRun as Started } from '../../clients/run-schedu
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
+import { checkedInputsJson } from './inputs-size.ts';
 import { runStarted } from './run-acts.ts';
 import { type RunRouteParts, runIdOf } from './run-reply.ts';
 import { NoQuery, RerunRunBody, RunParams, replies, StartedRun } from './run-schemas.ts';
@@ -119,6 +120,7 @@ async function startLike(
   return {
     ...first,
     keyId,
+    inputsJson: checkedInputsJson(first.inputsJson),
     ...(kept && { kept }),
     idempotencyHash: key?.hash ?? internalStartHash(),
     requestDigest: key?.digest ?? NO_DIGEST,

@@ -103,6 +103,57 @@ test('what cannot be started is refused by code', async () => {
   assert.equal(gateway.book.runs.size, 0);
 });
 
+const LINES = (note: number) => `format: method/2
+name: lines
+types:
+  Line: { id: string, note: 'string = ${'n'.repeat(note)}' }
+inputs: { lines: list<Line> }
+steps:
+  - name: one
+    node: return {};
+`;
+
+test('inputs that are small as sent and too large with their defaults are refused, and never written out', async () => {
+  await using gateway = await gatewayFixture();
+  for (const [note, ids] of [
+    [1_000, 300],
+    [200, 15_000],
+  ] as const) {
+    const { methodId } = gateway.registry.method(gateway.orgId, LINES(note));
+    const inputs = { lines: Array.from({ length: ids }, (_, n) => ({ id: String(n) })) };
+    const { status, body } = await gateway.ask('POST', '/v1/runs', { method: methodId, inputs });
+    assert.deepEqual([status, body.error, body.details[0].code], [413, 'too_large', 'inputs_bytes']);
+    assert.match(body.details[0].message, /262144 bytes, with their defaults/);
+  }
+  const { methodId } = gateway.registry.method(gateway.orgId, LINES(1_000));
+  const inputs = { lines: Array.from({ length: 200 }, (_, n) => ({ id: String(n) })) };
+  assert.equal((await gateway.ask('POST', '/v1/runs', { method: methodId, inputs })).status, 201);
+  assert.equal(gateway.book.starts.length, 1);
+});
+
+test('inputs that cost too much to check are refused at once, with a finding', async () => {
+  await using gateway = await gatewayFixture();
+  const branches = Array.from({ length: 400 }, (_, n) => `{ const: ${-n - 1} }`).join(', ');
+  const { methodId } = gateway.registry.method(
+    gateway.orgId,
+    `format: method/2
+name: costly
+inputs:
+  list: { $schema: { type: array, items: { anyOf: [${branches}, { type: integer }] } } }
+steps:
+  - name: one
+    node: return {};
+`,
+  );
+  const start = { method: methodId, inputs: { list: Array.from({ length: 100_000 }, (_, n) => n % 10) } };
+  await gateway.ask('POST', '/v1/runs', start);
+  const before = process.cpuUsage();
+  const { status, body } = await gateway.ask('POST', '/v1/runs', start);
+  const { user, system } = process.cpuUsage(before);
+  assert.deepEqual([status, body.error, body.details[0].code], [422, 'invalid_inputs', 'too_costly']);
+  assert.ok(user + system < 500_000, `took ${(user + system) / 1_000} ms of CPU`);
+});
+
 test('inputs of another type are told by JSON Pointer', async () => {
   await using gateway = await gatewayFixture();
   const { status, body } = await gateway.ask('POST', '/v1/runs', {

@@ -11,16 +11,15 @@ import type { FastifyInstance } from 'fastify';
 import type { MethodVersion } from '../../clients/method-version.ts';
 import type { Settings } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
-import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
+import { INPUTS_BYTES_MAX, inputsJsonOf, inputsTooLarge } from './inputs-size.ts';
 import { runShown, runStarted } from './run-acts.ts';
 import { type RunRouteParts, runJson } from './run-reply.ts';
 import { replies, StartedRun, StartRunBody, WaitQuery } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 import { type AskedStart, askedStart, internalStartHash } from './start-request.ts';
 import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
-
-const INPUTS_BYTES_MAX = 256 * 1024;
 
 export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const { scheduler } = parts;
@@ -108,7 +107,7 @@ function startMessage(
   if (version.startable === null) throw new ServiceError('needs_upgrade');
   // Inputs are no larger than the body around them, so most are never measured.
   if (bodyBytes > INPUTS_BYTES_MAX && Buffer.byteLength(JSON.stringify(asked.inputs)) > INPUTS_BYTES_MAX) {
-    throw tooLarge('/inputs', 'inputs_bytes', `The inputs have at most ${INPUTS_BYTES_MAX} bytes.`);
+    throw inputsTooLarge();
   }
   if (asked.webhookUrl !== null) {
     const check = checkWebhookUrl(asked.webhookUrl, webhooks);
@@ -118,7 +117,11 @@ function startMessage(
     }
   }
   const inputs = version.startable.checkInputs(asked.inputs as JsonValue);
-  if (!inputs.ok) throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
+  if (!inputs.ok) {
+    if (inputs.reason === 'too_large') throw inputsTooLarge();
+    throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
+  }
+  const inputsJson = inputsJsonOf(inputs.value);
   const unmet = version.startable.unmet(inputs.value as JsonObject);
   if (unmet.length > 0) {
     const findings = unmet.map((message) => ({ path: '', code: 'check_failed', message }));
@@ -129,7 +132,7 @@ function startMessage(
     orgId,
     method: `wf_${asked.methodId}`,
     versionId: version.versionId,
-    inputsJson: JSON.stringify(inputs.value),
+    inputsJson,
     idempotencyHash: asked.key?.hash ?? internalStartHash(),
     requestDigest: asked.key?.digest ?? NO_DIGEST,
     webhookUrl: asked.webhookUrl ?? '',

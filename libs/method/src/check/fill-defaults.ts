@@ -1,38 +1,41 @@
-// Owns the filling of defaults. Our own walk, because the validator's leaves `anyOf` branches out and changes its argument.
-import { isJsonList, isJsonObject, type JsonSchema, type JsonValue, objectOf, ownField } from '../json.ts';
-import { propertiesOf, schemaFor } from './schema-walk.ts';
+// Owns the filling of defaults, bounded while it happens: a few bytes given may ask for many times as much.
+import { isJsonList, isJsonObject, type JsonValue, objectOf } from '../json.ts';
+import type { Meter } from './effort.ts';
+import type { SchemaNode } from './schema-node.ts';
 
-/** A copy of `value` with the defaults of absent fields, sharing what did not change. Nothing is filled into a default. */
-export function fillDefaults(schema: JsonSchema, value: JsonValue): JsonValue {
-  return fill(schema, schema, value);
-}
-
-function fill(root: JsonSchema, schema: JsonValue | undefined, value: JsonValue): JsonValue {
+/**
+ * A copy of `value` with the defaults of absent fields, sharing what did not change. Nothing is filled into a default.
+ * Recurses with the value: bound its depth first. Throws `EffortExhausted`.
+ */
+export function fillDefaults(node: SchemaNode, value: JsonValue, meter: Meter): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
-  const ruling = schemaFor(root, schema, value);
-  if (ruling === null) return value;
+  meter.charge(2);
   if (isJsonList(value)) {
-    const items = ownField(ruling, 'items');
-    if (!isJsonObject(items)) return value;
-    const filled = value.map((item) => fill(root, items, item));
+    const items = node.ruling('array', meter)?.items ?? null;
+    if (items === null) return value;
+    meter.charge(value.length);
+    const filled = value.map((item) => fillDefaults(items, item, meter));
     return filled.some((item, index) => item !== value[index]) ? filled : value;
   }
-  if (!isJsonObject(value)) return value;
-  const properties = propertiesOf(ruling);
-  const others = ownField(ruling, 'additionalProperties');
-  let changed = false;
-  const entries: [string, JsonValue][] = [];
-  for (const [name, item] of Object.entries(value)) {
-    const filled = fill(root, ownField(properties, name) ?? others, item);
-    changed ||= filled !== item;
-    entries.push([name, filled]);
+  const ruling = node.ruling('object', meter);
+  if (ruling === null || !isJsonObject(value)) return value;
+  const { properties, others, fallbacks } = ruling;
+  let entries: [string, JsonValue][] | null = null;
+  const names = Object.keys(value);
+  meter.charge(names.length + fallbacks.length);
+  for (const [index, name] of names.entries()) {
+    const item = value[name] ?? null;
+    const part = properties.get(name) ?? others;
+    const filled = part ? fillDefaults(part, item, meter) : item;
+    if (filled === item) continue;
+    entries ??= Object.entries(value);
+    entries[index] = [name, filled];
   }
-  for (const [name, property] of Object.entries(properties)) {
-    if (Object.hasOwn(value, name) || !isJsonObject(property)) continue;
-    const fallback = ownField(property, 'default');
-    if (fallback === undefined) continue;
-    entries.push([name, fallback]);
-    changed = true;
+  for (const fallback of fallbacks) {
+    if (Object.hasOwn(value, fallback.name)) continue;
+    meter.chargeBytes(fallback.bytes);
+    entries ??= Object.entries(value);
+    entries.push([fallback.name, fallback.value]);
   }
-  return changed ? objectOf(entries) : value;
+  return entries === null ? value : objectOf(entries);
 }

@@ -1,14 +1,7 @@
 // Owns the projection of a returned value onto what a step declares: the rest is dropped and named.
-import {
-  isJsonList,
-  isJsonObject,
-  type JsonObject,
-  type JsonSchema,
-  type JsonValue,
-  objectOf,
-  ownField,
-} from '../json.ts';
-import { dereference, propertiesOf, schemaFor } from './schema-walk.ts';
+import { isJsonList, isJsonObject, type JsonSchema, type JsonValue, objectOf } from '../json.ts';
+import { Meter } from './effort.ts';
+import { SchemaBook, type SchemaNode } from './schema-node.ts';
 
 export interface Projection {
   readonly value: JsonValue;
@@ -20,58 +13,49 @@ const DROPPED_MAX = 100;
 // Deeper parts are left as they are; the check that follows refuses them.
 const LEVELS_MAX = 100;
 
+interface Walk {
+  readonly meter: Meter;
+  readonly dropped: string[];
+}
+
+// Linear in the value and the schema, and only for what a method's own step gave: nothing is refused here.
+const UNBOUNDED = { stepsMax: Number.POSITIVE_INFINITY, addedBytesMax: 0 };
+
+// Each step projects each of its outs with the same schema.
+const books = new WeakMap<JsonSchema, SchemaBook>();
+
 /**
  * Keeps only declared fields, at any depth. A null in an optional field that is not nullable counts as absent and goes too,
  * silently: absent is null in this language.
  */
 export function projectOut(schema: JsonSchema, value: JsonValue): Projection {
+  const book = books.get(schema) ?? new SchemaBook(schema);
+  books.set(schema, book);
   const dropped: string[] = [];
-  return { value: project(schema, schema, value, '', 0, dropped), dropped };
+  return { value: project(book.root, value, { meter: new Meter(UNBOUNDED), dropped }, '', 0), dropped };
 }
 
-function project(
-  root: JsonSchema,
-  schema: JsonValue | undefined,
-  value: JsonValue,
-  path: string,
-  level: number,
-  dropped: string[],
-): JsonValue {
+function project(node: SchemaNode, value: JsonValue, walk: Walk, path: string, level: number): JsonValue {
   if (typeof value !== 'object' || value === null || level > LEVELS_MAX) return value;
-  const ruling = schemaFor(root, schema, value);
-  if (ruling === null) return value;
+  const { meter, dropped } = walk;
   if (isJsonList(value)) {
-    const items = ownField(ruling, 'items');
-    return items === undefined
-      ? value
-      : value.map((item, index) => project(root, items, item, `${path}[${index}]`, level + 1, dropped));
+    const items = node.ruling('array', meter)?.items;
+    return items ? value.map((item, index) => project(items, item, walk, `${path}[${index}]`, level + 1)) : value;
   }
-  if (!isJsonObject(value)) return value;
-  const properties = propertiesOf(ruling);
-  const others = ownField(ruling, 'additionalProperties');
-  const required = ownField(ruling, 'required');
+  const ruling = node.ruling('object', meter);
+  if (ruling === null || !isJsonObject(value)) return value;
+  const { properties, others, required } = ruling;
   const kept: [string, JsonValue][] = [];
   for (const [name, item] of Object.entries(value)) {
     const at = path === '' ? name : `${path}.${name}`;
-    const property = ownField(properties, name);
+    const property = properties.get(name);
     if (property === undefined && others === false) {
       if (dropped.length < DROPPED_MAX) dropped.push(at.slice(0, 200));
       continue;
     }
-    const optional = property !== undefined && !(isJsonList(required) && required.includes(name));
-    if (item === null && optional && !allowsNull(root, property)) continue;
-    kept.push([name, project(root, property ?? others, item, at, level + 1, dropped)]);
+    if (item === null && property !== undefined && !required.has(name) && !property.allowsNull()) continue;
+    const part = property ?? others;
+    kept.push([name, part ? project(part, item, walk, at, level + 1) : item]);
   }
   return objectOf(kept);
-}
-
-function allowsNull(root: JsonSchema, schema: JsonValue | undefined): boolean {
-  const resolved: JsonObject | null = dereference(root, schema);
-  if (resolved === null) return true;
-  const branches = ownField(resolved, 'anyOf');
-  if (isJsonList(branches)) return branches.some((branch) => allowsNull(root, branch));
-  const values = ownField(resolved, 'enum');
-  if (isJsonList(values)) return values.includes(null);
-  const type = ownField(resolved, 'type');
-  return type === undefined || type === 'null' || (isJsonList(type) && type.includes('null'));
 }

@@ -1,5 +1,5 @@
 // Owns the functions of expressions: round floor ceil abs sum min max unique sort keys values json text number timestamp.
-import { canonicalText } from '../check/canonical-text.ts';
+import { DistinctValues } from '../check/distinct-values.ts';
 import type { Frame } from '../compiled-value.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { hintNearest } from '../structure/did-you-mean.ts';
@@ -25,6 +25,8 @@ import { isWhole } from './operators.ts';
 import { roundDecimal } from './round-decimal.ts';
 import {
   charge,
+  chargeComparison,
+  chargeParts,
   chargeText,
   ExpressionError,
   expectList,
@@ -136,6 +138,7 @@ function round(call: Call): Compiled {
       const wanted = expectNumber(digits.run(frame), digitsPlace);
       if (!Number.isInteger(wanted) || wanted < 0 || wanted > 15)
         throw new ExpressionError('round takes 0 to 15 digits');
+      charge(frame, 1);
       return roundDecimal(expectNumber(value.run(frame), place), wanted);
     },
   };
@@ -200,16 +203,15 @@ function unique(call: Call): Compiled {
   return {
     type: listOf(of),
     run: (frame) => {
-      const seen = new Map<string, JsonValue>();
-      for (const item of expectList(value.run(frame), place)) {
-        const key = canonicalText(item);
-        chargeText(frame, key.length + 32);
-        if (!seen.has(key)) seen.set(key, item);
-      }
-      return [...seen.values()];
+      const seen = new DistinctValues();
+      const payer = { charge: (steps: number) => charge(frame, steps / CHECK_STEPS_A_STEP) };
+      return expectList(value.run(frame), place).filter((item) => seen.add(item, payer));
     },
   };
 }
+
+// Work on values is counted in smaller steps than that of expressions.
+const CHECK_STEPS_A_STEP = 4;
 
 function sort(call: Call): Compiled {
   const { value, of } = call.list(0);
@@ -222,13 +224,14 @@ function sort(call: Call): Compiled {
     type: listOf(of),
     run: (frame) => {
       const items = expectList(value.run(frame), place);
-      charge(frame, items.length * (1 + Math.ceil(Math.log2(items.length + 1))));
+      charge(frame, items.length);
       const keyed = items.map((item, index) => ({ item, key: arrow ? arrow.run(frame, item, index) : item }));
       const kind = typeof keyed[0]?.key;
       for (const entry of keyed) {
         if (typeof entry.key !== kind || (kind !== 'number' && kind !== 'string')) {
           throw new ExpressionError(`sort needs all numbers or all texts to sort by, not ${kindOf(entry.key)}`);
         }
+        for (let level = items.length; level > 1; level /= 2) chargeComparison(frame, entry.key, entry.key);
       }
       return keyed.sort((a, b) => compareKeys(a.key, b.key)).map((entry) => entry.item);
     },
@@ -269,7 +272,9 @@ function json(call: Call): Compiled {
   return {
     type: STRING,
     run: (frame) => {
-      const written = JSON.stringify(value.run(frame));
+      const given = value.run(frame);
+      chargeParts(frame, given);
+      const written = JSON.stringify(given);
       chargeText(frame, written.length);
       return written;
     },
@@ -299,7 +304,9 @@ function number(call: Call): Compiled {
     run: (frame) => {
       const given = value.run(frame);
       if (typeof given === 'number') return given;
-      const trimmed = expectText(given, place).trim();
+      const text = expectText(given, place);
+      chargeText(frame, text.length);
+      const trimmed = text.trim();
       if (trimmed.length > 400 || !/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(trimmed))
         throw new ExpressionError(`${place} is not a number in text`);
       return finite(Number(trimmed), place);

@@ -20,7 +20,7 @@ import {
 import type { Compiled, Compiler, Env } from './compiler-context.ts';
 import { type ArithmeticOperator, type Expr, ExpressionProblem, type ExprOf } from './expression-tree.ts';
 import { isNull } from './narrowing.ts';
-import { chargeText, ExpressionError, equal, expectNumber, expectText, finite } from './runtime.ts';
+import { chargeComparison, chargeText, ExpressionError, equal, expectNumber, expectText, finite } from './runtime.ts';
 
 export function compileNegate(compiler: Compiler, expr: ExprOf<'negate'>, env: Env): Compiled {
   const value = compiler.operand(expr.value, env);
@@ -91,7 +91,10 @@ export function compileComparison(compiler: Compiler, expr: ExprOf<'comparison'>
       const a = left.run(frame);
       const b = right.run(frame);
       if (typeof a === 'number' && typeof b === 'number') return compare(a, b);
-      if (typeof a === 'string' && typeof b === 'string') return compare(a, b);
+      if (typeof a === 'string' && typeof b === 'string') {
+        chargeComparison(frame, a, b);
+        return compare(a, b);
+      }
       throw new ExpressionError(`${place} needs two numbers or two texts`);
     },
   };

@@ -29,9 +29,20 @@ export function chargeText(frame: Frame, characters: number): void {
   charge(frame, Math.ceil(characters / CHARACTERS_A_STEP));
 }
 
+/**
+ * Pays for writing a value, before it is written: an expression may name one large value in many places of a small one.
+ * Recurses with the value.
+ */
+export function chargeParts(frame: Frame, value: JsonValue): void {
+  if (typeof value === 'string') return charge(frame, 1 + Math.ceil(value.length / CHARACTERS_A_STEP));
+  charge(frame, 1);
+  if (typeof value !== 'object' || value === null) return;
+  for (const part of Object.values(value)) chargeParts(frame, part);
+}
+
 /** Deep equality; the order of keys does not count. Charged a step for each part looked at. */
 export function equal(frame: Frame, a: JsonValue, b: JsonValue): boolean {
-  charge(frame, 1);
+  chargeComparison(frame, a, b);
   if (a === b) return true;
   if (isJsonList(a)) {
     return isJsonList(b) && a.length === b.length && a.every((item, index) => equal(frame, item, b[index] ?? null));
@@ -43,6 +54,14 @@ export function equal(frame: Frame, a: JsonValue, b: JsonValue): boolean {
     const other = ownField(b, name);
     return other !== undefined && equal(frame, a[name] ?? null, other);
   });
+}
+
+const COMPARED_CHARACTERS_A_STEP = 128;
+
+/** Texts are compared character by character as far as they agree. */
+export function chargeComparison(frame: Frame, a: JsonValue, b: JsonValue): void {
+  const characters = typeof a === 'string' && typeof b === 'string' ? Math.min(a.length, b.length) : 0;
+  charge(frame, 1 + Math.floor(characters / COMPARED_CHARACTERS_A_STEP));
 }
 
 /** The text of a scalar, as it is inserted into texts. */

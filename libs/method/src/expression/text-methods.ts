@@ -143,7 +143,8 @@ function matches(call: MethodCall): ReturnType<TextMethod> {
   return {
     type: BOOLEAN,
     run: (frame, text) => {
-      const work = text.length * pattern.size;
+      // Entering the program costs as much as some characters do.
+      const work = (text.length + ENTERING_CHARACTERS) * pattern.size;
       if (work > PATTERN_WORK_MAX) throw new ExpressionError('the text is too long for matches');
       charge(frame, Math.ceil(work / PATTERN_WORK_A_STEP));
       return pattern.test(text);
@@ -151,5 +152,6 @@ function matches(call: MethodCall): ReturnType<TextMethod> {
   };
 }
 
+const ENTERING_CHARACTERS = 16;
 const PATTERN_WORK_MAX = 5_000_000;
 const PATTERN_WORK_A_STEP = 64;

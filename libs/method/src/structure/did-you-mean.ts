@@ -2,7 +2,8 @@
 
 // Longer words are no typing slip of a known one, and the distance is quadratic in the length.
 const WORD_CHARACTERS_MAX = 64;
-const CANDIDATES_MAX = 500;
+/** More are not compared. */
+export const CANDIDATES_MAX = 500;
 
 /** The candidate nearest to `word` within a third of its length (swaps count once), or undefined. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {

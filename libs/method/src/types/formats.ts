@@ -11,8 +11,6 @@ const CHARACTERS_MAX: Readonly<Record<string, number>> = {
   uuid: 45,
 };
 
-export const FORMAT_NAMES: readonly string[] = Object.keys(CHARACTERS_MAX);
-
 /** True when `text` has the format; a format not listed here asks for nothing. */
 export function hasFormat(format: string, text: string): boolean {
   const charactersMax = Object.hasOwn(CHARACTERS_MAX, format) ? CHARACTERS_MAX[format] : undefined;

@@ -1,5 +1,5 @@
 // Keywords of a JSON Schema that anybody may have written: a value of another type counts as none.
-import { type JsonObject, ownField } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, ownField } from '../json.ts';
 
 /** Empty: there is none. */
 export function textOf(schema: JsonObject, keyword: string): string {
@@ -11,4 +11,10 @@ export function textOf(schema: JsonObject, keyword: string): string {
 export function numberOf(schema: JsonObject, keyword: string): number | undefined {
   const value = ownField(schema, keyword);
   return typeof value === 'number' ? value : undefined;
+}
+
+/** The schema at a keyword; undefined: there is none. */
+export function partOf(schema: JsonObject, keyword: string): JsonObject | boolean | undefined {
+  const part: JsonValue | undefined = ownField(schema, keyword);
+  return isJsonObject(part) || typeof part === 'boolean' ? part : undefined;
 }

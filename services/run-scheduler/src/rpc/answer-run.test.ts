@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import type { ServiceError } from '@methods/errors/service-error';
 import { type AnswerRun, AnswerRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
@@ -44,9 +45,9 @@ describe('answers', () => {
     answers = new AnswerRuns({ actors: node.actors, owners: owners as RunOwners });
   });
 
-  async function asks(run: Run & { token: string }, questionId: string, seq = 1): Promise<Run> {
+  async function asks(run: Run & { token: string }, questionId: string, seq = 1, form: object = FORM): Promise<Run> {
     const question = ask(run.token, seq, questionId, null);
-    const outcome = await node.tell(run, { ...question, formJson: JSON.stringify(FORM) } as typeof question);
+    const outcome = await node.tell(run, { ...question, formJson: JSON.stringify(form) } as typeof question);
     assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome));
     return outcome.run;
   }
@@ -76,6 +77,31 @@ describe('answers', () => {
     await assert.rejects(answers.answer(request(run, { ok: 'yes' })), code('invalid_answer'));
     await assert.rejects(answers.answer(request(run, {}, { answerJson: '{' })), code('invalid_request'));
     assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
+  });
+
+  test('an answer that is small as sent and too large with its defaults is refused, and the question stays open', async () => {
+    const line = { type: 'object', properties: { note: { type: 'string', default: 'n'.repeat(1_000) } } };
+    const form = { type: 'object', properties: { lines: { type: 'array', items: line } } };
+    for (const lines of [65, 15_000]) {
+      const run = await asks(await node.running(), 'q1', 1, form);
+      const answer = answers.answer(request(run, { lines: Array(lines).fill({}) }));
+      await assert.rejects(answer, (error: ServiceError) => {
+        assert.deepEqual([error.code, error.findings[0]?.code], ['too_large', 'answer_bytes']);
+        return true;
+      });
+      assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
+    }
+    const run = await asks(await node.running(), 'q1', 1, form);
+    await answers.answer(request(run, { lines: Array(60).fill({}) }));
+  });
+
+  test('a stored form that refers to itself costs a turn and no more', async () => {
+    const self = { anyOf: [{ $ref: '#/$defs/self' }, { $ref: '#/$defs/self' }] };
+    const run = await asks(await node.running(), 'q1', 1, { $defs: { self }, $ref: '#/$defs/self' });
+    const before = process.cpuUsage();
+    await assert.rejects(answers.answer(request(run, { decision: 'yes' })), code('invalid_answer'));
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 500_000, `took ${(user + system) / 1_000} ms of CPU`);
   });
 
   test('the same answer again is no other one, also in another order of its fields', async () => {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '@methods/base/canonical';
 import { ServiceError } from '@methods/errors/service-error';
-import { compileCheck, type ValueCheck } from '@methods/method/check-value';
+import { type CheckValue, compileCheck, TURN_EFFORT } from '@methods/method/check-value';
 import type { JsonSchema, JsonValue } from '@methods/method/json';
 import type { AnswerRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
@@ -12,6 +12,8 @@ import { getRun } from './get-run.ts';
 import type { RunViewMessage } from './run-message.ts';
 
 const FORMS_MAX = 500;
+const ANSWER_BYTES_MAX = 64 * 1024;
+const ANSWER_EFFORT = { ...TURN_EFFORT, addedBytesMax: ANSWER_BYTES_MAX };
 /**
  * Stamped where no question is open: the run may ask while the answer is on its way, and a value that was checked
  * against no form must not answer that question. At most it repeats the last answer.
@@ -20,7 +22,7 @@ const NO_QUESTION = 'none';
 
 export class AnswerRuns {
   /** Compiled forms by their text: a method's question is the same for all its runs. */
-  private readonly forms = new Map<string, (value: JsonValue) => ValueCheck>();
+  private readonly forms = new Map<string, CheckValue>();
 
   constructor(private readonly options: { readonly actors: RunActors; readonly owners: RunOwners }) {}
 
@@ -41,12 +43,16 @@ export class AnswerRuns {
 
   /** The answer with defaults filled in. */
   private checked(question: OpenQuestion, answer: JsonValue): string {
-    const check = this.formOf(question.formJson)(answer);
-    if (check.ok) return JSON.stringify(check.value);
+    const check = this.formOf(question.formJson)(answer, ANSWER_EFFORT);
+    if (check.ok) {
+      const json = JSON.stringify(check.value);
+      if (Buffer.byteLength(json) <= ANSWER_BYTES_MAX) return json;
+    }
+    if (check.ok || check.reason === 'too_large') throw tooLarge();
     throw new ServiceError('invalid_answer', 'The answer does not fit the question.', { findings: check.findings });
   }
 
-  private formOf(formJson: string): (value: JsonValue) => ValueCheck {
+  private formOf(formJson: string): CheckValue {
     const known = this.forms.get(formJson);
     if (known !== undefined) return known;
     const check = compileCheck(JSON.parse(formJson) as JsonSchema);
@@ -54,6 +60,11 @@ export class AnswerRuns {
     this.forms.set(formJson, check);
     return check;
   }
+}
+
+function tooLarge(): ServiceError {
+  const message = `An answer has at most ${ANSWER_BYTES_MAX} bytes, with its defaults.`;
+  return new ServiceError('too_large', message, { findings: [{ path: '/answer', code: 'answer_bytes', message }] });
 }
 
 function parsed(json: string): JsonValue {

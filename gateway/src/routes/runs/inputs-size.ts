@@ -1,0 +1,22 @@
+// How large a run's inputs are, with the defaults that the method fills in: they travel, are stored and are granted so.
+import type { ServiceError } from '@methods/errors/service-error';
+import type { JsonValue } from '@methods/method/json';
+import { tooLarge } from '../../plugins/error-reply.ts';
+
+export const INPUTS_BYTES_MAX = 256 * 1024;
+
+/** @throws ServiceError too_large */
+export function inputsJsonOf(inputs: JsonValue): string {
+  return checkedInputsJson(JSON.stringify(inputs));
+}
+
+/** @throws ServiceError too_large: runs of earlier releases may have more. */
+export function checkedInputsJson(json: string): string {
+  if (Buffer.byteLength(json) > INPUTS_BYTES_MAX) throw inputsTooLarge();
+  return json;
+}
+
+export function inputsTooLarge(): ServiceError {
+  const message = `The inputs have at most ${INPUTS_BYTES_MAX} bytes, with their defaults.`;
+  return tooLarge('/inputs', 'inputs_bytes', message);
+}
