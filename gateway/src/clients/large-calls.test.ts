@@ -9,7 +9,7 @@ import { gatewayFixture } from '../testing/gateway-fixture.ts';
 type Gateway = Awaited<ReturnType<typeof gatewayFixture>>;
 
 const MIB = 1024 * 1024;
-const here = { gone: false, onGone: () => () => {} };
+const here = { id: 'key_1', gone: false, onGone: () => () => {} };
 
 function start(gateway: Gateway, inputsJson: string, orgId = gateway.orgId) {
   const { methodId, versionId } = gateway;

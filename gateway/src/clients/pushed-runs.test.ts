@@ -69,12 +69,22 @@ test('runs are kept for half a minute', () => {
   assert.equal(pushed.bytes, 0);
 });
 
-test('large results stay within 64 MiB, the oldest go', () => {
+test('large results of runs that nobody has claimed stay within a share, the oldest go', () => {
   const { pushed } = pushedRuns();
   const result = `"${'x'.repeat(1024 * 1024)}"`;
   const runs = Array.from({ length: 40 }, () => finishedRun(result));
   for (const run of runs) pushed.put(run);
-  assert.ok(pushed.bytes <= 64 * 1024 * 1024);
+  assert.ok(pushed.bytes <= 16 * 1024 * 1024);
   assert.equal(pushed.latest(runs[0]?.runId ?? ''), null);
   assert.ok(pushed.latest(runs.at(-1)?.runId ?? ''));
+});
+
+test('one organization fills its share and drops no run of another', () => {
+  const { pushed } = pushedRuns();
+  const theirs = finishedRun();
+  pushed.read(theirs, 'org_b');
+  const result = `"${'x'.repeat(1024 * 1024)}"`;
+  for (let i = 0; i < 100; i++) pushed.read(finishedRun(result), 'org_a');
+  assert.ok(pushed.bytes <= 17 * 1024 * 1024);
+  assert.equal(pushed.finished(theirs.runId, 'org_b'), theirs);
 });

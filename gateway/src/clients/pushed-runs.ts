@@ -1,11 +1,13 @@
-// Keeps for half a minute what the run-scheduler pushed about runs started or watched here: who waits for a run gets
-// it from here, and so does a GET of a run that has finished. Bounded by bytes.
+// Keeps for half a minute what the run-scheduler said about runs that are waited for here: who waits for a run gets it
+// from here, and so does a GET of a run that has finished. Bounded by bytes, of which no organization has more than its
+// share.
 import type { Clock } from '@methods/base/clock';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import { isFinished } from '../views/run-view.ts';
 
 const KEPT_MS = 30_000;
 const BYTES_MAX = 64 * 1024 * 1024;
+const BYTES_PER_ORGANIZATION_MAX = 16 * 1024 * 1024;
 const OWNERS_MAX = 50_000;
 
 interface Kept {
@@ -18,6 +20,8 @@ interface Kept {
 export class PushedRuns {
   private readonly kept = new Map<string, Kept>();
   private keptBytes = 0;
+  /** By organization, oldest first; those that nobody has claimed yet are under the empty name. */
+  private readonly shares = new Map<string, { readonly runIds: Set<string>; bytes: number }>();
   // A push does not name its organization; the caller's start or watch, which the scheduler has checked, does.
   private readonly owners = new Map<string, string>();
 
@@ -30,7 +34,10 @@ export class PushedRuns {
   /** A caller of this organization has been given this run by the scheduler. */
   belongs(runId: string, orgId: string): void {
     const known = this.kept.get(runId);
-    if (known) this.kept.set(runId, { ...known, orgId });
+    if (known && known.orgId !== orgId) {
+      this.drop(runId);
+      this.keep({ ...known, orgId });
+    }
     if (known && isFinished(known.run)) return;
     this.owners.set(runId, orgId);
     if (this.owners.size > OWNERS_MAX) this.owners.delete(this.owners.keys().next().value as string);
@@ -42,10 +49,14 @@ export class PushedRuns {
     this.drop(run.runId);
     const orgId = this.owners.get(run.runId) ?? before?.orgId ?? null;
     if (isFinished(run)) this.owners.delete(run.runId);
-    const bytes = estimatedBytes(run);
-    this.kept.set(run.runId, { run, orgId, bytes, atMs: this.clock.monotonicMs() });
-    this.keptBytes += bytes;
-    this.trim();
+    this.keep({ run, orgId, bytes: estimatedBytes(run), atMs: this.clock.monotonicMs() });
+  }
+
+  /** The scheduler has given this run to a caller of this organization. */
+  read(run: RunView, orgId: string): void {
+    if (!isFinished(run) || this.finished(run.runId, orgId) !== null) return;
+    this.drop(run.runId);
+    this.keep({ run, orgId, bytes: estimatedBytes(run), atMs: this.clock.monotonicMs() });
   }
 
   /** The latest state pushed, whoever it belongs to: only for a caller the scheduler has just given this run. */
@@ -59,7 +70,7 @@ export class PushedRuns {
     return known && known.orgId === orgId && isFinished(known.run) ? known.run : null;
   }
 
-  /** Drops what is too old or too much; the oldest stand first. */
+  /** Drops what is too old; the oldest stand first. */
   trim(): void {
     const oldestMs = this.clock.monotonicMs() - KEPT_MS;
     for (const [runId, { atMs }] of this.kept) {
@@ -68,9 +79,31 @@ export class PushedRuns {
     }
   }
 
+  private keep(kept: Kept): void {
+    const { run, orgId, bytes } = kept;
+    const share = this.shares.get(orgId ?? '') ?? { runIds: new Set<string>(), bytes: 0 };
+    this.shares.set(orgId ?? '', share);
+    this.kept.set(run.runId, kept);
+    this.keptBytes += bytes;
+    share.runIds.add(run.runId);
+    share.bytes += bytes;
+    for (const runId of share.runIds) {
+      if (share.bytes <= BYTES_PER_ORGANIZATION_MAX) break;
+      this.drop(runId);
+    }
+    this.trim();
+  }
+
   private drop(runId: string): void {
-    this.keptBytes -= this.kept.get(runId)?.bytes ?? 0;
+    const kept = this.kept.get(runId);
+    if (kept === undefined) return;
     this.kept.delete(runId);
+    this.keptBytes -= kept.bytes;
+    const share = this.shares.get(kept.orgId ?? '');
+    if (share === undefined) return;
+    share.runIds.delete(runId);
+    share.bytes -= kept.bytes;
+    if (share.runIds.size === 0) this.shares.delete(kept.orgId ?? '');
   }
 }
 

@@ -129,8 +129,11 @@ export class RunScheduler implements Stoppable {
     wait: WaitRequest | null,
     caller: WaitingCaller,
   ): Promise<StartedRun> {
-    const reply = await this.call({ case: 'start', value: start }, { requestId, repeatable: true });
-    return this.started(reply, { orgId: start.orgId, requestId }, wait, caller);
+    const options = { requestId, repeatable: true, unwatched: wait === null };
+    return this.waiting(start.orgId, wait, caller, async () => {
+      const reply = await this.call({ case: 'start', value: start }, options);
+      return this.started(reply, { orgId: start.orgId, requestId }, wait, caller);
+    });
   }
 
   /** The key's run, or null when it has none. @throws idempotency_conflict for another request's key. */
@@ -147,7 +150,8 @@ export class RunScheduler implements Stoppable {
       if (error instanceof ServiceError && error.code === 'not_found') return null;
       throw error;
     }
-    return this.started(reply, { orgId: lookup.orgId, requestId }, wait, caller);
+    const { orgId } = lookup;
+    return this.waiting(orgId, wait, caller, () => this.started(reply, { orgId, requestId }, wait, caller));
   }
 
   async getRun({ orgId, runId, requestId }: RunAddress, timeoutMs?: number): Promise<RunView> {
@@ -155,20 +159,24 @@ export class RunScheduler implements Stoppable {
     if (finished) return finished;
     const options = { requestId, repeatable: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
     const value = { $typeName: 'methods.scheduler.v1.GetRun' as const, orgId, runId };
-    return runOf(replied(await this.call({ case: 'get', value }, options)));
+    const run = runOf(replied(await this.call({ case: 'get', value }, options)));
+    this.pushed.read(run, orgId);
+    return run;
   }
 
   /** The run as it finishes or begins to wait, or as it is when the time is up. */
   async waitForRun(address: RunAddress, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
     const finished = this.pushed.finished(address.runId, address.orgId);
     if (finished) return finished;
-    const waited = this.waiters.hold(address.runId, address.orgId, address.requestId);
-    try {
-      const run = await this.watch(waited);
-      return endsWait(run, wait.afterQuestion) ? run : await this.waitOrRead(waited, wait, caller);
-    } finally {
-      this.waiters.release(waited);
-    }
+    return this.waiting(address.orgId, wait, caller, async () => {
+      const waited = this.waiters.hold(address.runId, address.orgId, address.requestId);
+      try {
+        const run = await this.watch(waited);
+        return endsWait(run, wait.afterQuestion) ? run : await this.waitOrRead(waited, wait, caller);
+      } finally {
+        this.waiters.release(waited);
+      }
+    });
   }
 
   /** Every change from now on, a burst of them as one. The follower may be told before this resolves. */
@@ -234,6 +242,22 @@ export class RunScheduler implements Stoppable {
     return this.calls.call(item, options);
   }
 
+  /** Takes the request's place among the waits before anything is done for it. */
+  private async waiting<Done>(
+    orgId: string,
+    wait: WaitRequest | null,
+    caller: WaitingCaller,
+    work: () => Promise<Done>,
+  ): Promise<Done> {
+    if (wait === null) return work();
+    const leave = this.waiters.enter(orgId, caller);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
   private async started(
     call: CallReply,
     { orgId, requestId }: { orgId: string; requestId: string },
@@ -243,12 +267,13 @@ export class RunScheduler implements Stoppable {
     const reply = replied(call);
     const run = runOf(reply);
     const { replayed } = reply;
-    this.pushed.belongs(run.runId, orgId);
     if (wait === null || endsWait(run, wait.afterQuestion)) return { run, replayed };
+    this.pushed.belongs(run.runId, orgId);
     const waited = this.waiters.hold(run.runId, orgId, requestId);
     try {
       // A fresh run is pushed by the node that took it; an older one has to be watched.
       waited.source ??= call.node;
+      if (!replayed) waited.startedOn = call.node;
       this.waiters.see(waited, run);
       const pushed = this.pushed.latest(run.runId);
       if (pushed) this.waiters.see(waited, pushed);

@@ -2,6 +2,8 @@
 // pushes stop (their node died, froze or lost the run's shard) the run is watched anew, at once when its node is lost and
 // every few seconds anyway.
 import type { Clock, Timer } from '@methods/base/clock';
+import { Shares, type SharesOptions } from '@methods/base/shares';
+import { overShare } from '@methods/errors/over-share';
 import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import { isFinished } from '../views/run-view.ts';
 import type { SchedulerNode } from './scheduler-node.ts';
@@ -14,6 +16,8 @@ export interface WaitRequest {
 
 /** Who waits: its connection may end before the wait does. */
 export interface WaitingCaller {
+  /** key_ or usr_: who shares the organization's waits. */
+  readonly id: string;
   readonly gone: boolean;
   /** Returns what takes the listener off again. */
   onGone(listener: () => void): () => void;
@@ -45,6 +49,8 @@ export interface WaitedRun {
   readonly followers: Set<RunFollower>;
   /** Nodes asked to watch it. */
   readonly watchedOn: Set<SchedulerNode>;
+  /** The node that took its start, and watches it unasked. */
+  startedOn: SchedulerNode | null;
   /** Where pushes come from; null: from nowhere. */
   source: SchedulerNode | null;
   /** Monotonic ms. */
@@ -58,18 +64,31 @@ interface Wait {
 
 const WATCH_AGAIN_MS = 5_000;
 const WATCH_RETRY_MS = 500;
-const WAITS_MAX = 50_000;
+const WAITS = { placesMax: 50_000, perOrganizationMax: 5_000 };
 
 export class RunWaiters {
   private readonly runs = new Map<string, WaitedRun>();
-  private waits = 0;
+  private readonly places: Shares;
   private stopping = false;
 
   constructor(
     private readonly clock: Clock,
     /** Asks a node to push the run's changes; the reply is given to `offer`. */
     private readonly watch: (run: WaitedRun) => void,
-  ) {}
+    places: SharesOptions = WAITS,
+  ) {
+    this.places = new Shares(places);
+  }
+
+  /**
+   * A place among the waits, taken before anything is done for a request that waits: what it returns gives it back.
+   * @throws rate_limited, unavailable
+   */
+  enter(orgId: string, caller: WaitingCaller): () => void {
+    const place = this.places.take(orgId, caller.id);
+    if (!place.ok) throw overShare('waiting requests', place);
+    return place.leave;
+  }
 
   /** Holds the run so that views offered from now on are kept; `release` once for each hold. */
   hold(runId: string, orgId: string, requestId: string): WaitedRun {
@@ -86,6 +105,7 @@ export class RunWaiters {
         waits: new Set(),
         followers: new Set(),
         watchedOn: new Set(),
+        startedOn: null,
         source: null,
         watchAgainAtMs,
       };
@@ -99,6 +119,9 @@ export class RunWaiters {
     run.holds--;
     if (run.holds > 0) return;
     for (const node of run.watchedOn) node.unwatch(run.runId);
+    // Of a run that has finished its node has told, and forgets it by itself.
+    const finished = run.latest !== null && isFinished(run.latest);
+    if (run.startedOn !== null && !finished && !run.watchedOn.has(run.startedOn)) run.startedOn.unwatch(run.runId);
     if (this.runs.get(run.runId) === run) this.runs.delete(run.runId);
   }
 
@@ -106,14 +129,12 @@ export class RunWaiters {
   wait(run: WaitedRun, { waitMs, afterQuestion }: WaitRequest, caller: WaitingCaller): Promise<RunView | null> {
     return new Promise((resolve) => {
       if (run.latest && endsWait(run.latest, afterQuestion)) return resolve(run.latest);
-      if (this.stopping || this.waits >= WAITS_MAX || caller.gone) return resolve(null);
-      this.waits++;
+      if (this.stopping || caller.gone) return resolve(null);
       let timer: Timer | null = null;
       const wait: Wait = {
         afterQuestion,
         end: (view) => {
           if (!run.waits.delete(wait)) return;
-          this.waits--;
           timer?.cancel();
           stopListening();
           resolve(view);

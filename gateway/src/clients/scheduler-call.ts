@@ -11,6 +11,8 @@ export interface SchedulerCall extends NodeCall {
   readonly refusedBy: Set<SchedulerNode>;
   /** Nodes whose stream ended while they had it. */
   lostWith: number;
+  /** Gives back its share of calls. */
+  readonly leave: () => void;
   readonly resolve: (reply: CallReply) => void;
   readonly reject: (error: ServiceError) => void;
 }

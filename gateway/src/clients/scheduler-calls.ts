@@ -2,7 +2,9 @@
 // freezes, gives up at the deadline. A start may be repeated because its idempotency hash, the caller's or the
 // gateway's own, makes the second one find the first one's run.
 import type { Clock } from '@methods/base/clock';
+import { Shares } from '@methods/base/shares';
 import { fromErrorDetail } from '@methods/errors/error-detail';
+import { overShare } from '@methods/errors/over-share';
 import { ServiceError } from '@methods/errors/service-error';
 import type { NodeItem } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { CallReply, SchedulerCall } from './scheduler-call.ts';
@@ -11,6 +13,8 @@ import type { CallItem, SchedulerNode } from './scheduler-node.ts';
 export interface CallOptions {
   readonly requestId: string;
   readonly repeatable: boolean;
+  /** Of a start: nobody waits for the run. */
+  readonly unwatched?: boolean;
   /** Default 5 s. */
   readonly timeoutMs?: number;
 }
@@ -18,13 +22,18 @@ export interface CallOptions {
 const CALL_MS = 5_000;
 /** A node that owes an answer for longer, while another does not, counts as frozen. */
 const SILENCE_MS_MAX = 1_500;
-const CALLS_MAX = 50_000;
+const CALLS = { placesMax: 50_000, perOrganizationMax: 10_000 };
+/** Of larger calls, so that those of one organization do not fill the streams that all share. */
+const BYTES = { placesMax: 48 * 1024 * 1024, perOrganizationMax: 16 * 1024 * 1024 };
+const SMALL_BYTES = 16 * 1024;
 const CALL_ID_MAX = 0xffff_ffff;
 /** A call that two nodes died with is not tried on a third: it may be what they died of. */
 const LOST_WITH_MAX = 2;
 
 export class SchedulerCalls {
   private readonly calls = new Map<number, SchedulerCall>();
+  private readonly places = new Shares(CALLS);
+  private readonly bytes = new Shares(BYTES);
   private nodes: readonly SchedulerNode[] = [];
   private lastId = 0;
   private turn = 0;
@@ -39,11 +48,17 @@ export class SchedulerCalls {
    * The reply, or the node's refusal as ServiceError. `unavailable`: no node answered in time; a repeatable call may
    * or may not have been done, any other likewise.
    */
-  call(item: CallItem, { requestId, repeatable, timeoutMs = CALL_MS }: CallOptions): Promise<CallReply> {
+  call(item: CallItem, options: CallOptions): Promise<CallReply> {
+    const { requestId, repeatable, unwatched = false, timeoutMs = CALL_MS } = options;
     return new Promise((resolve, reject) => {
-      if (this.calls.size >= CALLS_MAX) {
-        reject(new ServiceError('unavailable', 'Too many requests wait for the run-scheduler.'));
-        return;
+      const orgId = orgOf(item);
+      const place = this.places.take(orgId);
+      if (!place.ok) return reject(overShare('requests to the run-scheduler', place, 1_000));
+      const size = sizeOf(item);
+      const room = size > SMALL_BYTES ? this.bytes.take(orgId, '', size) : null;
+      if (room?.ok === false) {
+        place.leave();
+        return reject(overShare('bytes on their way to the run-scheduler', room, 1_000));
       }
       const deadlineAtMs = this.clock.monotonicMs() + timeoutMs;
       const call = {
@@ -51,10 +66,15 @@ export class SchedulerCalls {
         item,
         requestId,
         repeatable,
+        unwatched,
         deadlineAtMs,
         sentTo: new Set<SchedulerNode>(),
         refusedBy: new Set<SchedulerNode>(),
         lostWith: 0,
+        leave: () => {
+          place.leave();
+          if (room?.ok) room.leave();
+        },
         resolve,
         reject,
       };
@@ -177,6 +197,7 @@ export class SchedulerCalls {
   // A node must not be taken for silent over an answer nobody waits for.
   private settle(call: SchedulerCall): void {
     this.calls.delete(call.id);
+    call.leave();
     for (const node of call.sentTo) node.forget(call.id);
   }
 
@@ -186,4 +207,14 @@ export class SchedulerCalls {
     } while (this.calls.has(this.lastId));
     return this.lastId;
   }
+}
+
+function orgOf({ value }: CallItem): string {
+  return value !== undefined && 'orgId' in value ? value.orgId : '';
+}
+
+/** About how large: only what callers wrote counts. */
+function sizeOf(item: CallItem): number {
+  if (item.case === 'start') return item.value.inputsJson.length;
+  return item.case === 'answer' ? item.value.answerJson.length : 0;
 }

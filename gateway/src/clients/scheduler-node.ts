@@ -14,6 +14,8 @@ export interface NodeCall {
   readonly id: number;
   readonly item: CallItem;
   readonly requestId: string;
+  /** Of a start: nobody waits for the run. */
+  readonly unwatched: boolean;
   /** Monotonic ms. */
   readonly deadlineAtMs: number;
 }
@@ -100,6 +102,7 @@ export class SchedulerNode {
         deadlineMs: Math.max(1, Math.round(call.deadlineAtMs - nowMs)),
         requestId: call.requestId,
         item: call.item,
+        unwatched: call.unwatched,
       }) ?? false;
     if (sent) this.inFlight.set(call.id, nowMs);
     return sent;
@@ -125,6 +128,7 @@ export class SchedulerNode {
       deadlineMs: 0,
       requestId: '',
       item: { case: 'unwatch', value: { $typeName: 'methods.scheduler.v1.UnwatchRun', runId } },
+      unwatched: false,
     });
   }
 

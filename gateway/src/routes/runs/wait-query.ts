@@ -1,9 +1,11 @@
 // `?wait_ms=` and `?after_question=`, and the caller who waits.
+import { callerId } from '@methods/auth/caller';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyReply, preValidationHookHandler } from 'fastify';
 import type { Static } from 'typebox';
 import type { WaitingCaller, WaitRequest } from '../../clients/run-waiters.ts';
+import { callerOf } from '../../plugins/caller.ts';
 import type { WaitQuery } from './run-schemas.ts';
 
 // A query holds texts alone, and the check of requests turns nothing into something else.
@@ -27,8 +29,9 @@ export function waitRequest(query: Static<typeof WaitQuery>): WaitRequest | null
 }
 
 /** The connection of a request that waits. */
-export function waitingCaller({ raw }: FastifyReply): WaitingCaller {
+export function waitingCaller({ raw, request }: FastifyReply): WaitingCaller {
   return {
+    id: callerId(callerOf(request)),
     get gone() {
       return raw.destroyed;
     },

@@ -89,7 +89,7 @@ export class GatewaySession implements ViewReceiver {
     const { item } = call;
     switch (item.case) {
       case 'start':
-        return this.start(item.value, call.deadlineMs);
+        return this.start(item.value, call.deadlineMs, !call.unwatched);
       case 'get':
         return plain(this.view(await getRun(actors, item.value)));
       case 'answer':
@@ -101,11 +101,12 @@ export class GatewaySession implements ViewReceiver {
       case 'watch': {
         // Watched first and read then: a change between the two is told, not missed.
         const { runId, orgId, steps } = item.value;
-        watchers.watch(runId, this, steps);
+        const isNew = watchers.watch(runId, orgId, this, steps);
         try {
           return plain(this.view(await getRun(actors, { runId, orgId })));
         } catch (error) {
-          watchers.unwatch(runId, this);
+          // Who asks for a run of somebody else must not end the other's watch.
+          if (isNew) watchers.unwatch(runId, this);
           throw error;
         }
       }
@@ -123,14 +124,19 @@ export class GatewaySession implements ViewReceiver {
   }
 
   /** The run is watched before anything can happen to it, and no longer when it turns out not to be. */
-  private async start(request: StartRun, deadlineMs: number): Promise<{ view: RunViewMessage; replayed: boolean }> {
-    const { watchers } = this.services;
+  private async start(
+    request: StartRun,
+    deadlineMs: number,
+    watch: boolean,
+  ): Promise<{ view: RunViewMessage; replayed: boolean }> {
+    const { watchers, start } = this.services;
+    if (!watch) return start(request, deadlineMs, () => {});
     let watched = '';
     let started: string | undefined = '';
     try {
-      const reply = await this.services.start(request, deadlineMs, (runId) => {
+      const reply = await start(request, deadlineMs, (runId) => {
         watched = runId;
-        watchers.startedBy(runId, this);
+        watchers.startedBy(runId, request.orgId, this);
       });
       started = reply.view.runId;
       return reply;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { newRunId } from '@methods/base/ids';
+import type { SharesOptions } from '@methods/base/shares';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { until } from '@methods/test/harness/until';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -59,7 +60,12 @@ describe('gateways that wait for runs', () => {
     shards = [];
     clock = new ManualClock();
     watched = [];
-    watchers = new RunWatchers({
+    watchers = watchersWith();
+  });
+
+  function watchersWith(places?: SharesOptions): RunWatchers {
+    return new RunWatchers({
+      ...(places && { places }),
       clock,
       shardCount: 256,
       owns: (shard) => shard === OWN_SHARD,
@@ -73,11 +79,11 @@ describe('gateways that wait for runs', () => {
       shardWatched: (shard, watched) => shards.push(`${shard} ${watched}`),
       stepsWatched: (runIds) => watched.push([...runIds]),
     });
-  });
+  }
 
   test('a gateway that started a run hears of its first rest, once', () => {
     const runId = newRunId(OWN_SHARD);
-    watchers.startedBy(runId, gateway);
+    watchers.startedBy(runId, 'org_a', gateway);
     watchers.committed(null, as(runs.queued, runId));
     watchers.committed(null, as(runs.running, runId));
     assert.deepEqual(gateway.told, []);
@@ -88,7 +94,7 @@ describe('gateways that wait for runs', () => {
 
   test('a gateway that watches hears every rest until the run has finished', () => {
     const runId = newRunId(OWN_SHARD);
-    watchers.watch(runId, gateway);
+    watchers.watch(runId, 'org_a', gateway);
     for (const run of [runs.waiting, runs.queued, runs.succeeded]) watchers.committed(null, as(run, runId));
     assert.deepEqual(gateway.statuses, [RunStatus.WAITING, RunStatus.SUCCEEDED]);
     assert.deepEqual(shards, ['3 true', '3 false']);
@@ -96,16 +102,16 @@ describe('gateways that wait for runs', () => {
 
   test('a gateway that started and watches a run hears each rest once', () => {
     const runId = newRunId(OWN_SHARD);
-    watchers.startedBy(runId, gateway);
-    watchers.watch(runId, gateway);
+    watchers.startedBy(runId, 'org_a', gateway);
+    watchers.watch(runId, 'org_a', gateway);
     watchers.committed(null, as(runs.succeeded, runId));
     assert.equal(gateway.told.length, 1);
   });
 
   test('whoever stopped watching, or is gone, hears nothing', () => {
     const [first, second] = [newRunId(OWN_SHARD), newRunId(OWN_SHARD)];
-    watchers.watch(first, gateway);
-    watchers.watch(second, gateway);
+    watchers.watch(first, 'org_a', gateway);
+    watchers.watch(second, 'org_a', gateway);
     watchers.unwatch(first, gateway);
     watchers.committed(null, as(runs.succeeded, first));
     watchers.gone(gateway);
@@ -116,7 +122,7 @@ describe('gateways that wait for runs', () => {
 
   test('a run that another node changed is read and told when it rests', async () => {
     const runId = newRunId(FOREIGN_SHARD);
-    watchers.watch(runId, gateway);
+    watchers.watch(runId, 'org_a', gateway);
     rows.set(runId, as(runs.succeeded, runId));
     watchers.changedElsewhere([runId, newRunId(FOREIGN_SHARD)]);
     await until('it is told', () => gateway.told.length === 1);
@@ -128,7 +134,7 @@ describe('gateways that wait for runs', () => {
 
   test('a change that comes while the row is being read is not missed', async () => {
     const runId = newRunId(FOREIGN_SHARD);
-    watchers.watch(runId, gateway);
+    watchers.watch(runId, 'org_a', gateway);
     rows.set(runId, as(runs.queued, runId));
     held = true;
     watchers.changedElsewhere([runId]);
@@ -142,9 +148,9 @@ describe('gateways that wait for runs', () => {
 
   test('the poll reaches every watched run of other nodes, and none of this one', async () => {
     const foreign = Array.from({ length: 600 }, () => newRunId(FOREIGN_SHARD));
-    watchers.watch(newRunId(OWN_SHARD), gateway);
+    watchers.watch(newRunId(OWN_SHARD), 'org_a', gateway);
     for (const runId of foreign) {
-      watchers.watch(runId, gateway);
+      watchers.watch(runId, 'org_a', gateway);
       rows.set(runId, as(runs.running, runId));
     }
     for (let poll = 0; poll < 3; poll++) {
@@ -160,8 +166,8 @@ describe('gateways that wait for runs', () => {
   test('a gateway that watches step by step hears of every change, of a burst the first and the last', () => {
     const runId = newRunId(OWN_SHARD);
     const other = new Gateway();
-    watchers.watch(runId, gateway, true);
-    watchers.watch(runId, other);
+    watchers.watch(runId, 'org_a', gateway, true);
+    watchers.watch(runId, 'org_a', other);
     const told = () => gateway.told.map((view) => view.revision);
     for (const revision of [1, 2, 3]) watchers.committed(null, { ...as(runs.running, runId), revision });
     assert.deepEqual(told(), [1]);
@@ -180,7 +186,7 @@ describe('gateways that wait for runs', () => {
 
   test("a long run's views are told less often", () => {
     const runId = newRunId(OWN_SHARD);
-    watchers.watch(runId, gateway, true);
+    watchers.watch(runId, 'org_a', gateway, true);
     const steps = Array.from({ length: 5_000 }, () => step);
     for (const revision of [1, 2]) watchers.committed(null, { ...as(runs.running, runId), revision, steps });
     clock.forward(999);
@@ -192,9 +198,9 @@ describe('gateways that wait for runs', () => {
   test('the owner of a run is told that somebody watches its steps, again and again until nobody does', async () => {
     const runId = newRunId(FOREIGN_SHARD);
     rows.set(runId, as(runs.running, runId));
-    watchers.watch(newRunId(OWN_SHARD), gateway, true);
-    watchers.watch(newRunId(FOREIGN_SHARD), gateway);
-    watchers.watch(runId, gateway, true);
+    watchers.watch(newRunId(OWN_SHARD), 'org_a', gateway, true);
+    watchers.watch(newRunId(FOREIGN_SHARD), 'org_a', gateway);
+    watchers.watch(runId, 'org_a', gateway, true);
     watchers.tellStepwise();
     assert.deepEqual(watched, [[runId], [runId]]);
     watchers.changedElsewhere([runId]);
@@ -203,5 +209,33 @@ describe('gateways that wait for runs', () => {
     watchers.unwatch(runId, gateway);
     watchers.tellStepwise();
     assert.equal(watched.length, 2);
+  });
+
+  test('an organization watches no more runs than its share, and is told; others watch on', () => {
+    const limited = watchersWith({ placesMax: 100, perOrganizationMax: 10 });
+    const mine = Array.from({ length: 10 }, () => newRunId(OWN_SHARD));
+    for (const runId of mine) limited.watch(runId, 'org_a', gateway);
+    assert.throws(() => limited.watch(newRunId(OWN_SHARD), 'org_a', gateway), {
+      code: 'rate_limited',
+      facts: { share: 'organization', limit: '10' },
+    });
+    const theirs = newRunId(OWN_SHARD);
+    limited.watch(theirs, 'org_b', gateway);
+    limited.committed(null, as(runs.succeeded, theirs));
+    assert.deepEqual(
+      gateway.told.map(({ runId }) => runId),
+      [theirs],
+    );
+    // Whatever has finished, is watched no more or was watched by a gateway that is gone takes no place.
+    for (const runId of mine.slice(0, 5)) limited.committed(null, as(runs.succeeded, runId));
+    limited.unwatch(mine[5] ?? '', gateway);
+    limited.gone(gateway);
+    for (let i = 0; i < 10; i++) limited.watch(newRunId(OWN_SHARD), 'org_a', gateway);
+  });
+
+  test('whoever asks for a run of another organization does not end its watch', () => {
+    const runId = newRunId(OWN_SHARD);
+    assert.equal(watchers.watch(runId, 'org_a', gateway), true);
+    assert.equal(watchers.watch(runId, 'org_b', gateway), false);
   });
 });

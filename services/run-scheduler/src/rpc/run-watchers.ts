@@ -1,7 +1,11 @@
-// Which gateways wait for which runs. A gateway that started a run hears of its next rest (waiting or finished);
-// one that watches hears until it stops watching, of every rest or, step by step, of every change.
+// Which gateways wait for which runs. A gateway that started a run somebody waits for hears of its next rest (waiting or
+// finished); one that watches hears until it stops watching, of every rest or, step by step, of every change. Each
+// organization has a share of the runs that may be watched.
 import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
+import { Shares, type SharesOptions } from '@methods/base/shares';
+import { overShare } from '@methods/errors/over-share';
+import { ServiceError } from '@methods/errors/service-error';
 import { isFinished, type Run } from '../run/run.ts';
 import { Pace } from './pace.ts';
 import { type RunViewMessage, runView } from './run-message.ts';
@@ -10,15 +14,16 @@ export interface ViewReceiver {
   push(view: RunViewMessage): void;
 }
 
+/** `once`: told when the run rests; `always`: of every rest; `stepwise`: of every change, at a bounded pace. */
+type Wish = 'once' | 'always' | 'stepwise';
+
 interface Watched {
-  /** Told once, when the run rests. */
-  readonly once: Set<ViewReceiver>;
-  readonly always: Set<ViewReceiver>;
-  /** Told of every change, at a bounded pace. */
-  readonly stepwise: Set<ViewReceiver>;
+  readonly wishes: Map<ViewReceiver, Wish>;
+  readonly leave: () => void;
 }
 
-const WATCHED_MAX = 200_000;
+/** A watched run takes less than 500 bytes. */
+const PLACES = { placesMax: 100_000, perOrganizationMax: 20_000 };
 const POLL_MAX = 256;
 const STEPWISE_TOLD_MAX = 1_000;
 // A view is as long as the run has steps: a long one is shown less often.
@@ -27,6 +32,7 @@ const PUSH_EVERY_MS_PER_STEP = 0.2;
 
 export class RunWatchers {
   private readonly watched = new Map<string, Watched>();
+  private readonly places: Shares;
   private readonly shards = new Map<number, number>();
   /** Runs whose row is being read; true: it changed since, and one more look is needed. */
   private readonly behind = new Map<string, boolean>();
@@ -42,30 +48,36 @@ export class RunWatchers {
       readonly shardWatched: (shard: number, watched: boolean) => void;
       /** These runs of other nodes are watched here step by step; told again while they are. */
       readonly stepsWatched: (runIds: readonly string[]) => void;
+      /** Runs that may be watched; default 100,000, 20,000 of one organization. */
+      readonly places?: SharesOptions;
     },
   ) {
+    this.places = new Shares(options.places ?? PLACES);
     this.pace = new Pace(options.clock);
   }
 
-  startedBy(runId: string, receiver: ViewReceiver): void {
-    this.entry(runId)?.once.add(receiver);
+  /** Beyond its organization's share the run is not watched: its gateway finds out when it asks the next time. */
+  startedBy(runId: string, orgId: string, receiver: ViewReceiver): void {
+    const entry = this.entry(runId, orgId);
+    if (entry instanceof ServiceError) return;
+    if (!entry.wishes.has(receiver)) entry.wishes.set(receiver, 'once');
   }
 
-  watch(runId: string, receiver: ViewReceiver, steps = false): void {
-    const entry = this.entry(runId);
-    if (entry === null) return;
-    entry.always.add(receiver);
-    if (!steps) return;
-    entry.stepwise.add(receiver);
-    if (this.isForeign(runId)) this.options.stepsWatched([runId]);
+  /** False: this receiver watches the run already. @throws rate_limited, unavailable where no more may be watched */
+  watch(runId: string, orgId: string, receiver: ViewReceiver, steps = false): boolean {
+    const entry = this.entry(runId, orgId);
+    if (entry instanceof ServiceError) throw entry;
+    const isNew = !entry.wishes.has(receiver);
+    if (steps) entry.wishes.set(receiver, 'stepwise');
+    else if (entry.wishes.get(receiver) !== 'stepwise') entry.wishes.set(receiver, 'always');
+    if (steps && this.isForeign(runId)) this.options.stepsWatched([runId]);
+    return isNew;
   }
 
   unwatch(runId: string, receiver: ViewReceiver): void {
     const entry = this.watched.get(runId);
     if (entry === undefined) return;
-    entry.always.delete(receiver);
-    entry.once.delete(receiver);
-    entry.stepwise.delete(receiver);
+    entry.wishes.delete(receiver);
     this.removeIfUnused(runId, entry);
   }
 
@@ -81,7 +93,7 @@ export class RunWatchers {
     if (isAtRest(after)) {
       this.pace.forget(runId);
       this.tell(after);
-    } else if (entry.stepwise.size > 0) {
+    } else if (isStepwise(entry)) {
       const everyMs = Math.max(PUSH_EVERY_MS, after.steps.length * PUSH_EVERY_MS_PER_STEP);
       this.pace.run(runId, everyMs, () => this.tell(after));
     }
@@ -92,7 +104,7 @@ export class RunWatchers {
     for (const runId of runIds) {
       const entry = this.watched.get(runId);
       if (entry === undefined) continue;
-      if (entry.stepwise.size > 0) this.pace.run(runId, PUSH_EVERY_MS, () => this.catchUp(runId));
+      if (isStepwise(entry)) this.pace.run(runId, PUSH_EVERY_MS, () => this.catchUp(runId));
       else this.catchUp(runId);
     }
   }
@@ -120,16 +132,12 @@ export class RunWatchers {
     const entry = this.watched.get(runId);
     if (entry === undefined) return;
     const view = runView(run);
-    if (!isAtRest(run)) {
-      for (const receiver of entry.stepwise) receiver.push(view);
-      return;
-    }
-    for (const receiver of new Set([...entry.once, ...entry.always])) receiver.push(view);
-    // A waiting run must hold no memory here; whoever wants its next rest watches.
-    entry.once.clear();
-    if (run.status !== 'waiting') {
-      entry.always.clear();
-      entry.stepwise.clear();
+    const rests = isAtRest(run);
+    const finished = isFinished(run);
+    for (const [receiver, wish] of [...entry.wishes]) {
+      if (rests || wish === 'stepwise') receiver.push(view);
+      // A waiting run must hold no memory here; whoever wants its next rest watches.
+      if (finished || (rests && wish === 'once')) entry.wishes.delete(receiver);
     }
     this.removeIfUnused(runId, entry);
   }
@@ -150,9 +158,9 @@ export class RunWatchers {
   /** Their owners tell of every change only while they hear that somebody watches. */
   tellStepwise(): void {
     const runIds: string[] = [];
-    for (const [runId, { stepwise }] of this.watched) {
+    for (const [runId, entry] of this.watched) {
       if (runIds.length === STEPWISE_TOLD_MAX) break;
-      if (stepwise.size > 0 && this.isForeign(runId)) runIds.push(runId);
+      if (isStepwise(entry) && this.isForeign(runId)) runIds.push(runId);
     }
     if (runIds.length > 0) this.options.stepsWatched(runIds);
   }
@@ -163,7 +171,8 @@ export class RunWatchers {
   }
 
   private isWatchedStepwise(runId: string): boolean {
-    return (this.watched.get(runId)?.stepwise.size ?? 0) > 0;
+    const entry = this.watched.get(runId);
+    return entry !== undefined && isStepwise(entry);
   }
 
   /** To the end, so that the next poll begins with others. */
@@ -174,19 +183,20 @@ export class RunWatchers {
     this.watched.set(runId, entry);
   }
 
-  private entry(runId: string): Watched | null {
+  private entry(runId: string, orgId: string): Watched | ServiceError {
     const known = this.watched.get(runId);
     if (known !== undefined) return known;
-    if (this.watched.size >= WATCHED_MAX) return null;
-    const entry = { once: new Set<ViewReceiver>(), always: new Set<ViewReceiver>(), stepwise: new Set<ViewReceiver>() };
+    const place = this.places.take(orgId);
+    if (!place.ok) return overShare('watched runs', place);
+    const entry = { wishes: new Map<ViewReceiver, Wish>(), leave: place.leave };
     this.watched.set(runId, entry);
     this.countShard(runId, 1);
     return entry;
   }
 
   private removeIfUnused(runId: string, entry: Watched): void {
-    if (entry.once.size > 0 || entry.always.size > 0) return;
-    this.watched.delete(runId);
+    if (entry.wishes.size > 0 || !this.watched.delete(runId)) return;
+    entry.leave();
     this.pace.forget(runId);
     this.countShard(runId, -1);
   }
@@ -199,6 +209,11 @@ export class RunWatchers {
     else this.shards.set(shard, before + by);
     if (before === 0 || before + by === 0) this.options.shardWatched(shard, before === 0);
   }
+}
+
+function isStepwise({ wishes }: Watched): boolean {
+  for (const wish of wishes.values()) if (wish === 'stepwise') return true;
+  return false;
 }
 
 function isAtRest(run: Run): boolean {

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '@methods/base/clock';
+import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
+import { RunWaiters } from './run-waiters.ts';
+
+const caller = (id: string) => ({ id, gone: false, onGone: () => () => {} });
+
+test('an organization has so many waiting requests, and what it holds keeps nobody else from waiting', () => {
+  const waiters = new RunWaiters(systemClock, () => {}, { placesMax: 40, perOrganizationMax: 10 });
+  const leaves = Array.from({ length: 10 }, (_, i) => waiters.enter('org_a', caller(`key_${i}`)));
+  assert.throws(() => waiters.enter('org_a', caller('key_11')), {
+    code: 'rate_limited',
+    facts: { share: 'organization', limit: '10' },
+  });
+  for (const orgId of ['org_b', 'org_c', 'org_d']) waiters.enter(orgId, caller('key'));
+  leaves[0]?.();
+  waiters.enter('org_a', caller('key_11'));
+});
+
+test('only a start that somebody waits for is watched, and no longer than the wait', async () => {
+  await using gateway = await gatewayFixture();
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  const start = { method: gateway.methodId, inputs: { name: 'Ada' } };
+  await gateway.ask('POST', '/v1/runs', start);
+  await gateway.ask('POST', '/v1/runs?wait_ms=20', start);
+  const starts = node.received.filter(({ item }) => item.case === 'start');
+  assert.deepEqual(
+    starts.map(({ unwatched }) => unwatched),
+    [true, false],
+  );
+  await until(() => node.count('unwatch') === 1);
+});
+
+test('a run that ended its wait by finishing costs the node no word more', async () => {
+  await using gateway = await gatewayFixture();
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  node.onStarted = ({ runId }) => {
+    node.push(gateway.book.succeed(runId, '{}'));
+  };
+  const start = { method: gateway.methodId, inputs: { name: 'Ada' } };
+  const { body } = await gateway.ask('POST', '/v1/runs?wait_ms=10000', start);
+  assert.equal(body.status, 'succeeded');
+  assert.deepEqual(
+    node.received.map(({ item }) => item.case),
+    ['start'],
+  );
+});
