@@ -19,6 +19,7 @@ test('what is not set has its default', () => {
     runSchedulerAddresses: ['one:7002', 'two:7002'],
     natsUrl: null,
     rateLimitPerKey: 200,
+    rateLimitPerOrganization: 1_000,
     webhooks: { allowPrivate: false, ports: [] },
     logLevel: 'info',
     trustProxy: null,

@@ -38,6 +38,8 @@ const Environment = Type.Object({
   NATS_URL: Type.Optional(SecretText({ pattern: '^(nats|tls)://' })),
   /** Requests a second and key; bursts of twice as many. 0: no limit, nor one of sign-ins and bad credentials. */
   RATE_LIMIT_PER_KEY: Type.Integer({ minimum: 0, default: 200 }),
+  /** Requests a second of all callers of one organization, at each gateway; bursts of twice as many. 0: no limit. */
+  RATE_LIMIT_PER_ORGANIZATION: Type.Integer({ minimum: 0, default: 1_000 }),
   /** Ports that webhook URLs may use besides 443, separated by commas. */
   WEBHOOK_PORTS: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}(,[0-9]{1,5})*$' })),
   /** Allows webhooks by plain http and to addresses that are not public: for a single machine only. */
@@ -72,6 +74,7 @@ export interface Config {
   readonly natsUrl: Secret | null;
   /** Requests a second; 0 is no limit, nor one of what an address may try. */
   readonly rateLimitPerKey: number;
+  readonly rateLimitPerOrganization: number;
   readonly webhooks: WebhookUrlPolicy;
   readonly logLevel: LogLevel;
   readonly trustProxy: string | null;
@@ -90,6 +93,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     runSchedulerAddresses: [...new Set(environment.RUN_SCHEDULER_URLS.split(','))],
     natsUrl: environment.NATS_URL ?? null,
     rateLimitPerKey: environment.RATE_LIMIT_PER_KEY,
+    rateLimitPerOrganization: environment.RATE_LIMIT_PER_ORGANIZATION,
     webhooks: {
       allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS,
       ports: environment.WEBHOOK_PORTS?.split(',').map(Number) ?? [],

@@ -10,7 +10,7 @@ import { addDrain } from './plugins/drain.ts';
 import { addErrorReply, replyToClientError, replyToFrameworkError } from './plugins/error-reply.ts';
 import { addJsonBody, BODY_BYTES_MAX } from './plugins/json-body.ts';
 import { addOpenApi } from './plugins/openapi.ts';
-import { rateLimit } from './plugins/rate-limit.ts';
+import { RateLimit } from './plugins/rate-limit.ts';
 import { RefusedCredentials } from './plugins/refused-credentials.ts';
 import { addRequestGate } from './plugins/request-gate.ts';
 import { requestId } from './plugins/request-id.ts';
@@ -42,6 +42,8 @@ export interface ServerParts
   readonly publicUrl: string | null;
   /** Requests a second and key; 0 is no limit, nor one of what an address may try. */
   readonly rateLimitPerKey: number;
+  /** Requests a second of all of an organization's callers; 0 is no limit. */
+  readonly rateLimitPerOrganization: number;
   /** Addresses whose X-Forwarded headers are believed, separated by commas. */
   readonly trustProxy: string | null;
   /** True once the process is stopping. */
@@ -94,7 +96,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
 
   const callers = {
     findCaller: callerFinder(parts),
-    limit: rateLimit(parts.rateLimitPerKey, parts.clock),
+    limit: new RateLimit(parts),
     refusedCredentials: parts.rateLimitPerKey === 0 ? null : new RefusedCredentials(parts.clock),
     mcpUrl: parts.mcpUrl,
   };

@@ -49,6 +49,7 @@ export async function cliGateway(options: CliGatewayOptions): Promise<CliGateway
       runSchedulerAddresses: ['127.0.0.1:1'],
       natsUrl: null,
       rateLimitPerKey: 0,
+      rateLimitPerOrganization: 0,
       webhooks: { allowPrivate: false, ports: [] },
       logLevel: 'info',
       trustProxy: null,

@@ -122,6 +122,7 @@ export class LocalStack {
         NATS_URL: natsUrl,
         LOG_LEVEL: common.LOG_LEVEL,
         RATE_LIMIT_PER_KEY: process.env.RATE_LIMIT_PER_KEY ?? '0',
+        RATE_LIMIT_PER_ORGANIZATION: process.env.RATE_LIMIT_PER_ORGANIZATION ?? '0',
         ALLOW_PRIVATE_WEBHOOKS: '1',
       });
     }

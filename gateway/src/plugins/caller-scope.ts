@@ -5,15 +5,14 @@ import { challengeOf } from '../callers/challenge.ts';
 import type { GuardedSurface } from '../callers/surface.ts';
 import { addCaller, type FindCaller } from './caller.ts';
 import { addAccess } from './caller-access.ts';
-import { addRateLimit } from './rate-limit.ts';
+import { addRateLimit, type RateLimit } from './rate-limit.ts';
 import type { RefusedCredentials } from './refused-credentials.ts';
 import { addSlowBody } from './slow-body.ts';
-import type { TokenBuckets } from './token-bucket.ts';
 
 export interface CallerScopeParts {
   readonly findCaller: FindCaller;
-  /** Null: no limit. */
-  readonly limit: TokenBuckets | null;
+  /** Of all surfaces together; null: no limit. */
+  readonly limit: RateLimit | null;
   /** Of all surfaces together; null: no limit. */
   readonly refusedCredentials: RefusedCredentials | null;
   readonly mcpUrl: string | null;

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newRunId } from '@methods/base/ids';
+import { systemClock } from '@methods/base/clock';
+import { newId, newRunId } from '@methods/base/ids';
 import { gatewayFixture } from '../testing/gateway-fixture.ts';
 import { TokenBuckets } from './token-bucket.ts';
+
+/** Nothing is filled up again, however slow the machine. */
+const STOPPED = { ...systemClock, monotonicMs: () => 0 };
 
 test('a bucket allows its burst, then its rate', () => {
   let nowMs = 0;
@@ -48,4 +52,28 @@ test('a key beyond its burst gets 429 with Retry-After, another key does not', a
   assert.ok(Number(refused?.headers.get('retry-after')) >= 1);
   const other = gateway.registry.key(gateway.orgId).key;
   assert.equal((await gateway.ask('GET', path, undefined, { authorization: `Bearer ${other}` })).status, 404);
+});
+
+test('keys of one organization share its rate, and another organization has its own', async () => {
+  await using gateway = await gatewayFixture({ rateLimitPerKey: 2, rateLimitPerOrganization: 3, clock: STOPPED });
+  const path = `/v1/runs/${newRunId(1)}`;
+  const ask = (key: string) => gateway.ask('GET', path, undefined, { authorization: `Bearer ${key}` });
+  const [one, two] = [gateway.apiKey.key, gateway.registry.key(gateway.orgId).key];
+  const replies = [];
+  for (const key of [one, one, one, one, two, two, two]) replies.push(await ask(key));
+  assert.deepEqual(
+    replies.map(({ status, headers }) => [status, headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]),
+    [
+      [404, '4', '3'],
+      [404, '4', '2'],
+      [404, '4', '1'],
+      [404, '4', '0'],
+      [404, '6', '1'],
+      [404, '6', '0'],
+      [429, '6', '0'],
+    ],
+  );
+  assert.deepEqual([replies.at(-1)?.body.error, replies.at(-1)?.body.share], ['rate_limited', 'organization']);
+  const stranger = await ask(gateway.registry.key(newId('org')).key);
+  assert.deepEqual([stranger.status, stranger.headers.get('ratelimit-remaining')], [404, '3']);
 });

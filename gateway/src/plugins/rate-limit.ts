@@ -1,24 +1,64 @@
-// Refuses a caller's requests beyond its rate before anything is done for them, and tells in headers what is left.
-import { callerId } from '@methods/auth/caller';
+// Refuses requests beyond the rate of their key, person or upload, and beyond that of their organization, before anything
+// is done for them, and tells in headers what is left.
+import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from './caller.ts';
-import { TokenBuckets } from './token-bucket.ts';
+import { type BucketState, TokenBuckets } from './token-bucket.ts';
 
-/** One limit for all surfaces: a caller's requests count together. Null for no limit. */
-export function rateLimit(perSecond: number, clock: Clock): TokenBuckets | null {
+export interface RateLimitOptions {
+  /** Requests a second; 0 is no limit. */
+  readonly rateLimitPerKey: number;
+  readonly rateLimitPerOrganization: number;
+  readonly clock: Clock;
+}
+
+interface Taken extends BucketState {
+  readonly burst: number;
+  readonly share: 'key' | 'organization';
+}
+
+/** One for all surfaces: a caller's requests count together. */
+export class RateLimit {
+  private readonly keys: TokenBuckets | null;
+  private readonly organizations: TokenBuckets | null;
+
+  constructor({ rateLimitPerKey, rateLimitPerOrganization, clock }: RateLimitOptions) {
+    this.keys = bucketsOf(rateLimitPerKey, clock);
+    this.organizations = bucketsOf(rateLimitPerOrganization, clock);
+  }
+
+  /** What the headers tell: the bucket that refuses, else the one with less left. Null: there is no limit. */
+  take(caller: Caller): Taken | null {
+    const ofKey = taken('key', this.keys, callerId(caller));
+    // What one key is refused costs the others of its organization nothing.
+    if (ofKey?.allowed === false) return ofKey;
+    const ofOrganization = taken('organization', this.organizations, caller.orgId);
+    if (ofKey === null || ofOrganization === null) return ofKey ?? ofOrganization;
+    return ofOrganization.allowed && ofKey.remaining <= ofOrganization.remaining ? ofKey : ofOrganization;
+  }
+}
+
+function bucketsOf(perSecond: number, clock: Clock): TokenBuckets | null {
   return perSecond === 0 ? null : new TokenBuckets({ clock, perSecond, burst: 2 * perSecond });
 }
 
-/** Routes of `scope`, which has callers: each key, person or upload has its own bucket. */
-export function addRateLimit(scope: FastifyInstance, buckets: TokenBuckets | null): void {
-  if (buckets === null) return;
+function taken(share: Taken['share'], buckets: TokenBuckets | null, key: string): Taken | null {
+  return buckets && { ...buckets.take(key), burst: buckets.burst, share };
+}
+
+/** Routes of `scope`, which has callers. */
+export function addRateLimit(scope: FastifyInstance, limit: RateLimit | null): void {
+  if (limit === null) return;
   scope.addHook('onRequest', (request, reply, done) => {
-    const { allowed, remaining, waitMs, fullMs } = buckets.take(callerId(callerOf(request)));
-    reply.header('ratelimit-limit', buckets.burst);
+    const state = limit.take(callerOf(request));
+    if (state === null) return done();
+    const { allowed, remaining, waitMs, fullMs, burst, share } = state;
+    reply.header('ratelimit-limit', burst);
     reply.header('ratelimit-remaining', remaining);
     reply.header('ratelimit-reset', Math.ceil(fullMs / 1_000));
-    done(allowed ? undefined : new ServiceError('rate_limited', undefined, { retryAfterMs: waitMs }));
+    if (allowed) return done();
+    done(new ServiceError('rate_limited', undefined, { retryAfterMs: waitMs, facts: { share } }));
   });
 }

@@ -64,7 +64,7 @@ test('without an issuer there are service keys and no people, and sign-in says w
   assert.equal((await gateway.ask('GET', '/v1/runs/run_x', undefined, token)).status, 401);
 });
 
-test('sign-ins of one address are limited, other addresses and routes are not', async () => {
+test('sign-ins of one address are limited; other addresses, other routes and signing out are not', async () => {
   const parts = { publicUrl: PUBLIC_URL, issuer: ISSUER, rateLimitPerKey: 1_000, trustProxy: '127.0.0.1' };
   await using gateway = await gatewayFixture(parts);
   const login = async (ip: string) =>
@@ -74,6 +74,8 @@ test('sign-ins of one address are limited, other addresses and routes are not', 
   assert.equal(statuses[0], 400);
   assert.equal(statuses.at(-1), 429);
   assert.equal(await login('192.0.2.2'), 400);
+  const there = { 'x-forwarded-for': '192.0.2.1', origin: PUBLIC_URL };
+  for (let n = 0; n < 40; n++) assert.equal((await gateway.ask('POST', '/auth/logout', undefined, there)).status, 204);
 });
 
 test('the uses of a key are told to the registry, refused ones are none', async () => {

@@ -66,6 +66,7 @@ export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions 
       runSchedulerAddresses: runSchedulerAddresses ?? ['127.0.0.1:1'],
       natsUrl: natsUrl === undefined ? null : new Secret(natsUrl),
       rateLimitPerKey: 0,
+      rateLimitPerOrganization: 0,
       webhooks: { allowPrivate: false, ports: [] },
       logLevel: 'info',
       trustProxy: null,

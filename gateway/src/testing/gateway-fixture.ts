@@ -107,6 +107,7 @@ export async function gatewayFixture({
     logger,
     webhooks: { allowPrivate: false, ports: [] },
     rateLimitPerKey: 0,
+    rateLimitPerOrganization: 0,
     trustProxy: null,
     stopping: () => fixture.stopping,
     ...settings,

@@ -30,12 +30,15 @@ export async function addAuthRoutes(app: FastifyInstance, parts: AuthParts): Pro
   await app.register(async (scope) => {
     await scope.register(fastifyCookie);
     addAuthPages(scope);
-    addAddressLimit(scope, parts);
     if (signIn === null || publicUrl === null) return addNoSignIn(scope);
     const routes = { accounts, signIn, publicUrl };
-    addLogin(scope, routes);
-    addCallback(scope, routes);
+    // Whoever signs in too often from an address must not keep the others there from signing out.
     addLogout(scope, routes);
+    await scope.register(async (signIns) => {
+      addAddressLimit(signIns, parts);
+      addLogin(signIns, routes);
+      addCallback(signIns, routes);
+    });
   });
 }
 
