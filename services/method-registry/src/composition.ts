@@ -20,7 +20,9 @@ import { RegistryChanges } from './bus/registry-changes.ts';
 import type { Config } from './config.ts';
 import { SecretsKeyCheck } from './key/secrets-key-check.ts';
 import { sealedWebhookSecrets, WebhookSecrets } from './key/webhook-secrets.ts';
+import { SourceThreads } from './method/source-threads.ts';
 import { AccountRpcs } from './rpc/account-service.ts';
+import { KnownSources } from './rpc/known-sources.ts';
 import { MethodRegistryRpcs } from './rpc/method-registry-service.ts';
 import {
   accountRequestSizes,
@@ -92,6 +94,7 @@ export function composeMethodRegistry(config: Config, logger: Logger): MethodReg
     database,
     parts.resolve(SecretsKeyCheck),
     bus,
+    parts.resolve(SourceThreads),
     parts.resolve(Builds),
     parts.resolve(AbandonedUploads),
     server,
@@ -129,6 +132,8 @@ function child(
   parts.registerSingleton(BuildStore, PostgresBuildStore);
   parts.registerSingleton(LocalRunStore, PostgresLocalRunStore);
   parts.registerInstance(Blobs, openBlobs(config.blobs, database.sql));
+  parts.registerInstance(SourceThreads, new SourceThreads());
+  parts.registerSingleton(KnownSources);
   parts.registerInstance(RecordingCompiler, processCompiler());
   parts.registerInstance(
     AbandonedUploads,

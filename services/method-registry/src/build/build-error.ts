@@ -15,6 +15,10 @@ export function buildError(compiled: Exclude<Compiled, { kind: 'drafted' }>): st
   switch (compiled.kind) {
     case 'refused':
       return REFUSED[compiled.code] ?? 'No valid draft could be made of the recording.';
+    case 'draft_too_large':
+      return 'The draft of the recording would be larger than 256 KiB: record fewer pages.';
+    case 'incomplete':
+      return 'The recording is not whole any more: upload it again.';
     case 'too_much_memory':
       return 'Compiling the recording takes too much memory: record fewer pages.';
     case 'too_long':
@@ -25,5 +29,3 @@ export function buildError(compiled: Exclude<Compiled, { kind: 'drafted' }>): st
 }
 
 export const NO_RESULT = 'The recording could not be compiled: several tries ended without a result.';
-export const PART_MISSING = 'The recording is not whole any more: upload it again.';
-export const DRAFT_TOO_LARGE = 'The draft of the recording would be larger than 256 KiB: record fewer pages.';

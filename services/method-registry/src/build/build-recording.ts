@@ -1,12 +1,11 @@
 // One build: a recording's bytes in, a draft that can be saved or the sentence why there is none out.
 import { BlobError, type BlobStore } from '@methods/blobs/blob-store';
-import { ServiceError } from '@methods/errors/service-error';
-import { type MethodSource, readMethodSource } from '../method/method-source.ts';
+import { type MethodSource, methodSource } from '../method/method-source.ts';
 import type { ClaimedBuild } from '../store/build-store.ts';
 import type { UploadStore } from '../store/upload-store.ts';
 import type { Upload } from '../upload/upload.ts';
-import { buildError, DRAFT_TOO_LARGE, PART_MISSING } from './build-error.ts';
-import type { RecordingCompiler } from './recording-compiler.ts';
+import { buildError } from './build-error.ts';
+import type { Compiled, RecordingCompiler } from './recording-compiler.ts';
 
 export interface BuildParts {
   readonly uploads: UploadStore;
@@ -21,38 +20,20 @@ export type Built =
 /** @throws BlobError or ServiceError unavailable: to be tried again. Aborted: the signal's reason. */
 export async function buildRecording(build: ClaimedBuild, parts: BuildParts, signal: AbortSignal): Promise<Built> {
   const upload = await parts.uploads.find(build.orgId, build.uploadId);
-  const bytes = await recordingBytes(upload, parts);
-  if (bytes === null) return { kind: 'failed', error: PART_MISSING };
-  const compiled = await parts.compiler.compile({ bytes, name: upload.displayName }, signal);
+  const compiled = await compile(upload, parts, signal);
   if (compiled.kind !== 'drafted') return { kind: 'failed', error: buildError(compiled) };
-  try {
-    // A draft calls no other method.
-    const draft = readMethodSource(Buffer.from(compiled.source), { callees: new Map(), pins: {} });
-    return { kind: 'draft', draft, reason: `Draft of the recording ${upload.fileName}` };
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const isTooLarge = error.code === 'too_large';
-    return {
-      kind: 'failed',
-      error: isTooLarge ? DRAFT_TOO_LARGE : buildError({ kind: 'refused', code: 'draft_invalid' }),
-    };
-  }
+  const draft = methodSource(Buffer.from(compiled.source), compiled.verdict);
+  return { kind: 'draft', draft, reason: `Draft of the recording ${upload.fileName}` };
 }
 
-/** Null where a part is gone: no try will find it. */
-async function recordingBytes(upload: Upload, { uploads, blobs }: BuildParts): Promise<Uint8Array | null> {
-  const { orgId, uploadId, blobId, sizeBytes } = upload;
-  const bytes = new Uint8Array(sizeBytes);
-  let filled = 0;
+async function compile(upload: Upload, { uploads, blobs, compiler }: BuildParts, signal: AbortSignal) {
+  const { orgId, uploadId, blobId, sizeBytes, displayName } = upload;
+  const parts = blobs.read({ orgId, blobId }, await uploads.partNames(orgId, uploadId));
   try {
-    for await (const part of blobs.read({ orgId, blobId }, await uploads.partNames(orgId, uploadId))) {
-      if (filled + part.length > sizeBytes) return null;
-      bytes.set(part, filled);
-      filled += part.length;
-    }
+    return await compiler.compile({ parts, sizeBytes, name: displayName }, signal);
   } catch (error) {
-    if (error instanceof BlobError && error.code === 'missing') return null;
+    // No try will find it.
+    if (error instanceof BlobError && error.code === 'missing') return { kind: 'incomplete' } satisfies Compiled;
     throw error;
   }
-  return filled === sizeBytes ? bytes : null;
 }

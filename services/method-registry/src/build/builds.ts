@@ -1,9 +1,10 @@
-// Works off the builds that are due, one at a time: they are rare, and each takes a core while it lasts.
+// Works off the builds that are due, a few at once, each in a process of its own. Organizations take turns.
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
 import { BUILD_TRIES_MAX, type BuildStore, type ClaimedBuild } from '../store/build-store.ts';
 import { NO_RESULT } from './build-error.ts';
+import { BuildPlaces } from './build-places.ts';
 import { type BuildParts, type Built, buildRecording } from './build-recording.ts';
 
 /** Renewed while the build goes on, however slowly its recording is read: one that runs out is of a process that died. */
@@ -24,8 +25,10 @@ export interface BuildsOptions extends BuildParts {
 
 export class Builds implements Stoppable {
   private readonly stopping = new AbortController();
-  private working: Promise<void> | null = null;
-  /** Something became due while the last claim was under way. */
+  private readonly places = new BuildPlaces();
+  private readonly underWay = new Set<Promise<void>>();
+  private claiming: Promise<void> | null = null;
+  /** Something became due, or a place free, while the last claim was under way. */
   private woken = false;
   private poll: Timer | null = null;
 
@@ -38,35 +41,50 @@ export class Builds implements Stoppable {
   /** Looks for due builds now. Call it after a build was queued. */
   wake(): void {
     this.woken = true;
-    if (this.working !== null || this.stopping.signal.aborted) return;
+    if (this.claiming !== null || this.stopping.signal.aborted) return;
     this.poll?.cancel();
-    this.working = this.work().finally(() => {
-      this.working = null;
+    this.claiming = this.claim().finally(() => {
+      this.claiming = null;
       if (this.stopping.signal.aborted) return;
       if (this.woken) this.wake();
       else this.poll = (this.options.clock ?? systemClock).after(POLL_MS, () => this.wake());
     });
   }
 
-  /** A build under way is given back: another registry, or the next one here, begins it anew. */
+  /** Builds under way are given back: another registry, or the next one here, begins them anew. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the registry stops'));
     this.poll?.cancel();
-    await this.working;
+    await this.claiming;
+    await Promise.all(this.underWay);
   }
 
-  private async work(): Promise<void> {
-    const { store, logger } = this.options;
+  /** Begins builds while there are both due ones and places for them. */
+  private async claim(): Promise<void> {
+    const { store, logger, leaseMs = LEASE_MS } = this.options;
     try {
       while (!this.stopping.signal.aborted) {
         this.woken = false;
-        const build = await store.claim(this.options.leaseMs ?? LEASE_MS);
+        if (this.places.isFull) return;
+        const build = await store.claim(this.places.terms(leaseMs));
         if (build === null) return;
-        await this.build(build);
+        this.begin(build);
       }
     } catch (error) {
       logger.warn({ error }, 'builds wait for the database');
     }
+  }
+
+  private begin(claimed: ClaimedBuild): void {
+    this.places.take(claimed);
+    const building = this.build(claimed)
+      .catch((error) => this.options.logger.warn({ error }, 'the end of a build waits for the database'))
+      .finally(() => {
+        this.places.leave(claimed);
+        this.underWay.delete(building);
+        this.wake();
+      });
+    this.underWay.add(building);
   }
 
   private async build(build: ClaimedBuild): Promise<void> {

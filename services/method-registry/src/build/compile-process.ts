@@ -1,18 +1,33 @@
-// The body of the process that compiles one recording. What a recording can do to it ends with the process. On standard
-// input: the name as one line of JSON, then the recording; on standard output: the reply.
+// The body of the process that compiles one recording and checks its draft. What a recording can do to it ends with the
+// process. On standard input: the request as one line of JSON, then the recording; on standard output: the reply.
 import { buffer } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
 import { compileRecording } from '@methods/method/recording/compile-recording';
-import type { CompileReply } from './recording-compiler.ts';
+import { isSourceTooLarge } from '../method/method-source.ts';
+import { judgeSource } from '../method/source-verdict.ts';
+import type { CompileHead, CompileReply } from './recording-compiler.ts';
 
 const LINE_FEED = 10;
 
 const input = await buffer(process.stdin);
 const lineEnd = input.indexOf(LINE_FEED);
-const name: string = JSON.parse(input.toString('utf8', 0, lineEnd));
-const json = new TextDecoder().decode(input.subarray(lineEnd + 1));
-const { source, findings } = compileRecording(json, name === '' ? {} : { name });
-const [first] = findings;
-// Told by code: a message may hold what was recorded.
-const reply: CompileReply =
-  source === null ? { kind: 'refused', code: first?.code ?? 'draft_invalid' } : { kind: 'drafted', source };
-process.stdout.end(JSON.stringify(reply));
+const { name, sizeBytes, timeMaxMs }: CompileHead = JSON.parse(input.toString('utf8', 0, lineEnd));
+const recording = input.subarray(lineEnd + 1);
+// The registry that began it was killed in the middle.
+if (recording.length !== sizeBytes) process.exit(1);
+// The registry ends what takes too long; a thread does it where the registry has died meanwhile.
+const deadline = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${timeMaxMs})`;
+new Worker(deadline, { eval: true, env: {}, execArgv: [] }).unref();
+process.stdout.end(JSON.stringify(draftOf(new TextDecoder().decode(recording))));
+
+function draftOf(json: string): CompileReply {
+  const { source, findings } = compileRecording(json, name === '' ? {} : { name });
+  // By code: a message may hold what was recorded.
+  if (source === null) return { kind: 'refused', code: findings[0]?.code ?? 'draft_invalid' };
+  const bytes = Buffer.from(source);
+  if (isSourceTooLarge(bytes)) return { kind: 'draft_too_large' };
+  // A draft calls no other method.
+  const { facts, findings: warnings } = judgeSource(bytes);
+  if (facts === null) return { kind: 'refused', code: 'draft_invalid' };
+  return { kind: 'drafted', source, verdict: { facts, findings: warnings } };
+}

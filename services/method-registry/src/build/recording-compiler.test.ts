@@ -4,28 +4,38 @@ import { SHOP_HAR } from '../../test/recordings.ts';
 import { processCompiler } from './recording-compiler.ts';
 
 const never = new AbortController().signal;
+
+/** The request for a recording that comes in two pieces. */
+function recorded(bytes: Uint8Array, name = '') {
+  async function* parts() {
+    yield bytes.subarray(0, 1_000);
+    yield bytes.subarray(1_000);
+  }
+  return { parts: parts(), sizeBytes: bytes.length, name };
+}
+
 // As many values as may be parsed.
 const large = () => Buffer.from(`{"log":{"entries":[${'0,'.repeat(4_900_000)}0]}}`);
 
 describe('the compiler of recordings', { timeout: 60_000 }, () => {
   test('a recording that needs more memory or time than it may have ends alone', async () => {
     const poor = processCompiler({ heapMibMax: 32 });
-    deepEqual(await poor.compile({ bytes: large(), name: '' }, never), { kind: 'too_much_memory' });
+    deepEqual(await poor.compile(recorded(large()), never), { kind: 'too_much_memory' });
     const hasty = processCompiler({ timeMaxMs: 1 });
-    deepEqual(await hasty.compile({ bytes: large(), name: '' }, never), { kind: 'too_long' });
-    equal((await processCompiler().compile({ bytes: new Uint8Array(SHOP_HAR), name: '' }, never)).kind, 'drafted');
+    deepEqual(await hasty.compile(recorded(large()), never), { kind: 'too_long' });
+    equal((await processCompiler().compile(recorded(SHOP_HAR), never)).kind, 'drafted');
   });
 
   test('it is given up when the registry stops', async () => {
     const stop = new AbortController();
-    const compiling = processCompiler().compile({ bytes: large(), name: '' }, stop.signal);
+    const compiling = processCompiler().compile(recorded(large()), stop.signal);
     stop.abort(new Error('stops'));
     await rejects(compiling, /stops/);
-    await rejects(processCompiler().compile({ bytes: large(), name: '' }, stop.signal), /stops/);
+    await rejects(processCompiler().compile(recorded(large()), stop.signal), /stops/);
   });
 
   test('the name that is given becomes the draft’s', async () => {
-    const compiled = await processCompiler().compile({ bytes: new Uint8Array(SHOP_HAR), name: 'Refund it' }, never);
+    const compiled = await processCompiler().compile(recorded(SHOP_HAR, 'Refund it'), never);
     equal(compiled.kind === 'drafted' && /^name: refund-it$/m.test(compiled.source), true);
   });
 });

@@ -3,28 +3,46 @@
 // the whole process, whatever the thread's limits are.)
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { RecordingFinding } from '@methods/method/recording/compile-recording';
 import type { InjectionToken } from 'tsyringe';
+import type { SourceVerdict } from '../method/source-verdict.ts';
 
 const HEAP_MIB_MAX = 1_024;
 const TIME_MAX_MS = 50_000;
+/** To read a recording from where it is kept, however large. */
+const READ_MS_MAX = 300_000;
 
 export interface CompileRequest {
-  readonly bytes: Uint8Array;
+  /** The recording, in pieces; given to the process as they come, so that this process never holds it whole. */
+  readonly parts: AsyncIterable<Uint8Array>;
+  readonly sizeBytes: number;
   /** Words for the method's name; empty: those of the recording. */
   readonly name: string;
 }
 
-export type CompileReply =
-  | { readonly kind: 'drafted'; readonly source: string }
-  | { readonly kind: 'refused'; readonly code: RecordingFinding['code'] };
+/** The first line that the process reads. */
+export interface CompileHead {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly timeMaxMs: number;
+}
 
-export type Compiled = CompileReply | { readonly kind: 'too_much_memory' | 'too_long' | 'broke_down' };
+export type CompileReply =
+  | { readonly kind: 'drafted'; readonly source: string; readonly verdict: SourceVerdict }
+  | { readonly kind: 'refused'; readonly code: RecordingFinding['code'] }
+  | { readonly kind: 'draft_too_large' };
+
+export type Compiled =
+  | CompileReply
+  /** The parts are more or fewer bytes than the recording's size. */
+  | { readonly kind: 'incomplete' }
+  | { readonly kind: 'too_much_memory' | 'too_long' | 'broke_down' };
 
 export interface RecordingCompiler {
-  /** Rejects only when `signal` aborts. */
+  /** Rejects when `signal` aborts and when the parts cannot be read. */
   compile(request: CompileRequest, signal: AbortSignal): Promise<Compiled>;
 }
 export const RecordingCompiler: InjectionToken<RecordingCompiler> = Symbol('RecordingCompiler');
@@ -39,32 +57,58 @@ const TSX = import.meta.resolve('tsx');
 
 export function processCompiler({ heapMibMax = HEAP_MIB_MAX, timeMaxMs = TIME_MAX_MS }: CompilerLimits = {}) {
   return {
-    async compile({ bytes, name }: CompileRequest, signal: AbortSignal): Promise<Compiled> {
+    async compile({ parts, sizeBytes, name }: CompileRequest, signal: AbortSignal): Promise<Compiled> {
       signal.throwIfAborted();
-      const deadline = AbortSignal.timeout(timeMaxMs);
       const child = spawn(process.execPath, [`--max-old-space-size=${heapMibMax}`, '--import', TSX, BODY], {
         // Not the environment's secrets.
         env: {},
         stdio: ['pipe', 'pipe', 'ignore'],
       });
+      const close = ended(child);
       const end = () => child.kill('SIGKILL');
-      const stop = AbortSignal.any([signal, deadline]);
-      stop.addEventListener('abort', end);
-      // It may end before it has read everything.
+      signal.addEventListener('abort', end);
+      // It may end before it has read everything, or not be there to be ended.
+      child.on('error', () => {});
       child.stdin.on('error', () => {});
-      child.stdin.write(`${JSON.stringify(name)}\n`);
-      child.stdin.end(bytes);
       try {
-        const [reply] = await Promise.all([text(child.stdout), ended(child)]);
+        const head: CompileHead = { name, sizeBytes, timeMaxMs };
+        child.stdin.write(`${JSON.stringify(head)}\n`);
+        const reading = AbortSignal.any([signal, AbortSignal.timeout(READ_MS_MAX)]);
+        if ((await fed(parts, sizeBytes, child.stdin, reading)) !== sizeBytes) return { kind: 'incomplete' };
+        const deadline = AbortSignal.timeout(timeMaxMs);
+        deadline.addEventListener('abort', end);
+        child.stdin.end();
+        const [reply] = await Promise.all([text(child.stdout), close]);
+        deadline.removeEventListener('abort', end);
         signal.throwIfAborted();
         if (deadline.aborted) return { kind: 'too_long' };
         if (child.exitCode === 0) return JSON.parse(reply) as CompileReply;
         return { kind: ranOutOfMemory(child) ? 'too_much_memory' : 'broke_down' };
       } finally {
-        stop.removeEventListener('abort', end);
+        signal.removeEventListener('abort', end);
+        end();
+        await close;
       }
     },
   } satisfies RecordingCompiler;
+}
+
+/** How many bytes there were, or more than there may be. */
+async function fed(
+  parts: CompileRequest['parts'],
+  sizeBytes: number,
+  into: Writable,
+  signal: AbortSignal,
+): Promise<number> {
+  let bytes = 0;
+  for await (const part of parts) {
+    signal.throwIfAborted();
+    bytes += part.length;
+    if (bytes > sizeBytes) break;
+    if (into.destroyed || into.write(part)) continue;
+    await Promise.race([once(into, 'drain', { signal }), once(into, 'close', { signal })]);
+  }
+  return bytes;
 }
 
 /** Resolves also when it could not be started. */

@@ -1,50 +1,77 @@
-// The methods that a source calls: what they take and give, so that its calls are checked before it is saved, and the
+// A source and the methods it calls: what those take and give, so that its calls are checked before it is saved, and the
 // versions that calls without one are bound to from then on.
 import { ServiceError } from '@methods/errors/service-error';
-import { callTargets, targetText } from '@methods/method/call-targets';
-import { type Callee, compileMethod } from '@methods/method/compile';
-import type { CallTarget, CompiledMethod } from '@methods/method/compiled-method';
+import { targetText } from '@methods/method/call-targets';
+import type { CallTarget } from '@methods/method/compiled-method';
 import { inject, injectable } from 'tsyringe';
-import type { CalledVersions } from '../method/method-source.ts';
+import { checkSourceSize, type MethodSource, methodSource } from '../method/method-source.ts';
+import { type ForCaller, SourceThreads } from '../method/source-threads.ts';
+import type { CalleeVerdict, SourceFacts, SourceVerdict } from '../method/source-verdict.ts';
 import { type VersionChoice, VersionStore } from '../store/version-store.ts';
+import { KnownSources } from './known-sources.ts';
 
 type Target = Extract<CallTarget, { kind: 'method' }>;
 
 interface Found {
   readonly versionId: string;
-  readonly method: CompiledMethod;
+  readonly facts: SourceFacts;
+  readonly pins: Readonly<Record<string, string>>;
+}
+
+interface Judged {
+  readonly verdict: SourceVerdict;
+  /** Production id to the version published now, for calls that name none. */
   readonly pins: Readonly<Record<string, string>>;
 }
 
 const DEPTH_MAX = 5;
 /** Calls looked at for one save: methods that call each other in many ways have no end of paths. */
 const VISITS_MAX = 1_000;
-const NOTHING_CALLED: CalledVersions = { callees: new Map(), pins: {} };
+/** Versions read for one save. What else it calls nests too deep. */
+const READS_MAX = 200;
 
 @injectable()
 export class CalledMethods {
-  constructor(@inject(VersionStore) private readonly versions: VersionStore) {}
+  constructor(
+    @inject(VersionStore) private readonly versions: VersionStore,
+    @inject(SourceThreads) private readonly threads: SourceThreads,
+    @inject(KnownSources) private readonly known: KnownSources,
+  ) {}
 
-  /** `methodId` is the bare id of the method saved; null: it is new. A source with errors calls nothing. */
-  async of(orgId: string, methodId: string | null, source: Uint8Array): Promise<CalledVersions> {
-    const { method } = compileMethod(source);
-    const targets = method === null ? [] : callTargets(method);
-    if (targets.length === 0) return NOTHING_CALLED;
-    const search = new Search(orgId, this.versions);
-    const callees = new Map<string, Callee | 'missing' | 'cycle' | 'too_deep'>();
+  /** Judged with what it calls. `methodId` is the bare id of the method saved; null: it is new. */
+  async judge(source: Uint8Array, methodId: string | null, caller: ForCaller): Promise<Judged> {
+    // Most call nothing, and a source with errors is refused whatever it calls.
+    const verdict = await this.threads.judge(source, [], caller);
+    const targets = verdict.facts?.targets ?? [];
+    if (targets.length === 0) return { verdict, pins: {} };
+    const search = new Search(caller, this.versions, this.known);
+    const callees = new Map<string, CalleeVerdict>();
     const pins: Record<string, string> = {};
     const own = methodId === null ? 'new' : `wf_${methodId}`;
     for (const target of targets) {
       const found = target.kind === 'file' ? null : await search.find(target, {});
-      if (found === null || target.kind === 'file') {
-        callees.set(targetText(target), 'missing');
-        continue;
+      if (found === 'too_deep') callees.set(targetText(target), found);
+      else if (found === null || target.kind === 'file') callees.set(targetText(target), 'missing');
+      else {
+        callees.set(targetText(target), (await search.fault(found, [own, target.method])) ?? found.facts);
+        if (target.version === 'pinned') pins[target.method] = found.versionId;
       }
-      callees.set(targetText(target), (await search.fault(found, [own, target.method])) ?? found.method);
-      if (target.version === 'pinned') pins[target.method] = found.versionId;
     }
-    return { callees, pins };
+    const calls = [...callees].map(([target, callee]) => [target, calleeVerdict(callee)] as const);
+    return { verdict: await this.threads.judge(source, calls, caller), pins };
   }
+
+  /** The source, when it may be saved. @throws ServiceError too_large, invalid_method, rate_limited, unavailable. */
+  async judged(source: Uint8Array, methodId: string | null, caller: ForCaller): Promise<MethodSource> {
+    checkSourceSize(source);
+    const { verdict, pins } = await this.judge(source, methodId, caller);
+    return methodSource(source, verdict, pins);
+  }
+}
+
+/** Of the facts only the interface goes to the thread. */
+function calleeVerdict(callee: CalleeVerdict): CalleeVerdict {
+  return typeof callee === 'object' ? { interfaceJson: callee.interfaceJson } : callee;
 }
 
 /** One save's look at what is called, each version read once. */
@@ -53,17 +80,19 @@ class Search {
   private visits = 0;
 
   constructor(
-    private readonly orgId: string,
+    private readonly caller: ForCaller,
     private readonly versions: VersionStore,
+    private readonly known: KnownSources,
   ) {}
 
   /** `pins` are those of the caller. */
-  find({ method, version }: Target, pins: Found['pins']): Promise<Found | null> {
+  find({ method, version }: Target, pins: Found['pins']): Promise<Found | null> | 'too_deep' {
     const pinned = version === 'pinned' ? pins[method] : undefined;
     const versionId = typeof version === 'object' ? version.id : pinned;
     const key = `${method}@${versionId ?? 'published'}`;
     const known = this.read.get(key);
     if (known !== undefined) return known;
+    if (this.read.size >= READS_MAX) return 'too_deep';
     const choice: VersionChoice = versionId === undefined ? { kind: 'published' } : { kind: 'saved', versionId };
     const found = this.load(method.replace(/^wf_/, ''), choice);
     this.read.set(key, found);
@@ -74,10 +103,11 @@ class Search {
   async fault(found: Found, callers: readonly string[]): Promise<'cycle' | 'too_deep' | null> {
     if (new Set(callers).size < callers.length) return 'cycle';
     if (callers.length > DEPTH_MAX + 1 || ++this.visits > VISITS_MAX) return 'too_deep';
-    for (const target of callTargets(found.method)) {
+    for (const target of found.facts.targets) {
       if (target.kind === 'file') continue;
       if (callers.includes(target.method)) return 'cycle';
       const next = await this.find(target, found.pins);
+      if (next === 'too_deep') return next;
       const fault = next === null ? null : await this.fault(next, [...callers, target.method]);
       if (fault !== null) return fault;
     }
@@ -86,9 +116,11 @@ class Search {
 
   private async load(methodId: string, choice: VersionChoice): Promise<Found | null> {
     try {
-      const { version, source } = await this.versions.find(this.orgId, methodId, choice);
-      const { method } = compileMethod(source);
-      return method === null ? null : { versionId: version.versionId, method, pins: version.calls };
+      const { version, source } = await this.versions.find(this.caller.orgId, methodId, choice);
+      const facts = await this.known.facts(version.sha256, source, this.caller);
+      // workflow/1 cannot be called.
+      if (facts === null || facts.interfaceJson === '') return null;
+      return { versionId: version.versionId, facts, pins: version.calls };
     } catch (error) {
       if (error instanceof ServiceError && (error.code === 'not_found' || error.code === 'not_published')) return null;
       throw error;

@@ -1,10 +1,10 @@
 // CreateMethod: a method of a source, an agent prompt or both, or that of an upload; once for each creation key.
 import { type Finding, ServiceError } from '@methods/errors/service-error';
 import type { CreateMethodRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
+import type { CallContext } from '@methods/rpc/call-handler';
 import { inject, injectable } from 'tsyringe';
 import { givenAgentPrompt } from '../method/agent-prompt.ts';
 import { displayNameFrom, givenDisplayName } from '../method/display-name.ts';
-import { type MethodSource, readMethodSource } from '../method/method-source.ts';
 import { type CreatedMethod, type Creation, CreationStore } from '../store/creation-store.ts';
 import { UploadStore } from '../store/upload-store.ts';
 import { CalledMethods } from './called-methods.ts';
@@ -21,7 +21,7 @@ export class CreateMethod {
   ) {}
 
   /** A known key gets what it made, whatever else the request says: the rest may have been lost or changed since. */
-  async handle(request: CreateMethodRequest) {
+  async handle(request: CreateMethodRequest, { signal }: Pick<CallContext, 'signal'>) {
     const orgId = orgIdOf(request.orgId);
     const idempotencyHash = digestOf('idempotency_hash', request.idempotencyHash);
     const known = await this.creations.find(orgId, idempotencyHash);
@@ -33,14 +33,12 @@ export class CreateMethod {
     const doer = doerOf(request.doer);
     // With neither, the missing source is what is wrong.
     const source =
-      request.source.length === 0 && agentPrompt !== '' ? null : await this.sourceOf(orgId, request.source);
+      request.source.length === 0 && agentPrompt !== ''
+        ? null
+        : await this.called.judged(request.source, null, { orgId, signal });
     const displayName = givenName ?? source?.displayName ?? displayNameFrom({ name: '' });
     const made = await this.creations.create({ orgId, idempotencyHash, displayName, source, agentPrompt, doer });
     return reply(made, made.created ? (source?.warnings ?? []) : []);
-  }
-
-  private async sourceOf(orgId: string, bytes: Uint8Array): Promise<MethodSource> {
-    return readMethodSource(bytes, await this.called.of(orgId, null, bytes));
   }
 
   /** The last byte made the method, under the upload's own key; another key is kept as one more of the same method. */

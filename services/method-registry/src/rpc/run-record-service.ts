@@ -5,10 +5,11 @@ import type {
   PutRunRecordRequest,
   RunRecordService,
 } from '@methods/proto/registry/v1/run_record_service_pb';
+import type { CallContext } from '@methods/rpc/call-handler';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import { inject, injectable } from 'tsyringe';
-import { readInspection } from '../local-run/inspection.ts';
 import type { LocalRun } from '../local-run/local-run.ts';
+import { SourceThreads } from '../method/source-threads.ts';
 import { pageRequest } from '../page/page.ts';
 import { LocalRunStore } from '../store/local-run-store.ts';
 import { isLocalRunKey } from '../store/postgres-local-run-store.ts';
@@ -17,24 +18,28 @@ import { methodIdOf, orgIdOf, runIdOf, versionIdOf } from './request-ids.ts';
 
 @injectable()
 export class RunRecordRpcs {
-  constructor(@inject(LocalRunStore) private readonly runs: LocalRunStore) {}
+  constructor(
+    @inject(LocalRunStore) private readonly runs: LocalRunStore,
+    @inject(SourceThreads) private readonly threads: SourceThreads,
+  ) {}
 
   handlers(): ServiceImplementation<typeof RunRecordService> {
     return {
-      putRunRecord: (request) => this.put(request),
+      putRunRecord: (request, context) => this.put(request, context),
       getRunRecord: (request) => this.get(request),
       listRunRecords: (request) => this.list(request),
     };
   }
 
-  private async put(request: PutRunRecordRequest) {
+  private async put(request: PutRunRecordRequest, { signal }: Pick<CallContext, 'signal'>) {
+    const orgId = orgIdOf(request.orgId);
     const run = await this.runs.put({
-      orgId: orgIdOf(request.orgId),
+      orgId,
       runId: runIdOf(request.runId),
       methodId: methodIdOf(request.methodId),
       versionId: versionIdOf(request.versionId),
       sequence: request.sequence,
-      inspection: readInspection(request.inspectionJson),
+      inspection: await this.threads.inspect(request.inspectionJson, { orgId, signal }),
       doer: doerOf(request.doer),
     });
     return { record: recordMessage(run) };

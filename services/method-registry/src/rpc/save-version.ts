@@ -1,7 +1,7 @@
 // SaveVersion: a new version upon the current one.
 import type { SaveVersionRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
+import type { CallContext } from '@methods/rpc/call-handler';
 import { inject, injectable } from 'tsyringe';
-import { readMethodSource } from '../method/method-source.ts';
 import { VersionStore } from '../store/version-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
 import { CalledMethods } from './called-methods.ts';
@@ -16,12 +16,12 @@ export class SaveVersion {
     @inject(CalledMethods) private readonly called: CalledMethods,
   ) {}
 
-  async handle(request: SaveVersionRequest) {
+  async handle(request: SaveVersionRequest, { signal }: Pick<CallContext, 'signal'>) {
     const orgId = orgIdOf(request.orgId);
     const methodId = methodIdOf(request.methodId);
     const reason = boundedText('reason', request.reason, { min: 0, max: 2_000 });
     const doer = doerOf(request.doer);
-    const source = readMethodSource(request.source, await this.called.of(orgId, methodId, request.source));
+    const source = await this.called.judged(request.source, methodId, { orgId, signal });
     // Not judged as an id: whatever is not the current version is a conflict. Empty: the method has none yet.
     const baseVersion = request.baseVersion === '' ? null : request.baseVersion;
     const { version, created } = await this.versions.save({ orgId, methodId, baseVersion, source, reason, doer });

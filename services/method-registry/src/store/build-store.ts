@@ -12,13 +12,27 @@ export interface ClaimedBuild {
   readonly methodId: string;
   readonly uploadId: string;
   readonly token: string;
+  readonly isLarge: boolean;
   /** Tries that ended without a result: whoever made them died. */
   readonly triesBefore: number;
 }
 
+/** What a registry has room for now. */
+export interface ClaimTerms {
+  readonly leaseMs: number;
+  readonly takeLarge: boolean;
+  /** Organizations that have their share of this registry's places. */
+  readonly noneOf: readonly string[];
+  /** Organizations that have their share of its places for large recordings. */
+  readonly noLargeOf: readonly string[];
+}
+
 export interface BuildStore {
-  /** One that is queued, or whose lease ran out; null: there is none. Each is given to one caller. */
-  claim(leaseMs: number): Promise<ClaimedBuild | null>;
+  /**
+   * One that is queued, or whose lease ran out; null: there is none. Of the organization with the fewest under way, then
+   * of the one served longest ago. Each is given to one caller.
+   */
+  claim(terms: ClaimTerms): Promise<ClaimedBuild | null>;
   /** The lease runs that long from now. Nothing changes where another attempt has begun, or this one ended. */
   renew(build: ClaimedBuild, leaseMs: number): Promise<void>;
   /**

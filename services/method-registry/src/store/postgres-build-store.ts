@@ -5,7 +5,8 @@ import { inject, injectable } from 'tsyringe';
 import { auditRow } from '../audit/audit-row.ts';
 import type { Doer } from '../audit/doer.ts';
 import type { MethodSource } from '../method/method-source.ts';
-import { BUILD_TRIES_MAX, type BuildStore, type ClaimedBuild } from './build-store.ts';
+import type { BuildStore, ClaimedBuild, ClaimTerms } from './build-store.ts';
+import { claimBuild, moveMethods } from './claim-build.ts';
 import { Database, query } from './query.ts';
 
 const BUILDER: Doer = { kind: 'system', id: 'build', ip: '', requestId: '' };
@@ -14,26 +15,16 @@ const BUILDER: Doer = { kind: 'system', id: 'build', ip: '', requestId: '' };
 export class PostgresBuildStore implements BuildStore {
   constructor(@inject(Database) private readonly sql: Database) {}
 
-  async claim(leaseMs: number): Promise<ClaimedBuild | null> {
-    const { sql } = this;
+  async claim(terms: ClaimTerms): Promise<ClaimedBuild | null> {
     const token = randomToken();
-    const [row] = await query(sql<{ org_id: string; method_id: string; upload_id: string; tries_before: number }[]>`
-      with due as (
-        select org_id, method_id, attempts from registry.builds
-        where due_at <= now()
-        order by due_at limit 1
-        for update skip locked
-      )
-      update registry.builds b set state = 'running', attempts = least(b.attempts + 1, ${BUILD_TRIES_MAX}), token = ${token},
-        due_at = now() + ${leaseMs} * interval '1 ms'
-      from due where b.org_id = due.org_id and b.method_id = due.method_id
-      returning b.org_id, b.method_id, b.upload_id, due.attempts as tries_before`);
+    const [row] = await query(claimBuild(this.sql, token, terms));
     if (row === undefined) return null;
     return {
       orgId: row.org_id,
       methodId: row.method_id,
       uploadId: row.upload_id,
       token,
+      isLarge: row.is_large,
       triesBefore: row.tries_before,
     };
   }
@@ -46,25 +37,27 @@ export class PostgresBuildStore implements BuildStore {
 
   async succeed({ orgId, methodId, token }: ClaimedBuild, draft: MethodSource, reason: string): Promise<boolean> {
     const { sql } = this;
+    const versionId = newId('ver');
     const ended = await query(sql`
       with ended as (
         update registry.builds set state = 'succeeded', token = null, due_at = null
         where org_id = ${orgId} and method_id = ${methodId} and token = ${token}
         returning org_id, method_id
       ), moved as (
-        update registry.methods m set current_version = ${newId('ver')}, updated_at = greatest(updated_at, now())
+        update registry.methods m set current_version = coalesce(m.current_version, ${versionId}),
+          updated_at = greatest(updated_at, now())
         from ended e
-        where m.org_id = e.org_id and m.method_id = e.method_id and m.current_version is null
-        returning m.org_id, m.method_id, m.current_version
+        where m.org_id = e.org_id and m.method_id = e.method_id
+        returning m.org_id, m.method_id, m.current_version = ${versionId} as is_draft
       ), draft as (
         insert into registry.versions
           (org_id, method_id, version_id, schema_version, source, sha256, reason, features, secrets, calls_json, created_by)
-        select org_id, method_id, current_version, ${draft.schemaVersion}, ${draft.bytes}::bytea,
+        select org_id, method_id, ${versionId}, ${draft.schemaVersion}, ${draft.bytes}::bytea,
           ${draft.sha256}::bytea, ${reason}, ${[...draft.features]}::text[], ${[...draft.secrets]}::text[],
           ${JSON.stringify(draft.calls)}, ${BUILDER.id}
-        from moved
+        from moved where is_draft
       ), outcome as (
-        select e.org_id, e.method_id, m.current_version from ended e left join moved m using (org_id, method_id)
+        select org_id, method_id, case when is_draft then ${versionId}::text end as current_version from moved
       ), audited as (
         ${auditRow(
           sql,
@@ -88,6 +81,8 @@ export class PostgresBuildStore implements BuildStore {
         update registry.builds set state = 'failed', error = ${error}, token = null, due_at = null
         where org_id = ${orgId} and method_id = ${methodId} and token = ${token}
         returning org_id, method_id
+      ), moved as (
+        ${moveMethods(sql, 'ended')}
       ), audited as (
         ${auditRow(
           sql,
@@ -105,9 +100,14 @@ export class PostgresBuildStore implements BuildStore {
   }
 
   async release({ orgId, methodId, token }: ClaimedBuild): Promise<void> {
-    await query(this.sql`
-      update registry.builds set state = 'queued', attempts = greatest(attempts - 1, 0), token = null, due_at = now()
-      where org_id = ${orgId} and method_id = ${methodId} and token = ${token}`);
+    const { sql } = this;
+    await query(sql`
+      with released as (
+        update registry.builds set state = 'queued', attempts = greatest(attempts - 1, 0), token = null, due_at = now()
+        where org_id = ${orgId} and method_id = ${methodId} and token = ${token}
+        returning org_id, method_id
+      )
+      ${moveMethods(sql, 'released')}`);
   }
 
   async retry(orgId: string, methodId: string, doer: Doer): Promise<void> {
@@ -117,6 +117,8 @@ export class PostgresBuildStore implements BuildStore {
         update registry.builds set state = 'queued', attempts = 0, error = '', due_at = now()
         where org_id = ${orgId} and method_id = ${methodId} and state = 'failed'
         returning org_id, method_id
+      ), moved as (
+        ${moveMethods(sql, 'queued')}
       ), audited as (
         ${auditRow(
           sql,

@@ -5,7 +5,7 @@ import { newId, newMethodId, randomToken } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import { auditRow } from '../audit/audit-row.ts';
-import { LINK_MS, type Upload } from '../upload/upload.ts';
+import { LARGE_RECORDING_BYTES, LINK_MS, type Upload } from '../upload/upload.ts';
 import { Database, query, Reader } from './query.ts';
 import { selectUploads, toUpload, type UploadRow } from './upload-rows.ts';
 import type { AbandonedParts, LinkRenewal, NewUpload, ReceivedPart, UploadStore } from './upload-store.ts';
@@ -124,7 +124,7 @@ export class PostgresUploadStore implements UploadStore {
             method_id = case when offset_bytes + ${partBytes} = size_bytes then ${newMethodId()} end
           where org_id = ${orgId} and upload_id = ${uploadId} and blob_id = ${blobId}
             and offset_bytes = ${offsetBytes} and method_id is null and expires_at > now()
-          returning org_id, upload_id, blob_id, method_id, created_by
+          returning org_id, upload_id, blob_id, method_id, created_by, size_bytes
         ), part as (
           insert into registry.upload_parts (org_id, upload_id, blob_id, offset_bytes, part_name)
           select org_id, upload_id, blob_id, ${offsetBytes}, ${partName} from received
@@ -134,8 +134,8 @@ export class PostgresUploadStore implements UploadStore {
           insert into registry.methods (org_id, method_id, display_name, created_by)
           select org_id, method_id, ${displayName}, created_by from whole
         ), build as (
-          insert into registry.builds (org_id, method_id, upload_id, due_at)
-          select org_id, method_id, upload_id, now() from whole
+          insert into registry.builds (org_id, method_id, upload_id, is_large, due_at)
+          select org_id, method_id, upload_id, size_bytes > ${LARGE_RECORDING_BYTES}, now() from whole
         ), audited as (
           ${auditRow(
             sql,

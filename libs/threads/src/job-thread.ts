@@ -1,0 +1,163 @@
+// One thread that runs jobs one at a time, from outside: bounds on a job's processor time, waiting time and memory, each
+// of which ends the thread and its job, and nothing else.
+import { readFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { type Clock, type Timer } from '@methods/base/clock';
+import type { ThreadMessage } from './thread-body.ts';
+
+export interface JobLimits {
+  /** Processor time of one job; what the first look at a job, after 250 ms, does not see comes on top. */
+  readonly cpuMsMax: number;
+  /** Time of one job, however little of the processor it gets. */
+  readonly wallMsMax: number;
+  readonly heapMibMax: number;
+}
+
+/**
+ * `too_long`, `too_much_memory`: the job asks for more than it may have. `too_slow`: its time is up, though it got little
+ * of a busy machine's processor. `broke_down`: it threw, or its thread cannot be started.
+ */
+export type JobFault = 'too_long' | 'too_much_memory' | 'too_slow' | 'broke_down';
+
+export class JobFailed extends Error {
+  override readonly name = 'JobFailed';
+
+  /** `what`: class and place of what was thrown, without content. */
+  constructor(
+    readonly fault: JobFault,
+    what = '',
+  ) {
+    super(what === '' ? `the job ended: ${fault}` : `the job ended: ${fault}: ${what}`);
+  }
+}
+
+interface Running {
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: JobFailed) => void;
+  begunMs: number;
+  cpuMsBefore: number | null;
+  timer: Timer;
+}
+
+const LOOK_MS = 250;
+/** To start, on a busy machine. */
+const START_MS_MAX = 30_000;
+const YOUNG_MIB = 16;
+const STACK_MIB = 4;
+const TSX = import.meta.resolve('tsx/esm/api');
+
+export class JobThread {
+  private readonly worker: Worker;
+  private running: Running | null = null;
+  private taskPath: string | null = null;
+  private isReady = false;
+  private ended = false;
+
+  /** `onEnd`: it takes no more jobs. */
+  constructor(
+    private readonly options: {
+      readonly body: URL;
+      readonly limits: JobLimits;
+      readonly clock: Clock;
+      readonly onEnd: () => void;
+    },
+  ) {
+    // A thread does not take over the loader of TypeScript from its process.
+    const boot = `import(${JSON.stringify(TSX)}).then((tsx) => { tsx.register(); return import(${JSON.stringify(options.body.href)}); });`;
+    this.worker = new Worker(boot, {
+      eval: true,
+      // Not the environment's secrets.
+      env: {},
+      resourceLimits: {
+        maxOldGenerationSizeMb: options.limits.heapMibMax,
+        maxYoungGenerationSizeMb: YOUNG_MIB,
+        stackSizeMb: STACK_MIB,
+      },
+    });
+    this.worker.unref();
+    this.worker.on('message', (message: ThreadMessage) => this.onMessage(message));
+    this.worker.on('error', (error: Error & { code?: string }) => {
+      this.end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'too_much_memory' : 'broke_down', error.name);
+    });
+    this.worker.on('exit', () => this.end('broke_down', 'the thread ended'));
+  }
+
+  get isFree(): boolean {
+    return !this.ended && this.running === null;
+  }
+
+  /** Only while it is free. @throws JobFailed, after which the thread has ended unless the job threw. */
+  run(job: unknown): Promise<unknown> {
+    const { clock } = this.options;
+    return new Promise((resolve, reject) => {
+      const timer = clock.after(LOOK_MS, () => this.look());
+      this.running = { resolve, reject, begunMs: clock.monotonicMs(), cpuMsBefore: null, timer };
+      this.worker.postMessage(job);
+    });
+  }
+
+  /** Ends its job as well. */
+  async terminate(): Promise<void> {
+    this.end('broke_down', 'the pool stops');
+    await this.worker.terminate();
+  }
+
+  private onMessage(message: ThreadMessage): void {
+    if (message.kind === 'ready') {
+      this.isReady = true;
+      this.taskPath = message.taskPath;
+      if (this.running !== null) this.running.begunMs = this.options.clock.monotonicMs();
+      return;
+    }
+    const running = this.settled();
+    if (running === null) return;
+    if (message.kind === 'done') running.resolve(message.reply);
+    else running.reject(new JobFailed('broke_down', message.what));
+  }
+
+  private look(): void {
+    const { running } = this;
+    if (running === null) return;
+    const { limits, clock } = this.options;
+    const tookMs = clock.monotonicMs() - running.begunMs;
+    // What it uses while it starts is not the job's.
+    if (!this.isReady) {
+      if (tookMs > START_MS_MAX) return this.end('too_slow');
+    } else {
+      const cpuMs = this.cpuMs();
+      running.cpuMsBefore ??= cpuMs;
+      if (cpuMs !== null && running.cpuMsBefore !== null && cpuMs - running.cpuMsBefore > limits.cpuMsMax) {
+        return this.end('too_long');
+      }
+      if (tookMs > limits.wallMsMax) return this.end(cpuMs === null ? 'too_long' : 'too_slow');
+    }
+    running.timer = clock.after(LOOK_MS, () => this.look());
+  }
+
+  /** Null: this kernel does not say. */
+  private cpuMs(): number | null {
+    if (this.taskPath === null) return null;
+    try {
+      const [onCpuNs] = readFileSync(`/proc/${this.taskPath}/schedstat`, 'latin1').split(' ');
+      return Number(onCpuNs) / 1e6;
+    } catch {
+      return null;
+    }
+  }
+
+  private settled(): Running | null {
+    const { running } = this;
+    this.running = null;
+    running?.timer.cancel();
+    return running;
+  }
+
+  private end(fault: JobFault, what = ''): void {
+    const wasEnded = this.ended;
+    this.ended = true;
+    this.settled()?.reject(new JobFailed(fault, what));
+    if (wasEnded) return;
+    void this.worker.terminate();
+    this.options.onEnd();
+  }
+}

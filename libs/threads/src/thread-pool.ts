@@ -1,0 +1,173 @@
+// Runs what callers' texts may make expensive apart from the event loop: a few threads, of which an organization has one
+// at a time and large jobs never have all, and a queue in front of them in which each organization has a share.
+import { assert } from '@methods/base/assert';
+import { type Clock, systemClock, type Timer } from '@methods/base/clock';
+import type { Stoppable } from '@methods/base/stoppable';
+import { overShare } from '@methods/errors/over-share';
+import { ServiceError } from '@methods/errors/service-error';
+import { FairQueue, type Shares } from './fair-queue.ts';
+import { JobFailed, type JobLimits, JobThread } from './job-thread.ts';
+
+export interface ThreadPoolOptions {
+  /** The file that calls `serveJobs`. */
+  readonly body: URL;
+  /** At least 2: one for large jobs, which also takes small ones, and those that take only small ones. */
+  readonly threads?: number;
+  readonly limits?: Partial<JobLimits>;
+  readonly shares?: Partial<Shares>;
+  /** What a refusal calls jobs: "waiting checks". */
+  readonly jobsName: string;
+  readonly clock?: Clock;
+}
+
+export interface JobOptions {
+  readonly orgId: string;
+  /** Size of what the job looks at. */
+  readonly bytes: number;
+  /** A job that waits is dropped when its caller goes; one that runs goes on. */
+  readonly signal?: AbortSignal;
+}
+
+interface Waiting {
+  readonly orgId: string;
+  readonly isLarge: boolean;
+  readonly bytes: number;
+  readonly job: unknown;
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** No longer waits: its timer and its listener are gone. */
+  readonly settle: () => void;
+}
+
+const LIMITS: JobLimits = { cpuMsMax: 2_000, wallMsMax: 10_000, heapMibMax: 192 };
+const SHARES: Shares = { small: 256, large: 8, all: 4_000, allBytes: 128 * 1024 * 1024 };
+const LARGE_BYTES = 16 * 1024;
+/** A large job takes a fraction of that. */
+const RETRY_MS = 2_000;
+const WAIT_MS_MAX = 8_000;
+/** A process that lives longer than its start gets its first thread before somebody waits for it. */
+const WARM_AFTER_MS = 5_000;
+
+export class ThreadPool<Job, Reply> implements Stoppable {
+  private readonly clock: Clock;
+  private readonly limits: JobLimits;
+  private readonly shares: Shares;
+  private readonly queue: FairQueue<Waiting>;
+  /** By place; the first is the one for large jobs. */
+  private readonly threads: (JobThread | null)[];
+  private readonly running = new Set<string>();
+  private warming: Timer | null = null;
+  private stopped = false;
+
+  constructor(private readonly options: ThreadPoolOptions) {
+    const { threads = 2 } = options;
+    assert(threads >= 2, 'a pool has a thread for small jobs');
+    this.clock = options.clock ?? systemClock;
+    this.limits = { ...LIMITS, ...options.limits };
+    this.shares = { ...SHARES, ...options.shares };
+    this.queue = new FairQueue(this.shares);
+    this.threads = Array.from({ length: threads }, () => null);
+  }
+
+  start(): void {
+    this.warming = this.clock.after(WARM_AFTER_MS, () => {
+      if (!this.stopped) this.threadAt(this.threads.length - 1);
+    });
+  }
+
+  /**
+   * @throws JobFailed when the job ended without a reply; it is never tried again. ServiceError rate_limited when the
+   * organization has its share waiting, unavailable when all have or none of the threads came free in time.
+   */
+  run(job: Job, { orgId, bytes, signal }: JobOptions): Promise<Reply> {
+    return new Promise<Reply>((resolve, reject) => {
+      if (this.stopped) throw new ServiceError('unavailable');
+      signal?.throwIfAborted();
+      const isLarge = bytes > LARGE_BYTES;
+      const leave = (error: unknown) => {
+        if (!this.queue.remove(waiting)) return;
+        waiting.settle();
+        reject(error);
+      };
+      const onAbort = () => leave(signal?.reason);
+      const timer = this.clock.after(WAIT_MS_MAX, () => leave(new ServiceError('unavailable')));
+      const settle = () => {
+        timer.cancel();
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const waiting: Waiting = {
+        ...{ orgId, isLarge, bytes, job, reject, settle },
+        // The body's own reply.
+        resolve: (reply) => resolve(reply as Reply),
+      };
+      const admission = this.queue.add(waiting);
+      if (admission !== 'waits') {
+        settle();
+        throw admission === 'full' ? new ServiceError('unavailable') : this.overShare(isLarge);
+      }
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.dispatch();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.warming?.cancel();
+    for (;;) {
+      const waiting = this.queue.take(() => true, { large: true });
+      if (waiting === null) break;
+      waiting.settle();
+      waiting.reject(new ServiceError('unavailable'));
+    }
+    await Promise.all(this.threads.map((thread) => thread?.terminate()));
+  }
+
+  private dispatch(): void {
+    // Those that take only small jobs first, so that a small one leaves the place of large ones free.
+    for (let place = this.threads.length - 1; place >= 0; place--) {
+      const known = this.threads[place];
+      if (this.stopped || (known && !known.isFree)) continue;
+      const next = this.queue.take((orgId) => !this.running.has(orgId), { large: place === 0 });
+      if (next === null) continue;
+      next.settle();
+      void this.runOn(known ?? this.threadAt(place), next);
+    }
+  }
+
+  private async runOn(thread: JobThread, { orgId, job, resolve, reject }: Waiting): Promise<void> {
+    this.running.add(orgId);
+    try {
+      resolve(await thread.run(job));
+    } catch (error) {
+      reject(this.stopped || isTooSlow(error) ? new ServiceError('unavailable', undefined, { cause: error }) : error);
+    } finally {
+      this.running.delete(orgId);
+      this.dispatch();
+    }
+  }
+
+  private threadAt(place: number): JobThread {
+    const known = this.threads[place];
+    if (known) return known;
+    const thread = new JobThread({
+      body: this.options.body,
+      limits: this.limits,
+      clock: this.clock,
+      onEnd: () => {
+        if (this.threads[place] === thread) this.threads[place] = null;
+      },
+    });
+    this.threads[place] = thread;
+    return thread;
+  }
+
+  private overShare(isLarge: boolean): ServiceError {
+    const { small, large } = this.shares;
+    const what = `${this.options.jobsName} of ${isLarge ? 'more than' : 'at most'} ${LARGE_BYTES / 1024} KiB`;
+    return overShare(what, { share: 'organization', max: isLarge ? large : small }, RETRY_MS);
+  }
+}
+
+function isTooSlow(error: unknown): boolean {
+  return error instanceof JobFailed && error.fault === 'too_slow';
+}

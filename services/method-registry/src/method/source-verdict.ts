@@ -1,0 +1,79 @@
+// Judges the bytes of a method's source: pure, and as expensive as its author likes, so it runs in a thread or a process
+// of its own.
+import type { Finding } from '@methods/errors/service-error';
+import { callTargets } from '@methods/method/call-targets';
+import { type Callee, compileMethod } from '@methods/method/compile';
+import type { CallTarget } from '@methods/method/compiled-method';
+import type { Diagnostic } from '@methods/method/diagnostic';
+import { displayNameFrom } from './display-name.ts';
+import type { SchemaVersion } from './method.ts';
+
+/** What is known of a called method: its interface as JSON, or why it cannot be called. */
+export type CalleeVerdict = { readonly interfaceJson: string } | 'missing' | 'cycle' | 'too_deep';
+
+/** By the target as the source writes it. */
+export type Callees = readonly (readonly [target: string, callee: CalleeVerdict])[];
+
+export interface SourceVerdict {
+  /** In the order of the text. */
+  readonly findings: readonly Finding[];
+  /** Null where a finding is an error. */
+  readonly facts: SourceFacts | null;
+}
+
+export interface SourceFacts {
+  readonly schemaVersion: SchemaVersion;
+  /** The title, else the name: the display name of a method that is given none. */
+  readonly displayName: string;
+  readonly features: readonly string[];
+  readonly secrets: readonly string[];
+  readonly targets: readonly CallTarget[];
+  /** JSON of a `Callee`; empty for workflow/1, which cannot be called. */
+  readonly interfaceJson: string;
+}
+
+/** A workflow/1 source is good without being understood, with the warning U000. */
+export function judgeSource(bytes: Uint8Array, callees: Callees = []): SourceVerdict {
+  const known = new Map(callees);
+  const { method, diagnostics } = compileMethod(bytes, { callees: (target) => calleeOf(known.get(target)) });
+  const findings = diagnostics.map(toFinding);
+  if (diagnostics.some(({ severity }) => severity === 'error')) return { findings, facts: null };
+  return {
+    findings,
+    facts: {
+      // Without an error only workflow/1 has no compiled form.
+      schemaVersion: method?.format ?? 'workflow/1',
+      displayName: displayNameFrom(method ?? historicalNames(bytes)),
+      features: method?.features ?? [],
+      secrets: method?.secrets.map(({ name }) => name) ?? [],
+      targets: method === null ? [] : callTargets(method),
+      interfaceJson:
+        method === null ? '' : JSON.stringify({ inputSchema: method.inputSchema, resultSchema: method.resultSchema }),
+    },
+  };
+}
+
+function calleeOf(verdict: CalleeVerdict | undefined): Callee | 'missing' | 'cycle' | 'too_deep' | undefined {
+  return typeof verdict === 'object' ? (JSON.parse(verdict.interfaceJson) as Callee) : verdict;
+}
+
+function toFinding(diagnostic: Diagnostic): Finding {
+  return {
+    path: diagnostic.path,
+    code: diagnostic.code,
+    message: diagnostic.message,
+    line: diagnostic.line,
+    column: diagnostic.column,
+    endLine: diagnostic.end_line,
+    endColumn: diagnostic.end_column,
+    severity: diagnostic.severity,
+    ...(diagnostic.hint === undefined ? {} : { hint: diagnostic.hint }),
+  };
+}
+
+/** workflow/1 named itself by free text in its top-level key `workflow`. */
+function historicalNames(bytes: Uint8Array): { name: string } {
+  const text = new TextDecoder().decode(bytes);
+  const [, quoted, plain] = /^workflow[ \t]*:[ \t]+(?:["'](.+)["']|([^\s#"'][^#\r\n]*))/m.exec(text) ?? [];
+  return { name: quoted ?? plain ?? '' };
+}

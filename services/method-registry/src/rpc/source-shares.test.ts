@@ -1,0 +1,99 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import { TEST_DOER } from '@methods/test/harness/test-doer';
+import { until } from '@methods/test/harness/until';
+import {
+  methodSource,
+  newMethod,
+  newOrganization,
+  type RunningRegistry,
+  startRegistry,
+} from '../../test/running-registry.ts';
+import { SourceThreads } from '../method/source-threads.ts';
+
+let registry: RunningRegistry;
+before(async () => {
+  registry = await startRegistry();
+});
+after(() => registry.stop());
+
+/** 256 KiB that take long to read. */
+const LARGE = Buffer.from(`format: method/2\nname: x\nsteps: [${'[],'.repeat(87_000)}]\n`);
+const CONNECTIONS = 16;
+
+describe('the share of an organization in checks of sources', { timeout: 120_000 }, () => {
+  test('one that checks large sources without end does not hold up the saves and reads of another', async () => {
+    const { client } = registry;
+    const [hostile, honest] = [await newOrganization(client), await newOrganization(client)];
+    const { methodId, versionId } = await newMethod(client, honest);
+    const end = new AbortController();
+    let checked = 0;
+    let refused = 0;
+    const failures = new Set<string>();
+    const checks = Array.from({ length: CONNECTIONS }, async () => {
+      while (!end.signal.aborted) {
+        try {
+          await client.validateSource({ orgId: hostile, source: LARGE }, { signal: end.signal });
+          checked++;
+        } catch (error) {
+          if (end.signal.aborted) return;
+          if (!(error instanceof ServiceError) || error.code !== 'rate_limited') failures.add(String(error));
+          refused++;
+          // The loop of the test is the registry's as well: the connections that were let in go on.
+          return;
+        }
+      }
+    });
+    await until('the large checks go on', () => checked > 0 && refused > 0);
+    const saves = 10;
+    let baseVersion = versionId;
+    const checkedBefore = checked;
+    for (let i = 0; i < saves; i++) {
+      const source = methodSource(`Edition ${i}`);
+      const { version } = await client.saveVersion({ orgId: honest, methodId, baseVersion, source, doer: TEST_DOER });
+      baseVersion = version?.versionId ?? '';
+      await client.getVersion({ orgId: honest, methodId });
+    }
+    const checkedMeanwhile = checked - checkedBefore;
+    end.abort();
+    await Promise.all(checks);
+    deepEqual([...failures], []);
+    // First come, first served, each save waited for the checks of all connections.
+    ok(checkedMeanwhile < saves, `${checkedMeanwhile} large checks went before ${saves} saves`);
+  });
+
+  test('a refusal names the share and when to come again', async () => {
+    const { client } = registry;
+    const orgId = await newOrganization(client);
+    const replies = await Promise.all(
+      Array.from({ length: CONNECTIONS }, () =>
+        client.validateSource({ orgId, source: LARGE }).then(
+          ({ ok }) => String(ok),
+          (error) =>
+            error instanceof ServiceError
+              ? `${error.code} ${error.facts['share']} ${error.facts['limit']}`
+              : String(error),
+        ),
+      ),
+    );
+    deepEqual(new Set(replies), new Set(['false', 'rate_limited organization 8']));
+  });
+
+  test('an inspection that takes more memory to read than it may is refused with a finding, and only that', async () => {
+    const poor = new SourceThreads({ heapMibMax: 48 });
+    const caller = { orgId: newId('org') };
+    try {
+      equal((await poor.judge(methodSource('Small'), [], caller)).facts?.schemaVersion, 'method/2');
+      await rejects(poor.inspect(`{"log":[${'{},'.repeat(1_300_000)}0]}`, caller), (error) => {
+        ok(error instanceof ServiceError);
+        deepEqual([error.code, error.findings[0]?.code], ['invalid_request', 'check_memory']);
+        return true;
+      });
+      equal((await poor.inspect('{"status":"running"}', caller)).status, 'running');
+    } finally {
+      await poor.stop();
+    }
+  });
+});

@@ -1,0 +1,79 @@
+// The statement that picks the next build: of the organization with the fewest under way, then of the one served longest
+// ago. It reads a few rows of each organization that has builds to do, however many builds those are.
+import type { PendingQuery } from 'postgres';
+import { BUILD_TRIES_MAX, type ClaimTerms } from './build-store.ts';
+import type { Statements } from './query.ts';
+
+export interface ClaimedRow {
+  readonly org_id: string;
+  readonly method_id: string;
+  readonly upload_id: string;
+  readonly is_large: boolean;
+  readonly tries_before: number;
+}
+
+/** Looked at of an organization: others may claim the first ones at this moment. */
+const CANDIDATES_MAX = 8;
+/** Looked at of all. The first one that nobody else holds is taken, so mostly it is one. */
+const ROWS_MAX = 64;
+
+/** `token`: of the attempt that begins. */
+export function claimBuild(sql: Statements, token: string, terms: ClaimTerms): PendingQuery<ClaimedRow[]> {
+  const { leaseMs, noneOf, noLargeOf, takeLarge } = terms;
+  // Only what runs is due later: its lease ends then.
+  const due = (isLarge: boolean) => sql`
+    select b.method_id, b.due_at from registry.builds b
+    where b.org_id = o.org_id and b.is_large = ${isLarge} and b.due_at <= now()
+    order by b.due_at limit ${CANDIDATES_MAX}`;
+  const underWay = (isLarge: boolean) => sql`
+    (select count(*) from registry.builds b
+      where b.org_id = o.org_id and b.is_large = ${isLarge} and b.due_at > now())`;
+  return sql<ClaimedRow[]>`
+    with recursive organization as (
+      (select org_id from registry.builds where due_at is not null order by org_id limit 1)
+      union all
+      select (
+        select b.org_id from registry.builds b
+        where b.org_id > o.org_id and b.due_at is not null order by b.org_id limit 1
+      )
+      from organization o where o.org_id is not null
+    ), candidate as (
+      select o.org_id, c.method_id, c.due_at, ${underWay(false)} + ${underWay(true)} as under_way,
+        (select b.begun_at from registry.builds b
+          where b.org_id = o.org_id and b.begun_at is not null order by b.begun_at desc limit 1) as served_at
+      from organization o
+      cross join lateral (
+        (${due(false)})
+        union all
+        (select l.method_id, l.due_at from (${due(true)}) l
+          where ${takeLarge} and o.org_id <> all(${[...noLargeOf]}::text[]))
+      ) c
+      where o.org_id <> all(${[...noneOf]}::text[])
+    ), next as (
+      select locked.org_id, locked.method_id, locked.attempts
+      from (
+        select org_id, method_id from candidate order by under_way, served_at nulls first, due_at limit ${ROWS_MAX}
+      ) c
+      cross join lateral (
+        select b.org_id, b.method_id, b.attempts from registry.builds b
+        where b.org_id = c.org_id and b.method_id = c.method_id and b.due_at <= now()
+        for update skip locked
+      ) locked
+      limit 1
+    ), claimed as (
+      update registry.builds b set state = 'running', attempts = least(b.attempts + 1, ${BUILD_TRIES_MAX}),
+        token = ${token}, begun_at = now(), due_at = now() + ${leaseMs} * interval '1 ms'
+      from next n where b.org_id = n.org_id and b.method_id = n.method_id
+      returning b.org_id, b.method_id, b.upload_id, b.is_large, n.attempts as tries_before
+    ), moved as (
+      ${moveMethods(sql, 'claimed')}
+    )
+    select org_id, method_id, upload_id, is_large, tries_before from claimed`;
+}
+
+/** A method changes with its build. `builds`: rows that changed, by the name they have in the statement. */
+export function moveMethods(sql: Statements, builds: 'claimed' | 'ended' | 'released' | 'queued') {
+  return sql`
+    update registry.methods m set updated_at = greatest(m.updated_at, now())
+    from ${sql(builds)} b where m.org_id = b.org_id and m.method_id = b.method_id`;
+}
