@@ -1,10 +1,13 @@
 // A relay between a real outbox and a bus that a test lets take events, refuse them or keep them waiting. The node owns
 // the shards 0 and 1.
+import { create, toBinary } from '@bufbuild/protobuf';
 import { silentLogger } from '@methods/logging/logger';
+import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import { DatabaseClock } from '../database-clock.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
+import { PostgresOutbox, UNCONFIRMED_MS } from '../store/outbox.ts';
 import { newFacts, type TestStore } from '../store/run-store.fixture.ts';
-import type { OutboxEvent, RunStore } from '../store/run-store.ts';
+import type { OutboxEvent } from '../store/run-store.ts';
 import { EventRelay } from './event-relay.ts';
 
 const T0 = 1_000_000;
@@ -22,19 +25,22 @@ export class TestRelay {
   held: { event: OutboxEvent; take: () => void }[] | null = null;
   /** Happens when the outbox was read to its end, before the sweep knows. */
   endRead = async () => {};
+  /** The notifier says at once that it keeps what the bus took; otherwise a test says so. */
+  confirms = false;
   private readonly databaseClock = new DatabaseClock(this.clock);
 
   private constructor(private readonly db: TestStore) {
     this.databaseClock.observe(T0);
     const owned = [0, 1];
-    const unsentEvents: RunStore['unsentEvents'] = async (...asked) => {
-      const page = await db.store.unsentEvents(...asked);
-      if (page.length === 0) await this.endRead();
-      return page;
+    const outbox = new PostgresOutbox({ sql: db.outbox, deadlineMs: 10_000 });
+    const { dueRuns } = outbox;
+    outbox.dueRuns = async (query) => {
+      const due = await dueRuns.call(outbox, query);
+      if (due.runs.length === 0) await this.endRead();
+      return due;
     };
-    const deleteEvents: RunStore['deleteEvents'] = (ids) => db.store.deleteEvents(ids);
     this.relay = new EventRelay({
-      store: { unsentEvents, deleteEvents } as RunStore,
+      outbox,
       publisher: { publish: (event) => this.publish(event) },
       databaseClock: this.databaseClock,
       shardCount: 4,
@@ -54,28 +60,26 @@ export class TestRelay {
   async eventOf(runId: string, seq: number, ageMs = 0, shard = 0): Promise<OutboxEvent> {
     const createdAtMs = this.databaseClock.nowMs() - ageMs;
     const event = { outboxId: `${runId}.${seq}`, orgId: 'org_a', runId, shard, seq, createdAtMs, body: Buffer.of(1) };
-    await this.db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms)
-      values (${event.outboxId}, 'org_a', ${runId}, ${shard}, ${seq}, ${event.body}, ${createdAtMs})`;
+    await this.db
+      .sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
+      values (${event.outboxId}, 'org_a', ${runId}, ${shard}, ${seq}, ${event.body}, ${createdAtMs}, ${createdAtMs + UNCONFIRMED_MS})`;
     return event;
   }
 
   /** First events of so many runs, all of one moment. */
-  async backlog(count: number, ageMs: number, bodyBytes = 1): Promise<OutboxEvent[]> {
+  async backlog(count: number, ageMs: number, { bodyBytes = 1, orgId = 'org_a' } = {}): Promise<OutboxEvent[]> {
     const createdAtMs = this.databaseClock.nowMs() - ageMs;
     const runs = Array.from({ length: count }, () => newFacts(0).runId);
-    await this.db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms)
-      select r || '.1', 'org_a', r, 0, 1, convert_to(repeat('x', ${bodyBytes}), 'utf8'), ${createdAtMs}
-        from unnest(${runs}::text[]) r`;
+    await this.db
+      .sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
+      select r || '.1', ${orgId}, r, 0, 1, convert_to(repeat('x', ${bodyBytes}), 'utf8'), ${createdAtMs},
+        ${createdAtMs + UNCONFIRMED_MS} from unnest(${runs}::text[]) r`;
     const body = Buffer.of(1);
-    return runs.map((runId) => ({
-      outboxId: `${runId}.1`,
-      orgId: 'org_a',
-      runId,
-      shard: 0,
-      seq: 1,
-      createdAtMs,
-      body,
-    }));
+    return runs.map((runId) => ({ outboxId: `${runId}.1`, orgId, runId, shard: 0, seq: 1, createdAtMs, body }));
+  }
+
+  confirm(outboxIds: string[]): void {
+    this.relay.confirmed(toBinary(StoredEventsSchema, create(StoredEventsSchema, { outboxIds })));
   }
 
   async commit(runId: string, seq: number, shard = 0): Promise<void> {
@@ -83,8 +87,9 @@ export class TestRelay {
     await new Promise(setImmediate);
   }
 
-  async rows(): Promise<string[]> {
-    const found = await this.db.sql<{ outbox_id: string }[]>`select outbox_id from scheduler.outbox order by seq`;
+  async rows(orgId = 'org_a'): Promise<string[]> {
+    const found = await this.db.sql<{ outbox_id: string }[]>`
+      select outbox_id from scheduler.outbox where org_id = ${orgId} order by seq`;
     return found.map((row) => row.outbox_id);
   }
 
@@ -94,6 +99,7 @@ export class TestRelay {
       const take = () => {
         this.taken.push(event.outboxId);
         resolve();
+        if (this.confirms) setImmediate(() => this.confirm([event.outboxId]));
       };
       if (this.held !== null) this.held.push({ event, take });
       else if (this.refuses(event)) reject(this.refusal);

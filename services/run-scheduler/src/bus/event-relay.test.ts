@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { create, toBinary } from '@bufbuild/protobuf';
-import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import { until } from '@methods/test/harness/until';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { newRun, TestRelay } from './event-relay.fixture.ts';
@@ -24,7 +22,7 @@ describe('events on their way to the bus', () => {
     await bus.commit(run, 1);
     assert.deepEqual(bus.taken, [`${run}.1`]);
     assert.deepEqual(await bus.rows(), [`${run}.1`]);
-    bus.relay.confirmed(toBinary(StoredEventsSchema, create(StoredEventsSchema, { outboxIds: [`${run}.1`] })));
+    bus.confirm([`${run}.1`]);
     await until('the row is gone', async () => (await bus.rows()).length === 0);
   });
 
@@ -33,7 +31,7 @@ describe('events on their way to the bus', () => {
     await bus.eventOf(ours, 1);
     await bus.eventOf(theirs, 2, 0, 3);
     const outboxIds = [`${theirs}.2`, 'nonsense', `${ours}.1`];
-    bus.relay.confirmed(toBinary(StoredEventsSchema, create(StoredEventsSchema, { outboxIds })));
+    bus.confirm(outboxIds);
     await until('our row is gone', async () => (await bus.rows()).length === 1);
     assert.deepEqual(await bus.rows(), [`${theirs}.2`]);
   });

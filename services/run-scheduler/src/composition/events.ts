@@ -19,6 +19,7 @@ export function provideEvents(parts: NodeParts): void {
     owned,
     databaseNowMs,
     store,
+    outbox,
     databaseClock,
     registry,
     bus,
@@ -52,7 +53,7 @@ export function provideEvents(parts: NodeParts): void {
     EventRelay,
     () =>
       new EventRelay({
-        store: store(),
+        outbox: outbox(),
         publisher: { publish: (event) => nodeBus().publishEvent(event) },
         databaseClock: databaseClock(),
         shardCount,

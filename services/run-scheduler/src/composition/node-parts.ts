@@ -33,7 +33,9 @@ import { RunWatchers } from '../rpc/run-watchers.ts';
 import { StartRuns } from '../rpc/start-run.ts';
 import { Membership } from '../shard/membership.ts';
 import { ShardOwner } from '../shard/shard-owner.ts';
-import { PostgresRunStore, writerSettings } from '../store/postgres-run-store.ts';
+import { PostgresOutbox } from '../store/outbox.ts';
+import { outboxSettings, writerSettings } from '../store/planner-settings.ts';
+import { PostgresRunStore } from '../store/postgres-run-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { RunLists } from '../store/run-lists.ts';
 import { DueQuestions } from '../timer/due-questions.ts';
@@ -89,7 +91,7 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     provide,
     /**
      * One connection writes runs; shards and beats must not wait behind anything else, and nothing behind the files of
-     * runs. Old runs go one statement at a time.
+     * runs. Old runs go one statement at a time. A backlog of events must not take the connections of readers.
      */
     pools: {
       writer: pool(1, writerSettings),
@@ -97,6 +99,7 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
       beats: pool(2),
       folders: pool(4),
       retention: pool(1, writerSettings),
+      outbox: pool(2, outboxSettings),
     },
     state: { draining: false },
     owns: (shard: number) => shards().owns(shard),
@@ -112,6 +115,7 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     databaseClock,
     database: get(ServiceDatabase),
     store: get(PostgresRunStore),
+    outbox: get(PostgresOutbox),
     /** For every read of one organization's rows: lists, not the look-ups by id that many organizations share. */
     organizationReader: get(OrganizationReader),
     lists: get(RunLists),

@@ -8,6 +8,7 @@ import { DatabaseClock } from '../database-clock.ts';
 import { OldRuns } from '../retention/old-runs.ts';
 import { RetentionSweep } from '../retention/retention-sweep.ts';
 import { RegistryClient } from '../rpc/registry-client.ts';
+import { PostgresOutbox } from '../store/outbox.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { RunLists } from '../store/run-lists.ts';
@@ -53,6 +54,7 @@ export function provideStorage(parts: NodeParts): void {
         readDeadlineMs: READ_DEADLINE_MS,
       }),
   );
+  provide(PostgresOutbox, () => new PostgresOutbox({ sql: pools.outbox, deadlineMs: READ_DEADLINE_MS }));
   provide(OrganizationReader, () => new OrganizationReader({ sql: database().sql, role: readerRole('scheduler') }));
   provide(RunLists, () => new RunLists({ reader: organizationReader(), deadlineMs: READ_DEADLINE_MS }));
   provide(RunFolderStore, () => new RunFolderStore(pools.folders));

@@ -4,6 +4,7 @@ import type { NewStep } from '../run/effect.ts';
 import { queuePlaceMs } from '../run/queue-place.ts';
 import type { Run } from '../run/run.ts';
 import type { ArrayElement } from './array-literal.ts';
+import { UNCONFIRMED_MS } from './outbox.ts';
 import { queueOf } from './queue-key.ts';
 import type { OutboxEvent, RunChange } from './run-store.ts';
 
@@ -156,6 +157,7 @@ export const eventColumns: readonly Column<OutboxEvent>[] = [
     sql: `decode(t.body, 'base64')`,
   },
   { name: 'created_at_ms', type: 'bigint', value: (e) => ms(e.createdAtMs) },
+  { name: 'send_at_ms', type: 'bigint', value: (e) => ms(e.createdAtMs + UNCONFIRMED_MS) },
 ];
 
 /** The deadline of a waiting run's question in ms, or null. */

@@ -255,7 +255,7 @@ describe('the store of runs', () => {
     assert.deepEqual([rest.entries.map((entry) => entry.runId), rest.end], [[ours.runId], null]);
   });
 
-  test('running runs, due questions and unsent events are found by shard', async () => {
+  test('running runs and due questions are found by shard', async () => {
     const waiting = await db.tell(null, startOf(newFacts(3)), claim('t1'), ask('t1', 1, 'q1', 60_000));
     const running = await db.tell(null, startOf(newFacts(3)), claim('t1'), recordStep('t1', 1));
     const untilMs = (await db.nowMs()) + 120_000;
@@ -265,37 +265,6 @@ describe('the store of runs', () => {
       [[waiting.facts.runId, 'q1']],
     );
     assert.deepEqual(await db.store.dueQuestions([3], untilMs - 120_000, 10), []);
-    const limits = { rowsMax: 10, bytesMax: 1_000 };
-    const events = await db.store.unsentEvents([3], untilMs, limits);
-    assert.deepEqual(
-      events.map((event) => [event.runId, event.seq, [...event.body]]),
-      [[waiting.facts.runId, waiting.revision, [0, 1, 255]]],
-    );
-    await db.store.deleteEvents(events.map((event) => event.outboxId));
-    assert.deepEqual(await db.store.unsentEvents([3], untilMs, limits), []);
-  });
-
-  test('a page of the outbox ends at its rows or its bytes, and the next goes on from there', async () => {
-    const nowMs = await db.nowMs();
-    await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms)
-      select 'paged.' || n, 'org_a', 'run_paged', 2, n, convert_to(repeat('x', 400), 'utf8'), ${nowMs - 10_000}
-        from generate_series(1, 5) n`;
-    const pages: number[][] = [];
-    for (const limits of [
-      { rowsMax: 2, bytesMax: 10_000 },
-      { rowsMax: 10, bytesMax: 500 },
-    ]) {
-      let after = null;
-      for (;;) {
-        const page = await db.store.unsentEvents([2], nowMs - 5_000, limits, after);
-        after = page.at(-1);
-        if (after === undefined) break;
-        pages.push(page.map((event) => event.seq));
-      }
-    }
-    assert.deepEqual(pages, [[1, 2], [3, 4], [5], [1, 2], [3, 4], [5]]);
-    const tiny = await db.store.unsentEvents([2], nowMs - 5_000, { rowsMax: 10, bytesMax: 1 });
-    assert.equal(tiny.length, 1);
   });
 });
 

@@ -12,25 +12,12 @@ import type {
   BatchOutcome,
   DueQuestion,
   KeptStep,
-  OutboxCursor,
-  OutboxEvent,
-  OutboxLimits,
   QueueCursor,
   QueueKey,
   QueueStretch,
   RunChange,
   RunStore,
 } from './run-store.ts';
-
-/** Planner settings of the writing connection. */
-export const writerSettings = {
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  enable_material: 'off',
-  plan_cache_mode: 'force_generic_plan',
-  jit: 'off',
-} as const;
 
 export interface PostgresRunStoreOptions {
   readonly writer: Sql;
@@ -138,56 +125,6 @@ export class PostgresRunStore implements RunStore {
       shard: r.shard,
       wakeAtMs: r.wake_at_ms,
     }));
-  }
-
-  async unsentEvents(
-    shards: readonly number[],
-    beforeMs: number,
-    limits: OutboxLimits,
-    after: OutboxCursor | null = null,
-  ): Promise<OutboxEvent[]> {
-    const rows = await this.read<{
-      outbox_id: string;
-      org_id: string;
-      run_id: string;
-      shard: number;
-      seq: number;
-      body: Uint8Array;
-      created_at_ms: number;
-    }>(
-      // The length of a large body is known without reading it.
-      `select outbox_id, org_id, run_id, shard, seq, body, created_at_ms::float8 from (
-         select page.*, sum(octet_length(body)) over (order by page.created_at_ms, seq, outbox_id
-           rows between unbounded preceding and 1 preceding) as bytes_before from (
-           select * from scheduler.outbox
-           where shard = any($1::smallint[]) and created_at_ms <= $2::bigint
-             and (created_at_ms, seq, outbox_id) > ($4::bigint, $5::integer, $6)
-           order by created_at_ms, seq, outbox_id limit $3) page) counted
-       where bytes_before is null or bytes_before < $7::bigint
-       order by counted.created_at_ms, seq, outbox_id`,
-      [
-        arrayLiteral(shards),
-        String(Math.round(beforeMs)),
-        String(limits.rowsMax),
-        String(Math.round(after?.createdAtMs ?? 0)),
-        String(after?.seq ?? 0),
-        after?.outboxId ?? '',
-        String(limits.bytesMax),
-      ],
-    );
-    return rows.map((r) => ({
-      outboxId: r.outbox_id,
-      orgId: r.org_id,
-      runId: r.run_id,
-      shard: r.shard,
-      seq: r.seq,
-      body: r.body,
-      createdAtMs: r.created_at_ms,
-    }));
-  }
-
-  async deleteEvents(outboxIds: readonly string[]): Promise<void> {
-    await this.read('delete from scheduler.outbox where outbox_id = any($1::text[])', [arrayLiteral(outboxIds)]);
   }
 
   async clockMs(): Promise<number> {

@@ -8,7 +8,8 @@ import { facts } from '../run/run.fixture.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
 import { transition } from '../run/transition.ts';
-import { PostgresRunStore, writerSettings } from './postgres-run-store.ts';
+import { outboxSettings, writerSettings } from './planner-settings.ts';
+import { PostgresRunStore } from './postgres-run-store.ts';
 import type { RunChange } from './run-store.ts';
 
 export const EPOCH = 1;
@@ -18,6 +19,8 @@ export class TestStore {
     readonly url: string,
     readonly store: PostgresRunStore,
     readonly sql: Sql,
+    /** With the planner settings of the outbox. */
+    readonly outbox: Sql,
     private readonly writer: Sql,
     private readonly drop: () => Promise<void>,
   ) {}
@@ -27,14 +30,14 @@ export class TestStore {
     await migrate(url, { schema: 'scheduler', folder: new URL('../../migrations/', import.meta.url) });
     const pool = (max: number, settings: Readonly<Record<string, string>>) =>
       openPool({ url, applicationName: 'test', max, statementTimeoutMs: 10_000, settings });
-    const [writer, sql] = [pool(1, writerSettings), pool(2, {})];
+    const [writer, sql, outbox] = [pool(1, writerSettings), pool(2, {}), pool(2, outboxSettings)];
     await sql`insert into scheduler.shards (shard, epoch) select n, ${EPOCH} from generate_series(0, 3) n`;
     const store = new PostgresRunStore({ writer, reader: sql, commitDeadlineMs: 10_000, readDeadlineMs: 10_000 });
-    return new TestStore(url, store, sql, writer, drop);
+    return new TestStore(url, store, sql, outbox, writer, drop);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.writer.end({ timeout: 1 }), this.sql.end({ timeout: 1 })]);
+    await Promise.all([this.writer, this.sql, this.outbox].map((pool) => pool.end({ timeout: 1 })));
     await this.drop();
   }
 

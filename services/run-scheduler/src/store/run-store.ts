@@ -29,14 +29,6 @@ export interface OutboxEvent {
   readonly createdAtMs: number;
 }
 
-export type OutboxCursor = Pick<OutboxEvent, 'createdAtMs' | 'seq' | 'outboxId'>;
-
-/** A page ends at so many rows, or with the row whose body brings it to so many bytes. */
-export interface OutboxLimits {
-  readonly rowsMax: number;
-  readonly bytesMax: number;
-}
-
 export interface BatchOutcome {
   /** Shards whose epoch held; changes of others did not happen. */
   readonly heldShards: ReadonlySet<number>;
@@ -93,14 +85,6 @@ export interface RunStore {
   queuePage(queue: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): Promise<QueueStretch>;
   /** Questions whose deadline comes before `untilMs`, and sleeping runs to wake before it. */
   dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]>;
-  /** The next unconfirmed events after a cursor that are older than `beforeMs`, oldest first; none at the end alone. */
-  unsentEvents(
-    shards: readonly number[],
-    beforeMs: number,
-    limits: OutboxLimits,
-    after?: OutboxCursor | null,
-  ): Promise<OutboxEvent[]>;
-  deleteEvents(outboxIds: readonly string[]): Promise<void>;
   /** The database's clock in ms. */
   clockMs(): Promise<number>;
 }

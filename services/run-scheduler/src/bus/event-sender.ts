@@ -1,0 +1,104 @@
+// Sends events to the bus, those of one run one after the other. What is on its way is bounded; beyond that events wait
+// in their rows.
+import type { Logger } from '@methods/logging/logger';
+import type { OutboxEvent } from '../store/run-store.ts';
+import type { HeldBackEvents } from './held-back-events.ts';
+
+/** On their way to the bus at one time. */
+const EVENTS_MAX = 10_000;
+const BYTES_MAX = 16 << 20;
+/** Events beyond what the bus takes, each told of once. */
+const TOO_LARGE_MAX = 1_000;
+
+export interface EventPublisher {
+  /** Resolves when the bus keeps the event. */
+  publish(event: OutboxEvent): Promise<void>;
+}
+
+/** `too_large`: the bus as it is set up can never take it, which says nothing of any other event. */
+type Sending = 'sent' | 'refused' | 'too_large';
+
+export interface SentInOrder {
+  readonly sent: number;
+  /** What became of the first that was not sent. */
+  readonly by: Sending;
+}
+
+export class EventSender {
+  /** Runs with events on their way to the bus: the first is being sent, the rest follow it. */
+  private readonly sending = new Map<string, OutboxEvent[]>();
+  private events = 0;
+  private bytes = 0;
+  private readonly tooLarge = new Set<string>();
+
+  constructor(
+    private readonly options: {
+      readonly publisher: EventPublisher;
+      readonly heldBack: HeldBackEvents;
+      readonly logger: Logger;
+    },
+  ) {}
+
+  isSending(runId: string): boolean {
+    return this.sending.has(runId);
+  }
+
+  /** No more is taken on until some of it has arrived. */
+  get isFull(): boolean {
+    return this.events >= EVENTS_MAX || this.bytes >= BYTES_MAX;
+  }
+
+  /** At once, or behind the events of its run that are on their way. */
+  send(event: OutboxEvent): void {
+    const ahead = this.sending.get(event.runId);
+    if (ahead === undefined) void this.inOrder([event]);
+    else {
+      ahead.push(event);
+      this.count(event, 1);
+    }
+  }
+
+  /** Events of one run, one after the other; from the first that fails on, they are left to the next sweep. */
+  async inOrder(events: OutboxEvent[]): Promise<SentInOrder> {
+    let by: Sending = 'sent';
+    let sent = 0;
+    const [first] = events;
+    if (first === undefined) return { sent, by };
+    this.sending.set(first.runId, events);
+    for (const event of events) this.count(event, 1);
+    for (let event = events[0]; event !== undefined; event = events[sent]) {
+      by = await this.publish(event);
+      if (by !== 'sent') break;
+      sent++;
+      this.options.heldBack.sent(event);
+    }
+    this.sending.delete(first.runId);
+    for (const event of events) this.count(event, -1);
+    for (const event of events.slice(sent)) this.options.heldBack.hold(event);
+    return { sent, by };
+  }
+
+  private count(event: OutboxEvent, by: 1 | -1): void {
+    this.events += by;
+    this.bytes += by * event.body.length;
+  }
+
+  private async publish(event: OutboxEvent): Promise<Sending> {
+    try {
+      await this.options.publisher.publish(event);
+      return 'sent';
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'too_large') return 'refused';
+      this.tellTooLarge(event);
+      return 'too_large';
+    }
+  }
+
+  /** It is tried again, since the bus may get another limit; whoever runs the service hears once. */
+  private tellTooLarge({ runId, outboxId, body }: OutboxEvent): void {
+    if (this.tooLarge.has(outboxId)) return;
+    if (this.tooLarge.size >= TOO_LARGE_MAX) this.tooLarge.clear();
+    this.tooLarge.add(outboxId);
+    this.options.logger.error({ run: runId, bytes: body.length }, 'event beyond what the bus takes');
+  }
+}

@@ -1,0 +1,238 @@
+// Sends what stands in the outbox and is due: a share of each organization in turn, oldest first, each run's events in
+// their order. Only what is due is read, bodies last. A backlog goes out as fast as the notifier confirms it, so its
+// length costs time and no memory, and the bus never holds more of it than moments of work.
+import type { Logger } from '@methods/logging/logger';
+import type { DatabaseClock } from '../database-clock.ts';
+import {
+  type Outbox,
+  type OutboxEntry,
+  type OutboxRun,
+  type Overdue,
+  type Rescheduled,
+  UNCONFIRMED_MS,
+} from '../store/outbox.ts';
+import type { EventSender } from './event-sender.ts';
+import type { HeldBackEvents } from './held-back-events.ts';
+import { SendWindow } from './send-window.ts';
+
+const AGAIN_MAX_MS = 300_000;
+/** Between what two owners take for the database's time, with much to spare. */
+const CLOCKS_APART_MS = 60_000;
+/** Runs of one round; of an organization among many at least `ORG_RUNS_MIN`. */
+const RUNS_MAX = 512;
+const ORG_RUNS_MIN = 8;
+const ORGS_MAX = RUNS_MAX / ORG_RUNS_MIN;
+/** Runs held back go before others, but not instead of them. */
+const HELD_RUNS_MAX = 60;
+/** Of a run in one round; it has its turn again. */
+const RUN_EVENTS_MAX = 16;
+const EVENTS_MAX = 1_000;
+/** Bodies in memory at one time end with the one that brings them to this. */
+const BODIES_BYTES_MAX = 8 << 20;
+const MAKE_DUE_MAX = 5_000;
+/** A sweep that waits for the notifier goes on with so many free places, so that it is worth its statements. */
+const FREED_MIN = 128;
+/** The bus is away when it takes nothing of so many pages; one page may hold only what it never takes. */
+const REFUSED_PAGES_MAX = 2;
+
+type Postponed = OutboxRun & { readonly sendAtMs: number };
+
+export class OutboxSweep {
+  private readonly window = new SendWindow(UNCONFIRMED_MS);
+  private sweeping = false;
+  private again = false;
+  /** The last sweep ended because the notifier has enough to do. */
+  private paused = false;
+  private canGoOn = false;
+  /** Places that confirmations freed since the sweep began. */
+  private freed = 0;
+  private overdue: Overdue[] = [];
+  /** Pages in a row of which the bus took nothing. */
+  private refusedPages = 0;
+
+  constructor(
+    private readonly options: {
+      readonly outbox: Outbox;
+      readonly sender: EventSender;
+      readonly heldBack: HeldBackEvents;
+      readonly databaseClock: DatabaseClock;
+      readonly ownedShards: () => readonly number[];
+      readonly logger: Logger;
+    },
+  ) {}
+
+  /** Everything of these shards up to now is due, before anything new of them. */
+  sendAll(shards: readonly number[], sentToo: boolean): Promise<void> {
+    this.options.heldBack.holdShards(shards);
+    this.overdue.push({ shards, beforeMs: this.nowMs() + CLOCKS_APART_MS, sentToo });
+    return this.sweep();
+  }
+
+  confirmed(outboxId: string): void {
+    if (this.window.ended(outboxId)) this.freed++;
+    if (this.freed >= FREED_MIN) this.goOn();
+  }
+
+  /** Something new was held back, or the notifier has caught up: a sweep that waits for it can go on. */
+  goOn(): void {
+    if (this.sweeping) this.canGoOn = true;
+    else if (this.paused) void this.sweep();
+  }
+
+  async sweep(): Promise<void> {
+    this.again = true;
+    if (this.sweeping) return;
+    this.sweeping = true;
+    while (this.again || (this.paused && this.canGoOn)) {
+      this.again = false;
+      this.paused = false;
+      this.canGoOn = false;
+      this.freed = 0;
+      try {
+        await this.rounds();
+      } catch (error) {
+        this.options.logger.warn({ error }, 'outbox could not be read');
+      }
+    }
+    this.sweeping = false;
+  }
+
+  private async rounds(): Promise<void> {
+    const { heldBack, outbox, ownedShards } = this.options;
+    await this.makeDue();
+    heldBack.sweepBegins();
+    this.refusedPages = 0;
+    let afterOrgId = '';
+    let found = 0;
+    let runsMax = ORG_RUNS_MIN;
+    for (;;) {
+      const nowMs = this.nowMs();
+      this.window.forgetLost(nowMs);
+      await this.sendHeldBack(nowMs);
+      const shards = ownedShards();
+      if (shards.length === 0 || this.isAway) return;
+      const room = this.window.room();
+      if (room === 0) return this.pause();
+      const without = this.window.fullOrgs();
+      const limits = { orgsMax: ORGS_MAX, runsMax: Math.min(runsMax, room) };
+      const due = await outbox.dueRuns({ shards, nowMs, afterOrgId, ...limits, without });
+      if (due.runs.length > 0) await this.sendEntries(await this.entriesOf(due.runs, nowMs));
+      if (this.isAway) return;
+      found += due.runs.length;
+      runsMax = Math.max(ORG_RUNS_MIN, Math.floor(RUNS_MAX / Math.max(1, due.orgs)));
+      afterOrgId = due.lastOrgId ?? '';
+      if (due.lastOrgId !== null) continue;
+      if (found === 0) return without.length > 0 ? this.pause() : heldBack.sweepEnds();
+      found = 0;
+    }
+  }
+
+  private get isAway(): boolean {
+    return this.refusedPages >= REFUSED_PAGES_MAX;
+  }
+
+  private pause(): void {
+    this.paused = true;
+  }
+
+  private async makeDue(): Promise<void> {
+    const { heldBack, outbox, ownedShards } = this.options;
+    // What was held back is not known by name: it is among all that was not sent.
+    if (heldBack.everything) {
+      this.overdue.push({ shards: ownedShards(), beforeMs: this.nowMs() + CLOCKS_APART_MS, sentToo: false });
+    }
+    for (let overdue = this.overdue[0]; overdue !== undefined; overdue = this.overdue[0]) {
+      const count = await outbox.makeDue(overdue, this.nowMs(), MAKE_DUE_MAX);
+      if (count < MAKE_DUE_MAX) this.overdue.shift();
+    }
+  }
+
+  private async sendHeldBack(nowMs: number): Promise<void> {
+    const max = Math.min(HELD_RUNS_MAX, this.window.roomForHeldBack());
+    const runs = this.options.heldBack.untried(max, (orgId) => this.window.roomForHeldBackOf(orgId));
+    if (runs.length === 0) return;
+    const entries = await this.entriesOf(runs, nowMs);
+    const unsent = new Set(entries.map((entry) => entry.runId));
+    // The notifier has it already, though its sending seemed to fail.
+    for (const run of runs) if (!unsent.has(run.runId)) this.options.heldBack.sent(run);
+    await this.sendEntries(entries);
+  }
+
+  private entriesOf(runs: readonly OutboxRun[], nowMs: number): Promise<OutboxEntry[]> {
+    const distinct = new Map(runs.map((run) => [`${run.orgId}/${run.runId}`, run]));
+    return this.options.outbox.entriesOf([...distinct.values()], nowMs, {
+      perRunMax: RUN_EVENTS_MAX,
+      entriesMax: EVENTS_MAX,
+    });
+  }
+
+  private async sendEntries(entries: readonly OutboxEntry[]): Promise<void> {
+    const blocked = new Map<string, Postponed>();
+    for (let rest = entries; rest.length > 0 && !this.isAway; ) {
+      const page = firstPage(rest);
+      rest = rest.slice(page.length);
+      await this.sendPage(page, blocked);
+    }
+    if (blocked.size > 0) await this.options.outbox.postpone([...blocked.values()]);
+  }
+
+  private async sendPage(page: readonly OutboxEntry[], blocked: Map<string, Postponed>): Promise<void> {
+    const { outbox, sender } = this.options;
+    const open = page.filter(({ runId, orgId }) => {
+      // Sent with its commit at this moment: it looks again when that has surely ended.
+      if (sender.isSending(runId)) blocked.set(runId, { runId, orgId, sendAtMs: this.nowMs() + UNCONFIRMED_MS });
+      return !blocked.has(runId);
+    });
+    if (open.length === 0) return;
+    const bodies = await outbox.bodies(open);
+    const byRun = new Map<string, OutboxEntry[]>();
+    for (const entry of open) {
+      if (!bodies.has(entry.outboxId)) continue;
+      const ofRun = byRun.get(entry.runId);
+      if (ofRun === undefined) byRun.set(entry.runId, [entry]);
+      else ofRun.push(entry);
+    }
+    const taken: Rescheduled[] = [];
+    const failed: { readonly entry: OutboxEntry; readonly refused: boolean }[] = [];
+    const sendRun = async (ofRun: readonly OutboxEntry[]) => {
+      const events = ofRun.map((entry) => ({ ...entry, body: bodies.get(entry.outboxId) as Uint8Array }));
+      const { sent, by } = await sender.inOrder(events);
+      const nowMs = this.nowMs();
+      for (const { outboxId, orgId, createdAtMs } of ofRun.slice(0, sent)) {
+        this.window.sent(outboxId, orgId, nowMs);
+        taken.push({ outboxId, orgId, sendAtMs: nextMs(createdAtMs, nowMs) });
+      }
+      const entry = ofRun[sent];
+      if (entry !== undefined) failed.push({ entry, refused: by === 'refused' });
+    };
+    await Promise.all([...byRun.values()].map(sendRun));
+    if (taken.length > 0) await outbox.sent(taken);
+    const isRefused = taken.length === 0 && failed.some(({ refused }) => refused);
+    this.refusedPages = isRefused ? this.refusedPages + 1 : 0;
+    const nowMs = this.nowMs();
+    for (const { entry } of failed) {
+      const { runId, orgId, createdAtMs } = entry;
+      // Perhaps it is the bus that is away, and back in a moment.
+      const sendAtMs = isRefused ? nowMs + UNCONFIRMED_MS : nextMs(createdAtMs, nowMs);
+      blocked.set(runId, { runId, orgId, sendAtMs });
+    }
+  }
+
+  private nowMs(): number {
+    return this.options.databaseClock.nowMs();
+  }
+}
+
+/** After as long as it is old: 5 s, 10 s, 20 s and so on after its commit. */
+function nextMs(createdAtMs: number, nowMs: number): number {
+  return nowMs + Math.min(Math.max(nowMs - createdAtMs, UNCONFIRMED_MS), AGAIN_MAX_MS);
+}
+
+function firstPage(entries: readonly OutboxEntry[]): readonly OutboxEntry[] {
+  let bytes = 0;
+  const end = entries.findIndex((entry) => {
+    bytes += entry.bytes;
+    return bytes >= BODIES_BYTES_MAX;
+  });
+  return entries.slice(0, end === -1 ? RUNS_MAX : Math.min(end + 1, RUNS_MAX));
+}

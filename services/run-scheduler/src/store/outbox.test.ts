@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { ask, claim } from '../run/run.fixture.ts';
+import { type DueQuery, PostgresOutbox, UNCONFIRMED_MS } from './outbox.ts';
+import { newFacts, startOf, TestStore } from './run-store.fixture.ts';
+
+describe('the outbox', () => {
+  let db: TestStore;
+  let outbox: PostgresOutbox;
+
+  before(async () => {
+    db = await TestStore.open();
+    outbox = new PostgresOutbox({ sql: db.outbox, deadlineMs: 10_000 });
+  });
+  after(() => db.close());
+  beforeEach(async () => {
+    await db.sql`delete from scheduler.outbox`;
+  });
+
+  const query = (more: Partial<DueQuery> = {}): DueQuery => {
+    return { shards: [0, 1], nowMs: 1_000, afterOrgId: '', orgsMax: 10, runsMax: 10, without: [], ...more };
+  };
+
+  /** One event each of so many runs; sent again from the time 1 on, one after the other. */
+  async function events(orgId: string, count: number, shard = 0): Promise<void> {
+    await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
+      select ${orgId} || '/' || n || '.1', ${orgId}, ${orgId} || '/' || n, ${shard}, 1, '\\x00', n, n
+      from generate_series(1, ${count}::integer) n`;
+  }
+
+  test("an event's row says when it is to be sent again, and keeps its body", async () => {
+    const run = await db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q1'));
+    const nowMs = run.stateSinceMs;
+    assert.deepEqual((await outbox.dueRuns(query({ nowMs: nowMs + UNCONFIRMED_MS - 1 }))).runs, []);
+    const { runs } = await outbox.dueRuns(query({ nowMs: nowMs + UNCONFIRMED_MS }));
+    assert.deepEqual(runs, [{ orgId: 'org_a', runId: run.facts.runId }]);
+    const entries = await outbox.entriesOf(runs, nowMs, { perRunMax: 10, entriesMax: 10 });
+    assert.deepEqual(
+      entries.map(({ seq, bytes, createdAtMs }) => ({ seq, bytes, createdAtMs })),
+      [{ seq: run.revision, bytes: 3, createdAtMs: nowMs }],
+    );
+    const [entry] = entries;
+    assert.deepEqual([...((await outbox.bodies(entries)).get(entry?.outboxId ?? '') ?? [])], [0, 1, 255]);
+    await outbox.remove([entry?.outboxId ?? '']);
+    assert.equal((await outbox.bodies(entries)).size, 0);
+  });
+
+  test('each organization gives a share, oldest first, and a lap goes over all of them', async () => {
+    await events('org_a', 5);
+    await events('org_b', 2);
+    await events('org_c', 2, 7);
+    await events('org_d', 1);
+    const first = await outbox.dueRuns(query({ orgsMax: 2, runsMax: 2 }));
+    assert.deepEqual(
+      first.runs.map((run) => run.runId),
+      ['org_a/1', 'org_a/2', 'org_b/1', 'org_b/2'],
+    );
+    assert.equal(first.lastOrgId, 'org_b');
+    const second = await outbox.dueRuns(query({ orgsMax: 3, afterOrgId: 'org_b' }));
+    assert.deepEqual(second, { runs: [{ orgId: 'org_d', runId: 'org_d/1' }], orgs: 2, lastOrgId: null });
+    const without = await outbox.dueRuns(query({ without: ['org_a', 'org_b'] }));
+    assert.deepEqual(without.runs.length, 1);
+  });
+
+  test('of a run the events that the bus never took are sent, with those that are due', async () => {
+    await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms, sent)
+      select 'r.' || n, 'org_a', 'r', 0, n, '\\x00', 1, case when n = 3 then 1 else 5000 end, n = 1
+      from generate_series(1, 5) n`;
+    const of = async (perRunMax: number) => {
+      const entries = await outbox.entriesOf([{ orgId: 'org_a', runId: 'r' }], 1_000, { perRunMax, entriesMax: 100 });
+      return entries.map(({ seq }) => seq);
+    };
+    assert.deepEqual(
+      [await of(10), await of(2)],
+      [
+        [2, 3, 4, 5],
+        [2, 3],
+      ],
+    );
+    await outbox.postpone([{ orgId: 'org_a', runId: 'r', sendAtMs: 2_000 }]);
+    assert.deepEqual((await outbox.dueRuns(query())).runs, []);
+    const overdue = { shards: [0], beforeMs: 1_000, sentToo: false };
+    assert.deepEqual([await outbox.makeDue(overdue, 1_000, 3), await outbox.makeDue(overdue, 1_000, 3)], [3, 1]);
+    assert.equal(await outbox.makeDue({ ...overdue, sentToo: true }, 1_000, 3), 1);
+  });
+
+  test('however long a backlog is, a page of it reads no more than it gives', async () => {
+    for (let org = 0; org < 10; org++) await events(`org_${org}`, 3_000);
+    await db.sql`select pg_stat_force_next_flush()`;
+    const reads = async () => {
+      await db.outbox`select pg_stat_force_next_flush()`;
+      const [row] = await db.sql<{ rows: number }[]>`select (sum(idx_tup_read) + (select seq_tup_read from
+        pg_stat_user_tables where relname = 'outbox' and schemaname = 'scheduler'))::float8 as rows
+        from pg_stat_user_indexes where relname = 'outbox' and schemaname = 'scheduler'`;
+      return row?.rows ?? 0;
+    };
+    const before = await reads();
+    const { runs } = await outbox.dueRuns(query({ nowMs: 1_000_000 }));
+    assert.equal(runs.length, 100);
+    const read = (await reads()) - before;
+    assert.ok(read > 0 && read <= 2 * runs.length, `${read} rows read`);
+  });
+});

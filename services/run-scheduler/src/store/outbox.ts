@@ -1,0 +1,215 @@
+// The outbox as the relay reads it: which runs have events that are due, a share of each organization at a time; then
+// what is small of each event; the bodies last, only of what is sent now.
+import { withDeadline } from '@methods/postgres/deadline';
+import type { Sql } from '@methods/postgres/pool';
+import { storageFault } from '@methods/postgres/storage-fault';
+import { arrayLiteral } from './array-literal.ts';
+import type { OutboxEvent } from './run-store.ts';
+
+/** An event is sent with its commit; without a confirmation it is due after this. */
+export const UNCONFIRMED_MS = 5_000;
+
+export interface OutboxRun {
+  readonly orgId: string;
+  readonly runId: string;
+}
+
+/** An event without its body. */
+export interface OutboxEntry extends Omit<OutboxEvent, 'body'> {
+  readonly bytes: number;
+}
+
+export interface EntryLimits {
+  readonly perRunMax: number;
+  readonly entriesMax: number;
+}
+
+export interface DueQuery {
+  readonly shards: readonly number[];
+  readonly nowMs: number;
+  /** Organizations after this one, in the order of their ids. */
+  readonly afterOrgId: string;
+  readonly orgsMax: number;
+  /** Of each organization. */
+  readonly runsMax: number;
+  /** Organizations to be left out. */
+  readonly without: readonly string[];
+}
+
+export interface DueRuns {
+  readonly runs: readonly OutboxRun[];
+  /** Organizations looked at. */
+  readonly orgs: number;
+  /** Null: no organization follows. */
+  readonly lastOrgId: string | null;
+}
+
+export interface Rescheduled {
+  readonly outboxId: string;
+  readonly orgId: string;
+  readonly sendAtMs: number;
+}
+
+export interface Overdue {
+  readonly shards: readonly number[];
+  /** Events of this time and before. */
+  readonly beforeMs: number;
+  /** Also those that the bus took. */
+  readonly sentToo: boolean;
+}
+
+export interface Outbox {
+  /** Runs with due events, oldest first within each organization; a run may come twice. */
+  dueRuns(query: DueQuery): Promise<DueRuns>;
+  /** Of each run its events that are due or were never taken by the bus, in their order. */
+  entriesOf(runs: readonly OutboxRun[], nowMs: number, limits: EntryLimits): Promise<OutboxEntry[]>;
+  /** By outbox id; what is gone meanwhile is left out. */
+  bodies(entries: readonly OutboxEntry[]): Promise<Map<string, Uint8Array>>;
+  /** The bus took these. */
+  sent(events: readonly Rescheduled[]): Promise<void>;
+  /** None of these runs' events before `sendAtMs`. */
+  postpone(runs: readonly (OutboxRun & { readonly sendAtMs: number })[]): Promise<void>;
+  /** So many more at most are due at once; how many they were. */
+  makeDue(overdue: Overdue, nowMs: number, limit: number): Promise<number>;
+  remove(outboxIds: readonly string[]): Promise<void>;
+}
+
+export class PostgresOutbox implements Outbox {
+  constructor(private readonly options: { readonly sql: Sql; readonly deadlineMs: number }) {}
+
+  async dueRuns(query: DueQuery): Promise<DueRuns> {
+    // From one organization to the next by the index, however many events each has; then the first of each.
+    const rows = await this.query<{ org_id: string; run_id: string | null }>(
+      `with recursive orgs(org_id, n) as (
+         (select o.org_id, 1 from scheduler.outbox o where o.org_id > $1 order by o.org_id limit 1)
+         union all
+         select next.org_id, orgs.n + 1 from orgs, lateral (
+           select o.org_id from scheduler.outbox o where o.org_id > orgs.org_id order by o.org_id limit 1) next
+         where orgs.n < $2::integer)
+       select orgs.org_id, due.run_id from orgs left join lateral (
+         select o.run_id from scheduler.outbox o
+         where o.org_id = orgs.org_id and o.send_at_ms <= $3::bigint and (o.shard = any($4::smallint[])) is true
+           and orgs.org_id <> all($5::text[])
+         order by o.send_at_ms limit $6) due on true
+       order by orgs.n`,
+      [
+        query.afterOrgId,
+        String(query.orgsMax),
+        String(Math.round(query.nowMs)),
+        arrayLiteral(query.shards),
+        arrayLiteral(query.without),
+        String(query.runsMax),
+      ],
+    );
+    const orgs = new Set(rows.map((row) => row.org_id)).size;
+    const runs = rows.flatMap(({ org_id: orgId, run_id: runId }) => (runId === null ? [] : [{ orgId, runId }]));
+    return { runs, orgs, lastOrgId: orgs < query.orgsMax ? null : (rows.at(-1)?.org_id ?? null) };
+  }
+
+  async entriesOf(
+    runs: readonly OutboxRun[],
+    nowMs: number,
+    { perRunMax, entriesMax }: EntryLimits,
+  ): Promise<OutboxEntry[]> {
+    const rows = await this.query<{
+      outbox_id: string;
+      org_id: string;
+      run_id: string;
+      shard: number;
+      seq: number;
+      created_at_ms: number;
+      bytes: number;
+    }>(
+      // The length of a large body is known without reading it.
+      `select o.outbox_id, o.org_id, o.run_id, o.shard, o.seq, o.created_at_ms::float8, o.bytes
+       from unnest($1::text[], $2::text[]) with ordinality as r(run_id, org_id, n), lateral (
+         select outbox_id, org_id, run_id, shard, seq, created_at_ms, octet_length(body) as bytes from scheduler.outbox o
+         where o.run_id = r.run_id and o.org_id = r.org_id and (not o.sent or o.send_at_ms <= $3::bigint)
+         order by o.seq limit $4) o
+       order by r.n, o.seq limit $5`,
+      [
+        arrayLiteral(runs.map((run) => run.runId)),
+        arrayLiteral(runs.map((run) => run.orgId)),
+        String(Math.round(nowMs)),
+        String(perRunMax),
+        String(entriesMax),
+      ],
+    );
+    return rows.map((r) => ({
+      outboxId: r.outbox_id,
+      orgId: r.org_id,
+      runId: r.run_id,
+      shard: r.shard,
+      seq: r.seq,
+      createdAtMs: r.created_at_ms,
+      bytes: r.bytes,
+    }));
+  }
+
+  async bodies(entries: readonly OutboxEntry[]): Promise<Map<string, Uint8Array>> {
+    const rows = await this.query<{ outbox_id: string; body: Uint8Array }>(
+      `select o.outbox_id, o.body from unnest($1::text[], $2::text[]) as t(outbox_id, org_id)
+       join scheduler.outbox o on o.outbox_id = t.outbox_id and o.org_id = t.org_id`,
+      [arrayLiteral(entries.map((entry) => entry.outboxId)), arrayLiteral(entries.map((entry) => entry.orgId))],
+    );
+    return new Map(rows.map((row) => [row.outbox_id, row.body]));
+  }
+
+  async sent(events: readonly Rescheduled[]): Promise<void> {
+    await this.query(
+      `update scheduler.outbox o set sent = true, send_at_ms = t.send_at_ms
+       from unnest($1::text[], $2::text[], $3::bigint[]) as t(outbox_id, org_id, send_at_ms)
+       where o.outbox_id = t.outbox_id and o.org_id = t.org_id`,
+      [
+        arrayLiteral(events.map((event) => event.outboxId)),
+        arrayLiteral(events.map((event) => event.orgId)),
+        arrayLiteral(events.map((event) => Math.round(event.sendAtMs))),
+      ],
+    );
+  }
+
+  async postpone(runs: readonly (OutboxRun & { readonly sendAtMs: number })[]): Promise<void> {
+    await this.query(
+      `update scheduler.outbox o set send_at_ms = t.send_at_ms
+       from unnest($1::text[], $2::text[], $3::bigint[]) as t(run_id, org_id, send_at_ms)
+       where o.run_id = t.run_id and o.org_id = t.org_id and o.send_at_ms < t.send_at_ms`,
+      [
+        arrayLiteral(runs.map((run) => run.runId)),
+        arrayLiteral(runs.map((run) => run.orgId)),
+        arrayLiteral(runs.map((run) => Math.round(run.sendAtMs))),
+      ],
+    );
+  }
+
+  async makeDue({ shards, beforeMs, sentToo }: Overdue, nowMs: number, limit: number): Promise<number> {
+    const rows = await this.query(
+      `update scheduler.outbox o set send_at_ms = least(o.created_at_ms, $3::bigint)
+       where (o.outbox_id, o.org_id) in (
+         select outbox_id, org_id from scheduler.outbox
+         where shard = any($1::smallint[]) and created_at_ms <= $2::bigint and send_at_ms > $3::bigint and (not sent or $4::integer = 1)
+         limit $5)
+       returning 1`,
+      [
+        arrayLiteral(shards),
+        String(Math.round(beforeMs)),
+        String(Math.round(nowMs)),
+        sentToo ? '1' : '0',
+        String(limit),
+      ],
+    );
+    return rows.length;
+  }
+
+  async remove(outboxIds: readonly string[]): Promise<void> {
+    await this.query('delete from scheduler.outbox where outbox_id = any($1::text[])', [arrayLiteral(outboxIds)]);
+  }
+
+  private async query<Row extends object>(text: string, parameters: string[]): Promise<Row[]> {
+    const query = this.options.sql.unsafe<Row[]>(text, parameters, { prepare: true });
+    try {
+      return await withDeadline(query, this.options.deadlineMs);
+    } catch (error) {
+      throw storageFault(error);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+// Planner settings of connections whose statements walk indexes: plans made on young tables, or by estimates that know
+// nothing of a backlog, are bad ones for full tables.
+
+/** Planner settings of the writing connection. */
+export const writerSettings = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_material: 'off',
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+} as const;
+
+/** Of the connections of the outbox: in the order of its indexes, so that a page of a backlog reads no more than it gives. */
+export const outboxSettings = { ...writerSettings, enable_bitmapscan: 'off', enable_sort: 'off' } as const;
