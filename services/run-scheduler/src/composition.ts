@@ -22,6 +22,9 @@ export interface RunScheduler extends Stoppable {
   readonly workerPort: number;
 }
 
+/** A busy node is late by less. */
+const STOOD_STILL_MS = 1_000;
+
 export function composeRunScheduler(config: Config, logger: Logger, clock: Clock = systemClock): RunScheduler {
   const parts = nodeParts(config, logger, clock);
   for (const provide of [provideStorage, provideShards, provideRuns, provideWorkers, provideEvents, provideServing]) {
@@ -36,6 +39,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     folders,
     retention,
     databaseClock,
+    clockLook,
     registry,
     membership,
     peers,
@@ -84,12 +88,18 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   );
   // Keys whose workers have not come for a while.
   ticks.every(60_000, () => helloPace().sweep());
-  ticks.every(500, () => keeper().leases.sweep());
+  ticks.every(500, (lateMs) => {
+    if (lateMs > STOOD_STILL_MS) keeper().leases.stoodStill(lateMs);
+    keeper().leases.sweep();
+  });
+  // A clock that was set goes unnoticed where nothing is committed.
+  ticks.every(2_000, () => void clockLook().look());
   // Workers whose key was revoked while the word of it got lost.
   ticks.every(5_000, () => void sessions().recheckKeys());
   ticks.every(1_000, () => heartbeats().send());
 
   function listen(): void {
+    databaseClock().onJump(() => due().look());
     actors().listen(grants());
     actors().listen(keeper());
     actors().listen(watchers());

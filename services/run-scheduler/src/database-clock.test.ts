@@ -24,6 +24,15 @@ test('a reply that took long to arrive does not set it back', () => {
   assert.equal(database.nowMs(), DATABASE_MS + 1_005);
 });
 
+test('a jump is told, forth and back; what a reply takes is none', () => {
+  const clock = new ManualClock();
+  const database = new DatabaseClock(clock);
+  let jumps = 0;
+  database.onJump(() => jumps++);
+  for (const ms of [0, 900, 100, 3_600_000, 0]) database.observe(DATABASE_MS + ms);
+  assert.equal(jumps, 2);
+});
+
 test("when the server's clock is set back it follows", () => {
   const clock = new ManualClock();
   const database = new DatabaseClock(clock);

@@ -2,18 +2,36 @@
 // in the run's rules are of this clock, so a node's own wall clock may jump.
 import type { Clock } from '@methods/base/clock';
 
+/** A reply's way is shorter: what differs by more is the server's clock that was set, or another server's. */
+const JUMP_MS = 1_000;
+
 export class DatabaseClock {
   private offsetMs = 0;
   private known = false;
+  private observedAtMs = Number.NEGATIVE_INFINITY;
+  private readonly jumpListeners: (() => void)[] = [];
 
   constructor(private readonly clock: Clock) {}
 
-  /** Called with the clock each commit brings back. */
+  /** What was planned by the earlier time has to be planned anew. */
+  onJump(listener: () => void): void {
+    this.jumpListeners.push(listener);
+  }
+
+  /** Since it was last observed. */
+  get ageMs(): number {
+    return this.clock.monotonicMs() - this.observedAtMs;
+  }
+
+  /** Called with the clock each commit brings back, and each look while there are none. */
   observe(nowMs: number): void {
     const offsetMs = nowMs - this.clock.monotonicMs();
     // A reply takes time to arrive, so the largest offset seen is the truest; but the server's clock may be set back.
-    if (!this.known || offsetMs > this.offsetMs || this.offsetMs - offsetMs > 1_000) this.offsetMs = offsetMs;
+    const jumped = this.known && Math.abs(offsetMs - this.offsetMs) > JUMP_MS;
+    if (!this.known || offsetMs > this.offsetMs || jumped) this.offsetMs = offsetMs;
     this.known = true;
+    this.observedAtMs = this.clock.monotonicMs();
+    if (jumped) for (const listener of this.jumpListeners) listener();
   }
 
   nowMs(): number {

@@ -209,6 +209,42 @@ describe('the group commit', () => {
     assert.deepEqual(await submitAll([startChange()]), ['unavailable']);
   });
 
+  test('what nobody waits for any more is not committed, and its neighbours are', async () => {
+    const open = closeGate();
+    const first = node.committer.submit(startChange());
+    await until('the first is under way', () => node.batches.length === 1);
+    let here = true;
+    const gone = startChange();
+    const kept = startChange();
+    const outcomes = [
+      node.committer.submit({ ...gone, wanted: () => here }),
+      node.committer.submit({ ...kept, wanted: () => true }),
+    ];
+    here = false;
+    open();
+    assert.deepEqual(await Promise.all([first, ...outcomes]), ['done', 'unavailable', 'done']);
+    assert.equal(await loaded(gone), undefined);
+    assert.equal((await loaded(kept))?.status, 'queued');
+  });
+
+  test('what waits behind a stalled database is bounded by count and bytes', async () => {
+    const open = closeGate();
+    const first = node.committer.submit(startChange());
+    await until('the first is under way', () => node.batches.length === 1);
+    const inputsJson = JSON.stringify('x'.repeat(3 << 20));
+    const large = Array.from({ length: 30 }, () => ({ ...startChange(0, { inputsJson }), wanted: () => false }));
+    const waiting = large.map((change) => node.committer.submit(change));
+    const refused = (await Promise.all(waiting.slice(21))).filter((outcome) => outcome === 'unavailable');
+    assert.equal(refused.length, 9);
+    const change = { ...startChange(), wanted: () => false };
+    const small = Array.from({ length: 25_000 }, () => node.committer.submit(change));
+    assert.equal(await small.at(-1), 'unavailable');
+    open();
+    assert.equal(await first, 'done');
+    await node.committer.idle();
+    assert.deepEqual(await submitAll([startChange()]), ['done']);
+  });
+
   test('idle waits for what was submitted before it, not for what comes after', async () => {
     const openFirst = closeGate();
     const first = node.committer.submit(startChange());

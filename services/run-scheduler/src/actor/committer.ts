@@ -19,14 +19,20 @@ export interface ShardEpochs {
   bump(shards: readonly number[]): Promise<void>;
 }
 
+/** `wanted`: false once its caller has gone; then it does not happen. */
+export type SubmittedChange = Omit<RunChange, 'epoch'> & { readonly wanted?: (() => boolean) | undefined };
+
 interface Waiting {
-  readonly change: Omit<RunChange, 'epoch'>;
+  readonly change: SubmittedChange;
   readonly bytes: number;
   readonly resolve: (outcome: ChangeOutcome) => void;
 }
 
 const CHANGES_MAX = 256;
 const BYTES_MAX = 1 << 20;
+/** While Postgres stalls the batch in flight takes seconds: what comes beyond this hears `unavailable` at once. */
+const WAITING_MAX = 20_000;
+const WAITING_BYTES_MAX = 64 << 20;
 /** A batch larger than this says there is load: the next one waits for company. */
 const LOADED_ABOVE = 4;
 const COMPANY = 32;
@@ -36,6 +42,7 @@ const TRIES_MAX = 5;
 
 export class Committer {
   private waiting: Waiting[] = [];
+  private waitingBytes = 0;
   private state: 'idle' | 'scheduled' | 'gathering' | 'committing' = 'idle';
   private lastSize = 0;
   private gathering: { cancel(): void } | null = null;
@@ -53,11 +60,16 @@ export class Committer {
     },
   ) {}
 
-  submit(change: Omit<RunChange, 'epoch'>): Promise<ChangeOutcome> {
+  submit(change: SubmittedChange): Promise<ChangeOutcome> {
     if (this.options.shards.epochOf(change.after.facts.shard) === null) return Promise.resolve('lost_shard');
+    const bytes = bytesOf(change);
+    if (this.waiting.length >= WAITING_MAX || this.waitingBytes + bytes > WAITING_BYTES_MAX) {
+      return Promise.resolve('unavailable');
+    }
     this.submitted++;
+    this.waitingBytes += bytes;
     return new Promise((resolve) => {
-      this.waiting.push({ change, bytes: bytesOf(change), resolve });
+      this.waiting.push({ change, bytes, resolve });
       if (this.state === 'idle') {
         this.state = 'scheduled';
         setImmediate(() => this.begin());
@@ -114,7 +126,9 @@ export class Committer {
       if (runIds.has(runId) || runIds.size === CHANGES_MAX || (runIds.size > 0 && bytes > BYTES_MAX)) break;
       runIds.add(runId);
     }
-    return this.waiting.splice(0, runIds.size);
+    const batch = this.waiting.splice(0, runIds.size);
+    for (const one of batch) this.waitingBytes -= one.bytes;
+    return batch;
   }
 
   /**
@@ -126,10 +140,12 @@ export class Committer {
     const changes: RunChange[] = [];
     for (const one of waiting) {
       const epoch = this.options.shards.epochOf(one.change.after.facts.shard);
+      const { wanted, ...change } = one.change;
       if (epoch === null) one.resolve('lost_shard');
+      else if (wanted?.() === false) one.resolve('unavailable');
       else {
         batch.push(one);
-        changes.push({ ...one.change, epoch });
+        changes.push({ ...change, epoch });
       }
     }
     if (batch.length === 0) return;
@@ -181,7 +197,7 @@ export class Committer {
   }
 }
 
-function bytesOf(change: Omit<RunChange, 'epoch'>): number {
+function bytesOf(change: SubmittedChange): number {
   const { after } = change;
   let bytes = 512;
   if (change.before === null) bytes += after.facts.inputsJson.length;

@@ -8,8 +8,8 @@ import type { Effect, NewStep } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
 import { transition } from '../run/transition.ts';
-import type { OutboxEvent, RunChange } from '../store/run-store.ts';
-import type { ChangeOutcome } from './committer.ts';
+import type { OutboxEvent } from '../store/run-store.ts';
+import type { ChangeOutcome, SubmittedChange } from './committer.ts';
 
 export type TellOutcome =
   | { readonly kind: 'accepted'; readonly run: Run; readonly changed: boolean }
@@ -23,13 +23,15 @@ export interface Envelope {
   /** Refused as missing when the run is another organization's; null: a message of our own. */
   readonly orgId: string | null;
   readonly command: RunCommand;
+  /** Of a start: false once its caller has gone. */
+  readonly wanted?: (() => boolean) | undefined;
   readonly reply: (outcome: TellOutcome) => void;
 }
 
 /** What an actor needs of its node. */
 export interface ActorHost {
   load(runId: string): Promise<Run | null>;
-  submit(change: Omit<RunChange, 'epoch'>): Promise<ChangeOutcome>;
+  submit(change: SubmittedChange): Promise<ChangeOutcome>;
   pause(ms: number): Promise<void>;
   nowMs(): number;
   eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent;
@@ -107,7 +109,8 @@ export class RunActor {
     const after = { ...decided.after, revision: (before?.revision ?? 0) + 1 };
     const events = decided.effects.filter((e) => e.type === 'emit').map((e) => this.host.eventFor(after, e));
     const { steps } = decided;
-    const outcome = await this.host.submit({ before, after, steps, events, dueMs: dueOf(before, after) });
+    const { wanted } = taken[0] as Envelope;
+    const outcome = await this.host.submit({ before, after, steps, events, dueMs: dueOf(before, after), wanted });
     switch (outcome) {
       case 'done':
         this.happened(before, after, decided, events);

@@ -78,12 +78,20 @@ export class RunActors implements ActorHost {
     return new Promise((reply) => this.actorOf(runId).tell({ orgId, command, reply }));
   }
 
-  /** Starts a run, and claims it in the same commit where a worker waits for it. */
-  async startRun(facts: RunFacts, claim: ClaimRun | null, kept?: KeptBeginning): Promise<StartOutcome> {
+  /**
+   * Starts a run, and claims it in the same commit where a worker waits for it. Nothing is committed for a caller who is
+   * gone by then, which `wanted` tells.
+   */
+  async startRun(
+    facts: RunFacts,
+    claim: ClaimRun | null,
+    kept?: KeptBeginning,
+    wanted?: () => boolean,
+  ): Promise<StartOutcome> {
     const actor = new RunActor(facts.runId, this, null);
     this.actors.set(facts.runId, actor);
     const outcome = await new Promise<TellOutcome>((reply) => {
-      actor.tell({ orgId: facts.orgId, command: { type: 'start', facts, ...(kept && { kept }) }, reply });
+      actor.tell({ orgId: facts.orgId, command: { type: 'start', facts, ...(kept && { kept }) }, wanted, reply });
       if (claim !== null) actor.tell({ orgId: facts.orgId, command: claim, reply: () => {} });
     });
     if (outcome.kind === 'accepted') return { kind: 'started', run: outcome.run };

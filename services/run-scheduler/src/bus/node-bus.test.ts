@@ -58,7 +58,7 @@ describe("a node's subjects", () => {
   test('heartbeats reach the node they are for, with their sender and ages', async () => {
     const list = [{ runId: 'run_a', token: 't', ageMs: 12 }];
     const body = toBinary(HeldHeartbeatsSchema, create(HeldHeartbeatsSchema, { fromNode: here.nodeId, runs: list }));
-    assert.equal(here.bus.publishHeartbeats(there.nodeId, body), true);
+    assert.equal(await here.bus.publishHeartbeats(there.nodeId, body), true);
     await until('they are there', () => there.heartbeats.length === 1);
     const [heard] = there.heartbeats;
     assert.deepEqual([heard?.from, heard?.runs[0]?.ageMs], [here.nodeId, 12]);

@@ -114,11 +114,12 @@ export class NodeBus implements Stoppable {
     this.bus.publish(subjects.runWatched, watchedRuns(runIds));
   }
 
-  /** False while the bus is away. Losing one is harmless: the next comes in a second. */
-  publishHeartbeats(nodeId: string, body: Uint8Array): boolean {
-    if (!this.bus.connected) return false;
-    this.bus.publishDurable(subjects.runHeartbeat(nodeId), body, { timeoutMs: 1_000 }).catch(() => {});
-    return true;
+  /** False when JetStream is not known to have taken them. */
+  publishHeartbeats(nodeId: string, body: Uint8Array): Promise<boolean> {
+    return this.bus.publishDurable(subjects.runHeartbeat(nodeId), body, { timeoutMs: 1_000 }).then(
+      () => true,
+      () => false,
+    );
   }
 
   publishEvent(event: OutboxEvent): Promise<void> {

@@ -38,6 +38,7 @@ import { outboxSettings, writerSettings } from '../store/planner-settings.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { RunLists } from '../store/run-lists.ts';
+import { ClockLook } from '../timer/clock-look.ts';
 import { DueQuestions } from '../timer/due-questions.ts';
 import { GrantDesk } from '../worker-stream/grant-desk.ts';
 import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
@@ -113,6 +114,7 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     waiters,
     server,
     databaseClock,
+    clockLook: get(ClockLook),
     database: get(ServiceDatabase),
     store: get(PostgresRunStore),
     outbox: get(PostgresOutbox),

@@ -12,6 +12,7 @@ import { PostgresOutbox } from '../store/outbox.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { RunLists } from '../store/run-lists.ts';
+import { ClockLook } from '../timer/clock-look.ts';
 import type { NodeParts } from './node-parts.ts';
 
 const MIGRATIONS = new URL('../../migrations/', import.meta.url);
@@ -31,6 +32,7 @@ export function provideStorage(parts: NodeParts): void {
     owned,
     epochOf,
     databaseClock,
+    store,
     registry,
   } = parts;
   provide(
@@ -74,6 +76,15 @@ export function provideStorage(parts: NodeParts): void {
       }),
   );
   provide(DatabaseClock, () => new DatabaseClock(clock));
+  provide(
+    ClockLook,
+    () =>
+      new ClockLook({
+        databaseClock: databaseClock(),
+        ask: () => store().clockMs(),
+        logger: log.child({ part: 'clock' }),
+      }),
+  );
   provide(RegistryClient, () => new RegistryClient(config.methodRegistryUrl, clock));
   provide(Bus, () => new Bus({ url: config.natsUrl.reveal(), name: nodeId, logger: log.child({ part: 'bus' }) }));
 }

@@ -77,7 +77,7 @@ describe('what is said to a node', () => {
       peers: here.peers,
       local: () => here.all as never,
       epochOf: () => 5,
-      publishHeartbeats: (_to, body) => {
+      publishHeartbeats: async (_to, body) => {
         published?.push(body);
         return published !== null;
       },
@@ -161,9 +161,9 @@ describe('what is said to a node', () => {
     assert.equal(routes.deliverGrant({ ...delivered, nodeId: 'there' }), false);
   });
 
-  test('heartbeats go over the bus while it is there', () => {
+  test('heartbeats go over the bus while it is there', async () => {
     published = [];
-    routes.heartbeats('there', [{ runId, token: 't', ageMs: 12 }]);
+    await routes.heartbeats('there', [{ runId, token: 't', ageMs: 12 }]);
     assert.equal(there.calls.length, 0);
     const [body] = published;
     assert.ok(body);

@@ -25,8 +25,8 @@ export interface NodeRoutesOptions {
   readonly peers: PeerSender;
   readonly local: () => LocalParts;
   readonly epochOf: (shard: number) => number | null;
-  /** Heartbeats over the bus; false when it is away. */
-  readonly publishHeartbeats: (nodeId: string, body: Uint8Array) => boolean;
+  /** Heartbeats over the bus; false when it is not known to have taken them. Never rejects. */
+  readonly publishHeartbeats: (nodeId: string, body: Uint8Array) => Promise<boolean>;
 }
 
 export class NodeRoutes {
@@ -61,12 +61,19 @@ export class NodeRoutes {
     return this.options.peers.send(nodeId, { item: { case: 'grant', value } });
   }
 
-  heartbeats(nodeId: string, runs: readonly HeartbeatRun[]): void {
-    if (this.isHere(nodeId)) return this.options.local().keeper.heartbeats(nodeId, runs);
+  /** False when the node is not known to hear of them. */
+  async heartbeats(nodeId: string, runs: readonly HeartbeatRun[]): Promise<boolean> {
+    if (this.isHere(nodeId)) {
+      this.options.local().keeper.heartbeats(nodeId, runs);
+      return true;
+    }
     const value = { fromNode: this.options.nodeId, runs: runs.map((run) => ({ ...run })) };
     const body = toBinary(HeldHeartbeatsSchema, create(HeldHeartbeatsSchema, value));
-    if (this.options.publishHeartbeats(nodeId, body)) return;
-    this.options.peers.send(nodeId, { item: { case: 'heartbeats', value } });
+    const saidAtMs = performance.now();
+    if (await this.options.publishHeartbeats(nodeId, body)) return true;
+    const waitedMs = Math.round(performance.now() - saidAtMs);
+    const older = { ...value, runs: runs.map((run) => ({ ...run, ageMs: run.ageMs + waitedMs })) };
+    return this.options.peers.send(nodeId, { item: { case: 'heartbeats', value: older } });
   }
 
   cancelNotice(nodeId: string, notice: { workerSession: string; runId: string; token: string }): void {

@@ -108,8 +108,10 @@ export class PeerRouter {
   /** A start of a gateway whose node owns no shards. */
   private async start(forward: Extract<PeerItem['item'], { case: 'start' }>['value'], reply: Reply): Promise<void> {
     if (forward.start === undefined) return;
+    const untilMs = forward.deadlineMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + forward.deadlineMs;
+    const wanted = () => performance.now() < untilMs;
     try {
-      const { run, replayed } = await this.options.starts.start(forward.start, () => {});
+      const { run, replayed } = await this.options.starts.start(forward.start, () => {}, wanted);
       const value = { outcome: { case: 'run' as const, value: { run: runView(run), replayed } } };
       reply({ item: { case: 'startReply', value } });
     } catch (error) {

@@ -66,6 +66,25 @@ describe("a gateway's calls", () => {
 
   const pushes = () => got.filter((item) => item.callId === 0).length;
 
+  test('a start is wanted until its time is up or its gateway has gone', async () => {
+    const wanted: (() => boolean)[] = [];
+    start = async (_request, _deadlineMs, _onId, isWanted) => {
+      wanted.push(isWanted);
+      throw new ServiceError('unavailable');
+    };
+    const item = { case: 'start' as const, value: {} };
+    session.received([
+      create(GatewayItemSchema, { callId: 1, deadlineMs: 1, item }) as GatewayItem,
+      create(GatewayItemSchema, { callId: 2, deadlineMs: 60_000, item }) as GatewayItem,
+      create(GatewayItemSchema, { callId: 3, item }) as GatewayItem,
+    ]);
+    const all = () => wanted.map((isWanted) => isWanted());
+    await until('the first is over', () => all()[0] === false);
+    assert.deepEqual(all(), [false, true, true]);
+    session.closed();
+    assert.deepEqual(all(), [false, false, false]);
+  });
+
   test('a run is watched from before anything can happen to it', async () => {
     const runId = newRunId(0);
     start = async (_request, _deadlineMs, onId) => {

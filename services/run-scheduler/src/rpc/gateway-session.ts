@@ -35,11 +35,15 @@ export interface GatewayServices {
     request: StartRun,
     deadlineMs: number,
     onId: (runId: string) => void,
+    /** Whether the caller still waits. */
+    wanted: () => boolean,
   ) => Promise<{ view: RunViewMessage; replayed: boolean }>;
   readonly logger: Logger;
 }
 
 export class GatewaySession implements ViewReceiver {
+  private open = true;
+
   constructor(
     private readonly connection: FrameConnection<NodeItemInit>,
     private readonly services: GatewayServices,
@@ -50,6 +54,7 @@ export class GatewaySession implements ViewReceiver {
   }
 
   closed(): void {
+    this.open = false;
     this.services.watchers.gone(this);
   }
 
@@ -130,14 +135,17 @@ export class GatewaySession implements ViewReceiver {
     watch: boolean,
   ): Promise<{ view: RunViewMessage; replayed: boolean }> {
     const { watchers, start } = this.services;
-    if (!watch) return start(request, deadlineMs, () => {});
+    const untilMs = deadlineMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + deadlineMs;
+    const wanted = () => this.open && performance.now() < untilMs;
+    if (!watch) return start(request, deadlineMs, () => {}, wanted);
     let watched = '';
     let started: string | undefined = '';
     try {
-      const reply = await start(request, deadlineMs, (runId) => {
+      const onId = (runId: string) => {
         watched = runId;
         watchers.startedBy(runId, request.orgId, this);
-      });
+      };
+      const reply = await start(request, deadlineMs, onId, wanted);
       started = reply.view.runId;
       return reply;
     } finally {

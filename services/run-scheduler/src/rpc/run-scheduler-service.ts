@@ -73,9 +73,10 @@ export class RunSchedulerRpc {
     request: StartRun,
     deadlineMs: number,
     onId: (runId: string) => void,
+    wanted: () => boolean,
   ): Promise<{ view: RunViewMessage; replayed: boolean }> => {
     if (this.options.state().shardsOwned === 0) return this.forward(request, deadlineMs, onId);
-    const { run, replayed } = await this.options.starts.start(request, onId);
+    const { run, replayed } = await this.options.starts.start(request, onId, wanted);
     // The first reply says queued, also where a worker had the run in the same commit.
     return { view: runView(run), replayed };
   };

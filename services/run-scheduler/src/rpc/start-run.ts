@@ -36,15 +36,18 @@ export class StartRuns {
     },
   ) {}
 
-  /** `onId` hears the new run's id before anything can happen to the run. */
-  async start(request: StartRun, onId: (runId: string) => void): Promise<StartedRun> {
+  /**
+   * `onId` hears the new run's id before anything can happen to the run. A start that is no longer `wanted` when its turn
+   * to be committed comes is dropped.
+   */
+  async start(request: StartRun, onId: (runId: string) => void, wanted?: () => boolean): Promise<StartedRun> {
     const shard = this.shard();
     if (shard === null) throw new ServiceError('unavailable', 'This node owns no shards yet.');
     const facts = this.factsOf(request, shard);
     onId(facts.runId);
     const kept = request.kept === undefined ? undefined : await this.keptOf(request.kept, facts);
     const claim = this.claimNow(facts);
-    const outcome = await this.options.actors.startRun(facts, claim?.command ?? null, kept);
+    const outcome = await this.options.actors.startRun(facts, claim?.command ?? null, kept, wanted);
     if (outcome.kind !== 'started' && kept?.folderId) {
       await this.options.kept.folders.remove({ folderId: kept.folderId, orgId: facts.orgId, runId: facts.runId });
     }

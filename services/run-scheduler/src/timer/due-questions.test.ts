@@ -47,6 +47,29 @@ describe('questions nobody answers', () => {
     assert.ok(sinceAskedMs >= 300 && sinceAskedMs < 2_300, `${sinceAskedMs} ms`);
   });
 
+  test("a question waited on ends when the database's clock jumps past its deadline, be it armed or not", async () => {
+    const nowMs = await db.nowMs();
+    let behindMs = 3_600_000;
+    // As on a node that heard the clock before it jumped by an hour.
+    node.between = async (commit) => {
+      const outcome = await commit();
+      return { ...outcome, nowMs: outcome.nowMs - behindMs };
+    };
+    node.databaseClock.observe(nowMs - behindMs);
+    const armed = await waiting(30_000);
+    const later = await waiting(600_000);
+    due.start();
+    node.databaseClock.onJump(() => due.look());
+    const deadlineMs = (run: Run) => (run.status === 'waiting' ? (run.question.deadlineAtMs ?? 0) : 0);
+    assert.ok(deadlineMs(armed) < nowMs && deadlineMs(later) < nowMs);
+    behindMs = 0;
+    node.databaseClock.observe(await db.nowMs());
+    await until('both have failed', async () => {
+      const statuses = await Promise.all([statusOf(armed), statusOf(later)]);
+      return statuses.every((status) => status === 'failed');
+    });
+  });
+
   test('a node whose clock is ahead waits for the clock of the database', async () => {
     node.databaseClock.observe((await db.nowMs()) + 900);
     const commits: number[] = [];

@@ -59,6 +59,8 @@ export class DueQuestions {
   look(): void {
     this.looker?.cancel();
     if (this.stopped) return;
+    // The database's clock may have been set: what is armed may be due now.
+    this.schedule();
     this.looker = this.options.clock.after(LOOK_EVERY_MS, () => this.look());
     const shards = this.options.ownedShards();
     if (shards.length === 0) return;

@@ -19,6 +19,17 @@ test('each tick comes again and again at its own pace, from the start to the sto
   assert.equal(came.length, 7);
 });
 
+test('a tick hears how late it comes', () => {
+  const clock = new ManualClock();
+  const ticks = new Ticks(clock);
+  const late: number[] = [];
+  ticks.every(100, (lateMs) => late.push(lateMs));
+  ticks.start();
+  clock.forward(100);
+  clock.forward(5_100);
+  assert.deepEqual(late, [0, 5_000]);
+});
+
 test('a tick that stops the ticks is the last', () => {
   const clock = new ManualClock();
   const ticks = new Ticks(clock);

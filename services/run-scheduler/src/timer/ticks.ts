@@ -4,7 +4,7 @@ import type { Stoppable } from '@methods/base/stoppable';
 
 interface Tick {
   readonly everyMs: number;
-  readonly run: () => void;
+  readonly run: (lateMs: number) => void;
 }
 
 export class Ticks implements Stoppable {
@@ -14,7 +14,8 @@ export class Ticks implements Stoppable {
 
   constructor(private readonly clock: Clock) {}
 
-  every(everyMs: number, run: () => void): void {
+  /** `run` hears how late it comes: by so much the node stood still. */
+  every(everyMs: number, run: (lateMs: number) => void): void {
     this.ticks.push({ everyMs, run });
   }
 
@@ -30,10 +31,11 @@ export class Ticks implements Stoppable {
   }
 
   private schedule(tick: Tick): void {
+    const dueAtMs = this.clock.monotonicMs() + tick.everyMs;
     const timer = this.clock.after(tick.everyMs, () => {
       this.timers.delete(timer);
       if (!this.running) return;
-      tick.run();
+      tick.run(this.clock.monotonicMs() - dueAtMs);
       this.schedule(tick);
     });
     this.timers.add(timer);

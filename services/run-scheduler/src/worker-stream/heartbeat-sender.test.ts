@@ -13,12 +13,14 @@ describe('heartbeats from node to node', () => {
   let members: string[];
   let sent: { to: string; runs: readonly HeartbeatRun[] }[];
   let sender: HeartbeatSender;
+  let deaf: Set<string>;
 
   beforeEach(() => {
     clock = new ManualClock();
     held = new HeldGrants(clock);
     members = ['here', 'there'];
     sent = [];
+    deaf = new Set();
     sender = new HeartbeatSender({
       clock,
       nodeId: 'here',
@@ -27,7 +29,10 @@ describe('heartbeats from node to node', () => {
       held,
       shards: { owns: (shard) => shard === 0, ownerOf: (shard) => (shard === 1 ? 'there' : null) },
       members: () => members,
-      send: (to, runs) => sent.push({ to, runs }),
+      send: async (to, runs) => {
+        sent.push({ to, runs });
+        return !deaf.has(to);
+      },
     });
   });
 
@@ -63,6 +68,20 @@ describe('heartbeats from node to node', () => {
     assert.equal(sent[0]?.runs[0]?.ageMs, 500);
     sender.tellAll();
     assert.deepEqual(next().here, ['a', 'b']);
+  });
+
+  test('what a node is not known to have heard is told it again, and it alone', async () => {
+    hold(0, 'a');
+    hold(1, 'b');
+    deaf.add('there');
+    next();
+    await new Promise(setImmediate);
+    clock.forward(1_000);
+    deaf.clear();
+    assert.deepEqual(next(), { here: [], there: ['b'] });
+    await new Promise(setImmediate);
+    clock.forward(1_000);
+    assert.deepEqual(next(), { here: [], there: [] });
   });
 
   test('a grant that no worker took up yet is no sign of life', () => {

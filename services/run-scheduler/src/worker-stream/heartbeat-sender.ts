@@ -16,6 +16,8 @@ const RUNS_MAX = 5_000;
 export class HeartbeatSender {
   private lastSentMs = Number.NEGATIVE_INFINITY;
   private wholeNext = true;
+  /** Nodes that may have missed a message: the next one tells them of every run. */
+  private readonly missed = new Set<string>();
 
   constructor(
     private readonly options: {
@@ -26,8 +28,8 @@ export class HeartbeatSender {
       readonly held: HeldGrants;
       readonly shards: { owns(shard: number): boolean; ownerOf(shard: number): string | null };
       readonly members: () => readonly string[];
-      /** To a node, which may be this one. */
-      readonly send: (nodeId: string, runs: readonly HeartbeatRun[]) => void;
+      /** To a node, which may be this one. False: it is not known to have heard. Never rejects. */
+      readonly send: (nodeId: string, runs: readonly HeartbeatRun[]) => Promise<boolean>;
     },
   ) {}
 
@@ -44,11 +46,14 @@ export class HeartbeatSender {
     // This node too, also while the members do not name it: its own workers' leases must not run out over that.
     const byOwner = new Map<string, HeartbeatRun[]>([[this.options.nodeId, []]]);
     for (const nodeId of members()) byOwner.set(nodeId, []);
+    const missed = new Set(this.missed);
+    this.missed.clear();
     for (const grant of held.all()) {
-      if (!grant.accepted || (!this.wholeNext && grant.heardAtMs <= this.lastSentMs)) continue;
+      if (!grant.accepted) continue;
       const owner = this.ownerOf(grant.runId);
       const runs = owner === null ? undefined : byOwner.get(owner);
-      if (runs === undefined) continue;
+      if (owner === null || runs === undefined) continue;
+      if (grant.heardAtMs <= this.lastSentMs && !this.wholeNext && !missed.has(owner)) continue;
       runs.push({ runId: grant.runId, token: grant.token, ageMs: held.ageMs(grant) });
     }
     this.lastSentMs = nowMs;
@@ -56,7 +61,9 @@ export class HeartbeatSender {
     // An empty message tells as well: that this node is heard and its list is whole.
     for (const [nodeId, runs] of byOwner) {
       for (let from = 0; from === 0 || from < runs.length; from += RUNS_MAX) {
-        this.options.send(nodeId, runs.slice(from, from + RUNS_MAX));
+        void this.options.send(nodeId, runs.slice(from, from + RUNS_MAX)).then((heard) => {
+          if (!heard) this.missed.add(nodeId);
+        });
       }
     }
   }

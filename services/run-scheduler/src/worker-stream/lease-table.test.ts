@@ -101,6 +101,20 @@ describe('leases of running runs', () => {
     assert.deepEqual(expired, ['a']);
   });
 
+  test('a node that stood still itself ends no lease by it, and gives none more than a whole one', () => {
+    add('old', { ageMs: 50_000 });
+    add('new');
+    add('granted', { accepted: false });
+    clock.forward(2 * LEASE_MS);
+    table.stoodStill(2 * LEASE_MS);
+    table.sweep();
+    assert.deepEqual([expired, unaccepted], [[], []]);
+    after(10_001);
+    assert.deepEqual([expired, unaccepted], [['old'], ['granted']]);
+    after(LEASE_MS - 10_000);
+    assert.deepEqual(expired, ['old', 'new']);
+  });
+
   test('after a take-over only the rest of the lease is granted', () => {
     add('a', { nodeId: null, ageMs: 45_000 });
     after(15_000);

@@ -84,6 +84,15 @@ export class LeaseTable {
     return [...runs].flatMap((runId) => this.leases.get(runId) ?? []);
   }
 
+  /**
+   * This node stood still for so long, and what its workers said meanwhile is still to be read: no lease runs down by
+   * it. To be called before the sweep that follows.
+   */
+  stoodStill(gapMs: number): void {
+    const nowMs = this.options.clock.monotonicMs();
+    for (const lease of this.leases.values()) standStill(lease, gapMs, nowMs);
+  }
+
   /** Called a few times a second. */
   sweep(): void {
     const nowMs = this.options.clock.monotonicMs();
@@ -92,8 +101,7 @@ export class LeaseTable {
     for (const lease of [...this.leases.values()]) {
       if (lease.nodeId !== null && this.options.standsStill(lease.nodeId)) {
         // What it had left it still has when the node is heard again: by then not all its workers have spoken.
-        lease.renewedAtMs += Math.min(sinceMs, nowMs - lease.renewedAtMs);
-        lease.grantedAtMs += Math.min(sinceMs, nowMs - lease.grantedAtMs);
+        standStill(lease, sinceMs, nowMs);
       } else if (nowMs - lease.renewedAtMs > this.options.leaseMs) {
         this.remove(lease.runId);
         this.options.expired(lease);
@@ -118,6 +126,12 @@ export class LeaseTable {
     runs?.delete(runId);
     if (runs?.size === 0) this.byWorker.delete(worker);
   }
+}
+
+/** Never beyond now: that would be more than a whole lease. */
+function standStill(lease: Lease, forMs: number, nowMs: number): void {
+  lease.renewedAtMs += Math.min(forMs, nowMs - lease.renewedAtMs);
+  lease.grantedAtMs += Math.min(forMs, nowMs - lease.grantedAtMs);
 }
 
 /** A session names its worker and the number of the stream: `<worker id>.<number>`. */

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '@methods/logging/logger';
+import { DatabaseClock } from '../database-clock.ts';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { ClockLook } from './clock-look.ts';
+
+test('the database is asked for its time while no commit brings it, one look at a time', async () => {
+  const clock = new ManualClock();
+  const databaseClock = new DatabaseClock(clock);
+  let asked = 0;
+  let answer: (nowMs: number) => void = () => {};
+  const ask = () => {
+    asked++;
+    return new Promise<number>((resolve) => {
+      answer = resolve;
+    });
+  };
+  const look = new ClockLook({ databaseClock, ask, logger: silentLogger });
+  databaseClock.observe(1_000_000);
+  await look.look();
+  assert.equal(asked, 0);
+  clock.forward(2_000);
+  const first = look.look();
+  await look.look();
+  assert.equal(asked, 1);
+  answer(9_000_000);
+  await first;
+  assert.equal(databaseClock.nowMs(), 9_000_000);
+});
+
+test('a look that fails is made again', async () => {
+  const clock = new ManualClock();
+  const databaseClock = new DatabaseClock(clock);
+  let asked = 0;
+  const ask = async () => {
+    if (asked++ === 0) throw new Error('away');
+    return 5_000;
+  };
+  const look = new ClockLook({ databaseClock, ask, logger: silentLogger });
+  await look.look();
+  await look.look();
+  assert.equal(databaseClock.nowMs(), 5_000);
+});
