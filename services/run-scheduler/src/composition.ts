@@ -36,7 +36,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     state,
     database,
     store,
-    folders,
+    folderSweep,
     retention,
     databaseClock,
     clockLook,
@@ -79,13 +79,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   ticks.every(2_000, () => watchers().tellStepwise());
   // Idle actors and the folders nobody needs.
   ticks.every(2_500, () => actors().sweep());
-  ticks.every(
-    600_000,
-    () =>
-      void folders()
-        .sweep(1_000)
-        .catch(() => {}),
-  );
+  ticks.every(600_000, () => void folderSweep().sweep());
   // Keys whose workers have not come for a while.
   ticks.every(60_000, () => helloPace().sweep());
   ticks.every(500, (lateMs) => {

@@ -26,6 +26,7 @@ import { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { InterestNews } from '../queue/interest-news.ts';
 import { QueueInterests } from '../queue/queue-interests.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
+import { FolderSweep } from '../retention/folder-sweep.ts';
 import { RetentionSweep } from '../retention/retention-sweep.ts';
 import { RegistryClient } from '../rpc/registry-client.ts';
 import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
@@ -122,6 +123,7 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     organizationReader: get(OrganizationReader),
     lists: get(RunLists),
     folders: get(RunFolderStore),
+    folderSweep: get(FolderSweep),
     retention: get(RetentionSweep),
     registry: get(RegistryClient),
     bus: get(Bus),

@@ -8,6 +8,7 @@ import { PeerRouter } from '../peer/peer-router.ts';
 import { AnswerRuns } from '../rpc/answer-run.ts';
 import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
 import { StartRuns } from '../rpc/start-run.ts';
+import { UnfinishedRuns } from '../rpc/unfinished-runs.ts';
 import { WORKER_ELEMENTS_MAX, workerAdmission, workerRequestSizes, workerService } from '../rpc/worker-service.ts';
 import { type NodeParts, WorkerServer } from './node-parts.ts';
 
@@ -15,6 +16,7 @@ export function provideServing(parts: NodeParts): void {
   const {
     provide,
     config,
+    clock,
     nodeId,
     log,
     state,
@@ -57,6 +59,7 @@ export function provideServing(parts: NodeParts): void {
         grants: grants(),
         nextStartShard: () => shards().nextStartShard(),
         owns,
+        unfinished: new UnfinishedRuns({ store: store(), clock, logger: log.child({ part: 'starts' }) }),
         kept: { actors: actors(), store: store(), folders: folders() },
       }),
   );

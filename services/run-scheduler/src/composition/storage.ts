@@ -5,6 +5,7 @@ import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 import { DatabaseClock } from '../database-clock.ts';
+import { FolderSweep } from '../retention/folder-sweep.ts';
 import { OldRuns } from '../retention/old-runs.ts';
 import { RetentionSweep } from '../retention/retention-sweep.ts';
 import { RegistryClient } from '../rpc/registry-client.ts';
@@ -34,6 +35,7 @@ export function provideStorage(parts: NodeParts): void {
     databaseClock,
     store,
     registry,
+    folders,
   } = parts;
   provide(
     ServiceDatabase,
@@ -60,6 +62,7 @@ export function provideStorage(parts: NodeParts): void {
   provide(OrganizationReader, () => new OrganizationReader({ sql: database().sql, role: readerRole('scheduler') }));
   provide(RunLists, () => new RunLists({ reader: organizationReader(), deadlineMs: READ_DEADLINE_MS }));
   provide(RunFolderStore, () => new RunFolderStore(pools.folders));
+  provide(FolderSweep, () => new FolderSweep({ folders: folders(), logger: log.child({ part: 'folders' }) }));
   provide(
     RetentionSweep,
     () =>

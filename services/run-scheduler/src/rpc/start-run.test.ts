@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { newId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { StartRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { until } from '@methods/test/harness/until';
@@ -19,6 +20,7 @@ import { TestStore } from '../store/run-store.fixture.ts';
 import { type DeliveredGrant, GrantDesk } from '../worker-stream/grant-desk.ts';
 import { quietLeases } from '../worker-stream/lease-table.fixture.ts';
 import { StartRuns } from './start-run.ts';
+import { UnfinishedRuns } from './unfinished-runs.ts';
 
 const KEY = { orgId: 'org_a', method: 'wf_a' };
 const WORKER = 'org_a.worker.1';
@@ -73,6 +75,11 @@ describe('starts', () => {
     const { actors, databaseClock } = node;
     const owns = (shard: number) => node.epochs.has(shard);
     const nextStartShard = () => nextShard();
+    const counted = new UnfinishedRuns({ store: db.store, clock: new ManualClock(), logger: silentLogger, max: 3 });
+    const unfinished = {
+      hasRoom: (orgId: string) => orgId !== 'org_full' || counted.hasRoom(orgId),
+      started: (orgId: string) => counted.started(orgId),
+    };
     starts = new StartRuns({
       nodeId: 'here',
       maxAttempts: 3,
@@ -83,6 +90,7 @@ describe('starts', () => {
       grants,
       nextStartShard,
       owns,
+      unfinished,
       kept: { actors, store: node.store, folders },
     });
   });
@@ -125,6 +133,19 @@ describe('starts', () => {
     assert.equal((await db.load(first.run.facts.runId))?.revision, 1);
     assert.equal((await db.load(second.run.facts.runId))?.status, 'queued');
     assert.equal(waiters.freePlaces(), 0);
+  });
+
+  test('an organization with too many unfinished runs starts no more, finds those it has, and others start theirs', async () => {
+    const orgId = 'org_full';
+    const key = { orgId, idempotencyHash: randomBytes(32), requestDigest: randomBytes(32) };
+    const { run } = await start(key);
+    await until('they are counted', async () => (await db.store.unfinished([orgId])).get(orgId) === 1);
+    for (let i = 0; i < 2; i++) await start({ orgId });
+    const refused = (error: unknown) =>
+      error instanceof ServiceError && error.code === 'rate_limited' && error.findings[0]?.code === 'unfinished_runs';
+    await assert.rejects(start({ orgId }), refused);
+    assert.deepEqual(((again) => [again.run.facts.runId, again.replayed])(await start(key)), [run.facts.runId, true]);
+    assert.equal((await start()).replayed, false);
   });
 
   test('a run does not pass an older one that waits', async () => {

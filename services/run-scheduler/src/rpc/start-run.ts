@@ -12,6 +12,7 @@ import { queueOf } from '../store/queue-key.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
 import { type KeptStepsParts, keptBeginning } from './kept-steps.ts';
 import { answererName } from './run-message.ts';
+import { tooManyUnfinished, type UnfinishedRuns } from './unfinished-runs.ts';
 
 export interface StartedRun {
   readonly run: Run;
@@ -32,6 +33,7 @@ export class StartRuns {
       readonly grants: GrantDesk;
       readonly nextStartShard: () => number | null;
       readonly owns: (shard: number) => boolean;
+      readonly unfinished: Pick<UnfinishedRuns, 'hasRoom' | 'started'>;
       readonly kept: KeptStepsParts;
     },
   ) {}
@@ -45,6 +47,7 @@ export class StartRuns {
     if (shard === null) throw new ServiceError('unavailable', 'This node owns no shards yet.');
     const facts = this.factsOf(request, shard);
     onId(facts.runId);
+    if (!this.options.unfinished.hasRoom(facts.orgId)) await this.mustBeKnown(facts);
     const kept = request.kept === undefined ? undefined : await this.keptOf(request.kept, facts);
     const claim = this.claimNow(facts);
     const outcome = await this.options.actors.startRun(facts, claim?.command ?? null, kept, wanted);
@@ -54,6 +57,7 @@ export class StartRuns {
     // The grant, if there is one, was sent before the reply.
     if (claim !== null) this.options.grants.forget(claim.command.token);
     if (outcome.kind !== 'started' && claim !== null) this.options.waiters.returned(claim.creditId);
+    if (outcome.kind === 'started') this.options.unfinished.started(facts.orgId);
     if (outcome.kind !== 'failed') return { run: outcome.run, replayed: outcome.kind === 'replayed' };
     if (outcome.code === 'idempotency_conflict') throw conflict();
     if (outcome.code === 'invalid_request') {
@@ -70,6 +74,11 @@ export class StartRuns {
       this.shardOfTurn = null;
     });
     return this.shardOfTurn;
+  }
+
+  /** Who has too many unfinished runs still gets those that were started before. */
+  private async mustBeKnown(facts: RunFacts): Promise<void> {
+    if ((await this.options.actors.byKey(facts.orgId, facts.idempotencyHash)) === null) throw tooManyUnfinished();
   }
 
   /** Undefined for a repeat: it gets its run in any case, and files need not be copied for it. */

@@ -2,7 +2,7 @@
 // A part is in the statement only when the batch needs it, so a batch of plain starts stays a small statement.
 import type { NewStep } from '../run/effect.ts';
 import { queuePlaceMs } from '../run/queue-place.ts';
-import type { Run } from '../run/run.ts';
+import { isFinished, type Run } from '../run/run.ts';
 import type { ArrayElement } from './array-literal.ts';
 import { UNCONFIRMED_MS } from './outbox.ts';
 import { queueOf } from './queue-key.ts';
@@ -142,6 +142,18 @@ export const deadlineColumns: readonly Column<RunChange>[] = [
   { name: 'question_id', type: 'text', value: (c) => (c.after.status === 'waiting' ? c.after.question.id : '') },
   { name: 'wake_at_ms', type: 'bigint', value: (c) => ms(deadlineOf(c.after) ?? 0) },
   { name: 'shard', type: 'smallint', value: (c) => c.after.facts.shard },
+];
+
+/** How a change moves its organization's count of unfinished runs. */
+export function unfinishedDelta({ before, after }: RunChange): number {
+  return (isFinished(after) ? 0 : 1) - (before === null || isFinished(before) ? 0 : 1);
+}
+
+export const unfinishedColumns: readonly Column<RunChange>[] = [
+  { name: 'run_id', type: 'text', value: (c) => c.after.facts.runId },
+  { name: 'org_id', type: 'text', value: (c) => c.after.facts.orgId },
+  { name: 'shard', type: 'smallint', value: (c) => c.after.facts.shard },
+  { name: 'runs', type: 'integer', value: unfinishedDelta },
 ];
 
 export const eventColumns: readonly Column<OutboxEvent>[] = [

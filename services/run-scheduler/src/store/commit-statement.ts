@@ -12,6 +12,8 @@ import {
   type StepRow,
   startColumns,
   stepColumns,
+  unfinishedColumns,
+  unfinishedDelta,
   updateColumns,
 } from './commit-sections.ts';
 import type { OutboxEvent, RunChange } from './run-store.ts';
@@ -87,6 +89,14 @@ export function commitStatement(batch: readonly RunChange[]): CommitStatement {
     parts.push(`events as (
       insert into scheduler.outbox (${names(eventColumns)}) select ${expressions(eventColumns)} from ${bind(eventColumns, rows.events)} where ${isDone})`);
   }
+  // The row of a shard is written by its owner only, so no two nodes wait for each other here.
+  if (rows.counted.length > 0) {
+    parts.push(`counted as (
+      insert into scheduler.unfinished as u (org_id, shard, runs)
+      select t.org_id, t.shard, sum(t.runs) from ${bind(unfinishedColumns, rows.counted)} where ${isDone}
+      group by t.org_id, t.shard having sum(t.runs) <> 0
+      on conflict (org_id, shard) do update set runs = u.runs + excluded.runs)`);
+  }
   const text = `with ${parts.join(',\n')}
     select array(select shard from held) as held, array(select run_id from done) as done,
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms`;
@@ -125,6 +135,7 @@ interface Tables {
   readonly deadlines: RunChange[];
   readonly deadlinesOver: RunChange[];
   readonly events: OutboxEvent[];
+  readonly counted: RunChange[];
 }
 
 function sortIntoTables(batch: readonly RunChange[]): Tables {
@@ -137,6 +148,7 @@ function sortIntoTables(batch: readonly RunChange[]): Tables {
     deadlines: [],
     deadlinesOver: [],
     events: [],
+    counted: [],
   };
   for (const change of batch) {
     const { before, after } = change;
@@ -147,6 +159,7 @@ function sortIntoTables(batch: readonly RunChange[]): Tables {
     if (deadlineOf(after) !== null) tables.deadlines.push(change);
     else if (deadlineOf(before) !== null) tables.deadlinesOver.push(change);
     tables.events.push(...change.events);
+    if (unfinishedDelta(change) !== 0) tables.counted.push(change);
   }
   tables.starts.sort(byKey);
   tables.updates.sort(byRunId);

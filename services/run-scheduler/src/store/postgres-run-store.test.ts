@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { newRunId } from '@methods/base/ids';
 import { sqlState } from '@methods/postgres/safe-db-error';
 import { answer, ask, cancel, claim, expireQuestion, giveBack, recordStep, succeed } from '../run/run.fixture.ts';
+import type { RunFacts } from '../run/run.ts';
 import { keyText } from './postgres-run-store.ts';
+import { takenRun } from './run-row.ts';
 import { decide, EPOCH, newFacts, startOf, TestStore } from './run-store.fixture.ts';
+
+const FIRST = { wakeAtMs: 0, runId: '' };
 
 describe('the store of runs', () => {
   let db: TestStore;
@@ -259,12 +264,46 @@ describe('the store of runs', () => {
     const waiting = await db.tell(null, startOf(newFacts(3)), claim('t1'), ask('t1', 1, 'q1', 60_000));
     const running = await db.tell(null, startOf(newFacts(3)), claim('t1'), recordStep('t1', 1));
     const untilMs = (await db.nowMs()) + 120_000;
-    assert.deepEqual((await db.store.runningOf([3])).map(withPlainBytes), [withPlainBytes(running)]);
+    assert.ok(running.status === 'running');
+    await db.sql`update scheduler.runs set shard = 9 where status = 'running' and shard <> 3`;
+    assert.deepEqual(await db.store.runningOf([1, 2, 4, 5, 6, 3]), [takenRun(running)]);
+
     assert.deepEqual(
-      (await db.store.dueQuestions([3], untilMs, 10)).map((due) => [due.runId, due.questionId]),
+      (await db.store.dueQuestions([3], untilMs, FIRST)).questions.map((due) => [due.runId, due.questionId]),
       [[waiting.facts.runId, 'q1']],
     );
-    assert.deepEqual(await db.store.dueQuestions([3], untilMs - 120_000, 10), []);
+    assert.deepEqual(await db.store.dueQuestions([3], untilMs - 120_000, FIRST), { questions: [], end: null });
+    assert.deepEqual(await db.store.dueQuestions([2], untilMs, FIRST), { questions: [], end: null });
+  });
+
+  test('many deadlines of one moment are read in stretches, each once', async () => {
+    await db.sql`insert into scheduler.deadlines (run_id, org_id, question_id, wake_at_ms, shard)
+      select 'run_' || n, 'org_a', 'q_' || n, 77, n % 2 from generate_series(1, 5000) n`;
+    const first = await db.store.dueQuestions([1], 78, FIRST);
+    assert.ok(first.end !== null && first.questions.length > 2_000);
+    const rest = await db.store.dueQuestions([1], 78, first.end);
+    assert.equal(rest.end, null);
+    assert.equal(new Set([...first.questions, ...rest.questions].map((due) => due.runId)).size, 2_500);
+  });
+
+  test('unfinished runs are counted by organization, with each change that happens', async () => {
+    const orgId = 'org_counted';
+    const count = async () => (await db.store.unfinished([orgId, 'org_none'])).get(orgId) ?? 0;
+    const runs = [newFacts(0, { orgId }), newFacts(0, { orgId }), newFacts(1, { orgId })];
+    const starts = runs.map((facts) => decide(null, startOf(facts), 1_000));
+    await db.store.commit(starts);
+    assert.equal(await count(), 3);
+    // Neither a repeated key, nor a change under another revision or epoch counts.
+    await db.store.commit([decide(null, startOf({ ...runs[0], runId: newRunId(0) } as RunFacts), 1_000)]);
+    const claimed = await db.tell(starts[0]?.after ?? null, claim('t1'));
+    await db.store.commit([decide(starts[0]?.after ?? null, cancel, 2_000)]);
+    await db.store.commit([{ ...decide(starts[2]?.after ?? null, cancel, 2_000), epoch: 7 }]);
+    assert.equal(await count(), 3);
+    await db.tell(claimed, ask('t1', 1, 'q_counted', null));
+    assert.equal(await count(), 3);
+    await db.tell(starts[1]?.after ?? null, cancel);
+    await db.tell(starts[2]?.after ?? null, claim('t2'), succeed('t2', 1));
+    assert.equal(await count(), 1);
   });
 });
 

@@ -6,18 +6,24 @@ import { storageFault } from '@methods/postgres/storage-fault';
 import type { Run, StepSummary } from '../run/run.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { commitStatement } from './commit-statement.ts';
+import { type DueRow, dueQuestionsQuery, dueStretchOf } from './due-rows.ts';
 import { type QueueRow, queueHeadsQuery, queuePageQuery, stretchOf } from './queue-rows.ts';
-import { type RunRow, runColumns, runFromRow } from './run-row.ts';
+import { type RunRow, runColumns, runFromRow, takenColumns, takenFromRow } from './run-row.ts';
 import type {
   BatchOutcome,
-  DueQuestion,
+  DuePlace,
+  DueStretch,
   KeptStep,
   QueueCursor,
   QueueKey,
   QueueStretch,
   RunChange,
   RunStore,
+  TakenRun,
 } from './run-store.ts';
+
+/** Shards whose running runs are read by one statement. */
+const TAKEN_AT_ONCE = 4;
 
 export interface PostgresRunStoreOptions {
   readonly writer: Sql;
@@ -69,12 +75,16 @@ export class PostgresRunStore implements RunStore {
     return rows.map((r) => ({ path: r.path, status: r.status, outJson: r.out_json, outWithheld: r.out_withheld }));
   }
 
-  async runningOf(shards: readonly number[]): Promise<Run[]> {
-    const rows = await this.read<RunRow>(
-      `select ${runColumns} from scheduler.runs where status = 'running' and shard = any($1::smallint[])`,
-      [arrayLiteral(shards)],
-    );
-    return [...(await this.withSteps(rows)).values()];
+  async runningOf(shards: readonly number[]): Promise<TakenRun[]> {
+    const runs: TakenRun[] = [];
+    for (let from = 0; from < shards.length; from += TAKEN_AT_ONCE) {
+      const rows = await this.read<RunRow>(
+        `select ${takenColumns} from scheduler.runs where status = 'running' and shard = any($1::smallint[])`,
+        [arrayLiteral(shards.slice(from, from + TAKEN_AT_ONCE))],
+      );
+      for (const row of rows) runs.push(takenFromRow(row));
+    }
+    return runs;
   }
 
   async queueHeads(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueStretch[]> {
@@ -105,26 +115,21 @@ export class PostgresRunStore implements RunStore {
     return stretchOf(rows, rows.length === limit || rows.at(-1)?.ours === false);
   }
 
-  async dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]> {
-    const rows = await this.read<{
-      run_id: string;
-      org_id: string;
-      question_id: string;
-      shard: number;
-      wake_at_ms: number;
-    }>(
-      // The column itself, not as another type: that would be what is ordered by, and every due row would be sorted.
-      `select run_id, org_id, question_id, shard, wake_at_ms from scheduler.deadlines
-       where wake_at_ms < $1::bigint and shard = any($2::smallint[]) order by wake_at_ms limit $3`,
-      [String(Math.round(untilMs)), arrayLiteral(shards), String(limit)],
+  async dueQuestions(shards: readonly number[], untilMs: number, after: DuePlace): Promise<DueStretch> {
+    const rows = await this.read<DueRow>(dueQuestionsQuery, [
+      String(Math.round(untilMs)),
+      String(Math.round(after.wakeAtMs)),
+      after.runId,
+    ]);
+    return dueStretchOf(rows, new Set(shards));
+  }
+
+  async unfinished(orgIds: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.read<{ org_id: string; runs: number }>(
+      `select org_id, sum(runs)::float8 as runs from scheduler.unfinished where org_id = any($1::text[]) group by org_id`,
+      [arrayLiteral(orgIds)],
     );
-    return rows.map((r) => ({
-      runId: r.run_id,
-      orgId: r.org_id,
-      questionId: r.question_id,
-      shard: r.shard,
-      wakeAtMs: r.wake_at_ms,
-    }));
+    return new Map(rows.map((row) => [row.org_id, row.runs]));
   }
 
   async clockMs(): Promise<number> {

@@ -163,8 +163,13 @@ describe('saved run folders', () => {
     await put(finished, over.facts.runId);
     await db.tell(over, cancel);
     for (const folderId of [orphan, needed, replaced, ended, finished]) await age(folderId, DAY_MS + 1);
-    assert.equal(await folders.sweep(2), 2);
-    assert.equal(await folders.sweep(10), 1);
+    const first = { createdAtMs: 0, folderId: '', orgId: '' };
+    const pages = [await folders.sweep(first, 3)];
+    for (let page = pages[0]; page?.more; page = pages.at(-1)) pages.push(await folders.sweep(page.place, 3));
+    assert.deepEqual(
+      [pages.length, pages.reduce((sum, page) => sum + page.removed, 0), pages.every((page) => page.lookedAt <= 3)],
+      [2, 3, true],
+    );
     const left = await db.sql<{ folder_id: string }[]>`select folder_id from scheduler.run_folders`;
     assert.deepEqual(new Set(left.map((row) => row.folder_id)), new Set([needed, young, finished]));
     assert.equal((await db.sql`select from scheduler.run_folder_chunks`).length, 3);

@@ -17,6 +17,31 @@ const ORPHAN_AGE_MAX_MS = 7 * ORPHAN_AGE_MS;
 /** In one statement: each may have thousands of chunks. */
 const SWEPT_AT_ONCE = 10;
 
+/** Folders one statement looks at. */
+const LOOKED_AT = 500;
+
+/** Where a sweep has got to. */
+export interface FolderPlace {
+  readonly createdAtMs: number;
+  readonly folderId: string;
+  readonly orgId: string;
+}
+
+export interface SweptFolders {
+  readonly lookedAt: number;
+  readonly removed: number;
+  readonly place: FolderPlace;
+  /** There are more that are old enough. */
+  readonly more: boolean;
+}
+
+interface FolderRow {
+  readonly folder_id: string;
+  readonly org_id: string;
+  readonly created_at_ms: number;
+  readonly unnamed: boolean;
+}
+
 /** More or fewer bytes came than were announced; nothing is kept. */
 export class FolderNotWhole extends Error {
   override readonly name = 'FolderNotWhole';
@@ -121,22 +146,45 @@ export class RunFolderStore {
         and f.run_id = r.run_id and f.org_id = r.org_id and f.created_at_ms < named.created_at_ms`);
   }
 
-  /** Removes up to `limit` folders older than a day that their run does not name. */
-  async sweep(limit: number): Promise<number> {
-    let gone = 0;
-    while (gone < limit) {
-      const { count } = await this.sql`delete from scheduler.run_folders f using (
-          select f.folder_id, f.org_id from scheduler.run_folders f
-          left join scheduler.runs r on r.run_id = f.run_id and r.org_id = f.org_id
-          cross join (select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms) now
-          where f.created_at_ms < now.ms - ${ORPHAN_AGE_MS}::bigint and f.created_at_ms > now.ms - ${ORPHAN_AGE_MAX_MS}::bigint
-            and r.folder_id is distinct from f.folder_id
-          limit ${Math.min(SWEPT_AT_ONCE, limit - gone)}) old
-        where f.folder_id = old.folder_id and f.org_id = old.org_id`;
-      gone += count;
-      if (count === 0) break;
-    }
-    return gone;
+  /**
+   * Looks at the next folders that are older than a day, in the order of their age, and removes those that their run does
+   * not name. Each call looks at a bounded number, so it always gets on, however many there are.
+   */
+  async sweep(after: FolderPlace, lookedAtMax = LOOKED_AT): Promise<SweptFolders> {
+    const nowMs = await this.nowMs();
+    const fromMs = Math.max(after.createdAtMs, nowMs - ORPHAN_AGE_MAX_MS);
+    const rows = await this.sql<FolderRow[]>`
+      select f.folder_id, f.org_id, f.created_at_ms, r.folder_id is distinct from f.folder_id as unnamed
+      from (
+        select folder_id, org_id, run_id, created_at_ms from scheduler.run_folders
+        where (created_at_ms, folder_id, org_id) > (${fromMs}::bigint, ${after.folderId}, ${after.orgId})
+          and created_at_ms < ${nowMs - ORPHAN_AGE_MS}::bigint
+        order by created_at_ms, folder_id, org_id limit ${lookedAtMax}) f
+      left join scheduler.runs r on r.run_id = f.run_id and r.org_id = f.org_id
+      order by f.created_at_ms, f.folder_id, f.org_id`;
+    const unnamed = rows.filter((row) => row.unnamed);
+    for (let from = 0; from < unnamed.length; from += SWEPT_AT_ONCE)
+      await this.removeUnnamed(unnamed.slice(from, from + SWEPT_AT_ONCE));
+    const last = rows.at(-1);
+    const more = rows.length === lookedAtMax && last !== undefined;
+    const place = last && { createdAtMs: last.created_at_ms, folderId: last.folder_id, orgId: last.org_id };
+    return { lookedAt: rows.length, removed: unnamed.length, place: place ?? after, more };
+  }
+
+  /** A run may have named one of them since they were looked at. */
+  private async removeUnnamed(folders: readonly FolderRow[]): Promise<void> {
+    await this.sql`
+      delete from scheduler.run_folders f
+      using unnest(${folders.map((f) => f.folder_id)}::text[], ${folders.map((f) => f.org_id)}::text[]) as t(folder_id, org_id)
+      where f.folder_id = t.folder_id and f.org_id = t.org_id and not exists (
+        select from scheduler.runs r
+        where r.run_id = f.run_id and r.org_id = f.org_id and r.folder_id = f.folder_id)`;
+  }
+
+  private async nowMs(): Promise<number> {
+    const [row] = await this.sql<{ now_ms: number }[]>`
+      select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms`;
+    return row?.now_ms ?? 0;
   }
 }
 

@@ -1,5 +1,6 @@
 // A run as a row and back. The row types stay in this folder.
-import type { OpenQuestion, Run, RunError, RunFacts, StepSummary } from '../run/run.ts';
+import type { OpenQuestion, Run, RunError, RunFacts, RunningRun, StepSummary } from '../run/run.ts';
+import type { TakenRun } from './run-store.ts';
 
 export interface RunRow {
   readonly run_id: string;
@@ -43,6 +44,25 @@ export const runColumns =
   'answer_by, metadata_json, created_at_ms::float8, max_attempts, needs, status, state_since_ms::float8, started_at_ms::float8, ' +
   'queued_ms::float8, running_ms::float8, waiting_ms::float8, attempts, attempt_open, token, worker_session, last_seq, ' +
   'cancel_requested, question_json, answer_json, wake_at_ms::float8, folder_id, result_json, error_json';
+
+export const takenColumns = 'run_id, org_id, shard, revision, token, worker_session, cancel_requested';
+
+export function takenFromRow(row: RunRow): TakenRun {
+  return {
+    runId: row.run_id,
+    orgId: row.org_id,
+    shard: row.shard,
+    revision: row.revision,
+    token: row.token ?? '',
+    workerSession: row.worker_session ?? '',
+    cancelRequested: row.cancel_requested,
+  };
+}
+
+export function takenRun({ facts, revision, token, workerSession, cancelRequested }: RunningRun): TakenRun {
+  const { runId, orgId, shard } = facts;
+  return { runId, orgId, shard, revision, token, workerSession, cancelRequested };
+}
 
 export function runFromRow(row: RunRow, steps: readonly StepSummary[]): Run {
   const base = {

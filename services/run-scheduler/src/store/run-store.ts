@@ -61,6 +61,26 @@ export interface DueQuestion {
   readonly wakeAtMs: number;
 }
 
+/** A place among all deadlines. */
+export type DuePlace = Pick<DueQuestion, 'wakeAtMs' | 'runId'>;
+
+export interface DueStretch {
+  readonly questions: readonly DueQuestion[];
+  /** What comes after this was not looked at; null: nothing is due after these questions. */
+  readonly end: DuePlace | null;
+}
+
+/** What a take-over needs of a running run: its inputs and steps are read when something happens to it. */
+export interface TakenRun {
+  readonly runId: string;
+  readonly orgId: string;
+  readonly shard: number;
+  readonly revision: number;
+  readonly token: string;
+  readonly workerSession: string;
+  readonly cancelRequested: boolean;
+}
+
 export interface KeptStep {
   readonly path: string;
   readonly status: string;
@@ -78,13 +98,15 @@ export interface RunStore {
   /** Finished steps with their outs, in order, for a run that goes on. */
   keptSteps(orgId: string, runId: string): Promise<KeptStep[]>;
   /** Running runs of shards just taken. */
-  runningOf(shards: readonly number[]): Promise<Run[]>;
+  runningOf(shards: readonly number[]): Promise<TakenRun[]>;
   /** The oldest entry of each of these queues that is of the shards given, in their order, by one statement. */
   queueHeads(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueStretch[]>;
   /** The next entries of a queue after a cursor, oldest first, of the shards given. */
   queuePage(queue: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): Promise<QueueStretch>;
-  /** Questions whose deadline comes before `untilMs`, and sleeping runs to wake before it. */
-  dueQuestions(shards: readonly number[], untilMs: number, limit: number): Promise<DueQuestion[]>;
+  /** The next deadlines of questions and sleeping runs after a place and before `untilMs`, of the shards given. */
+  dueQuestions(shards: readonly number[], untilMs: number, after: DuePlace): Promise<DueStretch>;
+  /** Unfinished runs of these organizations; those without any are missing. */
+  unfinished(orgIds: readonly string[]): Promise<Map<string, number>>;
   /** The database's clock in ms. */
   clockMs(): Promise<number>;
 }

@@ -6,15 +6,18 @@ import type { RunActors } from '../actor/run-actors.ts';
 import type { DatabaseClock } from '../database-clock.ts';
 import type { Run } from '../run/run.ts';
 import { deadlineOf } from '../store/commit-sections.ts';
-import type { DueQuestion, RunStore } from '../store/run-store.ts';
+import type { DuePlace, DueQuestion, DueStretch, RunStore } from '../store/run-store.ts';
 import { TimerHeap } from './timer-heap.ts';
 
 const AHEAD_MS = 60_000;
 const LOOK_EVERY_MS = 30_000;
-/** Questions a look brings at most; a full look is followed by the next as soon as its questions are over. */
-const LOOK_MAX = 5_000;
-/** Told to their runs at a time, so that a bomb of deadlines leaves room for everything else. */
-const AT_ONCE = 256;
+/** Deadlines in memory; beyond this the rest is read when half of them are over. */
+const KNOWN_MAX = 100_000;
+/**
+ * Told to their runs at a time: one batch is committed while the next ones are read. Everything else waits for no more
+ * than these.
+ */
+const AT_ONCE = 768;
 const RETRY_MS = 1_000;
 
 export class DueQuestions {
@@ -23,6 +26,7 @@ export class DueQuestions {
   private timer: { cancel(): void } | null = null;
   private looker: { cancel(): void } | null = null;
   private firing = 0;
+  private looks = 0;
   private stopped = false;
 
   constructor(
@@ -62,19 +66,25 @@ export class DueQuestions {
     // The database's clock may have been set: what is armed may be due now.
     this.schedule();
     this.looker = this.options.clock.after(LOOK_EVERY_MS, () => this.look());
-    const shards = this.options.ownedShards();
-    if (shards.length === 0) return;
-    const untilMs = this.options.databaseClock.nowMs() + AHEAD_MS;
-    this.options.store.dueQuestions(shards, untilMs, LOOK_MAX).then(
-      (questions) => {
-        for (const question of questions) this.arm(question);
-        if (questions.length === LOOK_MAX) this.lookAgainSoon();
-      },
-      (error) => {
-        this.options.logger.warn({ error }, 'deadlines could not be read');
-        this.lookAgainSoon();
-      },
-    );
+    if (this.options.ownedShards().length > 0) void this.lookThrough(++this.looks);
+  }
+
+  /** Stretch by stretch, oldest first; a later look takes the place of this one. */
+  private async lookThrough(look: number): Promise<void> {
+    const { store, databaseClock, ownedShards, logger } = this.options;
+    const untilMs = databaseClock.nowMs() + AHEAD_MS;
+    let place: DuePlace | null = { wakeAtMs: 0, runId: '' };
+    try {
+      while (place !== null && look === this.looks && !this.stopped) {
+        if (this.known.size >= KNOWN_MAX) return this.lookAgainSoon();
+        const stretch: DueStretch = await store.dueQuestions(ownedShards(), untilMs, place);
+        for (const question of stretch.questions) this.arm(question);
+        place = stretch.end;
+      }
+    } catch (error) {
+      logger.warn({ error }, 'deadlines could not be read');
+      this.lookAgainSoon();
+    }
   }
 
   private lookAgainSoon(): void {

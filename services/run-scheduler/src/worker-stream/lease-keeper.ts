@@ -5,6 +5,8 @@ import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { Effect } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
+import { takenRun } from '../store/run-row.ts';
+import type { TakenRun } from '../store/run-store.ts';
 import { type Lease, LeaseTable, streamNumberOf } from './lease-table.ts';
 
 export interface LeaseKeeperOptions {
@@ -165,7 +167,7 @@ export class LeaseKeeper {
       .then((outcome) => {
         if (outcome.kind === 'refused') return this.options.refuse(nodeId, runId, token);
         if (outcome.kind !== 'accepted' || outcome.run.status !== 'running') return;
-        this.restore(outcome.run, nodeId, ageMs);
+        this.restore(takenRun(outcome.run), nodeId, ageMs);
       });
   }
 
@@ -173,10 +175,8 @@ export class LeaseKeeper {
    * Takes up the lease of a run that was already running; `ageMs` since its worker was last heard. Of a cancel that an
    * owner before us accepted the worker may never have been told.
    */
-  restore(run: Run, nodeId: string | null, ageMs: number): void {
-    if (run.status !== 'running') return;
-    const { token, workerSession, cancelRequested } = run;
-    const { runId, shard } = run.facts;
+  restore(run: TakenRun, nodeId: string | null, ageMs: number): void {
+    const { runId, shard, token, workerSession, cancelRequested } = run;
     this.leases.add({
       runId,
       shard,

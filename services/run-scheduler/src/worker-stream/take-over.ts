@@ -6,8 +6,8 @@ import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { PeerSender } from '../peer/peer-sender.ts';
-import type { Run } from '../run/run.ts';
-import type { RunStore } from '../store/run-store.ts';
+import { takenRun } from '../store/run-row.ts';
+import type { RunStore, TakenRun } from '../store/run-store.ts';
 import type { HeldGrants } from './held-grants.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { streamNumberOf, workerOf } from './lease-table.ts';
@@ -72,8 +72,11 @@ export class TakeOver {
   private async takeUp(shards: readonly ShardEpoch[]): Promise<void> {
     const runs = await this.options.store.runningOf(shards.map((s) => s.shard));
     // A message of the worker may have restored a lease already; it knows better than the row.
-    const open = runs.filter((run) => !this.options.keeper.leases.has(run.facts.runId));
-    for (const run of open) this.options.keeper.restore(this.asCommitted(run), null, 0);
+    const open = runs.filter((run) => !this.options.keeper.leases.has(run.runId));
+    for (const read of open) {
+      const run = this.asCommitted(read);
+      if (run !== null) this.options.keeper.restore(run, null, 0);
+    }
     const reports = await Promise.all(
       [this.options.nodeId, ...this.options.peers.connected()].map((nodeId) => this.ask(nodeId, shards)),
     );
@@ -113,7 +116,7 @@ export class TakeOver {
     }
   }
 
-  private compare(runs: readonly Run[], reports: readonly HeldReport[]): void {
+  private compare(runs: readonly TakenRun[], reports: readonly HeldReport[]): void {
     const { leases } = this.options.keeper;
     const heldBy = new Map<string, { nodeId: string; grant: HeldReport['grants'][number] }>();
     const streams = new Map<string, number>();
@@ -125,28 +128,31 @@ export class TakeOver {
     }
     for (const read of runs) {
       const run = this.asCommitted(read);
-      if (run.status !== 'running') continue;
-      const lease = leases.get(run.facts.runId, run.token);
+      if (run === null) continue;
+      const lease = leases.get(run.runId, run.token);
       // Granted or spoken for since the row was read.
       if (lease === null || lease.nodeId !== null) continue;
       const held = heldBy.get(run.token);
       if (held !== undefined) {
         this.options.keeper.restore(run, held.nodeId, held.grant.heartbeatAgeMs);
-        leases.renew(run.facts.runId, run.token, held.nodeId, held.grant.workerSession, held.grant.heartbeatAgeMs);
+        leases.renew(run.runId, run.token, held.nodeId, held.grant.workerSession, held.grant.heartbeatAgeMs);
         continue;
       }
       const number = streams.get(workerOf(run.workerSession));
       if (number === undefined || number < streamNumberOf(run.workerSession)) continue;
       // Committed a moment ago: its worker cannot have the grant yet.
       if (this.options.isClaiming(run.token)) continue;
-      this.options.keeper.returnGrant(run.facts.runId, run.token);
+      this.options.keeper.returnGrant(run.runId, run.token);
     }
   }
 
-  /** People and workers are heard while rows are read and nodes asked: a cancel of that time is not in the row. */
-  private asCommitted(read: Run): Run {
-    const { runId, orgId } = read.facts;
-    const resident = this.options.actors.resident({ runId, orgId });
-    return resident !== null && resident.revision > read.revision ? resident : read;
+  /**
+   * People and workers are heard while rows are read and nodes asked: a cancel of that time is not in the row. Null: it
+   * runs no longer.
+   */
+  private asCommitted(read: TakenRun): TakenRun | null {
+    const resident = this.options.actors.resident(read);
+    if (resident === null || resident.revision <= read.revision) return read;
+    return resident.status === 'running' ? takenRun(resident) : null;
   }
 }

@@ -1,0 +1,31 @@
+// Sweeps away run folders that no run names, from the oldest on and page by page. Each folder is looked at once, when it
+// is a day old, and again after this node has started anew.
+import type { Logger } from '@methods/logging/logger';
+import type { FolderPlace, RunFolderStore } from '../store/run-folder-store.ts';
+
+export class FolderSweep {
+  private place: FolderPlace = { createdAtMs: 0, folderId: '', orgId: '' };
+  private sweeping = false;
+
+  constructor(private readonly options: { readonly folders: Pick<RunFolderStore, 'sweep'>; readonly logger: Logger }) {}
+
+  /** Called on a coarse tick; goes on where the last one ended, also where it failed. */
+  async sweep(): Promise<void> {
+    if (this.sweeping) return;
+    this.sweeping = true;
+    let [lookedAt, removed] = [0, 0];
+    try {
+      for (let more = true; more; ) {
+        const page = await this.options.folders.sweep(this.place);
+        this.place = page.place;
+        lookedAt += page.lookedAt;
+        removed += page.removed;
+        more = page.more;
+      }
+      if (removed > 0) this.options.logger.info({ lookedAt, removed }, 'run folders swept');
+    } catch (error) {
+      this.options.logger.warn({ error, lookedAt, removed }, 'run folders could not be swept; the next sweep goes on');
+    }
+    this.sweeping = false;
+  }
+}

@@ -1,0 +1,34 @@
+// How deadlines are read: in the order of their index, a bounded stretch at a time. They belong to all nodes; what is of
+// other nodes' shards is passed over here, so that no statement looks for more than it can find.
+import type { DueStretch } from './run-store.ts';
+
+const STRETCH_MAX = 4_096;
+
+export interface DueRow {
+  readonly run_id: string;
+  readonly org_id: string;
+  readonly question_id: string;
+  readonly shard: number;
+  readonly wake_at_ms: number;
+}
+
+// Ordered by the columns themselves: by their values as another type, every due row would be sorted.
+export const dueQuestionsQuery = `select run_id, org_id, question_id, shard, wake_at_ms from scheduler.deadlines
+  where wake_at_ms < $1::bigint and (wake_at_ms, run_id) > ($2::bigint, $3)
+  order by wake_at_ms, run_id limit ${STRETCH_MAX}`;
+
+export function dueStretchOf(rows: readonly DueRow[], shards: ReadonlySet<number>): DueStretch {
+  const last = rows.at(-1);
+  return {
+    questions: rows
+      .filter((row) => shards.has(row.shard))
+      .map((row) => ({
+        runId: row.run_id,
+        orgId: row.org_id,
+        questionId: row.question_id,
+        shard: row.shard,
+        wakeAtMs: row.wake_at_ms,
+      })),
+    end: rows.length === STRETCH_MAX && last !== undefined ? { wakeAtMs: last.wake_at_ms, runId: last.run_id } : null,
+  };
+}
