@@ -258,3 +258,23 @@ test('without NATS the notifier starts and sends what it has; events follow when
     await confirmations(after, 1);
   });
 });
+
+test('an event that comes before the one it follows is delivered after it', async () => {
+  await using server = await receiver(status(204));
+  const asked = succeeded(url(server.port), { seq: 2, createdAtMs: Date.now() });
+  const ended = succeeded(url(server.port), {
+    ...{ orgId: asked.orgId ?? '', runId: asked.runId ?? '', outboxId: `${asked.runId}.6`, keyId: asked.keyId ?? '' },
+    ...{ seq: 6, createdAtMs: Date.now(), followsSeq: 2, followsAtMs: Date.now() },
+  });
+  await withNotifier({}, async () => {
+    await stack.emit(ended);
+    const another = succeeded(url(server.port));
+    await stack.emit(another);
+    await confirmations(another, 1);
+    assert.equal((await server.received(1)).length, 1, 'only the other run was delivered');
+    await stack.emit(asked);
+    await confirmations(ended, 1);
+    const seqs = (await server.received(3)).map((request) => JSON.parse(request.rawBody.toString()).seq);
+    assert.deepEqual(seqs.slice(1), [2, 6]);
+  });
+});

@@ -25,6 +25,7 @@ import { claimDeliveries } from './store/claim-deliveries.ts';
 import { notifierDatabase } from './store/notifier-database.ts';
 import { recordTries } from './store/record-tries.ts';
 import { storeDeliveries } from './store/store-deliveries.ts';
+import { storedEvents } from './store/stored-events.ts';
 import { Dispatcher } from './timer/dispatcher.ts';
 import { SendSlots } from './timer/send-slots.ts';
 import { TryRecorder } from './timer/try-recorder.ts';
@@ -180,6 +181,8 @@ function register(config: Config, logger: Logger): DependencyContainer {
     const bus = from.resolve(BusToken);
     return new RunEventIntake({
       store: (planned) => storeDeliveries(from.resolve(Database), planned),
+      storedEvents: (events) => storedEvents(from.resolve(Database), events),
+      nowMs: Date.now,
       publish: (subject, bytes) => bus.publish(subject, bytes),
       onStored: () => from.resolve(Dispatcher).wake(),
       logger: log('bus'),

@@ -27,8 +27,9 @@ export function decodeRunEvent(bytes: Uint8Array): DecodedEvent {
   if (fault !== null || typeof change === 'string') return { ok: false, outboxId, fault: fault ?? 'unknown' };
   const { orgId, runId, seq, method, versionId, webhookUrl, keyId, createdAtMs } = message;
   const answerBy = message.answerBy === Answerer.APPLICATION ? 'application' : 'team';
-  const event = { orgId, runId, seq, method, versionId, webhookUrl, keyId, answerBy, createdAtMs, change } as const;
-  return { ok: true, outboxId, event };
+  const follows = message.followsSeq === 0 ? null : { seq: message.followsSeq, atMs: message.followsAtMs };
+  const facts = { orgId, runId, seq, method, versionId, webhookUrl, keyId, createdAtMs };
+  return { ok: true, outboxId, event: { ...facts, answerBy, change, follows } };
 }
 
 function faultOf(message: RunEventMessage): string | null {

@@ -9,7 +9,10 @@ import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import { encoder } from '@methods/rpc/message-codec';
 import { chooseAnswerer } from '../delivery/choose-answerer.ts';
 import type { PlannedDelivery } from '../delivery/delivery.ts';
+import { earlierEvent, eventName, tooEarly } from '../delivery/event-order.ts';
 import { planDelivery } from '../delivery/plan-delivery.ts';
+import type { RunEvent } from '../delivery/run-event.ts';
+import type { EventKey } from '../store/stored-events.ts';
 import { decodeRunEvent } from './decode-run-event.ts';
 
 /** What the bus hands over. */
@@ -18,6 +21,9 @@ export type IncomingEvent = Pick<EventMessage, 'data' | 'ack' | 'nak'>;
 export interface RunEventIntakeOptions {
   /** One statement; durable when it resolves. Known deliveries are ignored. */
   readonly store: (planned: readonly PlannedDelivery[]) => Promise<unknown>;
+  /** Names of those that are stored. */
+  readonly storedEvents: (events: readonly EventKey[]) => Promise<ReadonlySet<string>>;
+  readonly nowMs: () => number;
   /** Core publish, false when NATS is away; then the scheduler sends the events again. */
   readonly publish: (subject: string, bytes: Uint8Array) => boolean;
   /** Something was stored that may be due. */
@@ -29,6 +35,8 @@ export interface RunEventIntakeOptions {
 const BATCH_MAX = 256;
 /** Events whose storing failed; the scheduler would send them again after 5 s. */
 const COMES_AGAIN_MS = 2_000;
+/** An event whose earlier one is being stored by another node at this moment, or was lost and comes again. */
+const EARLIER_COMES_MS = 250;
 
 export class RunEventIntake implements Stoppable {
   private waiting: IncomingEvent[] = [];
@@ -61,25 +69,38 @@ export class RunEventIntake implements Stoppable {
   }
 
   private async storeBatch(messages: readonly IncomingEvent[]): Promise<void> {
-    const outboxIds: string[] = [];
+    const heard = messages.map((message) => ({ message, decoded: decodeRunEvent(message.data) }));
     const planned: PlannedDelivery[] = [];
-    for (const message of messages) {
-      const decoded = decodeRunEvent(message.data);
-      if (decoded.outboxId !== '') outboxIds.push(decoded.outboxId);
-      // A malformed event will not become better: it is confirmed and told, or it would come again for ever.
-      if (!decoded.ok) this.tellRefused(decoded.outboxId, decoded.fault);
-      else if (chooseAnswerer(decoded.event).application) planned.push(planDelivery(decoded.event, newId('dlv')));
-    }
+    let early: ReadonlySet<string>;
     try {
+      early = await this.early(heard.flatMap(({ decoded }) => (decoded.ok ? [decoded.event] : [])));
+      for (const { decoded } of heard) {
+        // A malformed event will not become better: it is confirmed and logged, or it would come again forever.
+        if (!decoded.ok) this.tellRefused(decoded.outboxId, decoded.fault);
+        else if (hasWebhook(decoded.event) && !early.has(eventName(decoded.event)))
+          planned.push(planDelivery(decoded.event, newId('dlv')));
+      }
       await this.options.store(planned);
     } catch (error) {
       this.options.logger.warn({ error, events: messages.length }, 'run events could not be stored; they come again');
       for (const message of messages) message.nak(COMES_AGAIN_MS);
       return;
     }
-    this.confirm(outboxIds);
-    for (const message of messages) message.ack();
+    const isEarly = ({ decoded }: (typeof heard)[number]) => decoded.ok && early.has(eventName(decoded.event));
+    const done = heard.filter((one) => !isEarly(one));
+    this.confirm(done.map(({ decoded }) => decoded.outboxId).filter((outboxId) => outboxId !== ''));
+    for (const { message } of done) message.ack();
+    for (const { message } of heard.filter(isEarly)) message.nak(EARLIER_COMES_MS);
     if (planned.length > 0) this.options.onStored();
+  }
+
+  /** Names of the events whose run has an earlier one that is not stored yet. */
+  private async early(events: readonly RunEvent[]): Promise<ReadonlySet<string>> {
+    const nowMs = this.options.nowMs();
+    const ordered = events.filter(hasWebhook);
+    const earlier = ordered.map((event) => earlierEvent(event, nowMs)).filter((event) => event !== null);
+    if (earlier.length === 0) return new Set();
+    return tooEarly(ordered, await this.options.storedEvents(earlier), nowMs);
   }
 
   private tellRefused(outboxId: string, fault: string): void {
@@ -89,4 +110,8 @@ export class RunEventIntake implements Stoppable {
   private confirm(outboxIds: readonly string[]): void {
     if (outboxIds.length > 0) this.options.publish(runEventStored, this.encode({ outboxIds: [...outboxIds] }));
   }
+}
+
+function hasWebhook(event: RunEvent): boolean {
+  return chooseAnswerer(event).application;
 }

@@ -32,6 +32,7 @@ for (const [webhookUrl, answerBy, change, application, team] of table) {
       answerBy,
       createdAtMs: 1,
       change,
+      follows: null,
     };
     assert.deepEqual(chooseAnswerer(event), { application, team });
   });

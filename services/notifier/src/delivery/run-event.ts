@@ -18,6 +18,8 @@ export interface RunEvent {
   /** 0: unknown. */
   readonly createdAtMs: number;
   readonly change: RunChange;
+  /** The run's event before this one; null: none, or unknown. */
+  readonly follows: { readonly seq: number; readonly atMs: number } | null;
 }
 
 /** JSON texts are passed on as they came: parsing them would round large numbers. */

@@ -18,6 +18,7 @@ function eventOf(change: RunChange): RunEvent {
     answerBy: 'application',
     createdAtMs: at,
     change,
+    follows: null,
   };
 }
 

@@ -58,7 +58,7 @@ class Host implements ActorHost {
   }
 
   eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent {
-    return runEvent(run, effect.event);
+    return runEvent(run, effect);
   }
 
   committed(_before: Run | null, _after: Run, effects: readonly Effect[]): void {

@@ -53,7 +53,7 @@ export class TestActors {
       clock,
       shardCount: 4,
       owns: (shard) => this.epochs.has(shard),
-      eventFor: (run, effect) => runEvent(run, effect.event),
+      eventFor: (run, effect) => runEvent(run, effect),
       logger,
     });
   }

@@ -7,11 +7,12 @@ import { runs } from '../run/run.fixture.ts';
 import { runEvent } from './run-event.ts';
 
 test('an event is named by its run and the revision it tells of, which orders the events of a run', () => {
-  const event = runEvent(runs.waiting, 'needs_input');
+  const event = runEvent(runs.waiting, { event: 'needs_input', follows: { seq: 4, atMs: 1_000 } });
   const { facts, revision } = runs.waiting;
   assert.deepEqual([event.outboxId, event.seq], [`${facts.runId}.${revision}`, revision]);
   const body = fromBinary(RunEventSchema, event.body);
   assert.deepEqual([body.outboxId, body.seq, body.event], [event.outboxId, event.seq, 'needs_input']);
+  assert.deepEqual([body.followsSeq, body.followsAtMs], [4, 1_000]);
   assert.deepEqual([body.orgId, body.webhookUrl, body.keyId], [facts.orgId, facts.webhookUrl, facts.keyId]);
 });
 
@@ -22,7 +23,7 @@ for (const [run, event, status, holds] of [
   [runs.cancelled, 'cancelled', RunStatus.CANCELLED, null],
 ] as const) {
   test(`of a run that is ${run.status} it holds ${holds ?? 'nothing more'}`, () => {
-    const body = fromBinary(RunEventSchema, runEvent(run, event).body);
+    const body = fromBinary(RunEventSchema, runEvent(run, { event, follows: null }).body);
     const held = (['question', 'resultJson', 'error'] as const).filter((field) => Boolean(body[field]));
     assert.deepEqual([body.status, held], [status, holds === null ? [] : [holds]]);
   });

@@ -2,12 +2,14 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import { answererNumber, questionMessage, runStatusNumber } from '../rpc/run-message.ts';
-import type { RunEventName } from '../run/effect.ts';
+import type { Effect } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
 import type { OutboxEvent } from '../store/run-store.ts';
 
+type EmittedEvent = Omit<Effect & { type: 'emit' }, 'type'>;
+
 /** `run` as it is after the change; its revision orders a run's events. */
-export function runEvent(run: Run, event: RunEventName): OutboxEvent {
+export function runEvent(run: Run, { event, follows }: EmittedEvent): OutboxEvent {
   const { facts, revision } = run;
   const outboxId = `${facts.runId}.${revision}`;
   const body = toBinary(
@@ -28,6 +30,7 @@ export function runEvent(run: Run, event: RunEventName): OutboxEvent {
       ...(run.status === 'succeeded' ? { resultJson: run.resultJson } : {}),
       ...(run.status === 'failed' ? { error: { ...run.error } } : {}),
       createdAtMs: run.stateSinceMs,
+      ...(follows === null ? {} : { followsSeq: follows.seq, followsAtMs: follows.atMs }),
     }),
   );
   return {

@@ -34,7 +34,7 @@ export function provideRuns(parts: NodeParts): void {
         clock,
         shardCount,
         owns,
-        eventFor: (run, effect) => runEvent(run, effect.event),
+        eventFor: (run, effect) => runEvent(run, effect),
         logger: log.child({ part: 'runs' }),
       }),
   );

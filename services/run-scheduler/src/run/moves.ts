@@ -1,6 +1,6 @@
 // The moves between states that several commands share: leaving a state books its span, entering one drops what
 // belonged to the other.
-import type { Effect } from './effect.ts';
+import type { EarlierEvent, Effect, RunEventName } from './effect.ts';
 import type { CancelledRun, QueuedRun, Run, RunError, RunningRun, Spans } from './run.ts';
 
 /** All fields every state has, with the span of the present state booked. */
@@ -56,7 +56,11 @@ export function endLease(run: Run): Effect[] {
   return run.status === 'running' ? [{ type: 'lease_ended', token: run.token }] : [];
 }
 
-/** Events go out only where somebody listens. */
-export function emit(run: Run, event: 'needs_input' | 'succeeded' | 'failed' | 'cancelled'): Effect[] {
-  return run.facts.webhookUrl === null ? [] : [{ type: 'emit', event }];
+/** `run` as it is before the change. Events go out only to a webhook. */
+export function emit(run: Run, event: RunEventName): Effect[] {
+  return run.facts.webhookUrl === null ? [] : [{ type: 'emit', event, follows: lastQuestion(run) }];
+}
+
+function lastQuestion(run: Run): EarlierEvent | null {
+  return run.status === 'waiting' ? { seq: run.revision, atMs: run.stateSinceMs } : (run.answer?.asked ?? null);
 }

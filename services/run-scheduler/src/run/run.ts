@@ -111,6 +111,8 @@ export interface AcceptedAnswer {
   readonly answerJson: string;
   /** Hex digest of the answer as it was sent. */
   readonly digest: string;
+  /** The event that asked; absent in rows of releases that did not keep it. */
+  readonly asked?: { readonly seq: number; readonly atMs: number };
 }
 
 export interface RunError {

@@ -22,6 +22,7 @@ export function answerRun(run: Run | null, command: AnswerRun, nowMs: number): D
       step: run.question.step,
       answerJson: command.answerJson,
       digest: command.digest,
+      asked: { seq: run.revision, atMs: run.stateSinceMs },
     },
   });
 }

@@ -1,0 +1,31 @@
+// Which events came before an earlier one of their run: webhooks of a run are first sent in its order, whatever the bus
+// lost and whichever notifier took the earlier one.
+import type { RunEvent } from './run-event.ts';
+
+/** The earlier event comes again within seconds. One that never comes holds the later one no longer than this. */
+const HELD_MAX_MS = 900_000;
+/** Stored deliveries are kept for a day at least: of older ones nothing is known. */
+const KEPT_MS = 12 * 3_600_000;
+
+/** Names one event among all. */
+export function eventName({ orgId, runId, seq }: Pick<RunEvent, 'orgId' | 'runId' | 'seq'>): string {
+  return `${orgId}.${runId}.${seq}`;
+}
+
+/** The event that must be stored before this one; null when there is none to wait for. */
+export function earlierEvent({ orgId, runId, follows, createdAtMs }: RunEvent, nowMs: number) {
+  if (follows === null || nowMs - createdAtMs > HELD_MAX_MS || nowMs - follows.atMs > KEPT_MS) return null;
+  return { orgId, runId, seq: follows.seq };
+}
+
+/** Names of the events that come too early; `stored` names what was stored before this batch. */
+export function tooEarly(events: readonly RunEvent[], stored: ReadonlySet<string>, nowMs: number): Set<string> {
+  const known = new Set(stored);
+  const early = new Set<string>();
+  for (const event of events.toSorted((a, b) => a.seq - b.seq)) {
+    const earlier = earlierEvent(event, nowMs);
+    const isEarly = earlier !== null && !known.has(eventName(earlier));
+    (isEarly ? early : known).add(eventName(event));
+  }
+  return early;
+}
