@@ -13,10 +13,11 @@ import { OrganizationSettings } from './clients/organization-settings.ts';
 import { RegistryCalls } from './clients/registry-calls.ts';
 import { followRegistryChanges, type RegistryChangeListener } from './clients/registry-changes.ts';
 import { RunScheduler } from './clients/run-scheduler.ts';
-import { SourceInterfaces } from './clients/source-interfaces.ts';
 import { UploadTokens } from './clients/upload-tokens.ts';
 import type { Config } from './config.ts';
 import { buildServer, type ServerParts } from './server.ts';
+import { SourceInterfaces } from './sources/source-interfaces.ts';
+import { SourceThreads } from './sources/source-threads.ts';
 
 export interface Gateway extends Stoppable {
   /** Resolves once requests are accepted; /readyz tells when they can be served. */
@@ -32,6 +33,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   const parts = container.createChildContainer();
   parts.registerInstance(ClockToken, systemClock);
   parts.registerInstance(LoggerToken, logger);
+  const sources = new SourceThreads();
   parts.register(RunScheduler, {
     useFactory: (from) =>
       new RunScheduler({
@@ -42,7 +44,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
   });
   parts.register(MethodRegistry, {
     useFactory: (from) =>
-      new MethodRegistry({ address: config.methodRegistryAddress, clock: from.resolve(ClockToken) }),
+      new MethodRegistry({ address: config.methodRegistryAddress, clock: from.resolve(ClockToken), sources }),
   });
   const scheduler = parts.resolve(RunScheduler);
   const registry = parts.resolve(MethodRegistry);
@@ -57,7 +59,16 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     logger: logger.child({ part: 'audit-log' }),
     send: (lines) => registryCalls.recordAudit(lines),
   });
-  const before: Stoppable[] = [scheduler, registry, people.accounts, registryCalls, uploadTokens, keyUses, audit];
+  const before: Stoppable[] = [
+    sources,
+    scheduler,
+    registry,
+    people.accounts,
+    registryCalls,
+    uploadTokens,
+    keyUses,
+    audit,
+  ];
   if (config.natsUrl !== null)
     before.push(registryBus(config.natsUrl.reveal(), [registry, people.accounts, settings], logger));
 
@@ -68,7 +79,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     registryCalls,
     settings,
     audit,
-    sourceInterfaces: new SourceInterfaces(clock),
+    sourceInterfaces: new SourceInterfaces(clock, sources),
     ...people,
     uploadTokens,
     keyUses,

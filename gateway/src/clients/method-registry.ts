@@ -11,6 +11,7 @@ import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import type { KeyUse } from '../callers/key-uses.ts';
+import type { SourceThreads } from '../sources/source-threads.ts';
 import { AgedCache } from './aged-cache.ts';
 import { type MethodVersion, methodVersion } from './method-version.ts';
 
@@ -18,6 +19,7 @@ export interface MethodRegistryOptions {
   /** `host:port`. */
   readonly address: string;
   readonly clock: Clock;
+  readonly sources: SourceThreads;
 }
 
 const CALL_MS = 3_000;
@@ -35,7 +37,8 @@ export class MethodRegistry implements Stoppable {
   private readonly published: AgedCache<string>;
   private readonly versions: AgedCache<MethodVersion>;
 
-  constructor({ address, clock }: MethodRegistryOptions) {
+  constructor(private readonly options: MethodRegistryOptions) {
+    const { address, clock } = options;
     this.client = rpcClient(MethodRegistryService, address);
     this.callers = new AgedCache<Caller | null>({
       clock,
@@ -132,6 +135,6 @@ export class MethodRegistry implements Stoppable {
   private async loadVersion(orgId: string, methodId: string, versionId: string): Promise<MethodVersion> {
     const { version } = await this.client.getVersion({ orgId, methodId, version: versionId }, { timeoutMs: CALL_MS });
     if (!version) throw new ServiceError('not_found');
-    return methodVersion(version);
+    return await methodVersion(orgId, version, this.options.sources);
   }
 }

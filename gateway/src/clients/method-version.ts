@@ -1,11 +1,10 @@
 // A saved version as the gateway needs it: which steps it has and which inputs it takes.
-import { assert } from '@methods/base/assert';
 import { compileCheck, TURN_EFFORT, type ValueCheck } from '@methods/method/check-value';
-import { compileMethod } from '@methods/method/compile';
-import { specialFeatures } from '@methods/method/features';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import { unmetRequirements } from '@methods/method/unmet-requirements';
 import type { Version } from '@methods/proto/registry/v1/method_pb';
+import { compiledSource, type StartFacts, startFacts } from '../sources/read-source.ts';
+import { isShort, type SourceThreads } from '../sources/source-threads.ts';
 import type { DeclaredStep } from '../views/step-view.ts';
 
 export interface MethodVersion {
@@ -21,30 +20,43 @@ export interface StartableVersion {
   /** Checks inputs and fills defaults in. */
   readonly checkInputs: (inputs: JsonValue) => ValueCheck;
   /** The method's `require` that checked inputs do not meet, by its sentences. */
-  readonly unmet: (inputs: JsonObject) => readonly string[];
+  readonly unmet: Unmet;
   /** Features that its worker must have. */
   readonly needs: readonly string[];
 }
 
-// Compiled schemas and their generated code are a multiple of the source they come from.
+type Unmet = (inputs: JsonObject) => readonly string[] | Promise<readonly string[]>;
+
+// Compiled schemas and expressions are a multiple of the source they come from.
 const BYTES_PER_SOURCE_BYTE = 20;
 const BYTES_AT_LEAST = 20_000;
 
-export function methodVersion(version: Version): MethodVersion {
-  const { versionId, schemaVersion, source } = version;
+/** @throws ServiceError invalid_method, rate_limited, unavailable: of a source that is long. */
+export async function methodVersion(
+  orgId: string,
+  { versionId, schemaVersion, sha256, source }: Version,
+  threads: SourceThreads,
+): Promise<MethodVersion> {
   const bytes = BYTES_AT_LEAST + source.length * BYTES_PER_SOURCE_BYTE;
   if (schemaVersion === 'workflow/1') return { versionId, startable: null, steps: [], bytes };
-  const { method } = compileMethod(source);
-  assert(method, `the saved version ${versionId} does not compile`);
-  const check = compileCheck(method.inputSchema);
+  if (isShort({ source })) {
+    const method = compiledSource(source);
+    return { versionId, ...startable(startFacts(method), (inputs) => unmetRequirements(method, inputs)), bytes };
+  }
+  // What refuses inputs cannot leave the thread: it is asked there at each start.
+  const saved = { orgId, sha256, source };
+  const facts = await threads.startFacts(saved);
   return {
     versionId,
-    startable: {
-      checkInputs: (inputs) => check(inputs, TURN_EFFORT),
-      unmet: (inputs) => unmetRequirements(method, inputs),
-      needs: specialFeatures(method.features),
-    },
-    steps: method.steps.map(({ name, kind }) => ({ name, kind })),
+    ...startable(facts, (inputs) => (facts.hasRequirements ? threads.unmet(saved, inputs) : [])),
     bytes,
   };
+}
+
+function startable(
+  { inputSchema, needs, steps }: StartFacts,
+  unmet: Unmet,
+): Pick<MethodVersion, 'startable' | 'steps'> {
+  const check = compileCheck(inputSchema);
+  return { startable: { checkInputs: (inputs) => check(inputs, TURN_EFFORT), unmet, needs }, steps };
 }

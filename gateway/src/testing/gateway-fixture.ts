@@ -12,9 +12,10 @@ import { MethodRegistry } from '../clients/method-registry.ts';
 import { OrganizationSettings } from '../clients/organization-settings.ts';
 import { RegistryCalls } from '../clients/registry-calls.ts';
 import { RunScheduler } from '../clients/run-scheduler.ts';
-import { SourceInterfaces } from '../clients/source-interfaces.ts';
 import { UploadTokens } from '../clients/upload-tokens.ts';
 import { buildServer, type ServerParts } from '../server.ts';
+import { SourceInterfaces } from '../sources/source-interfaces.ts';
+import { SourceThreads } from '../sources/source-threads.ts';
 import { RegistryPeer } from './registry-peer.ts';
 import { RunBook } from './run-book.ts';
 import { SchedulerPeer } from './scheduler-peer.ts';
@@ -81,9 +82,11 @@ export async function gatewayFixture({
   const log: Record<string, unknown>[] = [];
   const logger = createLogger({ name: 'gateway', destination: { write: (line) => log.push(JSON.parse(line)) } });
   const scheduler = new RunScheduler({ addresses: nodes.map(({ address }) => address), clock: systemClock, logger });
+  const sources = new SourceThreads();
   const registryClient = new MethodRegistry({
     address: registry.address,
     clock: systemClock,
+    sources,
   });
   const fixture = { stopping: false };
   const settings = { issuer: null, publicUrl: null, mcpUrl: null, grpcPublicUrl: null, ...options };
@@ -99,7 +102,7 @@ export async function gatewayFixture({
     registryCalls,
     settings: organizationSettings,
     audit,
-    sourceInterfaces: new SourceInterfaces(systemClock),
+    sourceInterfaces: new SourceInterfaces(systemClock, sources),
     ...people,
     uploadTokens,
     keyUses,
@@ -154,6 +157,7 @@ export async function gatewayFixture({
       scheduler.stop();
       await audit.stop();
       registryClient.stop();
+      await sources.stop();
       people.accounts.stop();
       registryCalls.stop();
       uploadTokens.stop();

@@ -17,6 +17,7 @@ import { addErrorReply } from '../plugins/error-reply.ts';
 import { addJsonBody } from '../plugins/json-body.ts';
 import { addRequestLog } from '../plugins/request-log.ts';
 import { addAuthRoutes } from '../routes/auth/auth-routes.ts';
+import { SourceThreads } from '../sources/source-threads.ts';
 import { RegistryPeer } from './registry-peer.ts';
 
 export const PUBLIC_URL = 'http://127.0.0.1:8080';
@@ -65,7 +66,7 @@ export async function probeFixture({ clock = systemClock, config: changes }: Pro
   };
   const settings = { issuer: config, publicUrl: PUBLIC_URL, mcpUrl: MCP, methodRegistryAddress: registry.address };
   const people = peopleOf(settings, clock);
-  const registryClient = new MethodRegistry({ address: registry.address, clock });
+  const registryClient = new MethodRegistry({ address: registry.address, clock, sources: new SourceThreads() });
   const uploadTokens = new UploadTokens(registry.address);
   const log: Record<string, unknown>[] = [];
   const logger = createLogger({ name: 'gateway', destination: { write: (line) => log.push(JSON.parse(line)) } });

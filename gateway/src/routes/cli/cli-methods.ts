@@ -74,7 +74,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     if (namesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
     noteSourceShown(request, parts, version.versionId);
     reply.header('content-type', JSON_TYPE);
-    const told = await parts.sourceInterfaces.fieldsJson(version.sha256, version.source);
+    const told = await parts.sourceInterfaces.fieldsJson({ orgId, ...version });
     return versionJson(spelledCli({ ...versionView(version), source: sourceText(version) }, spelling), told);
   });
 

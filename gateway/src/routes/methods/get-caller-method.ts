@@ -68,7 +68,7 @@ export function addGetCallerMethod(scope: FastifyInstance, parts: MethodRoutePar
         version_id: version?.versionId ?? null,
         ...(version === null ? {} : { schema_version: version.schemaVersion, secrets: version.secrets }),
       };
-      const told = version === null ? '' : await parts.sourceInterfaces.fieldsJson(version.sha256, version.source);
+      const told = version === null ? '' : await parts.sourceInterfaces.fieldsJson({ orgId, ...version });
       return versionJson(view, told);
     });
 

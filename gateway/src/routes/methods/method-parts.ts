@@ -7,8 +7,8 @@ import type { FastifyRequest } from 'fastify';
 import { doerOf } from '../../callers/request-doer.ts';
 import type { AuditLog } from '../../clients/audit-log.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
-import type { SourceInterfaces } from '../../clients/source-interfaces.ts';
 import { callerOf } from '../../plugins/caller.ts';
+import type { SourceInterfaces } from '../../sources/source-interfaces.ts';
 import { type MethodView, methodView } from '../../views/method-view.ts';
 
 export interface MethodRouteParts {

@@ -51,7 +51,7 @@ export function addReadVersions(scope: FastifyInstance, parts: MethodRouteParts,
     if (version === undefined) throw new ServiceError('internal');
     noteSourceShown(request, parts, version.versionId);
     reply.header('content-type', JSON_TYPE);
-    const told = await parts.sourceInterfaces.fieldsJson(version.sha256, version.source);
+    const told = await parts.sourceInterfaces.fieldsJson({ orgId, ...version });
     return versionJson(spelled({ ...versionView(version), source: sourceText(version) }, spelling), told);
   });
 }

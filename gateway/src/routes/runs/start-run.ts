@@ -68,7 +68,7 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surfac
               ? await Promise.all([version, settings])
               : [version, settings];
           const { bodyBytes } = request;
-          start = startMessage(parts, { orgId, keyId, asked, version: startable, settings: rules, bodyBytes });
+          start = await startMessage(parts, { orgId, keyId, asked, version: startable, settings: rules, bodyBytes });
         } catch (refusal) {
           // A key that has a run gets it, whatever would be refused today.
           const earlier = asked.key && (await scheduler.lookupRun(lookup(orgId, asked.key), request.id, wait, caller));
@@ -99,10 +99,10 @@ interface CheckedStart {
 }
 
 /** @throws whatever refuses this start by its values. */
-function startMessage(
+async function startMessage(
   { webhooks }: RunRouteParts,
   { orgId, keyId, asked, version, settings, bodyBytes }: CheckedStart,
-): StartRun {
+): Promise<StartRun> {
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
   if (version.startable === null) throw new ServiceError('needs_upgrade');
   // Inputs are no larger than the body around them, so most are never measured.
@@ -122,7 +122,7 @@ function startMessage(
     throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
   }
   const inputsJson = inputsJsonOf(inputs.value);
-  const unmet = version.startable.unmet(inputs.value as JsonObject);
+  const unmet = await version.startable.unmet(inputs.value as JsonObject);
   if (unmet.length > 0) {
     const findings = unmet.map((message) => ({ path: '', code: 'check_failed', message }));
     throw new ServiceError('invalid_inputs', undefined, { findings });

@@ -1,0 +1,41 @@
+// What the gateway takes from a saved source. Pure, and as expensive as the author of the source likes: long ones are read
+// in a thread.
+import { assert } from '@methods/base/assert';
+import { compileMethod } from '@methods/method/compile';
+import type { CompiledMethod } from '@methods/method/compiled-method';
+import { specialFeatures } from '@methods/method/features';
+import type { JsonSchema } from '@methods/method/json';
+import { sourceInterface } from '../views/source-interface.ts';
+import type { DeclaredStep } from '../views/step-view.ts';
+
+/** What a start of the method needs to know. */
+export interface StartFacts {
+  readonly inputSchema: JsonSchema;
+  /** Features that its worker must have. */
+  readonly needs: readonly string[];
+  readonly steps: readonly DeclaredStep[];
+  /** It has a `require` that refuses inputs. */
+  readonly hasRequirements: boolean;
+}
+
+/** Of a source that was saved and is not workflow/1. */
+export function compiledSource(source: Uint8Array): CompiledMethod {
+  const { method } = compileMethod(source);
+  assert(method, 'the saved source does not compile');
+  return method;
+}
+
+export function startFacts({ inputSchema, features, steps, require }: CompiledMethod): StartFacts {
+  return {
+    inputSchema,
+    needs: specialFeatures(features),
+    steps: steps.map(({ name, kind }) => ({ name, kind })),
+    hasRequirements: require.some(({ level }) => level === 'error'),
+  };
+}
+
+/** JSON of a `SourceInterface` without its braces; empty for workflow/1. */
+export function interfaceFieldsJson(source: Uint8Array): string {
+  const described = sourceInterface(source);
+  return described === null ? '' : JSON.stringify(described).slice(1, -1);
+}

@@ -1,0 +1,36 @@
+// What the sources of saved versions say of themselves, compiled once. It depends on the bytes alone, so it is kept by
+// their hash and never grows old; for each organization, whose share of the threads decides when it is.
+import type { Clock } from '@methods/base/clock';
+import { AgedCache } from '../clients/aged-cache.ts';
+import type { SavedSource, SourceThreads } from './source-threads.ts';
+
+interface Kept {
+  /** JSON of the fields, without the braces around them; empty where the source cannot be compiled. */
+  readonly fieldsJson: string;
+}
+
+const MIB = 1024 * 1024;
+
+export class SourceInterfaces {
+  private readonly kept: AgedCache<Kept>;
+
+  constructor(
+    clock: Clock,
+    private readonly threads: SourceThreads,
+  ) {
+    this.kept = new AgedCache<Kept>({
+      clock,
+      bytesMax: 64 * MIB,
+      ageMsOf: () => Number.POSITIVE_INFINITY,
+      bytesOf: ({ fieldsJson }) => 500 + 2 * fieldsJson.length,
+    });
+  }
+
+  /** JSON of a `SourceInterface` without its braces; empty for workflow/1. @throws ServiceError rate_limited, unavailable. */
+  async fieldsJson({ orgId, sha256, source }: SavedSource): Promise<string> {
+    const { fieldsJson } = await this.kept.get(`${orgId}/${sha256}`, async () => ({
+      fieldsJson: await this.threads.interfaceFieldsJson({ orgId, source }),
+    }));
+    return fieldsJson;
+  }
+}
