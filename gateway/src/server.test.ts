@@ -152,7 +152,8 @@ test('a body is checked as it stands: no coercion, no unknown fields, every boun
   const cases: [object, string, RegExp][] = [
     [{ ...start, input: {} }, 'unknown_field', /"input".*Did you mean "inputs"\?/],
     [{ ...start, idempotencyKey: 'order-0001' }, 'unknown_field', /Did you mean "idempotency_key"\?/],
-    [{ ...start, run_data: 'account' }, 'unknown_field', /"run_data"/],
+    [{ ...start, run_data: 'device' }, 'enum', /"run_data" has to be one of account/],
+    [{ ...start, webhook_url: `https://example.com/${'x'.repeat(2_029)}` }, 'webhook_url_length', /at most 2048/],
     [{ ...start, priority: 1 }, 'unknown_field', /"priority"/],
     [{ inputs: {} }, 'required', /"method" is missing/],
     [{ ...start, method: 5 }, 'type', /"method" has to be a text/],
@@ -192,6 +193,7 @@ test('the API describes itself, and its page loads nothing from elsewhere', asyn
     assert.ok(operation?.summary, `${method} ${url} is not described`);
     assert.ok(operation.security?.length > 0, `${method} ${url} does not say what it takes`);
   }
+  assert.deepEqual(body.paths['/.well-known/methods'].get.security, []);
   const ids = Object.values<Record<string, { operationId?: string }>>(body.paths).flatMap((path) =>
     Object.values(path).map(({ operationId }) => operationId),
   );
@@ -203,6 +205,9 @@ test('the API describes itself, and its page loads nothing from elsewhere', asyn
   const start = body.paths['/v1/runs'].post;
   assert.equal(start.requestBody.content['application/json'].schema.additionalProperties, false);
   assert.ok(start.parameters.some(({ name }: { name: string }) => name === 'wait_ms'));
+  const started = start.responses['201'].content['application/json'].schema.properties;
+  const run = body.paths['/v1/runs/{id}'].get.responses['200'].content['application/json'].schema.properties;
+  assert.deepEqual(Object.keys(started).toSorted(), Object.keys(run).toSorted());
   const page = await fetch(`http://127.0.0.1:${gateway.port}/reference`);
   const html = await page.text();
   assert.equal(page.status, 200);

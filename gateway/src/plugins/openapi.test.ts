@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { apiFixture } from '../testing/api-fixture.ts';
 import { DescribedReplies } from '../testing/described-replies.ts';
+import { gatewayFixture } from '../testing/gateway-fixture.ts';
 
 test('signing in and out, what anybody may read and uploads answer as they are described', async () => {
   await using api = await apiFixture();
@@ -39,4 +41,16 @@ test('signing in and out, what anybody may read and uploads answer as they are d
   await answers(200, 'HEAD', content, held);
   await answers(204, 'OPTIONS', content, held);
   await answers(412, 'PATCH', content, held);
+});
+
+test('the description has no error by the recommended rules of its linter', async () => {
+  await using gateway = await gatewayFixture();
+  const { body } = await gateway.ask('GET', '/openapi.json', undefined, { authorization: '' });
+  const config = await createConfig({ extends: ['recommended'] });
+  const problems = await lintFromString({ source: JSON.stringify(body), config });
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  assert.deepEqual(
+    errors.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`),
+    [],
+  );
 });

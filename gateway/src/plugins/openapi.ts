@@ -13,9 +13,10 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string | null)
       info: {
         title: 'Methods',
         version: '1',
+        license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
         description: 'Save and publish methods; start their runs, read them, answer their questions and cancel them.',
       },
-      ...(publicUrl === null ? {} : { servers: [{ url: publicUrl }] }),
+      servers: [{ url: publicUrl ?? '/' }],
       components: {
         securitySchemes: {
           serviceKey: { type: 'http', scheme: 'bearer', description: 'A service key, sk_…' },
@@ -30,6 +31,10 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string | null)
         },
       },
     },
+  });
+  // A route outside of all scopes with callers takes no credential, and says so.
+  app.addHook('onRoute', (route) => {
+    route.schema = { security: [], ...route.schema };
   });
   let text: string | null = null;
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {

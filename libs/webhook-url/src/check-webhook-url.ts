@@ -15,7 +15,7 @@ export type WebhookUrlCheck =
   /** `reason` is a sentence for the caller and never repeats the URL. */
   | { readonly ok: false; readonly reason: string };
 
-const WEBHOOK_URL_LENGTH_MAX = 2048;
+export const WEBHOOK_URL_LENGTH_MAX = 2048;
 /** Of a name in DNS; letters of other scripts have become several. */
 export const HOST_LENGTH_MAX = 253;
 

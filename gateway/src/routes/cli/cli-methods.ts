@@ -24,7 +24,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
   const { methods } = parts.registryCalls;
   const url = `/api/cli/${spelling.noun}`;
-  const saved = spelledCliShape(CliSaved, spelling);
+  const saved = spelledCliShape(CliSaved);
 
   const create = {
     ...describedCli(spelling, 'cliCreateMethod', 'Save a new method'),
@@ -53,14 +53,14 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     if (version === undefined)
       throw new ServiceError('idempotency_conflict', 'This key made a method without a source.');
     reply.code(created ? 201 : 200).header('content-type', JSON_TYPE);
-    return savedJson({ version, created, warnings }, spelling);
+    return savedJson({ version, created, warnings });
   });
 
   const read = {
     ...describedCli(spelling, 'cliGetVersion', 'Read a version with its exact source'),
     params: MethodParams,
     querystring: CliVersionQuery,
-    response: replies({ 200: spelledCliShape(SourceVersion, spelling), 304: Unchanged }),
+    response: replies({ 200: spelledCliShape(SourceVersion), 304: Unchanged }),
   };
   typed.get(`${url}/:id`, { schema: read, config: { access: 'viewer' } }, async (request, reply) => {
     const { orgId } = callerOf(request);
@@ -75,7 +75,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     noteSourceShown(request, parts, version.versionId);
     reply.header('content-type', JSON_TYPE);
     const told = await parts.sourceInterfaces.fieldsJson({ orgId, ...version });
-    return versionJson(spelledCli({ ...versionView(version), source: sourceText(version) }, spelling), told);
+    return versionJson(spelledCli({ ...versionView(version), source: sourceText(version) }), told);
   });
 
   const save = {
@@ -103,7 +103,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     const { version, created, warnings } = reached;
     if (version === undefined) throw new ServiceError('internal');
     reply.code(created ? 201 : 200).header('content-type', JSON_TYPE);
-    return savedJson({ version, created, warnings }, spelling);
+    return savedJson({ version, created, warnings });
   });
 }
 
@@ -113,7 +113,7 @@ interface Saved {
   readonly warnings: readonly Finding[];
 }
 
-function savedJson({ version, created, warnings }: Saved, spelling: Spelling): string {
+function savedJson({ version, created, warnings }: Saved): string {
   const fields = {
     method_id: version.methodId,
     version_id: version.versionId,
@@ -122,7 +122,7 @@ function savedJson({ version, created, warnings }: Saved, spelling: Spelling): s
     created,
     warnings: warnings.map(findingView),
   };
-  return JSON.stringify(spelledCli(fields, spelling));
+  return JSON.stringify(spelledCli(fields));
 }
 
 /** What is wrong with the source as a whole is told of the field it came in. */

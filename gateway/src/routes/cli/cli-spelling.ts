@@ -1,5 +1,5 @@
-// Replies of the command line's routes under their earlier name: there programs look for a method's id in
-// `workflow_id` and for its source in `workflow`.
+// Replies of the command line's routes, under both their names: programs look for a method's id in `workflow_id` as well,
+// and for its source in `workflow`, as they send them.
 import type { TObject } from 'typebox';
 import { type Spelling, withFields } from '../methods/spelling.ts';
 
@@ -11,17 +11,14 @@ export function describedCli({ legacy }: Spelling, operationId: string, summary:
 }
 
 /** The shape of a reply as `spelledCli` makes it. */
-export function spelledCliShape(shape: TObject, { legacy }: Spelling): TObject {
-  if (!legacy) return shape;
+export function spelledCliShape(shape: TObject): TObject {
   const { method_id: methodId, source } = shape.properties;
   return withFields(shape, { ...(methodId && { workflow_id: methodId }), ...(source && { workflow: source }) });
 }
 
 export function spelledCli<Reply extends { readonly method_id: string; readonly source?: string }>(
   reply: Reply,
-  { legacy }: Spelling,
 ): Reply {
-  if (!legacy) return reply;
   const source = reply.source === undefined ? {} : { workflow: reply.source };
   return { ...reply, workflow_id: reply.method_id, ...source };
 }

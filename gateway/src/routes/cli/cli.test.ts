@@ -31,6 +31,7 @@ test('a new method is saved once for each request id', async () => {
   assert.equal(status, 201);
   assert.deepEqual(body, {
     method_id: body.method_id,
+    workflow_id: body.method_id,
     version_id: body.version_id,
     sha256: sha256(request.workflow),
     schema_version: 'method/2',
@@ -68,8 +69,8 @@ test('a version is read with its exact source, and not again by who has it', asy
   const { status, headers, body } = await viewer('GET', path);
   assert.equal(status, 200);
   assert.deepEqual(
-    [body.method_id, body.version_id, body.source, body.sha256],
-    [id, versionId, source, sha256(source)],
+    [body.method_id, body.workflow_id, body.version_id, body.source, body.workflow, body.sha256],
+    [id, id, versionId, source, source, sha256(source)],
   );
   const tag = headers.get('etag') ?? '';
   assert.equal(tag, `"${body.sha256}"`);

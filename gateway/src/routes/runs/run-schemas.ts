@@ -1,4 +1,5 @@
 // The shapes of the run routes: requests are checked against them, and the API's description is made of them.
+import { WEBHOOK_URL_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import { type Static, type TSchema, Type } from 'typebox';
 
 const Closed = { additionalProperties: false } as const;
@@ -41,7 +42,19 @@ export const StartRunBody = Type.Object(
     idempotency_key: Type.Optional(
       Type.String({ minLength: 8, maxLength: 200, description: 'The same key and values give the same run.' }),
     ),
-    webhook_url: Type.Optional(Type.String({ description: 'https, at most 2048 characters.' })),
+    webhook_url: Type.Optional(
+      Type.String({
+        maxLength: WEBHOOK_URL_LENGTH_MAX,
+        description: `https, at most ${WEBHOOK_URL_LENGTH_MAX} characters.`,
+      }),
+    ),
+    run_data: Type.Optional(
+      Type.Unsafe<'account'>({
+        type: 'string',
+        enum: ['account'],
+        description: 'Where inputs and results are kept: account, the default, with the organization’s account here.',
+      }),
+    ),
     answer_by: Type.Optional(
       Type.Unsafe<'application' | 'team'>({
         type: 'string',
@@ -193,8 +206,8 @@ export const Run = Type.Object(
 );
 
 export const StartedRun = Type.Object(
-  { run_id: Type.String(), version_id: Type.String(), status: RunStatus },
-  { description: 'The run; all of it with wait_ms.' },
+  { ...Type.Partial(Run).properties, run_id: Type.String(), version_id: Type.String(), status: RunStatus },
+  { description: 'The run: its id, version and status, and with wait_ms all of it.' },
 );
 
 /** One of several findings; those of a method's source tell their place in the text. */

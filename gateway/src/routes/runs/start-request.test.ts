@@ -9,7 +9,10 @@ const digest = (body: object) =>
 
 test('a start with its defaults spelled out asks for the same as one without', () => {
   const plain = digest({});
-  assert.equal(digest({ inputs: {}, version: 'published', metadata: {}, answer_by: 'team' }), plain);
+  assert.equal(
+    digest({ inputs: {}, version: 'published', metadata: {}, answer_by: 'team', run_data: 'account' }),
+    plain,
+  );
   assert.equal(digest({ method: `wf_${method}` }), plain);
   assert.equal(
     digest({ webhook_url: 'https://example.com/', answer_by: 'application' }),

@@ -31,6 +31,7 @@ test('the bare method id, a named version and a webhook are taken', async () => 
     version: gateway.versionId,
     inputs: { name: 'Ada', times: 2 },
     webhook_url: 'https://example.com/hook',
+    run_data: 'account',
   });
   assert.equal(status, 201);
   assert.equal(gateway.book.starts[0]?.answerBy, Answerer.APPLICATION);
@@ -91,7 +92,7 @@ test('what cannot be started is refused by code', async () => {
     [{ ...start, version: newId('ver') }, 404, 'not_found'],
     [{ ...start, version: 'latest' }, 404, 'not_found'],
     [{ ...start, webhook_url: 'http://example.com' }, 422, 'invalid_webhook_url'],
-    [{ ...start, webhook_url: `https://example.com/${'x'.repeat(2048)}` }, 422, 'invalid_webhook_url'],
+    [{ ...start, webhook_url: `https://example.com/${'x'.repeat(2048)}` }, 400, 'invalid_request'],
     [{ ...start, webhook_url: '' }, 422, 'invalid_webhook_url'],
     [{ ...start, inputs: { name: 'x'.repeat(256 * 1024) } }, 413, 'too_large'],
   ];
