@@ -24,7 +24,7 @@ export interface DeclaredQuestion {
 
 /** Null for workflow/1, which is kept without being understood. */
 export function sourceInterface(source: Uint8Array): SourceInterface | null {
-  const { method } = compileMethod(source);
+  const { method } = compileMethod(source, { saved: true });
   if (method === null) return null;
   return {
     inputs: method.inputSchema,

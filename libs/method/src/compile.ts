@@ -20,6 +20,8 @@ export type { Callee, Callees } from './structure/callee.ts';
 export interface CompileOptions {
   /** Finds the interfaces of called methods; without it calls are not checked against them. */
   readonly callees?: Callees;
+  /** The source was saved: what a save refuses since then is a warning. */
+  readonly saved?: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface CompileOptions {
  */
 export function compileMethod(source: string | Uint8Array, options: CompileOptions = {}): Compilation {
   const decoded = decodeSource(source);
-  const findings = new Findings(new SourceText(decoded.text));
+  const findings = new Findings(new SourceText(decoded.text), options.saved);
   const refuse = () => ({ method: null, diagnostics: sortDiagnostics(findings.all) });
   if (!decoded.ok) {
     findings.add('M002', decoded.message, '', [decoded.at, decoded.at]);

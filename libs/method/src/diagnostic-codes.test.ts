@@ -90,6 +90,17 @@ const CASES: readonly Case[] = [
   { code: 'M311', source: inputs('  a: integer = x') },
   { code: 'M311', source: inputs('  a: list<string> = [a, b]'), hint: /as JSON, such as {2}\["a", "b"\]/ },
   { code: 'M312', source: method(`types: { Node: { next: Node } }\n${STEP}`) },
+  {
+    code: 'M313',
+    source: inputs(`  a: { $schema: { items: { anyOf: [${'{ type: string }, '.repeat(500)}{}] } } }`),
+    hint: /fewer branches/,
+  },
+  {
+    code: 'M313',
+    source: inputs(
+      `  a:\n    $schema:\n      anyOf: [${"{ $ref: '#/$defs/a' }, ".repeat(60)}{}]\n      $defs: { a: { const: ${'x'.repeat(6_000)} } }`,
+    ),
+  },
   { code: 'M401', source: condition('inputs.amount >'), hint: /too early/ },
   { code: 'M401', source: step('    ask: Pay ${inputs.amount\n    out: { a: string }'), at: '10:14' },
   { code: 'M402', source: condition('inputs.amount === 1'), hint: /==/ },

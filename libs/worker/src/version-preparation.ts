@@ -53,7 +53,7 @@ function compiled(version: GetVersionResponse): CompiledMethod {
   if (sha256Of(version.source) !== version.sha256) {
     throw new ServiceError('internal', 'The source does not match its hash.');
   }
-  const { method, diagnostics } = compileMethod(version.source);
+  const { method, diagnostics } = compileMethod(version.source, { saved: true });
   if (method !== null) return method;
   const first = diagnostics.find((diagnostic) => diagnostic.severity === 'error');
   throw new ServiceError('invalid_method', `This worker cannot run the version: ${first?.code ?? 'invalid'}.`);

@@ -61,6 +61,7 @@ export const CATALOGUE: Readonly<Record<string, CatalogueEntry>> = {
   M310: error('Fields are a mapping'),
   M311: error('The default does not fit the type'),
   M312: error('A type contains itself'),
+  M313: error('A schema costs too much to check'),
   M401: error('The expression cannot be read'),
   M402: error('Not part of the expression language'),
   M403: error('An unknown name, field or function'),

@@ -21,7 +21,10 @@ export class Findings {
   readonly #warnings: Diagnostic[] = [];
   #guesses = 0;
 
-  constructor(source: SourceText) {
+  constructor(
+    source: SourceText,
+    readonly saved = false,
+  ) {
     this.source = source;
   }
 
@@ -60,6 +63,11 @@ export class Findings {
 
   #guess(hint: () => string | undefined): string | undefined {
     return this.#guesses++ < GUESSES_MAX ? hint() : undefined;
+  }
+
+  /** For a rule that came after sources were saved: those that were go on. */
+  addAtSave(code: string, message: string, path: string, range: Range, hint?: string): void {
+    this.add(code, message, path, range, { severity: this.saved ? 'warning' : 'error', hint });
   }
 
   warn(code: string, message: string, path: string, range: Range, hint?: string): void {

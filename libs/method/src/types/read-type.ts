@@ -17,6 +17,7 @@ import { NotationError } from './notation-scanner.ts';
 import { choiceProblem, type NotationContext, parseNotation, readScalar } from './parse-notation.ts';
 import type { PatternBook } from './pattern.ts';
 import { inlineSchema, RawSchemaError } from './raw-schema.ts';
+import { costProblem } from './schema-cost.ts';
 import { ANY, contains, type Field, type ObjectType, type ScalarValue, type Type } from './type.ts';
 import { TypeRules } from './type-rules.ts';
 
@@ -200,7 +201,20 @@ export class TypeReader {
     try {
       const schema = inlineSchema(jsonOf(node), this.#context.patterns);
       const problem = this.#rules.problemOfSchema(schema);
-      if (problem === undefined) return { kind: 'raw', schema };
+      if (problem === undefined) {
+        const costly = costProblem(schema);
+        if (costly !== undefined) {
+          const hint = 'fewer branches, or a check of the value in a step';
+          this.#findings.addAtSave(
+            'M313',
+            `the schema costs too much to check: ${costly}`,
+            `${path}.$schema`,
+            node.range,
+            hint,
+          );
+        }
+        return { kind: 'raw', schema };
+      }
       this.#findings.add('M301', `not a JSON Schema: ${problem}`, `${path}.$schema`, node.range);
     } catch (error) {
       if (!(error instanceof RawSchemaError)) throw error;
