@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '@methods/base/clock';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
+import { ValueThreads } from '@methods/value-threads/value-threads';
 import type { FastifyInstance } from 'fastify';
 import { container, type InjectionToken } from 'tsyringe';
 import { KeyUses } from './callers/key-uses.ts';
@@ -59,8 +60,10 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     logger: logger.child({ part: 'audit-log' }),
     send: (lines) => registryCalls.recordAudit(lines),
   });
+  const valueThreads = new ValueThreads();
   const before: Stoppable[] = [
     sources,
+    valueThreads,
     scheduler,
     registry,
     people.accounts,
@@ -83,6 +86,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     ...people,
     uploadTokens,
     keyUses,
+    valueThreads,
     ...config,
     clock,
     logger,

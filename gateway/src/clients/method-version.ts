@@ -1,6 +1,6 @@
 // A saved version as the gateway needs it: which steps it has and which inputs it takes.
 import { compileCheck, TURN_EFFORT, type ValueCheck } from '@methods/method/check-value';
-import type { JsonObject, JsonValue } from '@methods/method/json';
+import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
 import { unmetRequirements } from '@methods/method/unmet-requirements';
 import type { Version } from '@methods/proto/registry/v1/method_pb';
 import { compiledSource, type StartFacts, startFacts } from '../sources/read-source.ts';
@@ -17,7 +17,8 @@ export interface MethodVersion {
 }
 
 export interface StartableVersion {
-  /** Checks inputs and fills defaults in. */
+  readonly inputSchema: JsonSchema;
+  /** Checks inputs and fills defaults in, within a turn of the event loop. */
   readonly checkInputs: (inputs: JsonValue) => ValueCheck;
   /** The method's `require` that checked inputs do not meet, by its sentences. */
   readonly unmet: Unmet;
@@ -58,5 +59,5 @@ function startable(
   unmet: Unmet,
 ): Pick<MethodVersion, 'startable' | 'steps'> {
   const check = compileCheck(inputSchema);
-  return { startable: { checkInputs: (inputs) => check(inputs, TURN_EFFORT), unmet, needs }, steps };
+  return { startable: { inputSchema, checkInputs: (inputs) => check(inputs, TURN_EFFORT), unmet, needs }, steps };
 }

@@ -20,7 +20,7 @@ export interface StartFacts {
 
 /** Of a source that was saved and is not workflow/1. */
 export function compiledSource(source: Uint8Array): CompiledMethod {
-  const { method } = compileMethod(source);
+  const { method } = compileMethod(source, { saved: true });
   assert(method, 'the saved source does not compile');
   return method;
 }

@@ -3,6 +3,7 @@ import { systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { createLogger } from '@methods/logging/logger';
 import { until as conditionHolds } from '@methods/test/harness/until';
+import { ValueThreads } from '@methods/value-threads/value-threads';
 import type { FastifyInstance } from 'fastify';
 import { KeyUses } from '../callers/key-uses.ts';
 import { peopleOf } from '../callers/people.ts';
@@ -96,6 +97,7 @@ export async function gatewayFixture({
   const keyUses = new KeyUses({ clock: systemClock, logger, note: (uses) => registryClient.noteKeyUses(uses) });
   const organizationSettings = new OrganizationSettings(registryCalls, systemClock);
   const audit = new AuditLog({ clock: systemClock, logger, send: (lines) => registryCalls.recordAudit(lines) });
+  const valueThreads = new ValueThreads();
   const app = await buildServer({
     scheduler,
     registry: registryClient,
@@ -106,6 +108,7 @@ export async function gatewayFixture({
     ...people,
     uploadTokens,
     keyUses,
+    valueThreads,
     clock: systemClock,
     logger,
     webhooks: { allowPrivate: false, ports: [] },
@@ -156,6 +159,7 @@ export async function gatewayFixture({
       await app.close();
       scheduler.stop();
       await audit.stop();
+      await valueThreads.stop();
       registryClient.stop();
       await sources.stop();
       people.accounts.stop();

@@ -6,7 +6,7 @@ import { SchemaBook } from './check/schema-node.ts';
 import { Check } from './check/value-check-run.ts';
 import { type JsonSchema, type JsonValue, nestsDeeperThan } from './json.ts';
 
-export { type Effort, TURN_EFFORT } from './check/effort.ts';
+export { type Effort, FULL_EFFORT, TURN_EFFORT } from './check/effort.ts';
 export type { ValueFinding } from './check/finding-sink.ts';
 export { projectOut } from './check/project-out.ts';
 

@@ -141,7 +141,7 @@ export function refusedStarts(stack: () => Stack): void {
       fields: { inputs: { extra: 'x'.repeat(256 * 1024) } },
       status: 413,
       error: 'too_large',
-      message: 'The inputs have at most 262144 bytes.',
+      message: 'The inputs have at most 262144 bytes, with their defaults.',
       details: ['/inputs inputs_bytes'],
     },
     {

@@ -3,6 +3,7 @@ import type { Clock } from '@methods/base/clock';
 import { bareMethodId, isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
+import type { ValueThreads } from '@methods/value-threads/value-threads';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
 import type { AuditLog } from '../../clients/audit-log.ts';
 import type { MethodRegistry } from '../../clients/method-registry.ts';
@@ -22,6 +23,7 @@ export interface RunRouteParts {
   readonly clock: Clock;
   readonly webhooks: WebhookUrlPolicy;
   readonly eventStreams: EventStreams;
+  readonly valueThreads: Pick<ValueThreads, 'check'>;
 }
 
 /** The run of a path. @throws not_found for what cannot be a run id. */

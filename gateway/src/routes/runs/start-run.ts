@@ -2,13 +2,14 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import type { ValueCheck } from '@methods/method/check-value';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
 import { allowsHost } from '@methods/webhook-url/webhook-hosts';
 import type { FastifyInstance } from 'fastify';
-import type { MethodVersion } from '../../clients/method-version.ts';
+import type { MethodVersion, StartableVersion } from '../../clients/method-version.ts';
 import type { Settings } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
@@ -100,7 +101,7 @@ interface CheckedStart {
 
 /** @throws whatever refuses this start by its values. */
 async function startMessage(
-  { webhooks }: RunRouteParts,
+  { webhooks, valueThreads }: RunRouteParts,
   { orgId, keyId, asked, version, settings, bodyBytes }: CheckedStart,
 ): Promise<StartRun> {
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
@@ -116,7 +117,7 @@ async function startMessage(
       throw new ServiceError('invalid_webhook_url', 'The organization does not send webhooks to this host.');
     }
   }
-  const inputs = version.startable.checkInputs(asked.inputs as JsonValue);
+  const inputs = await checkedInputs(valueThreads, { orgId, asked, startable: version.startable, bodyBytes });
   if (!inputs.ok) {
     if (inputs.reason === 'too_large') throw inputsTooLarge();
     throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
@@ -141,6 +142,25 @@ async function startMessage(
     metadata: asked.metadata,
     needs: [...version.startable.needs],
   };
+}
+
+/** What takes more than a turn of the event loop is checked on a thread. */
+function checkedInputs(
+  threads: RunRouteParts['valueThreads'],
+  {
+    orgId,
+    asked,
+    startable,
+    bodyBytes,
+  }: Pick<CheckedStart, 'orgId' | 'asked' | 'bodyBytes'> & {
+    readonly startable: StartableVersion;
+  },
+): ValueCheck | Promise<ValueCheck> {
+  const value = asked.inputs as JsonValue;
+  const check = startable.checkInputs(value);
+  if (check.ok || check.reason !== 'too_costly') return check;
+  const { inputSchema: schema } = startable;
+  return threads.check({ orgId, bytes: bodyBytes, schema, value, addedBytesMax: INPUTS_BYTES_MAX });
 }
 
 const NO_DIGEST = new Uint8Array(0);

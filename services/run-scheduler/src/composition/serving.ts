@@ -4,6 +4,7 @@ import { PeerService } from '@methods/proto/peer/v1/peer_service_pb';
 import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import { RpcServer, served } from '@methods/rpc/server';
+import { ValueThreads } from '@methods/value-threads/value-threads';
 import { PeerRouter } from '../peer/peer-router.ts';
 import { AnswerRuns } from '../rpc/answer-run.ts';
 import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
@@ -45,7 +46,9 @@ export function provideServing(parts: NodeParts): void {
     owners,
     starts,
     gatewayRpc,
+    valueThreads,
   } = parts;
+  provide(ValueThreads, () => new ValueThreads());
   provide(
     StartRuns,
     () =>
@@ -69,7 +72,7 @@ export function provideServing(parts: NodeParts): void {
       new RunSchedulerRpc({
         services: {
           actors: actors(),
-          answers: new AnswerRuns({ actors: actors(), owners: owners() }),
+          answers: new AnswerRuns({ actors: actors(), owners: owners(), values: valueThreads() }),
           owners: owners(),
           watchers: watchers(),
           interests: interests(),

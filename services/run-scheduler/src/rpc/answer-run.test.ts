@@ -3,6 +3,8 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import type { ServiceError } from '@methods/errors/service-error';
 import { type AnswerRun, AnswerRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { checkedFully } from '@methods/value-threads/checked-fully';
+import type { CostlyValue } from '@methods/value-threads/value-threads';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
 import { ask, cancel, claim } from '../run/run.fixture.ts';
@@ -25,6 +27,8 @@ describe('answers', () => {
   let db: TestStore;
   let node: TestActors;
   let answers: AnswerRuns;
+  /** Whose answers were left to the threads. */
+  let costly: string[];
   /** What happens between the look at the run and its owner's decision. */
   let meanwhile: () => Promise<unknown>;
 
@@ -42,7 +46,14 @@ describe('answers', () => {
         return runView(runOf(await node.actors.tell(runId, orgId, command)));
       },
     };
-    answers = new AnswerRuns({ actors: node.actors, owners: owners as RunOwners });
+    costly = [];
+    const values = {
+      async check(job: CostlyValue) {
+        costly.push(job.orgId);
+        return checkedFully(job);
+      },
+    };
+    answers = new AnswerRuns({ actors: node.actors, owners: owners as RunOwners, values });
   });
 
   async function asks(run: Run & { token: string }, questionId: string, seq = 1, form: object = FORM): Promise<Run> {
@@ -95,12 +106,23 @@ describe('answers', () => {
     await answers.answer(request(run, { lines: Array(60).fill({}) }));
   });
 
+  test('an answer that takes more than a turn to check is checked on a thread', async () => {
+    const text = { type: 'string', pattern: '^[a-z0-9]{1,200}$' };
+    const form = { type: 'object', properties: { texts: { type: 'array', items: text } } };
+    const run = await asks(await node.running(), 'q1', 1, form);
+    const texts = Array.from({ length: 3_000 }, (_, n) => `text${n}`);
+    await answers.answer(request(run, { texts }));
+    assert.deepEqual(costly, ['org_a']);
+    assert.deepEqual(JSON.parse((await given(run))?.answerJson ?? ''), { texts });
+  });
+
   test('a stored form that refers to itself costs a turn and no more', async () => {
     const self = { anyOf: [{ $ref: '#/$defs/self' }, { $ref: '#/$defs/self' }] };
     const run = await asks(await node.running(), 'q1', 1, { $defs: { self }, $ref: '#/$defs/self' });
     const before = process.cpuUsage();
     await assert.rejects(answers.answer(request(run, { decision: 'yes' })), code('invalid_answer'));
     const { user, system } = process.cpuUsage(before);
+    assert.deepEqual(costly, ['org_a']);
     assert.ok(user + system < 500_000, `took ${(user + system) / 1_000} ms of CPU`);
   });
 

@@ -5,6 +5,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import { type CheckValue, compileCheck, TURN_EFFORT } from '@methods/method/check-value';
 import type { JsonSchema, JsonValue } from '@methods/method/json';
 import type { AnswerRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { ValueThreads } from '@methods/value-threads/value-threads';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
 import type { OpenQuestion } from '../run/run.ts';
@@ -12,6 +13,7 @@ import { getRun } from './get-run.ts';
 import type { RunViewMessage } from './run-message.ts';
 
 const FORMS_MAX = 500;
+const FORM_CHARACTERS_MAX = 16 * 1024;
 const ANSWER_BYTES_MAX = 64 * 1024;
 const ANSWER_EFFORT = { ...TURN_EFFORT, addedBytesMax: ANSWER_BYTES_MAX };
 /**
@@ -20,11 +22,22 @@ const ANSWER_EFFORT = { ...TURN_EFFORT, addedBytesMax: ANSWER_BYTES_MAX };
  */
 const NO_QUESTION = 'none';
 
+interface Form {
+  readonly schema: JsonSchema;
+  readonly check: CheckValue;
+}
+
 export class AnswerRuns {
   /** Compiled forms by their text: a method's question is the same for all its runs. */
-  private readonly forms = new Map<string, CheckValue>();
+  private readonly forms = new Map<string, Form>();
 
-  constructor(private readonly options: { readonly actors: RunActors; readonly owners: RunOwners }) {}
+  constructor(
+    private readonly options: {
+      readonly actors: RunActors;
+      readonly owners: RunOwners;
+      readonly values: Pick<ValueThreads, 'check'>;
+    },
+  ) {}
 
   async answer(request: AnswerRun): Promise<RunViewMessage> {
     const run = this.options.actors.resident(request) ?? (await getRun(this.options.actors, request));
@@ -36,14 +49,26 @@ export class AnswerRuns {
     return this.options.owners.tell(run.facts.runId, request.orgId, {
       type: 'answer',
       questionId: fits ? open.id : (named ?? run.answer?.questionId ?? NO_QUESTION),
-      answerJson: fits ? this.checked(open, answer) : request.answerJson,
+      answerJson: fits ? await this.checked(request, open, answer) : request.answerJson,
       digest,
     });
   }
 
   /** The answer with defaults filled in. */
-  private checked(question: OpenQuestion, answer: JsonValue): string {
-    const check = this.formOf(question.formJson)(answer, ANSWER_EFFORT);
+  private async checked(
+    { orgId, answerJson }: AnswerRun,
+    { formJson }: OpenQuestion,
+    answer: JsonValue,
+  ): Promise<string> {
+    const form = this.formOf(formJson);
+    const quick = form.check(answer, ANSWER_EFFORT);
+    const check =
+      !quick.ok && quick.reason === 'too_costly'
+        ? await this.options.values.check({
+            ...{ orgId, schema: form.schema, value: answer, bytes: answerJson.length },
+            addedBytesMax: ANSWER_BYTES_MAX,
+          })
+        : quick;
     if (check.ok) {
       const json = JSON.stringify(check.value);
       if (Buffer.byteLength(json) <= ANSWER_BYTES_MAX) return json;
@@ -52,13 +77,16 @@ export class AnswerRuns {
     throw new ServiceError('invalid_answer', 'The answer does not fit the question.', { findings: check.findings });
   }
 
-  private formOf(formJson: string): CheckValue {
+  private formOf(formJson: string): Form {
     const known = this.forms.get(formJson);
     if (known !== undefined) return known;
-    const check = compileCheck(JSON.parse(formJson) as JsonSchema);
+    const schema = JSON.parse(formJson) as JsonSchema;
+    const form = { schema, check: compileCheck(schema) };
+    // Forms of earlier releases may be as large as a message; a long one is read again for each of its answers.
+    if (formJson.length > FORM_CHARACTERS_MAX) return form;
     if (this.forms.size >= FORMS_MAX) this.forms.delete(this.forms.keys().next().value ?? '');
-    this.forms.set(formJson, check);
-    return check;
+    this.forms.set(formJson, form);
+    return form;
   }
 }
 
