@@ -81,10 +81,10 @@ export class HeldRun {
   }
 
   /** The owner refused report `seq`. */
-  refused(seq: number, code: string): void {
+  refused(seq: number, code: string, message: string): void {
     if (code !== 'invalid_request' || this.stop !== null) return this.take();
     if (!this.reports.drop(seq, new RunTaken('a report cannot be recorded'))) return;
-    this.stop = { reason: 'unreportable', error: UNSTORABLE };
+    this.stop = { reason: 'unreportable', error: { ...UNSTORABLE, message: message || UNSTORABLE.message } };
     this.abort.abort();
   }
 

@@ -1,4 +1,5 @@
 // What the executor says of steps and questions, as messages for the run-scheduler.
+import { canonicalDigest } from '@methods/base/canonical';
 import type { RunQuestion, StepEnd } from '@methods/executor/run-outcome';
 import type { JsonObject } from '@methods/method/json';
 import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';
@@ -93,6 +94,7 @@ export function askItem(grant: HeldGrant, seq: number, question: RunQuestion, fo
     timeoutMs: question.timeoutMs ?? 0,
     timeoutText: question.timeoutText ?? '',
     folderId,
+    formSha256: canonicalDigest(question.form).toString('hex'),
   };
   return { item: { case: 'ask', value } };
 }

@@ -281,11 +281,11 @@ export class Worker implements Stoppable {
     if (this.draining) this.tellIfEmpty();
   }
 
-  private refused(refused: { runId: string; seq: number; code: string; token: string }): void {
+  private refused(refused: { runId: string; seq: number; code: string; message: string; token: string }): void {
     const run = this.heldBy(refused.runId, refused.token);
     if (run === undefined) return;
     this.options.logger.warn({ run: refused.runId, code: refused.code }, 'report refused');
-    run.refused(refused.seq, refused.code);
+    run.refused(refused.seq, refused.code, refused.message);
   }
 
   private cancelled(runs: readonly { runId: string; token: string }[]): void {

@@ -65,6 +65,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     router,
     server,
     workerServer,
+    formThreads,
+    valueThreads,
   } = parts;
   const ticks = new Ticks(clock);
   // An offered place whose answer was lost is free again.
@@ -139,6 +141,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     { stop: () => Promise.all(Object.values(pools).map((sql) => sql.end({ timeout: 2 }))).then(() => {}) },
     database(),
     registry(),
+    formThreads(),
+    valueThreads(),
     { start: async () => databaseClock().observe(await store().clockMs()), stop: () => {} },
     { start: listen, stop: () => {} },
     { start: () => nodeBus().start(), stop: () => nodeBus().stop() },

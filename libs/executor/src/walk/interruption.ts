@@ -1,7 +1,7 @@
 // What becomes of a step whose worker was lost while it ran (`on_interrupt`): a person may know whether it happened.
 import type { CodeStep, HttpStep } from '@methods/method/compiled-method';
-import type { JsonObject, JsonSchema } from '@methods/method/json';
-import { ownField } from '@methods/method/json';
+import { type JsonObject, ownField } from '@methods/method/json';
+import { interruptionForm } from '@methods/method/question-form';
 import { stepOut } from '../records/step-out.ts';
 import type { RunQuestion } from '../run-outcome.ts';
 import { StepFailure } from '../step-failure.ts';
@@ -57,24 +57,6 @@ function didItHappen(step: CodeStep | HttpStep, path: string): RunQuestion {
     prompt: `Did "${step.title ?? path}" happen?`,
     details: 'The worker was lost while this step ran. It may have taken effect or not.',
     show: [],
-    form: formOf(step),
-  };
-}
-
-/** `decision`, and with `happened` the step's out. A file or a secret cannot be told, so then it cannot have happened. */
-function formOf({ out }: CodeStep | HttpStep): JsonSchema {
-  const canBeTold = out === null || !(out.hasFile || out.hasSecret);
-  const decisions = canBeTold ? ['happened', 'run_again', 'fail'] : ['run_again', 'fail'];
-  const form = { type: 'object', required: ['decision'], additionalProperties: false };
-  const decision = { enum: decisions, title: 'Did it happen?' };
-  if (out === null || !canBeTold) return { ...form, properties: { decision } };
-  const { $defs, ...schema } = out.schema;
-  const notHappened = { properties: { decision: { enum: ['run_again', 'fail'] } } };
-  const needsOut = out.check({}).ok ? {} : { anyOf: [notHappened, { required: ['out'] }] };
-  return {
-    ...form,
-    properties: { decision, out: { ...schema, title: 'What it gave' } },
-    ...($defs === undefined ? {} : { $defs }),
-    ...needsOut,
+    form: interruptionForm(step),
   };
 }

@@ -8,6 +8,7 @@ import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 import { RpcServer } from '@methods/rpc/server';
+import { ValueThreads } from '@methods/value-threads/value-threads';
 import { type InjectionToken, instanceCachingFactory, container as rootContainer } from 'tsyringe';
 import { Committer } from '../actor/committer.ts';
 import { RunActors } from '../actor/run-actors.ts';
@@ -41,12 +42,14 @@ import { RunFolderStore } from '../store/run-folder-store.ts';
 import { RunLists } from '../store/run-lists.ts';
 import { ClockLook } from '../timer/clock-look.ts';
 import { DueQuestions } from '../timer/due-questions.ts';
+import { FormThreads } from '../worker-stream/form-threads.ts';
 import { GrantDesk } from '../worker-stream/grant-desk.ts';
 import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
 import { HeldGrants } from '../worker-stream/held-grants.ts';
 import { HelloPace } from '../worker-stream/hello-pace.ts';
 import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
 import { OwnerLink } from '../worker-stream/owner-link.ts';
+import { QuestionForms } from '../worker-stream/question-forms.ts';
 import { TakeOver } from '../worker-stream/take-over.ts';
 import { WorkerReports } from '../worker-stream/worker-reports.ts';
 import { newNodeId, WorkerSessions } from '../worker-stream/worker-sessions.ts';
@@ -138,6 +141,9 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     grants: get(GrantDesk),
     claims: get(ClaimRuns),
     reports: get(WorkerReports),
+    formThreads: get(FormThreads),
+    forms: get(QuestionForms),
+    valueThreads: get(ValueThreads),
     held: get(HeldGrants),
     helloPace: get(HelloPace),
     ownerLink: get(OwnerLink),

@@ -5,12 +5,14 @@ import { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { InterestNews } from '../queue/interest-news.ts';
 import { QueueInterests } from '../queue/queue-interests.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
+import { FormThreads } from '../worker-stream/form-threads.ts';
 import { GrantDesk } from '../worker-stream/grant-desk.ts';
 import { HeartbeatSender } from '../worker-stream/heartbeat-sender.ts';
 import { HeldGrants } from '../worker-stream/held-grants.ts';
 import { HelloPace } from '../worker-stream/hello-pace.ts';
 import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
 import { OwnerLink } from '../worker-stream/owner-link.ts';
+import { QuestionForms } from '../worker-stream/question-forms.ts';
 import { TakeOver } from '../worker-stream/take-over.ts';
 import { WorkerAdmission } from '../worker-stream/worker-admission.ts';
 import { WorkerReports } from '../worker-stream/worker-reports.ts';
@@ -44,6 +46,8 @@ export function provideWorkers(parts: NodeParts): void {
     grants,
     claims,
     reports,
+    forms,
+    formThreads,
     held,
     ownerLink,
     sessions,
@@ -125,7 +129,18 @@ export function provideWorkers(parts: NodeParts): void {
       }),
   );
   provide(ClaimRuns, () => new ClaimRuns({ ready: ready(), actors: actors(), grants: grants() }));
-  provide(WorkerReports, () => new WorkerReports({ actors: actors(), leases: keeper().leases }));
+  provide(FormThreads, () => new FormThreads());
+  provide(
+    QuestionForms,
+    () =>
+      new QuestionForms({
+        versionOf: (orgId, method, versionId) => registry().savedVersion(orgId, method, versionId),
+        derive: (orgId, source, path) => formThreads().derive(orgId, source, path),
+        noted: ({ facts }, path) => store().outOfStep(facts.orgId, facts.runId, path),
+        clock,
+      }),
+  );
+  provide(WorkerReports, () => new WorkerReports({ actors: actors(), leases: keeper().leases, forms: forms() }));
   provide(HeldGrants, () => new HeldGrants(clock));
   provide(
     OwnerLink,

@@ -9,10 +9,12 @@ import { MethodRegistryService } from '@methods/proto/registry/v1/method_registr
 import { askSettings } from '@methods/rpc/ask-settings';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { KnownMethods } from '../worker-stream/known-methods.ts';
+import type { SavedVersion } from '../worker-stream/question-forms.ts';
 import { type KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
 
 const RESOLVE_MS = 3_000;
 const SETTINGS_MS = 3_000;
+const VERSION_MS = 5_000;
 
 export class RegistryClient implements Stoppable {
   readonly calls: Client<typeof MethodRegistryService>;
@@ -34,6 +36,13 @@ export class RegistryClient implements Stoppable {
   stop(): void {
     this.calls.close();
     this.accounts.close();
+  }
+
+  /** @throws ServiceError not_found where the organization has no such version. */
+  async savedVersion(orgId: string, methodId: string, version: string): Promise<SavedVersion> {
+    const found = await this.calls.getVersion({ orgId, methodId, version }, { timeoutMs: VERSION_MS });
+    if (found.version === undefined) throw new ServiceError('not_found');
+    return found.version;
   }
 
   private async resolve(authSha256: Uint8Array): Promise<KeyOwner> {

@@ -75,6 +75,14 @@ export class PostgresRunStore implements RunStore {
     return rows.map((r) => ({ path: r.path, status: r.status, outJson: r.out_json, outWithheld: r.out_withheld }));
   }
 
+  async outOfStep(orgId: string, runId: string, path: string): Promise<string | null> {
+    const [row] = await this.read<{ out_json: string | null }>(
+      `select out_json from scheduler.steps where run_id = $1 and org_id = $2 and path = $3`,
+      [runId, orgId, path],
+    );
+    return row?.out_json ?? null;
+  }
+
   async runningOf(shards: readonly number[]): Promise<TakenRun[]> {
     const runs: TakenRun[] = [];
     for (let from = 0; from < shards.length; from += TAKEN_AT_ONCE) {

@@ -97,6 +97,8 @@ export interface RunStore {
   loadByKey(keys: readonly { orgId: string; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>>;
   /** Finished steps with their outs, in order, for a run that goes on. */
   keptSteps(orgId: string, runId: string): Promise<KeptStep[]>;
+  /** What a step gave, or noted when it began; null: nothing. */
+  outOfStep(orgId: string, runId: string, path: string): Promise<string | null>;
   /** Running runs of shards just taken. */
   runningOf(shards: readonly number[]): Promise<TakenRun[]>;
   /** The oldest entry of each of these queues that is of the shards given, in their order, by one statement. */

@@ -8,6 +8,7 @@ import { ManualClock } from '../manual-clock.fixture.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { quietLeases } from './lease-table.fixture.ts';
 import type { LeaseTable } from './lease-table.ts';
+import type { FormVerdict } from './question-forms.ts';
 import { type ReportItem, WorkerReports } from './worker-reports.ts';
 
 type Init = Extract<NonNullable<MessageInitShape<typeof WorkerItemSchema>['item']>, { case: ReportItem['case'] }>;
@@ -18,6 +19,7 @@ describe('what a worker reports', () => {
   let clock: ManualClock;
   let leases: LeaseTable;
   let reports: WorkerReports;
+  let verdict: FormVerdict;
   let run: Awaited<ReturnType<TestActors['running']>>;
 
   before(async () => {
@@ -29,7 +31,8 @@ describe('what a worker reports', () => {
     node = await TestActors.on(db);
     clock = new ManualClock();
     leases = quietLeases(clock);
-    reports = new WorkerReports({ actors: node.actors, leases });
+    verdict = { kind: 'form', formJson: '{"type":"object"}' };
+    reports = new WorkerReports({ actors: node.actors, leases, forms: { judge: async () => verdict } });
     run = await node.running();
     const { runId, shard } = run.facts;
     const lease = { runId, shard, token: run.token, session: 'org_a.w.1', nodeId: 'here', accepted: false };
@@ -126,6 +129,38 @@ describe('what a worker reports', () => {
       (await db.store.keptSteps(orgId, runId)).map((step) => [step.outJson, step.outWithheld]),
       [[null, true]],
     );
+  });
+
+  test('a question waits with the form of its source, whatever the worker sent', async () => {
+    const question = { step: 'approval', prompt: 'Sure?', formJson: '{"$ref":"#"}' };
+    verdict = { kind: 'form', formJson: '{"title":"derived"}' };
+    assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
+    const waiting = await stored();
+    assert.equal(waiting?.status === 'waiting' && waiting.question.formJson, '{"title":"derived"}');
+    assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
+  });
+
+  test('a question with another form is refused with the reason, and its run can be ended', async () => {
+    const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
+    verdict = { kind: 'refused', message: 'another form' };
+    assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'invalid_request 1');
+    assert.equal((await stored())?.status, 'running');
+    assert.equal(await say(finish(1)), 'ack 1');
+  });
+
+  test('a question whose form cannot be had now gets no word, so that the worker repeats it', async () => {
+    const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
+    verdict = { kind: 'later' };
+    assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'nothing');
+    verdict = { kind: 'form', formJson: '{}' };
+    assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
+  });
+
+  test('a question under another token, or of another organization, is judged by the rules of the run and not asked', async () => {
+    const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
+    assert.equal(await say({ case: 'ask', value: { ...of(1), token: 'other', question } }), 'stale_attempt 1');
+    assert.equal(await say({ case: 'ask', value: { ...of(1), question } }, 'org_b'), 'stale_attempt 1');
+    assert.equal((await stored())?.status, 'running');
   });
 
   test('a question waits with its form and deadline', async () => {

@@ -3,13 +3,14 @@
 import { newId } from '@methods/base/ids';
 import { deadlineText } from '@methods/method/structure/duration';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
-import type { StepRecord, WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
+import type { Ask, StepRecord, WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
 import type { TellOutcome } from '../actor/run-actor.ts';
 import type { RunActors } from '../actor/run-actors.ts';
 import { stepStatusName } from '../rpc/run-message.ts';
-import type { StepSummary } from '../run/run.ts';
-import type { RunCommand } from '../run/run-command.ts';
+import type { Run, StepSummary } from '../run/run.ts';
+import type { AskRun, RunCommand } from '../run/run-command.ts';
 import type { LeaseTable } from './lease-table.ts';
+import type { QuestionForms } from './question-forms.ts';
 
 export type ReportOutcome =
   | { readonly case: 'ack'; readonly value: { runId: string; seq: number; token: string } }
@@ -37,11 +38,18 @@ export function isReport(item: WorkerItem['item']): item is ReportItem {
   return item.case !== undefined && item.case in REPORTS;
 }
 
+const NO_ANSWER = '{"not":{}}';
 const RUN_STEPS_MAX = 10_000;
 const SLEEP_MS_MAX = 366 * 86_400_000;
 
 export class WorkerReports {
-  constructor(private readonly options: { readonly actors: RunActors; readonly leases: LeaseTable }) {}
+  constructor(
+    private readonly options: {
+      readonly actors: RunActors;
+      readonly leases: LeaseTable;
+      readonly forms: Pick<QuestionForms, 'judge'>;
+    },
+  ) {}
 
   /** Null: say nothing, the worker repeats it. */
   async handle(
@@ -53,11 +61,33 @@ export class WorkerReports {
     if (item.case === 'accepted') return null;
     const { seq } = item.value;
     const command = commandOf(item);
+    if (command?.type === 'ask' && item.case === 'ask') return this.ask(from.orgId, item.value, command);
     if (command === null) {
       return refusal(runId, token, seq, 'invalid_request', 'The report is not one a worker can make.');
     }
     return reply(await this.options.actors.tell(runId, from.orgId, command), runId, token, seq);
   }
+
+  /** The form asked is the one of the source; a worker that sends another one fails its run. */
+  private async ask(orgId: string, item: Ask, command: AskRun): Promise<ReportOutcome | null> {
+    const { actors, forms } = this.options;
+    const { runId, token, seq } = item;
+    const resident = actors.resident({ runId, orgId });
+    const run = runningWith(resident, token) ? resident : await actors.read(runId).catch(() => null);
+    // The run's own rules say what such a report is, and this form would take no answer.
+    if (run === null || run.facts.orgId !== orgId || !runningWith(run, token)) {
+      return reply(await actors.tell(runId, orgId, { ...command, formJson: NO_ANSWER }), runId, token, seq);
+    }
+    const verdict = await forms.judge(run, item);
+    if (verdict.kind === 'later') return null;
+    if (verdict.kind === 'refused') return refusal(runId, token, seq, 'invalid_request', verdict.message);
+    const { formJson } = verdict;
+    return reply(await actors.tell(runId, orgId, { ...command, formJson }), runId, token, seq);
+  }
+}
+
+function runningWith(run: Run | null, token: string): boolean {
+  return run?.status === 'running' && run.token === token;
 }
 
 function reply(outcome: TellOutcome, runId: string, token: string, seq: number): ReportOutcome | null {
@@ -107,7 +137,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
         prompt: question.prompt,
         details: question.details,
         show: question.show.map(({ path, valueJson }) => ({ path, valueJson })),
-        formJson: question.formJson,
+        formJson: NO_ANSWER,
         timeoutMs: timeoutMs > 0 ? Math.ceil(timeoutMs) : null,
         timeoutText: deadlineText(Math.ceil(timeoutMs), timeoutText),
         folderId: folderId === '' ? null : folderId,

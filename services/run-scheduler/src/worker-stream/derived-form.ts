@@ -1,0 +1,35 @@
+// What a version's source says of the question at a path. To compile a source costs up to some tenths of a second: it
+// is done on a thread.
+import { canonicalDigest } from '@methods/base/canonical';
+import { compileMethod } from '@methods/method/compile';
+import { questionForm } from '@methods/method/question-form';
+
+export type DerivedForm =
+  | { readonly kind: 'form'; readonly json: string /** Of the canonical JSON, in hex. */; readonly sha256: string }
+  /** `version`: an id, `pinned` or `published`; `at`: the call's own path. */
+  | { readonly kind: 'call'; readonly method: string; readonly version: string; readonly at: string }
+  | { readonly kind: 'none' };
+
+export type DeriveForm = (orgId: string, source: Uint8Array, path: string) => Promise<DerivedForm>;
+
+export interface FormJob {
+  readonly source: Uint8Array;
+  readonly path: string;
+}
+
+/** A form is kept in the run's row and shown with the run. */
+const FORM_CHARACTERS_MAX = 1024 * 1024;
+
+export function derivedForm({ source, path }: FormJob): DerivedForm {
+  const { method } = compileMethod(source, { saved: true });
+  if (method === null) return { kind: 'none' };
+  const found = questionForm(method, path);
+  if (found.kind === 'form') {
+    const json = JSON.stringify(found.form);
+    if (json.length > FORM_CHARACTERS_MAX) return { kind: 'none' };
+    return { kind: 'form', json, sha256: canonicalDigest(found.form).toString('hex') };
+  }
+  if (found.kind === 'none' || found.target.kind === 'file') return { kind: 'none' };
+  const { method: called, version } = found.target;
+  return { kind: 'call', method: called, version: typeof version === 'string' ? version : version.id, at: found.at };
+}

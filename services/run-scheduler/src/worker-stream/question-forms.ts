@@ -1,0 +1,157 @@
+// The forms of questions, from the saved sources: what a worker sends as the form is compared and never used, since it
+// would be evaluated on this node, for all organizations.
+import { canonicalDigest } from '@methods/base/canonical';
+import type { Clock } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
+import { type JsonValue, nestsDeeperThan } from '@methods/method/json';
+import type { Ask } from '@methods/proto/worker/v1/worker_service_pb';
+import type { Run } from '../run/run.ts';
+import type { DerivedForm, DeriveForm } from './derived-form.ts';
+
+/** A version as the registry keeps it. */
+export interface SavedVersion {
+  readonly versionId: string;
+  readonly source: Uint8Array;
+  /** Versions that its calls without one are bound to, by production id. */
+  readonly calls: Readonly<Record<string, string>>;
+}
+
+export type FormVerdict =
+  | { readonly kind: 'form'; readonly formJson: string }
+  | { readonly kind: 'refused'; readonly message: string }
+  /** The registry cannot be asked now; the worker repeats its question. */
+  | { readonly kind: 'later' };
+
+interface KnownForm {
+  readonly derived: DerivedForm;
+  readonly calls: SavedVersion['calls'];
+}
+
+interface Entry {
+  readonly form: Promise<KnownForm>;
+  readonly orgId: string;
+  bytes: number;
+}
+
+const CALLS_DEEP_MAX = 5;
+const KEPT_BYTES_MAX = 16 * 1024 * 1024;
+const ENTRY_BYTES = 500;
+/** A failure is told to all who ask meanwhile: reports are repeated ten times a second. */
+const FAILURE_MS = 1_000;
+/** Sent forms are read only up to here; beyond, they are the same text or another form. */
+const COMPARED_CHARACTERS_MAX = 256 * 1024;
+const LEVELS_MAX = 200;
+
+const MISMATCH = "The question's form is not the one that the version's source gives.";
+
+export class QuestionForms {
+  /** The least recently used first. */
+  private readonly known = new Map<string, Entry>();
+  private bytes = 0;
+
+  constructor(
+    private readonly options: {
+      /** Rejects with `not_found` where the organization has no such version. */
+      readonly versionOf: (orgId: string, method: string, versionId: string) => Promise<SavedVersion>;
+      readonly derive: DeriveForm;
+      /** What a step noted when it began: of a call, the version it chose. */
+      readonly noted: (run: Run, path: string) => Promise<string | null>;
+      readonly clock: Clock;
+    },
+  ) {}
+
+  async judge(run: Run, { question, formSha256 }: Pick<Ask, 'question' | 'formSha256'>): Promise<FormVerdict> {
+    try {
+      const derived = await this.formAt(run, question?.step ?? '');
+      if (derived.kind !== 'form') return { kind: 'refused', message: "The version's source has no such question." };
+      const same = formSha256 === '' ? isSame(question?.formJson ?? '', derived) : formSha256 === derived.sha256;
+      return same ? { kind: 'form', formJson: derived.json } : { kind: 'refused', message: MISMATCH };
+    } catch (error) {
+      if (!(error instanceof ServiceError))
+        return { kind: 'refused', message: 'The form takes too much work to derive.' };
+      if (error.code !== 'not_found') return { kind: 'later' };
+      return { kind: 'refused', message: "The question's version is not kept any more." };
+    }
+  }
+
+  /** Follows calls into the versions they run. */
+  private async formAt(run: Run, path: string): Promise<DerivedForm> {
+    let { method, versionId } = run.facts;
+    let before = '';
+    for (let depth = 0; depth <= CALLS_DEEP_MAX; depth++) {
+      const { derived, calls } = await this.form(run.facts.orgId, method, versionId, path.slice(before.length));
+      if (derived.kind !== 'call') return derived;
+      const called = derived.version === 'pinned' ? calls[derived.method] : derived.version;
+      const at = before + derived.at;
+      const next = called === 'published' ? versionNoted(await this.options.noted(run, at)) : called;
+      if (next === undefined) return { kind: 'none' };
+      [method, versionId, before] = [derived.method, next, `${at}/`];
+    }
+    return { kind: 'none' };
+  }
+
+  private form(orgId: string, method: string, versionId: string, path: string): Promise<KnownForm> {
+    // All rounds of a loop ask with one form.
+    const place = path.replace(/\[\d+\]/g, '');
+    const key = `${orgId} ${method} ${versionId} ${place}`;
+    const known = this.known.get(key);
+    if (known !== undefined) {
+      this.known.delete(key);
+      this.known.set(key, known);
+      return known.form;
+    }
+    const form = this.derived(orgId, method, versionId, place);
+    const entry: Entry = { form, orgId, bytes: ENTRY_BYTES + key.length };
+    this.known.set(key, entry);
+    this.bytes += entry.bytes;
+    form.then(
+      ({ derived }) => this.grown(key, entry, derived.kind === 'form' ? derived.json.length : 0),
+      () => this.options.clock.after(FAILURE_MS, () => this.drop(key, entry)),
+    );
+    this.grown(key, entry, 0);
+    return form;
+  }
+
+  private async derived(orgId: string, method: string, versionId: string, path: string): Promise<KnownForm> {
+    const { source, calls } = await this.options.versionOf(orgId, method, versionId);
+    return { derived: await this.options.derive(orgId, source, path), calls };
+  }
+
+  private grown(key: string, entry: Entry, bytes: number): void {
+    if (this.known.get(key) !== entry) return;
+    entry.bytes += bytes;
+    this.bytes += bytes;
+    for (const [oldest, other] of this.known) {
+      if (this.bytes <= KEPT_BYTES_MAX) break;
+      this.drop(oldest, other);
+    }
+  }
+
+  private drop(key: string, entry: Entry): void {
+    if (this.known.get(key) !== entry) return;
+    this.known.delete(key);
+    this.bytes -= entry.bytes;
+  }
+}
+
+/** For workers that send no hash: the same text, or the same value in another order. */
+function isSame(sent: string, { json, sha256 }: DerivedForm & { kind: 'form' }): boolean {
+  if (sent === json) return true;
+  if (sent.length > Math.min(COMPARED_CHARACTERS_MAX, 2 * json.length + 100)) return false;
+  try {
+    const form = JSON.parse(sent) as JsonValue;
+    return !nestsDeeperThan(form, LEVELS_MAX) && canonicalDigest(form).toString('hex') === sha256;
+  } catch {
+    return false;
+  }
+}
+
+/** What a call to the published version notes when it begins. */
+function versionNoted(outJson: string | null): string | undefined {
+  try {
+    const noted = outJson === null ? null : (JSON.parse(outJson) as { version_id?: unknown } | null);
+    return typeof noted?.version_id === 'string' ? noted.version_id : undefined;
+  } catch {
+    return undefined;
+  }
+}
