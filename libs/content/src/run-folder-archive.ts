@@ -1,14 +1,15 @@
 // A run folder as one stream and back: a gzip tar of regular files and folders. What comes in is hostile until it
 // stands in a fresh folder of our own: everything is checked and counted while it streams, then renamed into place.
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, rename } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { type ExtractEvents, extract, type Pack, pack } from 'tar-stream';
 import { type ArchiveLimits, RUN_FOLDER_LIMITS } from './archive-limits.ts';
+import { EntryRefused, FolderHandle } from './folder/folder-handle.ts';
+import { entriesOf, type FoundEntry } from './folder/folder-walk.ts';
+import { removeFolder } from './folder/remove-folder.ts';
 import { ArchiveRefused, MemberNames } from './member-names.ts';
 
 // Headers, padding and long names beside the files' own bytes; what exceeds this is an attempt to keep us busy.
@@ -16,12 +17,6 @@ const OVERHEAD_BYTES_PER_FILE = 4096;
 const OVERHEAD_BYTES = 1024 * 1024;
 
 type Entry = ExtractEvents['entry'][1];
-
-interface Member {
-  readonly name: string;
-  readonly kind: 'file' | 'folder';
-  readonly bytes: number;
-}
 
 /**
  * Packs every file below `dir` in the order of their names; the same files give the same bytes. The stream fails with
@@ -50,11 +45,12 @@ export async function unpackFolder(
   const staging = `${dir}.unpacking-${randomBytes(6).toString('hex')}`;
   await mkdir(staging, { recursive: true, mode: 0o700 });
   try {
-    const bytes = await unpackInto(source, staging, limits);
+    const folder = FolderHandle.open(staging);
+    const bytes = await unpackInto(source, folder, limits).finally(() => folder.close());
     await rename(staging, dir);
     return bytes;
   } catch (error) {
-    await rm(staging, { recursive: true, force: true });
+    await removeFolder(staging);
     throw isArchiveFault(error) ? new ArchiveRefused('the archive is damaged') : error;
   }
 }
@@ -62,47 +58,46 @@ export async function unpackFolder(
 async function addMembers(tar: Pack, dir: string, limits: ArchiveLimits): Promise<void> {
   const names = new MemberNames(limits.filesMax);
   let bytes = 0;
-  for await (const member of membersOf(dir, '')) {
-    names.add(member.kind, member.name);
-    bytes += member.bytes;
-    if (bytes > limits.bytesMax) throw new ArchiveRefused(`the files exceed ${limits.bytesMax} bytes`);
-    await addMember(tar, dir, member);
-  }
-}
-
-async function* membersOf(dir: string, below: string): AsyncGenerator<Member> {
-  const entries = await readdir(join(dir, below), { withFileTypes: true });
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entry of entries) {
-    const name = below === '' ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) {
-      yield { name, kind: 'folder', bytes: 0 };
-      yield* membersOf(dir, name);
-    } else if (entry.isFile()) {
-      yield { name, kind: 'file', bytes: (await lstat(join(dir, name))).size };
-    } else {
-      throw new ArchiveRefused('the folder holds a link or a device');
-    }
-  }
-}
-
-async function addMember(tar: Pack, dir: string, member: Member): Promise<void> {
-  const header = { name: member.name, mtime: new Date(0) };
-  if (member.kind === 'folder') {
-    tar.entry({ ...header, type: 'directory', mode: 0o755 });
-    return;
-  }
-  // O_NOFOLLOW: the file may have been replaced by a link since it was listed.
-  const file = await open(join(dir, member.name), constants.O_RDONLY | constants.O_NOFOLLOW);
+  const folder = FolderHandle.open(dir);
   try {
-    const entry = tar.entry({ ...header, type: 'file', mode: 0o644, size: member.bytes });
-    await pipeline(file.createReadStream({ autoClose: false }), entry);
+    for await (const found of entriesOf(folder)) {
+      if (found.kind === 'other') throw new ArchiveRefused('the folder holds a link or a device');
+      names.add(found.kind, found.name);
+      bytes += await addMember(tar, found, limits.bytesMax - bytes);
+    }
+  } catch (error) {
+    throw error instanceof EntryRefused ? new ArchiveRefused('the folder holds a link or a device') : error;
+  } finally {
+    folder.close();
+  }
+}
+
+/** Its bytes. */
+async function addMember(tar: Pack, found: FoundEntry, bytesMax: number): Promise<number> {
+  const header = { name: found.name, mtime: new Date(0) };
+  if (found.kind === 'folder') {
+    tar.entry({ ...header, type: 'directory', mode: 0o755 });
+    return 0;
+  }
+  const file = await found.folder.openFile(found.entry);
+  try {
+    // Of what was opened: the name may lead to another file than the one that was listed.
+    const { size } = await file.stat();
+    if (size > bytesMax) throw new ArchiveRefused('the files exceed the limit of a run folder');
+    const entry = tar.entry({ ...header, type: 'file', mode: 0o644, size });
+    const content = size === 0 ? Readable.from([]) : file.createReadStream({ autoClose: false, end: size - 1 });
+    await pipeline(content, entry);
+    return size;
   } finally {
     await file.close();
   }
 }
 
-async function unpackInto(source: AsyncIterable<Uint8Array>, dir: string, limits: ArchiveLimits): Promise<number> {
+async function unpackInto(
+  source: AsyncIterable<Uint8Array>,
+  folder: FolderHandle,
+  limits: ArchiveLimits,
+): Promise<number> {
   const tar = extract();
   const streamed = pipeline(Readable.from(source), createGunzip(), unpackedBytesBound(limits), tar);
   streamed.catch(() => {}); // Awaited below; until then a failure must not count as unhandled.
@@ -114,7 +109,7 @@ async function unpackInto(source: AsyncIterable<Uint8Array>, dir: string, limits
       if (!Number.isSafeInteger(entry.header.size)) throw new ArchiveRefused('a member has no valid size');
       bytes += entry.header.size;
       if (bytes > limits.bytesMax) throw new ArchiveRefused(`the files exceed ${limits.bytesMax} bytes`);
-      await unpackMember(entry, dir, names);
+      await unpackMember(entry, folder, names);
     }
   } catch (error) {
     tar.destroy();
@@ -129,29 +124,30 @@ async function unpackInto(source: AsyncIterable<Uint8Array>, dir: string, limits
   return bytes;
 }
 
-async function unpackMember(entry: Entry, dir: string, names: MemberNames): Promise<void> {
+async function unpackMember(entry: Entry, folder: FolderHandle, names: MemberNames): Promise<void> {
   const { type, size } = entry.header;
   if (type === 'directory') {
     // A folder with content would make the reader take that content for further members.
     if (size !== 0) throw new ArchiveRefused('a folder has a size');
     const name = entry.header.name.replace(/\/$/, '');
     names.add('folder', name);
-    await mkdir(join(dir, name), { recursive: true, mode: 0o700 });
+    await folder.ensureWithin(name.split('/'), (made) => Promise.resolve(made.fd));
     entry.resume();
     return;
   }
   if (type !== 'file') throw new ArchiveRefused('a member is neither a file nor a folder');
   names.add('file', entry.header.name);
-  const path = join(dir, entry.header.name);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // The mode is ours: set-user-id and execute bits of the archive mean nothing here.
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(path, flags, 0o644);
-  try {
-    for await (const chunk of entry) await file.writeFile(chunk as Buffer);
-  } finally {
-    await file.close();
-  }
+  const parts = entry.header.name.split('/');
+  const last = parts.pop() ?? '';
+  await folder.ensureWithin(parts, async (parent) => {
+    // The mode is ours: set-user-id and execute bits of the archive mean nothing here.
+    const file = await parent.createFile(last, 0o644);
+    try {
+      for await (const chunk of entry) await file.writeFile(chunk as Buffer);
+    } finally {
+      await file.close();
+    }
+  });
 }
 
 /** Counts what gunzip really gives: sizes in headers lie, and a small archive can unpack to terabytes. */

@@ -11,7 +11,6 @@ import { takeStepFiles } from './step-files.ts';
 import { stepKey } from './step-key.ts';
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
-const NO_FILES: readonly string[] = [];
 
 /** Rejects with StepFailure or ExpressionError when the step could not begin. */
 export async function runCodeStep(step: CodeStep, context: StepContext): Promise<ActionEnd> {
@@ -20,11 +19,9 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
   for (const value of step.inputs.values()) values.push(evaluate(value, context.scope));
   const names = [...step.inputs.keys()];
   context.onInput?.(objectOf(names.map((name, i) => [name, values[i] ?? null] as const)));
-  let files = NO_FILES;
-  if (folder.hasFiles()) {
-    values = await Promise.all(values.map((it) => folder.withAbsolutePaths(it)));
-    files = values.flatMap((value) => [...pathsBelow(value, folder.dir)]);
-  }
+  // Only what the run folder has found to be its own file: a text that looks like a path may be made up.
+  const files = new Set<string>();
+  if (folder.hasFiles()) values = await Promise.all(values.map((it) => folder.withAbsolutePaths(it, files)));
   const path = environment.path === '' ? runners.path : `${environment.path}:${runners.path}`;
   const python = step.kind === 'python' ? await runners.pythons.get(environment.pythonCommand, path) : null;
   const secrets = step.secrets.length === 0 ? NO_SECRETS : secretsOf(step, context);
@@ -55,7 +52,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     key: stepKey(context.runId, context.path),
     tryNumber: context.tryNumber,
     values,
-    files,
+    files: [...files],
     timeoutMs: deadline.timeoutMs,
     timeoutText: deadline.text,
     stdoutBytesMax: step.stdout === null ? null : step.limits.outputBytesMax,
@@ -80,13 +77,4 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
 
 function secretsOf(step: CodeStep, context: StepContext): Map<string, string> {
   return new Map(step.secrets.map((name) => [name, context.secrets.get(name) ?? '']));
-}
-
-/** Every path of a file value in `value`; those are absolute by now. */
-function* pathsBelow(value: JsonValue, dir: string): Generator<string> {
-  if (typeof value === 'string') {
-    if (value.startsWith(dir)) yield value;
-  } else if (typeof value === 'object' && value !== null) {
-    for (const member of Object.values(value)) yield* pathsBelow(member, dir);
-  }
 }

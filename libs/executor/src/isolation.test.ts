@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
@@ -123,6 +123,8 @@ step out seen < seen`,
 
   it('can call what a version manager put on PATH as a script that starts a program of its own folder', async () => {
     const tools = await realpath(await mkdtemp(join(homedir(), '.tools-')));
+    // Steps of a worker that is root are other users: what they call must be open to them.
+    await chmod(tools, 0o755);
     const managed = await CodeHarness.start({ isolation, path: `${tools}/shims:${PATH}` });
     try {
       await mkdir(join(tools, 'shims'));

@@ -3,14 +3,20 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { RUNNER_DIR } from './runners/runner-launch.ts';
+import { probeArguments } from './runners/sandbox-command.ts';
+import { newStepUser, userRefusal } from './runners/step-user.ts';
 
 export type Isolation =
-  /** `command`: bubblewrap's absolute path. */
-  | { readonly level: 'sandbox'; readonly command: string; readonly text: string }
+  /**
+   * `command`: bubblewrap's absolute path. `setpriv`: its absolute path, where steps become a user of their own; null:
+   * they are the worker's.
+   */
+  | { readonly level: 'sandbox'; readonly command: string; readonly setpriv: string | null; readonly text: string }
   | { readonly level: 'group'; readonly text: string };
 
 const PROBE_MS_MAX = 5000;
-const PROBE = ['--ro-bind', '/', '/', '--unshare-pid', '--unshare-net', '--proc', '/proc', '--dev', '/dev', '--'];
+const SETPRIV_PLACES = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv'];
 const probed = new Map<string, Isolation>();
 
 /** No sandbox, for hosts that switch it off. */
@@ -34,15 +40,31 @@ function probe(path: string): Isolation {
     .map((folder) => join(folder, 'bwrap'))
     .find((file) => existsSync(file));
   if (command === undefined) return without('bubblewrap (bwrap) is not on PATH');
-  // Found is not enough: many containers and kernels refuse the namespaces or the mount of /proc.
-  const tried = spawnSync(command, [...PROBE, 'true'], {
+  const setpriv = SETPRIV_PLACES.find((file) => existsSync(file));
+  const refusal = userRefusal() ?? (setpriv === undefined ? 'setpriv is not installed' : null);
+  if (refusal === null && setpriv !== undefined && tried(command, path, setpriv) === null) {
+    return { level: 'sandbox', command, setpriv, text: `Steps run in a sandbox (${command}), as users of their own` };
+  }
+  const fault = tried(command, path, null);
+  if (fault !== null) return without(`bubblewrap does not work here: ${fault}`);
+  const isRoot = process.getuid?.() === 0;
+  const asRoot = isRoot ? `, as root without its rights: ${refusal ?? 'another user cannot be taken here'}` : '';
+  return { level: 'sandbox', command, setpriv: null, text: `Steps run in a sandbox (${command})${asRoot}` };
+}
+
+/** Null: it works. Found is not enough: many containers and kernels refuse the namespaces or the mount of /proc. */
+function tried(command: string, path: string, setpriv: string | null): string | null {
+  const user = setpriv === null ? null : newStepUser(setpriv);
+  const args = [...probeArguments(user, RUNNER_DIR), 'test', '-r', '/tmp/readable/node-runner.mjs'];
+  const { status, stderr, error } = spawnSync(command, args, {
     timeout: PROBE_MS_MAX,
     encoding: 'utf8',
     env: { PATH: path },
+    stdio: ['ignore', 'pipe', 'pipe', 'ignore', 'pipe'],
   });
-  if (tried.status === 0) return { level: 'sandbox', command, text: `Steps run in a sandbox (${command})` };
-  const reason = (tried.stderr ?? '').trim().split('\n')[0] ?? '';
-  return without(`bubblewrap does not work here: ${reason || tried.error?.message || `exit code ${tried.status}`}`);
+  if (status === 0) return null;
+  const reason = (stderr ?? '').trim().split('\n')[0] ?? '';
+  return reason || error?.message || `exit code ${status}`;
 }
 
 function without(reason: string): Isolation {

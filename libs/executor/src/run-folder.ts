@@ -1,14 +1,15 @@
 // The files of one run on this worker. Lazy: most runs have none, and then nothing is ever made on the disk.
 import { createHash } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
-import { chmod, copyFile, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
-import { dirname, extname, join, sep } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { type FileHandle, mkdir, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { RUN_FOLDER_LIMITS } from '@methods/content/archive-limits';
+import { EntryRefused, FolderHandle } from '@methods/content/folder/folder-handle';
+import { filesBelow } from '@methods/content/folder/folder-walk';
+import { removeEntry, removeFolder } from '@methods/content/folder/remove-folder';
 import { MemberNames } from '@methods/content/member-names';
 import { packFolder, unpackFolder } from '@methods/content/run-folder-archive';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
-import { mediaTypeOf } from './folder/media-type.ts';
+import { StepFailure } from './step-failure.ts';
 
 /** A file in an out: `path` is relative to the run folder (`steps/<step>/files/<name>`), `sha256` is hex. */
 export interface FileValue extends JsonObject {
@@ -21,7 +22,6 @@ export interface FileValue extends JsonObject {
 interface MadeFile {
   readonly bytes: number;
   readonly sha256: string;
-  readonly media_type: string;
 }
 
 export class RunFolder {
@@ -34,8 +34,11 @@ export class RunFolder {
   private files: Map<string, Map<string, number>> | null = null;
   /** Steps side by side change the folder while it is packed for one of them: packing and changes take turns. */
   private turn: Promise<unknown> | null = null;
-  /** Files that are not whole yet. */
+  /** Those who write files that are not whole yet, and the bytes of these; the folder is there while there are any. */
   private parts = 0;
+  private partsFolder: Promise<FolderHandle> | null = null;
+  private partBytes = 0;
+  private removed = false;
 
   private constructor(readonly dir: string) {}
 
@@ -48,10 +51,9 @@ export class RunFolder {
   /** Goes on with a folder that stands on this machine already. */
   static async reopen(baseDir: string, runId: string): Promise<RunFolder> {
     const folder = RunFolder.create(baseDir, runId);
-    const entries = await readdir(join(folder.dir, 'steps'), { recursive: true, withFileTypes: true }).catch(() => []);
-    for (const entry of entries) {
-      if (!entry.isFile() || !entry.parentPath.split(sep).includes('files')) continue;
-      folder.bytes += (await stat(join(entry.parentPath, entry.name))).size;
+    for await (const file of filesBelow(folder.dir)) {
+      if (!/^steps\/(.+\/)?files\//.test(file.name)) continue;
+      folder.bytes += file.bytes;
       folder.made = true;
     }
     return folder;
@@ -72,57 +74,77 @@ export class RunFolder {
   }
 
   /**
-   * Moves a regular file into the folder of a step; nothing else may write to it any more. Throws ArchiveRefused when
-   * its name could not be packed or is taken. The size was checked by the caller.
+   * Writes a stream into the folder of a step. A failed stream leaves no file. Throws ArchiveRefused when the name could
+   * not be packed or is taken, StepFailure of kind limit when the run's files are too large together.
    */
-  async moveIn(step: string, name: string, from: string, mediaType?: string): Promise<FileValue> {
-    return this.making(step, name, async (part) => {
-      await rename(from, part).catch(async (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EXDEV') throw error;
-        await copyFile(from, part, constants.COPYFILE_EXCL);
-        await unlink(from);
-      });
-      await chmod(part, 0o444);
-      return { ...(await digestOf(part)), media_type: mediaType ?? mediaTypeOf(extname(name)) };
-    });
-  }
-
-  /** Writes a stream into the folder of a step. A failed stream leaves no file. */
   async write(step: string, name: string, content: AsyncIterable<Uint8Array>, mediaType: string): Promise<FileValue> {
-    return this.making(step, name, async (part) => {
+    const made = await this.making(step, name, async (file) => {
       const hash = createHash('sha256');
       let bytes = 0;
-      const file = await open(part, 'wx', 0o444);
       try {
         for await (const chunk of content) {
-          hash.update(chunk);
+          this.partBytes += chunk.length;
           bytes += chunk.length;
+          this.checkBounds();
+          hash.update(chunk);
           await file.writeFile(chunk);
         }
       } finally {
-        await file.close();
+        this.partBytes -= bytes;
       }
-      return { bytes, sha256: hash.digest('hex'), media_type: mediaType };
+      return { bytes, sha256: hash.digest('hex') };
     });
+    return { ...made, media_type: mediaType };
   }
 
-  /** The same value with absolute paths in its files, for code that opens them. */
-  async withAbsolutePaths(value: JsonValue): Promise<JsonValue> {
+  /** What files need while they are made is there once for all that `work` writes. */
+  async together<T>(work: () => Promise<T>): Promise<T> {
+    this.parts++;
+    try {
+      return await work();
+    } finally {
+      this.parts--;
+      const folder = this.partsFolder;
+      if (this.parts === 0 && folder !== null) {
+        this.partsFolder = null;
+        await this.inTurn(() => removeFolder(this.partsDir));
+        await folder.then((opened) => opened.close()).catch(() => {});
+      }
+    }
+  }
+
+  /** The same value with absolute paths in its files, for code that opens them. `found` gets each of those paths. */
+  async withAbsolutePaths(value: JsonValue, found?: Set<string>): Promise<JsonValue> {
     if (!this.made || typeof value !== 'object' || value === null) return value;
-    if (!isJsonObject(value)) return Promise.all(value.map((item) => this.withAbsolutePaths(item)));
-    if (isFileValue(value)) return { ...value, path: await this.absolutePath(value.path) };
+    if (!isJsonObject(value)) return Promise.all(value.map((item) => this.withAbsolutePaths(item, found)));
+    if (isFileValue(value)) {
+      const path = await this.absolutePath(value.path);
+      found?.add(path);
+      return { ...value, path };
+    }
     const members = Object.entries(value).map(
-      async ([name, member]) => [name, await this.withAbsolutePaths(member)] as const,
+      async ([name, member]) => [name, await this.withAbsolutePaths(member, found)] as const,
     );
     return Object.fromEntries(await Promise.all(members));
   }
 
-  /** Throws when the path leads out of the folder or to nothing: a file value can be made up by a step. */
+  /** Throws when the path leads out of the folder, over a link or to nothing: a file value can be made up by a step. */
   async absolutePath(path: string): Promise<string> {
-    const root = await realpath(this.dir);
-    const real = await realpath(join(root, path));
-    if (!real.startsWith(root + sep)) throw new RangeError('a file lies outside the run folder');
-    return real;
+    const file = await this.openFile(path);
+    await file.close();
+    return join(this.dir, path);
+  }
+
+  /** To be read and closed by the caller. Throws as `absolutePath`. */
+  async openFile(path: string): Promise<FileHandle> {
+    const parts = path.split('/');
+    const last = parts.pop() ?? '';
+    const root = FolderHandle.open(this.dir);
+    try {
+      return await root.within(parts, (folder) => folder.openFile(last));
+    } finally {
+      root.close();
+    }
   }
 
   /** The whole folder as a gzip tar. Only with files. */
@@ -143,23 +165,27 @@ export class RunFolder {
 
   /** Takes over what an earlier attempt saved. Whatever stood here before is dropped. */
   async restore(archive: AsyncIterable<Uint8Array>): Promise<void> {
-    await rm(this.dir, { recursive: true, force: true });
+    await removeFolder(this.dir);
     this.bytes = await unpackFolder(archive, this.dir);
     this.made = true;
   }
 
+  /** What a step that was stopped still writes is refused from here on. */
   async remove(): Promise<void> {
+    this.removed = true;
     if (!this.made) return;
     this.made = false;
-    await rm(this.dir, { recursive: true, force: true });
-    await rm(this.partsDir, { recursive: true, force: true });
+    await this.inTurn(async () => {
+      await removeFolder(this.dir);
+      await removeFolder(this.partsDir);
+    });
   }
 
   /** Drops what an earlier try or a lost attempt of the step left, so that its names are free. Before its first file. */
   async clearStep(step: string): Promise<void> {
     if (!this.made) return;
     const folder = folderOf(step);
-    await this.inTurn(() => rm(join(this.dir, folder, 'files'), { recursive: true, force: true }));
+    await this.inTurn(() => this.removeFiles(folder));
     const gone = this.files?.get(folder);
     if (!this.files || gone === undefined) return;
     this.files.delete(folder);
@@ -175,8 +201,12 @@ export class RunFolder {
     return `${this.dir}.parts`;
   }
 
-  /** `make` writes the file to the path it is given; the whole file is then put in its place. */
-  private async making(step: string, name: string, make: (part: string) => Promise<MadeFile>): Promise<FileValue> {
+  /** `make` writes the file it is given; the whole file is then put in its place. */
+  private async making(
+    step: string,
+    name: string,
+    make: (file: FileHandle) => Promise<MadeFile>,
+  ): Promise<MadeFile & { readonly path: string }> {
     const folder = folderOf(step);
     const path = `${folder}/files/${name}`;
     this.names ??= new MemberNames(RUN_FOLDER_LIMITS.filesMax);
@@ -184,29 +214,62 @@ export class RunFolder {
     this.files ??= new Map();
     const files = this.files.get(folder) ?? new Map<string, number>();
     this.files.set(folder, files.set(path, 0));
+    this.checkBounds();
     this.made = true;
-    this.parts++;
-    const part = join(this.partsDir, String(++this.serial));
+    const part = String(++this.serial);
+    return this.together(async () => {
+      this.partsFolder ??= this.inTurn(() => this.makeParts());
+      const parts = await this.partsFolder;
+      const file = await parts.createFile(part, 0o444);
+      try {
+        const { bytes, sha256 } = await make(file).finally(() => file.close());
+        await this.inTurn(() => this.putInPlace(parts, part, path));
+        files.set(path, bytes);
+        this.bytes += bytes;
+        this.changes++;
+        return { path, bytes, sha256 };
+      } catch (error) {
+        await unlink(parts.at(part)).catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  private async makeParts(): Promise<FolderHandle> {
+    this.checkBounds();
+    await mkdir(this.dir, { recursive: true, mode: 0o700 });
+    await mkdir(this.partsDir, { recursive: true, mode: 0o700 });
+    return FolderHandle.open(this.partsDir);
+  }
+
+  private async putInPlace(parts: FolderHandle, part: string, path: string): Promise<void> {
+    this.checkBounds();
+    const names = path.split('/');
+    const last = names.pop() ?? '';
+    const root = FolderHandle.open(this.dir);
     try {
-      await this.inTurn(async () => {
-        await mkdir(this.dir, { recursive: true, mode: 0o700 });
-        await mkdir(this.partsDir, { recursive: true, mode: 0o700 });
-      });
-      const { bytes, sha256, media_type } = await make(part);
-      const target = join(this.dir, path);
-      await this.inTurn(async () => {
-        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-        await rename(part, target);
-      });
-      files.set(path, bytes);
-      this.bytes += bytes;
-      this.changes++;
-      return { path, bytes, sha256, media_type };
+      await root.ensureWithin(names, (target) => rename(parts.at(part), target.at(last)));
     } finally {
-      this.parts--;
-      if (this.parts === 0) await this.inTurn(() => rm(this.partsDir, { recursive: true, force: true }));
-      else await rm(part, { force: true });
+      root.close();
     }
+  }
+
+  private async removeFiles(folder: string): Promise<void> {
+    const root = FolderHandle.open(this.dir);
+    try {
+      await root.within(folder.split('/'), (step) => removeEntry(step, 'files'));
+    } catch (error) {
+      // ENOENT: the step has none.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    } finally {
+      root.close();
+    }
+  }
+
+  private checkBounds(): void {
+    if (this.removed) throw new EntryRefused('the run folder was removed');
+    if (this.bytes + this.partBytes <= RUN_FOLDER_LIMITS.bytesMax) return;
+    throw new StepFailure('limit', "The run's files are larger than 256 MiB");
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -233,16 +296,4 @@ export function isFileValue(value: JsonValue): value is FileValue {
     /^[0-9a-f]{64}$/.test(sha256) &&
     typeof media_type === 'string'
   );
-}
-
-async function digestOf(path: string): Promise<{ bytes: number; sha256: string }> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  await pipeline(createReadStream(path), async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      bytes += chunk.length;
-    }
-  });
-  return { bytes, sha256: hash.digest('hex') };
 }

@@ -2,12 +2,12 @@
 // steps have waited about as long as its start takes, so that many short steps share few processes and long steps
 // still run side by side.
 import { mkdirSync, mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { AssertionFailed } from '@methods/base/assert';
 import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
+import { removeFolder } from '@methods/content/folder/remove-folder';
 import { type Isolation, isolationLevel } from './isolation.ts';
 import { EscapedProcesses } from './runners/escaped-processes.ts';
 import { GroupReaper } from './runners/group-reaper.ts';
@@ -84,7 +84,7 @@ export class RunnerPool implements Stoppable {
     this.watches.stop();
     this.escaped.endNow();
     await this.reaper?.stop();
-    if (this.folder !== null) await rm(this.folder, { recursive: true, force: true });
+    if (this.folder !== null) await removeFolder(this.folder);
   }
 
   /** How steps are kept apart; `text` is for the host to print. Once started. */

@@ -1,5 +1,4 @@
 // Builds the request of an http step. Values become parts of a request by encoding, never by pasting.
-import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { HttpAuth, HttpStep } from '@methods/method/compiled-method';
 import { evaluate, type Scope } from '@methods/method/evaluate';
@@ -69,12 +68,18 @@ async function bodyOf(
       return { kind: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) };
     case 'file': {
       if (!isFileValue(value)) throw new StepFailure('http', 'The body is not a file');
-      const path = await folder.absolutePath(value.path).catch(() => {
-        throw new StepFailure('input', 'A file of an earlier step is not in the run folder');
-      });
+      const opened = () =>
+        folder.openFile(value.path).catch(() => {
+          throw new StepFailure('input', 'A file of an earlier step is not in the run folder');
+        });
+      await (await opened()).close();
       headers.set('content-type', value.media_type);
       headers.set('content-length', String(value.bytes));
-      return { kind: 'file', open: () => Readable.toWeb(createReadStream(path)) as ReadableStream };
+      // Opened when the first piece is asked for, so that a request that is never sent holds no file.
+      const pieces = async function* () {
+        yield* (await opened()).createReadStream();
+      };
+      return { kind: 'file', open: () => Readable.toWeb(Readable.from(pieces())) as ReadableStream };
     }
   }
 }

@@ -1,17 +1,20 @@
 // One child process of a step, leader of a process group of its own: its lines on file descriptor 3, its prints, and
-// an end that leaves no process of the group.
+// an end that leaves no process of the group, and of a sandbox none at all.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { Clock } from '@methods/base/clock';
+import { endLoose, endSandbox, looseProcesses } from './ended-processes.ts';
 import { LineReader } from './line-reader.ts';
 import { groupMembers, readProcessTable } from './process-table.ts';
 import type { Launch } from './runner-launch.ts';
+import { SandboxInit } from './sandbox-init.ts';
 
 const LINE_BYTES_MAX = 12 * 1024 * 1024;
 const KILL_AFTER_MS = 10_000;
 const CLOSE_AFTER_EXIT_MS = 1000;
 const STDERR_BYTES_KEPT = 4096;
+const INFO_BYTES_MAX = 4096;
 
 export interface ChildEvents {
   readonly onLine: (line: string) => void;
@@ -26,6 +29,10 @@ export class ChildGroup {
   private readonly child: ChildProcess;
   private readonly pipe: Socket;
   private stderr = Buffer.alloc(0);
+  /** Of a sandbox that has started. */
+  private init: SandboxInit | null = null;
+  /** The one process of the sandbox that runs steps. */
+  private runner: number | null = null;
   private gone = false;
 
   /** Throws when the system has no process left to give, or an argument is too long for it. */
@@ -34,8 +41,9 @@ export class ChildGroup {
     private readonly clock: Clock,
     private readonly events: ChildEvents,
   ) {
-    const { command, args, cwd, env } = launch;
-    this.child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+    const { command, args, cwd, env, sandboxed } = launch;
+    const info = sandboxed ? (['pipe'] as const) : [];
+    this.child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...info] });
     this.pipe = this.child.stdio[3] as Socket;
     this.listen();
   }
@@ -60,25 +68,46 @@ export class ChildGroup {
     this.child.once('exit', () => kill.cancel());
   }
 
-  /** Resolves when the process is gone. */
+  /** Resolves when the process is gone; what else was in its sandbox is gone with `onGone`. */
   kill(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null || this.child.pid === undefined) {
-      return Promise.resolve();
-    }
+    if (this.hasExited || this.child.pid === undefined) return Promise.resolve();
     const exited = new Promise<void>((resolve) => this.child.once('exit', () => resolve()));
     this.signal('SIGKILL');
     return exited;
   }
 
+  /** Before any code of a step runs: whatever else there is later, a step started. */
+  ready(): void {
+    this.runner = this.init?.onlyProcess() ?? null;
+  }
+
+  /** True when there is a process besides the one that runs steps; without a sandbox, as far as it can be found. */
+  hasOthers(workDir: string): boolean {
+    const { pid } = this;
+    if (pid === undefined) return false;
+    if (!this.launch.sandboxed) return looseProcesses({ leader: pid, workDir, spareLeader: true }).length > 0;
+    return this.init === null || this.runner === null || this.init.hasOthers(this.runner);
+  }
+
+  /**
+   * Ends what a step started and waits until it is gone. In a sandbox the runner itself ends too: there, its first
+   * process takes all others with it. False: they did not end in time.
+   */
+  async endOthers(workDir: string): Promise<boolean> {
+    const { pid, init, clock } = this;
+    if (pid === undefined) return true;
+    if (!this.launch.sandboxed) return endLoose({ leader: pid, workDir, spareLeader: !this.hasExited }, clock);
+    return init === null ? this.hasExited : endSandbox(init, clock);
+  }
+
+  private get hasExited(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
   private listen(): void {
     const { events } = this;
-    const lines = new LineReader(LINE_BYTES_MAX, events.onLine);
-    let overflown = false;
-    this.pipe.on('data', (chunk: Buffer) => {
-      if (overflown || lines.push(chunk)) return;
-      overflown = true;
-      events.onOverflow();
-    });
+    if (this.launch.sandboxed) this.listenToSandbox();
+    else this.listenToLines();
     // A write to a process that is just ending: its exit tells the rest.
     this.pipe.on('error', () => {});
     this.child.stdout?.on('data', (chunk: Buffer) => events.onPrint('stdout', chunk));
@@ -87,13 +116,44 @@ export class ChildGroup {
       this.stderr = Buffer.concat([this.stderr, chunk]).subarray(-STDERR_BYTES_KEPT);
     });
     this.child.on('error', () => this.leave(null, null));
-    this.child.on('exit', (code, signal) => {
-      // Processes that the step started would outlive it in its group, and hold the pipes open.
-      this.signal('SIGKILL');
-      // The pipes' last bytes come before 'close'; one that left the group may keep it from ever coming.
-      this.clock.after(CLOSE_AFTER_EXIT_MS, () => this.leave(code, signal));
+    this.child.on('exit', (code, signal) => this.onExit(code, signal));
+  }
+
+  /** Lines are read once it is known which process the sandbox began with. */
+  private listenToSandbox(): void {
+    const info = this.child.stdio[4] as Socket;
+    let text = '';
+    info.on('data', (chunk: Buffer) => {
+      text = (text + chunk.toString('latin1')).slice(0, INFO_BYTES_MAX);
     });
-    this.child.on('close', (code, signal) => this.leave(code, signal));
+    info.on('error', () => {});
+    info.on('close', () => {
+      this.init = SandboxInit.of(text);
+      this.listenToLines();
+    });
+  }
+
+  private listenToLines(): void {
+    const { events } = this;
+    const lines = new LineReader(LINE_BYTES_MAX, events.onLine);
+    let overflown = false;
+    this.pipe.on('data', (chunk: Buffer) => {
+      if (overflown || lines.push(chunk)) return;
+      overflown = true;
+      events.onOverflow();
+    });
+  }
+
+  private onExit(code: number | null, signal: NodeJS.Signals | null): void {
+    // Processes that the step started would outlive it in its group, and hold the pipes open.
+    this.signal('SIGKILL');
+    const ended = this.init === null ? Promise.resolve(true) : endSandbox(this.init, this.clock);
+    const closed = new Promise<void>((resolve) => {
+      // The pipes' last bytes come before 'close'; one that left the group may keep it from ever coming.
+      this.clock.after(CLOSE_AFTER_EXIT_MS, resolve);
+      this.child.once('close', () => resolve());
+    });
+    void Promise.all([ended, closed]).then(() => this.leave(code, signal));
   }
 
   private leave(code: number | null, signal: NodeJS.Signals | null): void {

@@ -35,8 +35,3 @@ export class EscapedProcesses {
     this.folders.clear();
   }
 }
-
-/** True when the runner's last step left a process that still lives, in its group or out of it. */
-export function hasLeftProcesses(workDir: string, runner: number): boolean {
-  return processesOfFolder(readProcessTable(), workDir).some((pid) => pid !== runner);
-}

@@ -11,9 +11,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { removeFolder } from '@methods/content/folder/remove-folder';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
+import { giveFolder, type StepUser, writeUserFiles } from './step-user.ts';
 
 export class ExchangeFolder {
   readonly dir: string;
@@ -22,14 +23,25 @@ export class ExchangeFolder {
   private readonly inDir: string;
   private hasIn = false;
 
-  /** `nodePath`: the prepared packages; code in the folder finds them by walking up, as in any project. */
-  constructor(dir: string, nodePath: string | null) {
-    for (const name of ['work', 'code', 'in']) mkdirSync(join(dir, name), { recursive: true, mode: 0o700 });
+  /**
+   * `nodePath`: the prepared packages; code in the folder finds them by walking up, as in any project. `user`: who the
+   * steps are; null: the worker's own user. The folder that it is made in is closed to others.
+   */
+  constructor(
+    dir: string,
+    nodePath: string | null,
+    readonly user: StepUser | null,
+  ) {
+    for (const name of ['work', 'code', 'in']) mkdirSync(join(dir, name), { recursive: true, mode: 0o755 });
     // Runners compare with their cwd, which has no links.
     this.dir = realpathSync(dir);
     this.workDir = join(this.dir, 'work');
     this.codeDir = join(this.dir, 'code');
     this.inDir = join(this.dir, 'in');
+    if (user !== null) {
+      for (const own of [this.workDir, this.codeDir]) giveFolder(user, own);
+      writeUserFiles(user, this.dir, this.workDir);
+    }
     if (nodePath !== null) symlinkSync(nodePath, join(this.dir, 'node_modules'));
   }
 
@@ -50,7 +62,7 @@ export class ExchangeFolder {
     for (const file of files) {
       if (placed.has(file)) continue;
       const dir = join(this.inDir, String(placed.size));
-      mkdirSync(dir, { mode: 0o700 });
+      mkdirSync(dir, { mode: 0o755 });
       const target = join(dir, basename(file));
       try {
         linkSync(file, target);
@@ -71,7 +83,7 @@ export class ExchangeFolder {
   }
 
   remove(): void {
-    rm(this.dir, { recursive: true, force: true }).catch(() => {});
+    removeFolder(this.dir).catch(() => {});
   }
 }
 

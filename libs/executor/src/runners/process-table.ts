@@ -40,6 +40,21 @@ export function groupMembers(table: ProcessTable, leader: number): number[] {
   return [...table.keys()].filter(belongs);
 }
 
+/** When the process started, in ticks of the machine; null: it is gone, or dead and only not read off. */
+export function processStart(pid: number): string | null {
+  const stat = textOf(`/proc/${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return stat === '' || fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
+}
+
+/** The living children of the process and of each of its threads. */
+export function childrenOf(pid: number): number[] {
+  const listed = namesIn(`/proc/${pid}/task`).map((thread) => textOrNull(`/proc/${pid}/task/${thread}/children`));
+  // A kernel that does not list children: the table tells them, at the price of reading every process.
+  if (listed.includes(null)) return [...readProcessTable()].flatMap(([it, { parent }]) => (parent === pid ? [it] : []));
+  return listed.flatMap((text) => text?.split(' ').filter(Boolean).map(Number) ?? []).filter((it) => processStart(it));
+}
+
 /** Memory that is the process's own, without files it maps; 0 when it is gone. */
 export function ownMemoryBytes(pid: number): number {
   const [, resident = 0, shared = 0] = textOf(`/proc/${pid}/statm`).split(' ').map(Number);
@@ -65,10 +80,14 @@ function namesIn(folder: string): string[] {
 }
 
 function textOf(file: string): string {
+  // Null: ended meanwhile, or another user's.
+  return textOrNull(file) ?? '';
+}
+
+function textOrNull(file: string): string | null {
   try {
     return readFileSync(file, 'latin1');
   } catch {
-    // Ended meanwhile, or another user's.
-    return '';
+    return null;
   }
 }

@@ -4,6 +4,7 @@ import type { ExchangeFolder } from './exchange-folder.ts';
 import type { RunnerOptions } from './runner.ts';
 import type { RunnerJob } from './runner-job.ts';
 import { sandboxArguments } from './sandbox-command.ts';
+import { newStepUser, type StepUser } from './step-user.ts';
 
 export interface Launch {
   readonly command: string;
@@ -13,7 +14,12 @@ export interface Launch {
   readonly sandboxed: boolean;
 }
 
-const RUNNER_DIR = fileURLToPath(new URL('../../runner', import.meta.url));
+export const RUNNER_DIR = fileURLToPath(new URL('../../runner', import.meta.url));
+
+/** A new one for each runner; null: its steps are the worker's own user. */
+export function stepUserOf({ isolation }: RunnerOptions): StepUser | null {
+  return isolation.level === 'sandbox' && isolation.setpriv !== null ? newStepUser(isolation.setpriv) : null;
+}
 
 /** `env`: what is set for this process besides the environment that all steps have. */
 export function launchOf(
@@ -55,7 +61,7 @@ export function launchOf(
   if (isolation.level !== 'sandbox') return { command, args, cwd: workDir, env: environment, sandboxed: false };
   const readable = [RUNNER_DIR, ...(job.python?.folders ?? []), ...job.environment.folders];
   if (job.language === 'node') readable.push(process.execPath);
-  const sandbox = sandboxArguments({ folder: folder.dir, readable, path, network: job.network });
+  const sandbox = sandboxArguments({ folder: folder.dir, readable, path, network: job.network, user: folder.user });
   return {
     command: isolation.command,
     args: [...sandbox, command, ...args],

@@ -4,13 +4,12 @@ import type { Timer } from '@methods/base/clock';
 import type { JsonValue } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
 import { ChildGroup } from './child-group.ts';
-import { hasLeftProcesses } from './escaped-processes.ts';
 import { ExchangeFolder } from './exchange-folder.ts';
 import type { ProcessWatch } from './process-watch.ts';
 import type { Runner, RunnerOptions } from './runner.ts';
 import { deathFailure } from './runner-death.ts';
 import type { RunnerJob, RunnerReply } from './runner-job.ts';
-import { launchOf } from './runner-launch.ts';
+import { launchOf, stepUserOf } from './runner-launch.ts';
 import {
   type CodeMessage,
   type EndMessage,
@@ -18,7 +17,7 @@ import {
   readRunnerMessage,
   type StepMessage,
 } from './runner-protocol.ts';
-import { asStepFailure, FILES_FAILED, RunningStep } from './running-step.ts';
+import { asStepFailure, FILES_FAILED, PROCESSES_STAY, RunningStep } from './running-step.ts';
 
 const READY = '{"t":"ready"}';
 /** A process that hangs before its first step would keep steps waiting that have no deadline yet. */
@@ -35,6 +34,8 @@ export class RunnerProcess implements Runner {
   private serial = 0;
   private retired = false;
   private replaced = false;
+  /** The files of a step are being taken; until then its folder stays. */
+  private collecting: Promise<void> | null = null;
   private starting = true;
   private readonly startLimit: Timer;
 
@@ -44,12 +45,12 @@ export class RunnerProcess implements Runner {
     private readonly watch: ProcessWatch,
   ) {
     this.sinceMs = options.clock.monotonicMs();
-    this.folder = new ExchangeFolder(options.folder, job.environment.nodePath);
+    this.folder = new ExchangeFolder(options.folder, job.environment.nodePath, stepUserOf(options));
     this.child = new ChildGroup(launchOf(job, this.folder, options), options.clock, {
       onLine: (line) => this.onLine(line),
       onOverflow: () => this.end(new StepFailure('limit', 'The step sent more than a message may hold')),
       onPrint: (source, chunk) => this.current?.print(source, chunk),
-      onGone: (code, signal) => this.onGone(code, signal),
+      onGone: (code, signal) => void this.onGone(code, signal),
     });
     if (this.child.pid !== undefined) options.onSpawned(this.child.pid);
     this.startLimit = options.clock.after(START_MS_MAX, () => void this.kill());
@@ -115,6 +116,7 @@ export class RunnerProcess implements Runner {
     if (current === null) {
       if (this.starting && line === READY) {
         this.starting = false;
+        this.child.ready();
         this.startLimit.cancel();
         this.readyMs = this.options.clock.monotonicMs();
         this.options.onIdle(this);
@@ -131,11 +133,11 @@ export class RunnerProcess implements Runner {
     current.stopTimer();
     if (message.replace !== null) this.replaced = true;
     const { error, out, ms } = message;
-    if (message.spawned && !this.replaced) this.replaced = this.leftProcesses();
+    if (message.spawned && !this.replaced) this.replaced = this.child.hasOthers(this.folder.workDir);
     if (error !== null) {
       this.afterOutput(current, undefined, new StepFailure(error.kind, error.message, error), ms);
     } else if (message.files && out !== undefined) {
-      current.job.collectFiles(out, this.folder.workDir).then(
+      this.collecting = this.collect(current.job, out).then(
         (collected) => this.afterOutput(current, collected, null, ms),
         (fault: unknown) => this.afterOutput(current, undefined, asStepFailure(fault, FILES_FAILED), ms),
       );
@@ -144,18 +146,25 @@ export class RunnerProcess implements Runner {
     }
   }
 
-  /** One that left the group is not seen from inside the runner. */
-  private leftProcesses(): boolean {
-    const { pid } = this.child;
-    return pid !== undefined && hasLeftProcesses(this.folder.workDir, pid);
+  /** What the runner says of its children is the step's to forge: before files are taken, the system is asked. */
+  private async collect(job: RunnerJob, out: JsonValue): Promise<JsonValue> {
+    const { workDir } = this.folder;
+    if (this.child.hasOthers(workDir)) {
+      this.replaced = true;
+      if (!(await this.child.endOthers(workDir))) throw new StepFailure('internal', PROCESSES_STAY);
+    }
+    return job.collectFiles(out, workDir);
   }
 
   /** The step's prints come on other pipes; they were written before its end and are read by the end of this turn. */
   private afterOutput(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
     setImmediate(() => {
+      this.collecting = null;
       if (this.current !== step) return;
       this.folder.clearIn();
       this.settle(out, failure, ms);
+      // It ended while its files were taken.
+      if (this.retired) return;
       if (this.replaced) this.end(new StepFailure('internal', 'The runner was replaced'));
       else this.options.onIdle(this);
     });
@@ -170,9 +179,13 @@ export class RunnerProcess implements Runner {
     this.sinceMs = this.options.clock.monotonicMs();
   }
 
-  private onGone(code: number | null, signal: NodeJS.Signals | null): void {
-    this.settle(undefined, deathFailure(code, signal, this.child.stderrTail, this.job.memoryMb));
+  private async onGone(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
+    // The step had ended before, and its files are still taken.
+    if (this.collecting === null) {
+      this.settle(undefined, deathFailure(code, signal, this.child.stderrTail, this.job.memoryMb));
+    }
     this.retire();
+    await this.collecting;
     this.options.onExit(this, this.child.pid, this.folder.workDir);
     this.folder.remove();
   }

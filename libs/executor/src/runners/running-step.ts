@@ -76,3 +76,5 @@ export function asStepFailure(fault: unknown, message: string): StepFailure {
 }
 
 export const FILES_FAILED = 'The files of the step could not be taken over';
+
+export const PROCESSES_STAY = 'The processes of the step could not be ended, and its files were not taken';

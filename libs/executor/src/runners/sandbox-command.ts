@@ -1,16 +1,22 @@
 // The bubblewrap command around a step's process: it sees the runtime, its prepared dependencies and its exchange
 // folder, and nothing else of the machine's files, processes and, where it may not, network.
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { asUser, type StepUser } from './step-user.ts';
 
 export interface Sandbox {
-  /** Exchange folder, writable; `in` below it is not. */
+  /** Exchange folder: of it only `work` and `code` are writable, and neither can be moved or replaced. */
   readonly folder: string;
   /** Further files and folders to read. */
   readonly readable: readonly string[];
   /** PATH of the step: its folders are readable too. */
   readonly path: string;
   readonly network: boolean;
+  /** Null: steps are the worker's own user. */
+  readonly user: StepUser | null;
 }
+
+/** Where bubblewrap writes which process the sandbox begins with. The step does not get it. */
+const INFO_FD = 4;
 
 const SYSTEM_LINKS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 /** What programs look up, without what tells of the machine's users, services and keys (shadow, ssh, cron). */
@@ -39,26 +45,74 @@ const ETC = [
   'terminfo',
 ];
 
-/** Arguments of bubblewrap up to and with `--`; the command follows. */
-export function sandboxArguments({ folder, readable, path, network }: Sandbox): string[] {
-  const args = ['--unshare-user-try', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
-  if (!network) args.push('--unshare-net');
+/** Settings of the machine, which root may write even without capabilities: the files are root's. */
+const PROC_READ_ONLY = ['sys', 'sysrq-trigger', 'bus', 'irq', 'fs', 'acpi', 'scsi', 'mtrr', 'driver'];
+/** What tells of the machine's memory, keys and other users' doings. */
+const PROC_HIDDEN = ['kcore', 'keys', 'key-users', 'kmsg', 'latency_stats', 'sched_debug', 'timer_list', 'timer_stats'];
+
+/** Arguments of bubblewrap up to and with `--`, and what else goes before the command. */
+export function sandboxArguments({ folder, readable, path, network, user }: Sandbox): string[] {
+  const args = [...namespaces(network), ...rights(user), '--hostname', 'step', '--info-fd', String(INFO_FD)];
   // The sandbox dies with the worker, whatever the step does with signals.
-  args.push('--die-with-parent', '--cap-drop', 'ALL', '--hostname', 'step');
-  args.push('--ro-bind', '/usr', '/usr');
+  args.push('--die-with-parent', '--ro-bind', '/usr', '/usr');
   for (const link of SYSTEM_LINKS) args.push(...systemFolder(link));
+  if (user !== null) args.push('--dir', '/etc');
   for (const name of ETC) args.push('--ro-bind-try', `/etc/${name}`, `/etc/${name}`);
-  args.push('--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp');
+  args.push(...machineFolders(user));
   const outside = [...readable, ...path.split(':').map(whole)].filter(
     (it) => it.startsWith('/') && !isBelow(it, '/usr'),
   );
-  for (const place of new Set(outside.filter((it) => it !== '/' && existsSync(it)))) {
-    args.push('--ro-bind', place, place);
+  const places = [...new Set(outside.filter((it) => it !== '/' && existsSync(it)))];
+  // Where bubblewrap makes a folder above a place by itself, it is root's and closed.
+  for (const above of user === null ? [] : new Set([...places, folder].flatMap(foldersAbove)))
+    args.push('--dir', above);
+  for (const place of places) args.push('--ro-bind', place, place);
+  // Two places to write, each a mount: a step cannot put a link where the worker looks for a folder.
+  args.push('--ro-bind', folder, folder);
+  for (const name of ['work', 'code']) args.push('--bind', `${folder}/${name}`, `${folder}/${name}`);
+  if (user !== null) {
+    for (const name of ['passwd', 'group']) args.push('--ro-bind', `${folder}/${name}`, `/etc/${name}`);
   }
-  args.push('--bind', folder, folder, '--ro-bind', `${folder}/in`, `${folder}/in`);
   // The worker's own settings are another process's environment: /proc of the sandbox shows only the step's.
   args.push('--chdir', `${folder}/work`, '--');
-  return args;
+  return user === null ? args : [...args, ...asUser(user)];
+}
+
+/** What the start of a worker tries, with a command after it: the same rights and mounts over a view of all files. */
+export function probeArguments(user: StepUser | null, readable: string): string[] {
+  const info = ['--info-fd', String(INFO_FD)];
+  const args = [...namespaces(false), ...rights(user), ...info, '--ro-bind', '/', '/', ...machineFolders(user)];
+  args.push('--ro-bind', readable, '/tmp/readable', '--');
+  return user === null ? args : [...args, ...asUser(user)];
+}
+
+function namespaces(network: boolean): string[] {
+  const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
+  return network ? args : [...args, '--unshare-net'];
+}
+
+/** Root becomes another user by itself; whoever is not root needs a user namespace to be allowed any of this. */
+function rights(user: StepUser | null): string[] {
+  if (user === null) return ['--unshare-user-try', '--cap-drop', 'ALL'];
+  // Those that setpriv needs, and gives up.
+  return ['--cap-drop', 'ALL', ...['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((it) => ['--cap-add', it])];
+}
+
+function machineFolders(user: StepUser | null): string[] {
+  const args = ['--proc', '/proc'];
+  for (const name of PROC_READ_ONLY) args.push('--ro-bind-try', `/proc/${name}`, `/proc/${name}`);
+  for (const name of PROC_HIDDEN) if (existsSync(`/proc/${name}`)) args.push('--ro-bind', '/dev/null', `/proc/${name}`);
+  args.push('--dev', '/dev');
+  // Bubblewrap makes them root's.
+  const open = user === null ? [] : ['--perms', '1777'];
+  if (user !== null) args.push(...open, '--tmpfs', '/dev/shm');
+  return [...args, ...open, '--tmpfs', '/tmp'];
+}
+
+/** From the top: of `/a/b/c` the folders `/a` and `/a/b`. */
+function foldersAbove(place: string): string[] {
+  const parts = place.split('/').slice(1, -1);
+  return parts.map((_, i) => `/${parts.slice(0, i + 1).join('/')}`);
 }
 
 /**

@@ -11,9 +11,9 @@ import type { ProcessWatch } from './process-watch.ts';
 import type { Runner, RunnerOptions } from './runner.ts';
 import { deathFailure } from './runner-death.ts';
 import type { RunnerJob, RunnerReply } from './runner-job.ts';
-import { launchOf } from './runner-launch.ts';
+import { launchOf, stepUserOf } from './runner-launch.ts';
 import { type RunnerError, readRunnerMessage } from './runner-protocol.ts';
-import { asStepFailure, FILES_FAILED, RunningStep } from './running-step.ts';
+import { asStepFailure, FILES_FAILED, PROCESSES_STAY, RunningStep } from './running-step.ts';
 import { shellFault } from './shell-fault.ts';
 import { shellVariables } from './shell-variables.ts';
 
@@ -38,7 +38,7 @@ export class ShellProcess implements Runner {
   ) {
     this.sinceMs = options.clock.monotonicMs();
     this.readyMs = this.sinceMs;
-    this.folder = new ExchangeFolder(options.folder, job.environment.nodePath);
+    this.folder = new ExchangeFolder(options.folder, job.environment.nodePath, stepUserOf(options));
   }
 
   run(job: RunnerJob, done: (reply: RunnerReply) => void): void {
@@ -116,7 +116,7 @@ export class ShellProcess implements Runner {
       let fault: StepFailure | null = failure;
       if (failure === null && namesFile(out)) {
         try {
-          out = await current.job.collectFiles(out, this.folder.workDir);
+          out = await this.collect(current.job, out);
         } catch (error) {
           fault = asStepFailure(error, FILES_FAILED);
         }
@@ -125,6 +125,13 @@ export class ShellProcess implements Runner {
     }
     this.retire();
     this.leave();
+  }
+
+  /** What the step started may outlive its shell. */
+  private async collect(job: RunnerJob, out: JsonValue): Promise<JsonValue> {
+    const { workDir } = this.folder;
+    if ((await this.child?.endOthers(workDir)) === false) throw new StepFailure('internal', PROCESSES_STAY);
+    return job.collectFiles(out, workDir);
   }
 
   private failure(job: RunnerJob, code: number | null, signal: NodeJS.Signals | null): StepFailure | null {

@@ -1,0 +1,144 @@
+// Removes a folder that a step could write: by descriptor, so that nothing outside of it is touched, and whatever the
+// depth, the rights and the names in it are.
+import { randomBytes } from 'node:crypto';
+import { opendir, rename, rmdir, unlink } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { codeOf, type EntryName, FolderHandle, unlockFolder } from './folder-handle.ts';
+
+/** Entries looked at together: the rest of a large folder waits on the disk and not in memory. */
+const BATCH = 256;
+/** A process that still lives may add files as fast as they go. */
+const LOOKS_MAX = 1_000_000;
+
+/** Nothing happens where there is none. The folder above it is the worker's own. */
+export async function removeFolder(path: string): Promise<void> {
+  let above: FolderHandle;
+  try {
+    above = FolderHandle.open(dirname(path));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  try {
+    await removeEntry(above, basename(path));
+  } finally {
+    above.close();
+  }
+}
+
+/** Removes what has this name in the folder, a link as a link. */
+export async function removeEntry(folder: FolderHandle, name: EntryName): Promise<void> {
+  if (await isUnlinked(folder, name)) return;
+  const inner = await openUnlocked(folder, name);
+  if (inner !== null) {
+    try {
+      await emptyFolder(inner);
+    } finally {
+      inner.close();
+    }
+  }
+  await rmdir(folder.at(name)).catch(unlessGone);
+}
+
+/**
+ * Folders in it come up to its own level before they are emptied: paths and descriptors stay few, however deep a step
+ * has nested.
+ */
+async function emptyFolder(top: FolderHandle): Promise<void> {
+  const left: EntryName[] = [];
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    const name = left.pop();
+    const inner = name === undefined ? top : await openUnlocked(top, name);
+    if (inner === null) continue;
+    try {
+      const deeper = await foldersLeft(inner);
+      if (deeper === null) {
+        if (name === undefined) return;
+        await rmdir(top.at(name)).catch(unlessGone);
+        continue;
+      }
+      // It is looked at again when what was in it is gone.
+      if (name !== undefined) left.push(name);
+      for (const child of deeper) left.push(name === undefined ? child : await movedUp(inner, child, top));
+    } finally {
+      if (inner !== top) inner.close();
+    }
+  }
+  throw new Error('a folder is filled again as fast as it is emptied');
+}
+
+/** Unlinks what is no folder and names some that are left; null: the folder is empty. */
+async function foldersLeft(folder: FolderHandle): Promise<EntryName[] | null> {
+  const folders: EntryName[] = [];
+  let isEmpty = true;
+  // `buffer`: a name need not be UTF-8.
+  const listing = await opendir(folder.place as string, { encoding: 'buffer' as BufferEncoding, bufferSize: BATCH });
+  try {
+    for (let looked = 0; looked < BATCH; looked++) {
+      const entry = await listing.read();
+      if (entry === null) break;
+      isEmpty = false;
+      const name = entry.name as unknown as Buffer;
+      if (!(await isUnlinked(folder, name))) folders.push(name);
+    }
+  } finally {
+    await listing.close();
+  }
+  return isEmpty ? null : folders;
+}
+
+/** False: it is a folder. */
+async function isUnlinked(folder: FolderHandle, name: EntryName): Promise<boolean> {
+  try {
+    await unlink(folder.at(name));
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return true;
+    // EPERM: what other systems than Linux say of a folder.
+    if (code === 'EISDIR' || code === 'EPERM') return false;
+    throw error;
+  }
+}
+
+/** Null: it is no folder any more. */
+async function openUnlocked(folder: FolderHandle, name: EntryName): Promise<FolderHandle | null> {
+  for (let tried = 0; ; tried++) {
+    try {
+      const inner = folder.folder(name);
+      // What belongs to another user can be emptied only by one who needs no rights.
+      try {
+        inner.unlock();
+      } catch {}
+      return inner;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'ENOENT') return null;
+      if (code === 'ENOTDIR' || code === 'ELOOP') {
+        await unlink(folder.at(name)).catch(unlessGone);
+        return null;
+      }
+      if (code !== 'EACCES' || tried > 0) throw error;
+      await unlockFolder(folder, name);
+    }
+  }
+}
+
+/** The name it has there. To move a folder its own rights count too: `..` in it changes. */
+async function movedUp(from: FolderHandle, name: EntryName, to: FolderHandle): Promise<EntryName> {
+  const free = `.${randomBytes(9).toString('hex')}`;
+  try {
+    await rename(from.at(name), to.at(free));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return free;
+    if (codeOf(error) !== 'EACCES') throw error;
+    await unlockFolder(from, name);
+    await rename(from.at(name), to.at(free));
+  }
+  return free;
+}
+
+function unlessGone(error: unknown): void {
+  const code = codeOf(error);
+  if (code !== 'ENOENT' && code !== 'ENOTEMPTY') throw error;
+}
