@@ -1,7 +1,5 @@
 // A run's folder to and from the run-scheduler, in chunks of 64 KiB.
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { RunFolder } from '@methods/executor/run-folder';
 import type { Grant, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import type { Client } from '@methods/rpc/client';
@@ -18,17 +16,23 @@ export class RunFolderTransfer {
    * memory would end a worker. One call a run at a time.
    */
   async put(grant: Pick<Grant, 'runId' | 'token'>, folder: RunFolder, signal: AbortSignal): Promise<string> {
-    const archive = `${folder.dir}.tar.gz`;
+    const path = `${folder.dir}.tar.gz`;
+    // Made anew, so that no link is followed, and read from the same descriptor.
+    const archive = await open(path, 'wx+', 0o600);
     try {
-      await pipeline(folder.archive(), createWriteStream(archive, { mode: 0o600 }), { signal });
-      const { size } = await stat(archive);
+      for await (const chunk of folder.archive()) {
+        signal.throwIfAborted();
+        await archive.writeFile(chunk);
+      }
+      const { size } = await archive.stat();
       const { folderId } = await this.client().putRunFolder(chunksOf(archive, size, grant), {
         signal,
         timeoutMs: TRANSFER_MS,
       });
       return folderId;
     } finally {
-      await rm(archive, { force: true });
+      await archive.close();
+      await rm(path, { force: true });
     }
   }
 
@@ -39,8 +43,11 @@ export class RunFolderTransfer {
   }
 }
 
-async function* chunksOf(archive: string, bytesTotal: number, { runId, token }: Pick<Grant, 'runId' | 'token'>) {
-  for await (const chunk of createReadStream(archive, { highWaterMark: CHUNK_BYTES })) {
-    yield { runId, token, bytesTotal, chunk: chunk as Buffer };
+async function* chunksOf(archive: FileHandle, bytesTotal: number, { runId, token }: Pick<Grant, 'runId' | 'token'>) {
+  for (let at = 0; at < bytesTotal; ) {
+    const { bytesRead, buffer } = await archive.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield { runId, token, bytesTotal, chunk: buffer.subarray(0, bytesRead) };
   }
 }

@@ -1,8 +1,9 @@
 // Where the run folders of one worker process stand: a folder of its own, removed at its end. What killed workers left
 // beside it goes at the next start: files of runs are content and must not pile up.
 import { mkdirSync, mkdtempSync } from 'node:fs';
-import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeFolder } from '@methods/content/folder/remove-folder';
 
 const PREFIX = 'runs-';
 /** A worker touches its folder with every heartbeat: one silent for so long has lost its leases, alive or not. */
@@ -38,11 +39,11 @@ export class WorkFolder {
       // Null: another worker that starts now was faster.
       const info = await stat(path).catch(() => null);
       if (info === null || Date.now() - info.mtimeMs < ABANDONED_MS) continue;
-      await rm(path, { recursive: true, force: true });
+      await removeFolder(path);
     }
   }
 
   async stop(): Promise<void> {
-    await rm(this.made, { recursive: true, force: true });
+    await removeFolder(this.made);
   }
 }

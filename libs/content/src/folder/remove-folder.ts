@@ -9,6 +9,7 @@ import { codeOf, type EntryName, FolderHandle, unlockFolder } from './folder-han
 const BATCH = 256;
 /** A process that still lives may add files as fast as they go. */
 const LOOKS_MAX = 1_000_000;
+const TRIES_MAX = 100;
 
 /** Nothing happens where there is none. The folder above it is the worker's own. */
 export async function removeFolder(path: string): Promise<void> {
@@ -28,16 +29,18 @@ export async function removeFolder(path: string): Promise<void> {
 
 /** Removes what has this name in the folder, a link as a link. */
 export async function removeEntry(folder: FolderHandle, name: EntryName): Promise<void> {
-  if (await isUnlinked(folder, name)) return;
-  const inner = await openUnlocked(folder, name);
-  if (inner !== null) {
+  for (let tried = 1; !(await isUnlinked(folder, name)); tried++) {
+    const inner = await openUnlocked(folder, name);
+    if (inner === null) return;
+    await emptyFolder(inner).finally(() => inner.close());
     try {
-      await emptyFolder(inner);
-    } finally {
-      inner.close();
+      await rmdir(folder.at(name));
+      return;
+    } catch (error) {
+      // Another removal of the same folder moves what it finds, and may have done so since.
+      if (codeOf(error) !== 'ENOTEMPTY' || tried === TRIES_MAX) return unlessGone(error);
     }
   }
-  await rmdir(folder.at(name)).catch(unlessGone);
 }
 
 /**
