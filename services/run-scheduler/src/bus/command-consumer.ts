@@ -1,10 +1,11 @@
 // Answers and cancels that come for the shards of this node, from the bus or a peer. Acknowledged after the commit;
 // a command this node may not decide is left for the next owner.
-import { fromBinary, type MessageInitShape } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { TurnBatch } from '@methods/base/turn-batch';
 import { toErrorDetail } from '@methods/errors/error-detail';
 import type { Logger } from '@methods/logging/logger';
 import { type RunCommandReplySchema, RunCommandSchema } from '@methods/proto/event/v1/event_pb';
+import { decoder } from '@methods/rpc/message-codec';
 import type { RunActors } from '../actor/run-actors.ts';
 import { runOf } from '../rpc/refusals.ts';
 import { runView } from '../rpc/run-message.ts';
@@ -12,6 +13,7 @@ import { commandOf, type RunCommandInit } from './run-owners.ts';
 
 export type CommandReplyInit = MessageInitShape<typeof RunCommandReplySchema>;
 
+const commandMessageOf = decoder(RunCommandSchema);
 /** Whoever sent it has given up by then. */
 const TOO_OLD_MS = 60_000;
 
@@ -33,7 +35,7 @@ export class CommandConsumer {
   async received(body: Uint8Array, ack: () => void): Promise<void> {
     let command: RunCommandInit;
     try {
-      command = fromBinary(RunCommandSchema, body);
+      command = commandMessageOf(body);
     } catch {
       this.options.logger.error({ bytes: body.length }, 'undecodable command dropped');
       return ack();

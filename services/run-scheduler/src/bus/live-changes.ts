@@ -1,11 +1,12 @@
 // Tells other nodes which runs came to rest, so that whoever watches them there can look: one core message a shard
 // and turn. Of a run that is watched there step by step every change is told. Lost messages cost a reader its next
 // poll, never a wrong answer.
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
 import { TurnBatch } from '@methods/base/turn-batch';
 import { LiveChangesSchema, WatchedRunsSchema } from '@methods/proto/event/v1/event_pb';
+import { decoder } from '@methods/rpc/message-codec';
 import { runStatusNumber } from '../rpc/run-message.ts';
 import { isFinished, type Run } from '../run/run.ts';
 
@@ -16,6 +17,8 @@ interface Change {
   readonly status: number;
 }
 
+const changesOf = decoder(LiveChangesSchema);
+const watchedOf = decoder(WatchedRunsSchema);
 /** Longer than the time after which other nodes tell again what they watch. */
 const WATCHED_MS = 10_000;
 const WATCHED_MAX = 50_000;
@@ -83,7 +86,7 @@ export class LiveChanges {
 }
 
 export function liveRunIds(body: Uint8Array): string[] {
-  return fromBinary(LiveChangesSchema, body).changes.map((change) => change.runId);
+  return changesOf(body).changes.map((change) => change.runId);
 }
 
 export function watchedRuns(runIds: readonly string[]): Uint8Array {
@@ -91,5 +94,5 @@ export function watchedRuns(runIds: readonly string[]): Uint8Array {
 }
 
 export function watchedRunIds(body: Uint8Array): string[] {
-  return fromBinary(WatchedRunsSchema, body).runIds;
+  return watchedOf(body).runIds;
 }

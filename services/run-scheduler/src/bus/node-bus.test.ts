@@ -55,6 +55,41 @@ describe("a node's subjects", () => {
     assert.ok(there.replies.length > 1);
   });
 
+  test('a reply that no message can carry is told as too large, and those beside it arrive', async () => {
+    const before = there.replies.length;
+    const view = { runId: 'run_a', resultJson: 'x'.repeat(5_000_000) };
+    here.bus.publishReplies(there.bus.replySubject, [
+      { commandId: 'huge', outcome: { case: 'run', value: view } },
+      { commandId: 'small', outcome: { case: 'run', value: { runId: 'run_b' } } },
+    ]);
+    const arrived = () =>
+      there.replies.slice(before).flatMap((body) => fromBinary(RunCommandRepliesSchema, body).replies);
+    await until('both are there', () => arrived().length === 2);
+    assert.deepEqual(
+      arrived().map(({ commandId, outcome }) => [
+        commandId,
+        outcome.case === 'error' ? outcome.value.code : outcome.case,
+      ]),
+      [
+        ['huge', 'too_large'],
+        ['small', 'run'],
+      ],
+    );
+  });
+
+  test('a message that cannot be read costs none of those that come with it', async () => {
+    const before = here.keysChanged.length;
+    const registry = new Bus({ url: nats.url, name: 'registry', logger: silentLogger });
+    registry.start();
+    await until('it is connected', () => registry.connected);
+    const subject = subjects.registryChanged('org_a');
+    const change = (id: string) => toBinary(RegistryChangedSchema, create(RegistryChangedSchema, { kind: 'key', id }));
+    for (const body of [change('key_1'), Buffer.alloc(100, 0xff), change('key_2')]) registry.publish(subject, body);
+    await until('the good ones are there', () => here.keysChanged.length === before + 2);
+    here.keysChanged.splice(before);
+    await registry.stop();
+  });
+
   test('heartbeats reach the node they are for, with their sender and ages', async () => {
     const list = [{ runId: 'run_a', token: 't', ageMs: 12 }];
     const body = toBinary(HeldHeartbeatsSchema, create(HeldHeartbeatsSchema, { fromNode: here.nodeId, runs: list }));

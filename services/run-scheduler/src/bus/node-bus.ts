@@ -1,13 +1,19 @@
 // This node's subjects on the bus: what it hears there, and what it sends.
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Bus } from '@methods/bus/connection';
 import * as subjects from '@methods/bus/subjects';
+import { toErrorDetail } from '@methods/errors/error-detail';
+import { ServiceError } from '@methods/errors/service-error';
 import { HeldHeartbeatsSchema, RegistryChangedSchema, RunCommandRepliesSchema } from '@methods/proto/event/v1/event_pb';
+import { decoder } from '@methods/rpc/message-codec';
 import type { OutboxEvent } from '../store/run-store.ts';
 import type { HeartbeatRun } from '../worker-stream/heartbeat-sender.ts';
 import type { CommandReplyInit } from './command-consumer.ts';
 import { liveRunIds, watchedRunIds, watchedRuns } from './live-changes.ts';
+
+const heartbeatsOf = decoder(HeldHeartbeatsSchema);
+const changeOf = decoder(RegistryChangedSchema);
 
 export interface NodeBusHandlers {
   command(body: Uint8Array, ack: () => void): void;
@@ -40,24 +46,29 @@ export class NodeBus implements Stoppable {
       onMessage: (_shard, data, ack) => handlers.command(data, ack),
       onLost: (shard, epoch) => handlers.shardLost(shard, epoch),
     });
-    bus.subscribe(this.replySubject, (messages) => {
-      for (const { data } of messages) handlers.commandReplies(data);
-    });
-    bus.subscribe(subjects.runEventStored, (messages) => {
-      for (const { data } of messages) handlers.eventsStored(data);
-    });
-    bus.subscribe(subjects.runWatched, (messages) => {
-      for (const { data } of messages) handlers.stepsWatched(watchedRunIds(data));
-    });
-    bus.subscribe(subjects.registryChanges, (messages) => {
-      for (const { data } of messages) this.registryChanged(data);
-    });
-    bus.watchHeartbeats(nodeId, (messages) => {
-      for (const { data } of messages) {
-        const { fromNode, runs } = fromBinary(HeldHeartbeatsSchema, data);
+    bus.subscribe(
+      this.replySubject,
+      each((data) => handlers.commandReplies(data)),
+    );
+    bus.subscribe(
+      subjects.runEventStored,
+      each((data) => handlers.eventsStored(data)),
+    );
+    bus.subscribe(
+      subjects.runWatched,
+      each((data) => handlers.stepsWatched(watchedRunIds(data))),
+    );
+    bus.subscribe(
+      subjects.registryChanges,
+      each((data) => this.registryChanged(data)),
+    );
+    bus.watchHeartbeats(
+      nodeId,
+      each((data) => {
+        const { fromNode, runs } = heartbeatsOf(data);
         handlers.heartbeats(fromNode, runs);
-      }
-    });
+      }),
+    );
     bus.onConnected(() => handlers.connected());
   }
 
@@ -86,9 +97,7 @@ export class NodeBus implements Stoppable {
     this.live.get(shard)?.unsubscribe();
     this.live.delete(shard);
     if (!watched) return;
-    const onMessages = (messages: readonly { data: Uint8Array }[]) => {
-      for (const { data } of messages) this.handlers.changedElsewhere(liveRunIds(data));
-    };
+    const onMessages = each((data) => this.handlers.changedElsewhere(liveRunIds(data)));
     this.live.set(shard, this.bus.subscribe(subjects.runLive(shard), onMessages));
   }
 
@@ -99,7 +108,12 @@ export class NodeBus implements Stoppable {
   /** Many replies may be more than a message carries: then they go in parts. */
   publishReplies(subject: string, replies: readonly CommandReplyInit[]): void {
     const body = toBinary(RunCommandRepliesSchema, create(RunCommandRepliesSchema, { replies: [...replies] }));
-    if (this.bus.publish(subject, body) || replies.length < 2 || !this.bus.connected) return;
+    if (this.bus.publish(subject, body) || !this.bus.connected) return;
+    const [reply] = replies;
+    if (replies.length < 2) {
+      if (reply !== undefined && reply.outcome?.case === 'run') this.publishReplies(subject, [tooLarge(reply)]);
+      return;
+    }
     const middle = replies.length >> 1;
     this.publishReplies(subject, replies.slice(0, middle));
     this.publishReplies(subject, replies.slice(middle));
@@ -127,8 +141,29 @@ export class NodeBus implements Stoppable {
   }
 
   private registryChanged(data: Uint8Array): void {
-    const { orgId, kind, id } = fromBinary(RegistryChangedSchema, data);
+    const { orgId, kind, id } = changeOf(data);
     if (kind === 'key') this.handlers.keyChanged(id);
     else if (kind === 'settings') this.handlers.settingsChanged(orgId);
   }
+}
+
+/** The command was done; its run is more than the bus carries. */
+function tooLarge({ commandId }: CommandReplyInit): CommandReplyInit {
+  const error = new ServiceError('too_large', 'The run is larger than a message.');
+  return { commandId: commandId ?? '', outcome: { case: 'error', value: toErrorDetail(error) } };
+}
+
+/** One message that cannot be taken must not cost those that came in the same turn; the first fault is thrown last. */
+function each(take: (data: Uint8Array) => void): (messages: readonly { readonly data: Uint8Array }[]) => void {
+  return (messages) => {
+    const faults: unknown[] = [];
+    for (const { data } of messages) {
+      try {
+        take(data);
+      } catch (fault) {
+        faults.push(fault);
+      }
+    }
+    if (faults.length > 0) throw faults[0];
+  };
 }

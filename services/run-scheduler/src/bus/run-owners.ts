@@ -1,11 +1,12 @@
 // The way to a run's owner for what people and applications say: straight to its actor here, over JetStream to
 // another node, so that the command also reaches the next owner; over the peer stream while the bus is away.
-import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { Clock } from '@methods/base/clock';
 import { randomToken, shardOfRunId } from '@methods/base/ids';
 import { fromErrorDetail } from '@methods/errors/error-detail';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import { RunCommandRepliesSchema, type RunCommandReply, RunCommandSchema } from '@methods/proto/event/v1/event_pb';
+import { decoder } from '@methods/rpc/message-codec';
 import type { TellOutcome } from '../actor/run-actor.ts';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { PeerSender } from '../peer/peer-sender.ts';
@@ -28,6 +29,7 @@ interface Pending {
   readonly timer: { cancel(): void };
 }
 
+const repliesOf = decoder(RunCommandRepliesSchema);
 const REPLY_MS = 5_000;
 /** A peer that may not decide says nothing; by then somebody else may be the owner. */
 const PEER_REPLY_MS = 1_500;
@@ -130,7 +132,7 @@ export class RunOwners {
 
   /** Replies that came on this node's reply subject. */
   received(body: Uint8Array): void {
-    for (const reply of fromBinary(RunCommandRepliesSchema, body).replies) this.replied(reply);
+    for (const reply of repliesOf(body).replies) this.replied(reply);
   }
 
   private replied(reply: RunCommandReply): void {

@@ -2,9 +2,11 @@
 // of the link.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock, Timer } from '@methods/base/clock';
+import { toErrorDetail } from '@methods/errors/error-detail';
 import { ServiceError } from '@methods/errors/service-error';
 import type { PeerItem, PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
 import type { FrameConnection } from '@methods/rpc/frame-stream';
+import { LargeItems } from '@methods/rpc/large-items';
 
 /** A peer item, or a plain object of its shape. Call id and reply flag are the link's business. */
 export type PeerItemInit = MessageInitShape<typeof PeerItemSchema>;
@@ -37,22 +39,37 @@ export class PeerLink {
   readonly nodeId: string;
   readonly address: string;
   private readonly pending = new Map<number, Pending>();
+  private readonly out: LargeItems<PeerItemInit>;
   private lastCallId: number;
 
   constructor(private readonly options: PeerLinkOptions) {
+    this.out = new LargeItems(options.connection);
     this.nodeId = options.nodeId;
     this.address = options.address;
     this.lastCallId = options.dialled ? CALL_IDS - 1 : 0;
   }
 
-  /** False when the link is closing: the item goes nowhere. */
+  /** False when the link is closing, or its organization has too much waiting for it: the item goes nowhere. */
   send(item: PeerItemInit): boolean {
-    return this.options.connection.send(item);
+    return this.out.send(orgOf(item), item) === 'sent';
+  }
+
+  /** The other side has read something. */
+  taken(): void {
+    this.out.taken();
+  }
+
+  /** The item did not go out: no message can carry it. Only its own call hears of it. */
+  unsendable(item: PeerItemInit, error: ServiceError): void {
+    const { callId = 0, isReply = false } = item;
+    if (!isReply) return this.settle(callId)?.reject(error);
+    const refusal = refusalOf(item, error);
+    if (refusal !== null) this.options.connection.send({ ...refusal, callId, isReply: true });
   }
 
   /** Rejects with `unavailable` when there is no reply within `deadlineMs`, or the link ends first. */
   request(item: PeerItemInit, deadlineMs: number): Promise<PeerItem> {
-    const { clock, connection, pendingMax } = this.options;
+    const { clock, pendingMax } = this.options;
     return new Promise((resolve, reject) => {
       if (this.pending.size >= pendingMax) {
         reject(new ServiceError('unavailable', 'Too many requests wait for this node.'));
@@ -64,7 +81,7 @@ export class PeerLink {
         reject(new ServiceError('unavailable', 'The node did not answer in time.'));
       });
       this.pending.set(callId, { resolve, reject, timer });
-      if (!connection.send({ ...item, callId })) this.settle(callId)?.reject(linkLost());
+      if (!this.send({ ...item, callId })) this.settle(callId)?.reject(linkLost());
     });
   }
 
@@ -84,7 +101,7 @@ export class PeerLink {
   }
 
   private replyTo(callId: number): Reply {
-    return (item) => void this.options.connection.send({ ...item, callId, isReply: true });
+    return (item) => void this.send({ ...item, callId, isReply: true });
   }
 
   // A reply after its time-out finds nobody and is dropped.
@@ -106,4 +123,27 @@ export class PeerLink {
 
 export function linkLost(): ServiceError {
   return new ServiceError('unavailable', 'The link to that node is lost.');
+}
+
+/** Whose large item it is; empty for the node's own. */
+function orgOf({ item }: PeerItemInit): string {
+  switch (item?.case) {
+    case 'grant':
+      return item.value.grant?.orgId ?? '';
+    case 'start':
+      return item.value.start?.orgId ?? '';
+    case 'report':
+    case 'command':
+      return item.value.orgId ?? '';
+    default:
+      return '';
+  }
+}
+
+/** What to say in place of a reply that is too large; null for one that has no such word. */
+function refusalOf({ item }: PeerItemInit, error: ServiceError): PeerItemInit | null {
+  const outcome = { case: 'error' as const, value: toErrorDetail(error) };
+  if (item?.case === 'startReply') return { item: { case: 'startReply', value: { outcome } } };
+  if (item?.case !== 'commandReply') return null;
+  return { item: { case: 'commandReply', value: { commandId: item.value.commandId ?? '', outcome } } };
 }

@@ -62,7 +62,7 @@ class Peer {
     this.links.onItem((_, item, reply) => {
       const runId = runIdOf(item);
       this.received.push(runId ?? `${item.item.case}`);
-      if (runId !== 'unanswered') reply(lostGrant(`re ${runId}`));
+      if (runId !== null && runId !== 'unanswered') reply(lostGrant(`re ${runId}`));
     });
     this.links.onConnected((peer) => this.events.push(`up ${peer}`));
     this.links.onDown((peer) => this.events.push(`down ${peer}`));
@@ -221,5 +221,30 @@ describe('peer links', () => {
     a.links.send('b', lostGrant('two'));
     await until('both have arrived', () => b.received.length === 2);
     assert.deepEqual(b.links.connected(), ['a']);
+  });
+
+  test('an item that no message can carry fails its own call; the link and the calls beside it go on', async () => {
+    const [a, b] = [new Peer('node_a'), new Peer('node_b')];
+    await open(a, b);
+    meet(a, b);
+    await until('they are linked', () => a.links.connected().length === 1 && b.links.connected().length === 1);
+    const huge = 'x'.repeat(5 * 1024 * 1024);
+    b.links.onItem((_from, item, reply) => {
+      if (item.item.case !== 'command') return;
+      const view = { runId: 'run_1', resultJson: huge };
+      reply({ item: { case: 'commandReply', value: { commandId: '1', outcome: { case: 'run', value: view } } } });
+    });
+    const command: PeerItemInit = { item: { case: 'command', value: { commandId: '1', orgId: 'org_a' } } };
+    const [lost, refused, beside] = await Promise.allSettled([
+      a.links.request('node_b', lostGrant(huge), 5_000),
+      a.links.request('node_b', command, 5_000),
+      a.links.request('node_b', lostGrant('small'), 5_000),
+    ]);
+    assert.equal(lost.status === 'rejected' && lost.reason.code, 'too_large');
+    const outcome =
+      refused.status === 'fulfilled' && refused.value.item.case === 'commandReply' && refused.value.item.value.outcome;
+    assert.equal(outcome && outcome.case === 'error' && outcome.value.code, 'too_large');
+    assert.equal(beside.status === 'fulfilled' && runIdOf(beside.value), 're small');
+    assert.deepEqual([a.events, b.events], [['up node_b'], ['up node_a']]);
   });
 });

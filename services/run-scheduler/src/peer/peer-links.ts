@@ -141,6 +141,8 @@ export class PeerLinks implements Stoppable {
       const connection = dialFrames(PeerService.method.exchange, address, {
         connectTimeoutMs: HELLO_MS,
         onItems: (items) => opening.onItems(items),
+        onUnsendable: (item, error) => opening.onUnsendable(item, error),
+        onTaken: () => opening.onTaken(),
         onClose: (error) => {
           opening.onClose(error);
           resolve();
@@ -187,7 +189,13 @@ export class PeerLinks implements Stoppable {
       helloTimer.cancel();
       if (link) this.linkEnded(link, error);
     };
-    return { begin, onItems, onClose };
+    // Every organization shares the link: what cannot be sent must not end it.
+    const onUnsendable = (item: PeerItemInit, error: ServiceError) => {
+      this.options.logger.error({ item: item.item?.case, code: error.code }, 'item for a peer left out');
+      link?.unsendable(item, error);
+    };
+    const onTaken = () => link?.taken();
+    return { begin, onItems, onClose, onUnsendable, onTaken };
   }
 
   private greeted(

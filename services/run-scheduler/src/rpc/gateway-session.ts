@@ -8,6 +8,7 @@ import type {
   StartRun,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
+import { LargeItems } from '@methods/rpc/large-items';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
 import type { QueueInterests } from '../queue/queue-interests.ts';
@@ -43,11 +44,14 @@ export interface GatewayServices {
 
 export class GatewaySession implements ViewReceiver {
   private open = true;
+  private readonly out: LargeItems<NodeItemInit>;
 
   constructor(
-    private readonly connection: FrameConnection<NodeItemInit>,
+    connection: FrameConnection<NodeItemInit>,
     private readonly services: GatewayServices,
-  ) {}
+  ) {
+    this.out = new LargeItems(connection);
+  }
 
   received(items: readonly GatewayItem[]): void {
     for (const item of items) void this.answer(item);
@@ -58,35 +62,49 @@ export class GatewaySession implements ViewReceiver {
     this.services.watchers.gone(this);
   }
 
-  push(view: RunViewMessage): void {
-    this.connection.send({ callId: 0, item: { case: 'push', value: view } });
+  /** The gateway has read something. */
+  taken(): void {
+    this.out.taken();
+  }
+
+  /** One more large run of an organization that has too many on their way is left to its gateway's next look. */
+  push(view: RunViewMessage, orgId: string): void {
+    this.out.send(orgId, { callId: 0, item: { case: 'push', value: view } });
   }
 
   private async answer(call: GatewayItem): Promise<void> {
     try {
       if (call.item.case === 'list') {
         const page = await listRuns(this.services.lists, call.item.value);
-        this.connection.send({ callId: call.callId, item: { case: 'page', value: page } });
-        return;
+        return this.reply(call, { case: 'page', value: page });
       }
       if (call.item.case === 'getStart') {
         const start = await getStart(this.services.actors, call.item.value);
-        this.connection.send({ callId: call.callId, item: { case: 'start', value: start } });
-        return;
+        return this.reply(call, { case: 'start', value: start });
       }
       const reply = await this.handle(call);
       if (reply === null) return;
-      this.connection.send({
-        callId: call.callId,
-        item: { case: 'run', value: { run: reply.view, replayed: reply.replayed } },
-      });
+      this.reply(call, { case: 'run', value: { run: reply.view, replayed: reply.replayed } });
     } catch (error) {
       const known = asServiceError(error);
       if (known.code === 'internal') {
         this.services.logger.error({ err: error, request: call.requestId, call: call.item.case }, 'call failed');
       }
-      this.connection.send({ callId: call.callId, item: { case: 'error', value: toErrorDetail(known) } });
+      this.out.send('', { callId: call.callId, item: { case: 'error', value: toErrorDetail(known) } });
     }
+  }
+
+  /** @throws rate_limited where the organization has too many large replies on their way */
+  private reply({ callId, item: asked }: GatewayItem, item: NonNullable<NodeItemInit['item']>): void {
+    const orgId = asked.value !== undefined && 'orgId' in asked.value ? asked.value.orgId : '';
+    if (this.out.send(orgId, { callId, item }) !== 'full') return;
+    // What was done is told all the same.
+    const isChange = asked.case === 'start' || asked.case === 'answer' || asked.case === 'cancel';
+    if (isChange && this.out.send('', { callId, item }) !== 'full') return;
+    throw new ServiceError('rate_limited', 'Too many large runs of the organization are being read.', {
+      facts: { share: 'organization' },
+      retryAfterMs: 1_000,
+    });
   }
 
   private async handle(call: GatewayItem): Promise<{ view: RunViewMessage; replayed: boolean } | null> {

@@ -45,9 +45,10 @@ export class RunSchedulerRpc {
           session.closed();
         },
         // One run too large to be shown must not end the stream that all calls of a gateway share.
-        onUnsendable: ({ callId = 0 }) => {
-          if (callId !== 0) send({ callId, item: { case: 'error', value: toErrorDetail(tooLarge()) } });
+        onUnsendable: ({ callId = 0 }, error) => {
+          if (callId !== 0) send({ callId, item: { case: 'error', value: toErrorDetail(error) } });
         },
+        onTaken: () => session.taken(),
       };
     }),
     getRunFiles: (request) => this.filesOf(request),
@@ -103,8 +104,4 @@ export class RunSchedulerRpc {
     }
     throw new ServiceError('unavailable', 'No node owns shards yet.');
   }
-}
-
-function tooLarge(): ServiceError {
-  return new ServiceError('too_large', 'The run is larger than the 4 MiB of a message.');
 }

@@ -11,7 +11,7 @@ import { Pace } from './pace.ts';
 import { type RunViewMessage, runView } from './run-message.ts';
 
 export interface ViewReceiver {
-  push(view: RunViewMessage): void;
+  push(view: RunViewMessage, orgId: string): void;
 }
 
 /** `once`: told when the run rests; `always`: of every rest; `stepwise`: of every change, at a bounded pace. */
@@ -135,7 +135,7 @@ export class RunWatchers {
     const rests = isAtRest(run);
     const finished = isFinished(run);
     for (const [receiver, wish] of [...entry.wishes]) {
-      if (rests || wish === 'stepwise') receiver.push(view);
+      if (rests || wish === 'stepwise') receiver.push(view, run.facts.orgId);
       // A waiting run must hold no memory here; whoever wants its next rest watches.
       if (finished || (rests && wish === 'once')) entry.wishes.delete(receiver);
     }

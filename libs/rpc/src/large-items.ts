@@ -1,0 +1,76 @@
+// Sends large items on a stream that organizations share: no faster than the peer reads, in turn by organization, and
+// each organization with so much waiting. Without this the large items of one would fill the stream's buffer, and a full
+// buffer ends the stream for all.
+import type { FrameConnection } from './frame-connection.ts';
+import { itemSize } from './item-size.ts';
+
+export interface LargeItemsOptions {
+  /** An item of so many bytes is large. Smaller ones go at once. */
+  readonly largeBytes?: number;
+  /** Large items wait while the peer has so much unread. */
+  readonly unreadBytesMax?: number;
+  /** What one organization may have waiting. */
+  readonly waitingBytesMax?: number;
+}
+
+interface Waiting<Out> {
+  readonly items: { readonly item: Out; readonly bytes: number }[];
+  bytes: number;
+}
+
+const LARGE_BYTES = 64 * 1024;
+const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
+const WAITING_BYTES_MAX = 16 * 1024 * 1024;
+
+export class LargeItems<Out> {
+  private readonly waiting = new Map<string, Waiting<Out>>();
+  private readonly options: Required<LargeItemsOptions>;
+
+  constructor(
+    private readonly connection: Pick<FrameConnection<Out>, 'send' | 'bufferedBytes'>,
+    options: LargeItemsOptions = {},
+  ) {
+    this.options = {
+      largeBytes: LARGE_BYTES,
+      unreadBytesMax: UNREAD_BYTES_MAX,
+      waitingBytesMax: WAITING_BYTES_MAX,
+      ...options,
+    };
+  }
+
+  /** Without an organization small items never wait. `full`: the organization has too much waiting already; `closed`: the stream is. The item goes nowhere then. */
+  send(orgId: string, item: Out): 'sent' | 'full' | 'closed' {
+    const bytes = itemSize(item);
+    const small = bytes < this.options.largeBytes;
+    const waiting = this.waiting.get(orgId);
+    // What an organization sends stays in its order, so its small items wait behind its large ones.
+    if (waiting === undefined ? small || this.hasRoom() : small && orgId === '') {
+      return this.connection.send(item, bytes) ? 'sent' : 'closed';
+    }
+    if ((waiting?.bytes ?? 0) + bytes > this.options.waitingBytesMax) return 'full';
+    if (waiting === undefined) this.waiting.set(orgId, { items: [{ item, bytes }], bytes });
+    else {
+      waiting.items.push({ item, bytes });
+      waiting.bytes += bytes;
+    }
+    return 'sent';
+  }
+
+  /** The peer has read something. */
+  taken(): void {
+    while (this.waiting.size > 0 && this.hasRoom()) {
+      const [orgId, waiting] = this.waiting.entries().next().value as [string, Waiting<Out>];
+      const next = waiting.items.shift();
+      // The others come first then.
+      this.waiting.delete(orgId);
+      if (next === undefined) continue;
+      waiting.bytes -= next.bytes;
+      if (waiting.items.length > 0) this.waiting.set(orgId, waiting);
+      if (!this.connection.send(next.item, next.bytes)) return this.waiting.clear();
+    }
+  }
+
+  private hasRoom(): boolean {
+    return this.connection.bufferedBytes < this.options.unreadBytesMax;
+  }
+}
