@@ -25,13 +25,16 @@ export interface EventConsumerOptions {
   readonly filter?: string;
   /** What is neither acknowledged nor refused within 30 s comes again, perhaps to another replica. */
   readonly onBatch: (messages: readonly EventMessage[]) => void;
+  /** Resolves when there is room for more events; nothing is pulled before. */
+  readonly ready?: () => Promise<void>;
   /** Events unacknowledged at a time, of all replicas together. */
   readonly maxInFlight: number;
 }
 
 const ACK_WAIT_MS = 30_000;
 const PULL_MS = 5000;
-const PULL_MESSAGES_MAX = 256;
+/** A message has up to a megabyte: a pull brings 32 of them at most. */
+const PULL_MESSAGES_MAX = 32;
 const RETRY_MS = 500;
 
 export function consumeEvents(link: Link, options: EventConsumerOptions): Subscription {
@@ -51,6 +54,8 @@ export function consumeEvents(link: Link, options: EventConsumerOptions): Subscr
     const consumer = await client.consumers.get(RUN_EVENTS, options.durable);
     // Until the connection is lost or the consumer is: then the fetch or the look before it fails.
     while (open && !connection.isClosed() && !connection.isDraining()) {
+      await options.ready?.();
+      if (!open) return;
       const messages = await consumer.fetch({
         max_messages: Math.min(PULL_MESSAGES_MAX, options.maxInFlight),
         expires: PULL_MS,

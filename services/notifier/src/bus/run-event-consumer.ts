@@ -21,6 +21,7 @@ export class RunEventConsumer implements Stoppable {
       durable: DURABLE,
       maxInFlight: EVENTS_IN_FLIGHT_MAX,
       onBatch: (messages) => this.intake.take(messages),
+      ready: () => this.intake.ready(),
     });
   }
 

@@ -13,7 +13,8 @@ import { earlierEvent, eventName, tooEarly } from '../delivery/event-order.ts';
 import { planDelivery } from '../delivery/plan-delivery.ts';
 import type { RunEvent } from '../delivery/run-event.ts';
 import type { EventKey } from '../store/stored-events.ts';
-import { decodeRunEvent } from './decode-run-event.ts';
+import { writeApart } from '../store/write-apart.ts';
+import { type DecodedEvent, decodeRunEvent } from './decode-run-event.ts';
 
 /** What the bus hands over. */
 export type IncomingEvent = Pick<EventMessage, 'data' | 'ack' | 'nak'>;
@@ -31,16 +32,30 @@ export interface RunEventIntakeOptions {
   readonly logger: Logger;
 }
 
-/** Events in one statement and one confirmation: well below the largest message the bus takes. */
+/**
+ * Events in one statement and one confirmation: well below the largest message the bus takes. Their bodies are made in
+ * one go, so their bytes count too.
+ */
 const BATCH_MAX = 256;
+const BATCH_BYTES_MAX = 2 << 20;
+/** Of events that wait here. No more are asked for meanwhile. */
+const WAITING_BYTES_MAX = 8 << 20;
 /** Events whose storing failed; the scheduler would send them again after 5 s. */
 const COMES_AGAIN_MS = 2_000;
 /** An event whose earlier one is being stored by another node at this moment, or was lost and comes again. */
 const EARLIER_COMES_MS = 250;
 
+/** An event that is to be stored. */
+interface Planned {
+  readonly outboxId: string;
+  readonly delivery: PlannedDelivery;
+}
+
 export class RunEventIntake implements Stoppable {
   private waiting: IncomingEvent[] = [];
+  private waitingBytes = 0;
   private storing: Promise<void> | null = null;
+  private onRoom: (() => void)[] = [];
   private readonly encode = encoder(StoredEventsSchema);
 
   constructor(private readonly options: RunEventIntakeOptions) {}
@@ -48,13 +63,21 @@ export class RunEventIntake implements Stoppable {
   /** Returns at once. What comes while a statement is under way gathers for the next, in the order it came. */
   take(messages: readonly IncomingEvent[]): void {
     this.waiting.push(...messages);
+    for (const { data } of messages) this.waitingBytes += data.length;
     if (!this.storing) void this.storeAll();
+  }
+
+  /** Resolves when there is room for more. */
+  async ready(): Promise<void> {
+    while (this.waitingBytes > WAITING_BYTES_MAX) await new Promise<void>((resolve) => this.onRoom.push(resolve));
   }
 
   /** Resolves when nothing is under way; whatever still waits comes again, to another node. */
   async stop(): Promise<void> {
     this.waiting = [];
+    this.waitingBytes = 0;
     await this.storing;
+    this.tellRoom();
   }
 
   private async storeAll(): Promise<void> {
@@ -63,24 +86,44 @@ export class RunEventIntake implements Stoppable {
       done = resolve;
     });
     // One statement at a time: two at once could make a run's later event durable, and sent, before the earlier.
-    while (this.waiting.length > 0) await this.storeBatch(this.waiting.splice(0, BATCH_MAX));
+    while (this.waiting.length > 0) {
+      await this.storeBatch(this.nextBatch());
+      this.tellRoom();
+    }
     this.storing = null;
     done();
   }
 
+  private nextBatch(): IncomingEvent[] {
+    let count = 0;
+    let bytes = 0;
+    for (const { data } of this.waiting.slice(0, BATCH_MAX)) {
+      if (count > 0 && bytes + data.length > BATCH_BYTES_MAX) break;
+      bytes += data.length;
+      count++;
+    }
+    this.waitingBytes -= bytes;
+    return this.waiting.splice(0, count);
+  }
+
+  private tellRoom(): void {
+    const waiting = this.onRoom;
+    this.onRoom = [];
+    for (const resume of waiting) resume();
+  }
+
   private async storeBatch(messages: readonly IncomingEvent[]): Promise<void> {
     const heard = messages.map((message) => ({ message, decoded: decodeRunEvent(message.data) }));
-    const planned: PlannedDelivery[] = [];
+    const planned: Planned[] = [];
     let early: ReadonlySet<string>;
     try {
       early = await this.early(heard.flatMap(({ decoded }) => (decoded.ok ? [decoded.event] : [])));
-      for (const { decoded } of heard) {
-        // A malformed event will not become better: it is confirmed and logged, or it would come again forever.
-        if (!decoded.ok) this.tellRefused(decoded.outboxId, decoded.fault);
-        else if (hasWebhook(decoded.event) && !early.has(eventName(decoded.event)))
-          planned.push(planDelivery(decoded.event, newId('dlv')));
-      }
-      await this.options.store(planned);
+      for (const { decoded } of heard) this.plan(decoded, early, planned);
+      await writeApart(
+        planned,
+        (part) => this.options.store(part.map(({ delivery }) => delivery)),
+        ({ outboxId }, code) => this.tellRefused(outboxId, code),
+      );
     } catch (error) {
       this.options.logger.warn({ error, events: messages.length }, 'run events could not be stored; they come again');
       for (const message of messages) message.nak(COMES_AGAIN_MS);
@@ -92,6 +135,18 @@ export class RunEventIntake implements Stoppable {
     for (const { message } of done) message.ack();
     for (const { message } of heard.filter(isEarly)) message.nak(EARLIER_COMES_MS);
     if (planned.length > 0) this.options.onStored();
+  }
+
+  /** A malformed event will not become better: it is confirmed and logged, or it would come again forever. */
+  private plan(decoded: DecodedEvent, early: ReadonlySet<string>, planned: Planned[]): void {
+    const { outboxId } = decoded;
+    if (!decoded.ok) return this.tellRefused(outboxId, decoded.fault);
+    if (!hasWebhook(decoded.event) || early.has(eventName(decoded.event))) return;
+    try {
+      planned.push({ outboxId, delivery: planDelivery(decoded.event, newId('dlv')) });
+    } catch {
+      this.tellRefused(outboxId, 'no webhook can be made of it');
+    }
   }
 
   /** Names of the events whose run has an earlier one that is not stored yet. */

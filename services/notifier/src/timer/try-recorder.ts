@@ -4,6 +4,7 @@ import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import type { TryRecord } from '../store/record-tries.ts';
+import { writeApart } from '../store/write-apart.ts';
 
 /** Returns the ids of the deliveries whose claim still stood. */
 export type WriteTries = (records: readonly TryRecord[]) => Promise<ReadonlySet<string>>;
@@ -56,14 +57,34 @@ export class TryRecorder {
 
   private async writeBatch(batch: readonly Waiting[]): Promise<boolean> {
     try {
-      const kept = await this.write(batch.map(({ record }) => record));
-      for (const { record } of batch) if (!kept.has(record.delivery.deliveryId)) this.tellLapsed(record);
+      await writeApart(
+        batch.map(({ record }) => record),
+        (records) => this.writeRecords(records),
+        (record, code) => this.writeBare(record, code),
+      );
       return true;
     } catch (error) {
       if (this.givenUp) return true;
       this.logger.warn({ error, records: batch.length }, 'results of webhook tries could not be written; trying again');
       return false;
     }
+  }
+
+  private async writeRecords(records: readonly TryRecord[]): Promise<void> {
+    const kept = await this.write(records);
+    for (const record of records) if (!kept.has(record.delivery.deliveryId)) this.tellLapsed(record);
+  }
+
+  /** What the receiver said is not worth the record of the try: without it the try would be repeated for ever. */
+  private async writeBare(record: TryRecord, code: string): Promise<void> {
+    const { orgId, deliveryId } = record.delivery;
+    this.logger.error({ org_id: orgId, delivery_id: deliveryId, code }, 'the answer to a webhook could not be kept');
+    const result = record.result && { ...record.result, error: '', answerStart: '' };
+    await writeApart(
+      [{ ...record, result }],
+      (records) => this.writeRecords(records),
+      () => {},
+    );
   }
 
   private tellLapsed(record: TryRecord): void {

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { newId, newRunId } from '@methods/base/ids';
+import { silentLogger } from '@methods/logging/logger';
+import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
+import { encoder } from '@methods/rpc/message-codec';
+import { until } from '@methods/test/harness/until';
+import { type NotifierDatabase, notifierDatabase } from '../../test/notifier-database.ts';
+import { type Event, succeeded } from '../../test/notifier-stack.ts';
+import type { PlannedDelivery } from '../delivery/delivery.ts';
+import { storeDeliveries } from '../store/store-deliveries.ts';
+import { RunEventIntake } from './run-event-intake.ts';
+
+let database: NotifierDatabase;
+before(async () => {
+  database = await notifierDatabase();
+});
+after(() => database[Symbol.asyncDispose]());
+
+const encode = encoder(RunEventSchema);
+const URL_OF_ALL = 'https://hook.example/in';
+
+function intake(
+  store = (planned: readonly PlannedDelivery[]): Promise<unknown> => storeDeliveries(database.sql, planned),
+) {
+  const fates = { acked: 0, refused: 0 };
+  const storedEvents = async () => new Set<string>();
+  const parts = { store, storedEvents, nowMs: Date.now, publish: () => true, onStored: () => {}, logger: silentLogger };
+  const taking = new RunEventIntake(parts);
+  const message = (event: Event) => ({
+    data: encode(event),
+    ack: () => void fates.acked++,
+    nak: () => void fates.refused++,
+  });
+  return { taking, fates, take: (events: readonly Event[]) => taking.take(events.map(message)) };
+}
+
+/** Before Postgres's first day: it decodes well, and no statement stores it. */
+const impossible = () => succeeded(URL_OF_ALL, { createdAtMs: -8e15 });
+
+test('an event that Postgres refuses is not stored, and takes no other one with it', async () => {
+  const { take, fates } = intake();
+  const orgId = newId('org');
+  const good = Array.from({ length: 100 }, () => succeeded(URL_OF_ALL, { orgId }));
+  take([...good.slice(0, 50), impossible(), ...good.slice(50), impossible()]);
+  await until('all are confirmed', () => fates.acked === 102);
+  assert.equal(fates.refused, 0);
+  const [row] = await database.sql<{ count: number }[]>`
+    select count(*)::int as count from notifier.deliveries where org_id = ${orgId}`;
+  assert.equal(row?.count, 100);
+});
+
+test('an event of which no body can be made is confirmed, and the next one is stored', async () => {
+  const { take, fates } = intake();
+  const question = { id: 'q_1', step: 'a', prompt: 'Well?', deadlineAtMs: 1e300 } as never;
+  take([succeeded(URL_OF_ALL, { event: 'needs_input', question })]);
+  take([succeeded(URL_OF_ALL)]);
+  await until('both are confirmed', () => fates.acked === 2);
+});
+
+test('large events are stored a few at a time, and no more are asked for while many bytes wait', async () => {
+  const sizes: number[] = [];
+  let release = () => {};
+  const stored = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { taking, take, fates } = intake(async (planned) => {
+    sizes.push(planned.reduce((sum, { body }) => sum + body.length, 0));
+    await stored;
+  });
+  const orgId = newId('org');
+  const resultJson = JSON.stringify('x'.repeat(500_000));
+  take(Array.from({ length: 40 }, () => succeeded(URL_OF_ALL, { orgId, runId: newRunId(1), resultJson })));
+  let ready = false;
+  const room = taking.ready().then(() => {
+    ready = true;
+  });
+  assert.equal(ready, false);
+  release();
+  await room;
+  assert.ok(fates.acked >= 20 && fates.acked < 40, `${fates.acked} were stored before there was room`);
+  await until('all are stored', () => fates.acked === 40);
+  assert.ok(Math.max(...sizes) < 3 << 20, sizes.join());
+});

@@ -1,0 +1,25 @@
+// One statement for many, unless one of them is to blame: a value that Postgres refuses is found by halving, so that it
+// fails by itself and not with all that it came with, again and again.
+import { sqlState } from '@methods/postgres/safe-db-error';
+
+/** Values, constraints and limits: the same statement fails the same way next time. */
+const REFUSED = /^(22|23|54)/;
+
+/** Rejects with any other fault; some items may be written by then. */
+export async function writeApart<Item>(
+  items: readonly Item[],
+  write: (items: readonly Item[]) => Promise<unknown>,
+  onRefused: (item: Item, code: string) => void | Promise<void>,
+): Promise<void> {
+  try {
+    await write(items);
+  } catch (error) {
+    const code = sqlState(error) ?? '';
+    const [first] = items;
+    if (!REFUSED.test(code) || first === undefined) throw error;
+    if (items.length === 1) return await onRefused(first, code);
+    const half = Math.ceil(items.length / 2);
+    await writeApart(items.slice(0, half), write, onRefused);
+    await writeApart(items.slice(half), write, onRefused);
+  }
+}
