@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { claimRequest, type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
+import { rowsRead } from '../../test/rows-read.ts';
 import type { ClaimRequest } from './claim-deliveries.ts';
 import { claimDeliveries } from './claim-deliveries.ts';
 import { claimStatement } from './claim-statement.ts';
@@ -45,29 +46,9 @@ async function fill(sql: Sql, orgId: string, rows: number, tries: number, host: 
   );
 }
 
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-/** Rows of tables that a claim looked at. It claims what it claims. */
-async function rowsRead(fields: Partial<ClaimRequest> = {}): Promise<number> {
-  const { sql } = database;
-  const statement = claimStatement(sql, claimRequest(fields));
-  const [row] = await sql<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>`
-    explain (analyze, format json, timing off) ${statement as unknown as string}`;
-  const read = (node: PlanNode): number => {
-    const own = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-    const below = (node.Plans ?? []).reduce((sum, each) => sum + read(each), 0);
-    return below + (node['Relation Name'] === undefined || !node['Node Type'].includes('Scan') ? 0 : own);
-  };
-  const [plan] = row?.['QUERY PLAN'] ?? [];
-  assert.ok(plan);
-  return read(plan.Plan);
+/** It claims what it claims. */
+function rowsOfClaim(fields: Partial<ClaimRequest> = {}): Promise<number> {
+  return rowsRead(database.sql, claimStatement(database.sql, claimRequest(fields)));
 }
 
 async function claimedOf(orgId: string, fields: Partial<ClaimRequest>): Promise<number> {
@@ -77,7 +58,7 @@ async function claimedOf(orgId: string, fields: Partial<ClaimRequest>): Promise<
 
 test('300,000 due deliveries of a full host, 5,000 due hosts and 20,000 rows for later are not walked over', async () => {
   const one = { busy: [FULL], limit: 1 };
-  const counts = [await rowsRead(one), await rowsRead(one), await rowsRead({ ...one, limit: 8 })];
+  const counts = [await rowsOfClaim(one), await rowsOfClaim(one), await rowsOfClaim({ ...one, limit: 8 })];
   assert.ok(Math.max(...counts) < 150, counts.join());
 });
 
@@ -96,7 +77,7 @@ test('hosts of one organization take turns, and it is through with 5,000 of them
     hosts += new Set(claimed.map(({ host }) => host)).size;
   }
   assert.ok(hosts > 4_900, String(hosts));
-  const read = await rowsRead({ busy });
+  const read = await rowsOfClaim({ busy });
   assert.ok(read < 20, `${read} rows when nothing is due`);
 });
 
@@ -114,5 +95,5 @@ test('a run of a thousand events costs its own turns and no other organizationâ€
   let looks = 0;
   while ((await claimDeliveries(database.sql, claimRequest({ busy }))).more) looks++;
   assert.ok(looks <= 1_000 / 8, `${looks} looks until all wait`);
-  assert.ok((await rowsRead({ busy })) < 20, 'what waits is not seen again');
+  assert.ok((await rowsOfClaim({ busy })) < 20, 'what waits is not seen again');
 });

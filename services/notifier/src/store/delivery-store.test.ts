@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
 import { claimRequest, type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
+import { rowsRead } from '../../test/rows-read.ts';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
 import { type ClaimRequest, claimDeliveries } from './claim-deliveries.ts';
-import { getDelivery, listDeliveries } from './list-deliveries.ts';
+import { getDelivery, listDeliveries, pageStatement, triesStatement } from './list-deliveries.ts';
 import { recordTries } from './record-tries.ts';
 import { resendDelivery } from './resend-delivery.ts';
 import { storeDeliveries } from './store-deliveries.ts';
@@ -181,5 +182,33 @@ test('an organization lists its own deliveries, newest first, a page at a time, 
   assert.deepEqual(
     ofRun.map((each) => each.deliveryId),
     [third?.deliveryId],
+  );
+});
+
+test('a run’s deliveries are found without a walk over the organization’s, and of many tries the last ones', async () => {
+  await freshTables();
+  const { sql } = database;
+  const delivery = planned();
+  const { orgId, runId, deliveryId } = delivery;
+  await storeDeliveries(sql, [delivery]);
+  await sql`
+    insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, status,
+      tries, created_at, ended_at)
+    select org_id, 'dlv_z' || n, 'run_' || n, 1, '', '', '', '', '', '', 'delivered', 1, created_at, created_at
+    from notifier.deliveries, generate_series(1, 5000) n`;
+  await sql`
+    insert into notifier.delivery_tries
+    select ${orgId}, ${deliveryId}, n, now(), 1, 500, '', 'try ' || n from generate_series(1, 3000) n`;
+  await sql`analyze notifier.deliveries, notifier.delivery_tries`;
+  const [record] = await listDeliveries(database.reader, { orgId, runId, limit: 51, after: null });
+  assert.deepEqual(
+    [record?.tries.length, record?.tries[0]?.answerStart, record?.tries.at(-1)?.answerStart],
+    [20, 'try 2981', 'try 3000'],
+  );
+  const ofRun = { orgId, runId, limit: 51, after: null };
+  assert.equal(await sql.begin((transaction) => rowsRead(transaction, pageStatement(transaction, ofRun))), 1);
+  assert.equal(
+    await sql.begin((transaction) => rowsRead(transaction, triesStatement(transaction, orgId, [deliveryId]))),
+    20,
   );
 });

@@ -12,19 +12,19 @@ export interface ListRequest {
   readonly after: string | null;
 }
 
-/** Tries shown of one delivery: the automatic ones and the latest sent by hand. */
+/** Tries read of one delivery: the automatic ones and the latest sent by hand, of which there may be any number. */
 const TRIES_SHOWN_MAX = 20;
 
 export function listDeliveries(reader: OrganizationReader, request: ListRequest): Promise<readonly DeliveryRecord[]> {
-  const { orgId, runId, after, limit } = request;
-  return reader.read(orgId, async (sql) => {
-    const rows = await sql<DeliveryRow[]>`
-      ${select(sql)} where org_id = ${orgId}
-        ${runId === null ? sql`` : sql`and run_id = ${runId}`}
-        ${after === null ? sql`` : sql`and delivery_id < ${after}`}
-      order by delivery_id desc limit ${limit}`;
-    return await withTries(sql, orgId, rows);
-  });
+  return reader.read(request.orgId, async (sql) => withTries(sql, request.orgId, await pageStatement(sql, request)));
+}
+
+export function pageStatement(sql: TransactionSql, { orgId, runId, after, limit }: ListRequest) {
+  return sql<DeliveryRow[]>`
+    ${select(sql, runId === null ? sql`notifier.deliveries` : ofRun(sql, orgId, runId))}
+    where org_id = ${orgId}
+      ${after === null ? sql`` : sql`and delivery_id < ${after}`}
+    order by delivery_id desc limit ${limit}`;
 }
 
 /** Null when the organization has no such delivery. */
@@ -35,17 +35,35 @@ export function getDelivery(
 ): Promise<DeliveryRecord | null> {
   return reader.read(orgId, async (sql) => {
     const rows = await sql<DeliveryRow[]>`
-      ${select(sql)} where org_id = ${orgId} and delivery_id = ${deliveryId}`;
+      ${select(sql, sql`notifier.deliveries`)} where org_id = ${orgId} and delivery_id = ${deliveryId}`;
     return (await withTries(sql, orgId, rows))[0] ?? null;
   });
 }
 
-function select(sql: TransactionSql) {
+/** `offset 0` keeps the planner from walking over the whole organization in the order of the page. */
+function ofRun(sql: TransactionSql, orgId: string, runId: string) {
+  return sql`(
+    select org_id, delivery_id, run_id, seq, url, event, status, created_at, due_at from notifier.deliveries
+    where org_id = ${orgId} and run_id = ${runId} offset 0) of_run`;
+}
+
+function select(sql: TransactionSql, from: ReturnType<typeof ofRun>) {
   return sql`
     select delivery_id, run_id, seq, url, event, status,
       extract(epoch from created_at)::float8 * 1000 as created_at_ms,
       case when status = 'pending' then extract(epoch from due_at)::float8 * 1000 else 0 end as next_try_at_ms
-    from notifier.deliveries`;
+    from ${from}`;
+}
+
+export function triesStatement(sql: TransactionSql, orgId: string, deliveryIds: readonly string[]) {
+  return sql<TryRow[]>`
+    select t.delivery_id, extract(epoch from t.started_at)::float8 * 1000 as started_at_ms, t.duration_ms, t.http_status,
+      t.error, t.answer_start
+    from unnest(${[...deliveryIds]}::text[]) d(delivery_id) cross join lateral (
+      select delivery_id, try, started_at, duration_ms, http_status, error, answer_start from notifier.delivery_tries
+      where org_id = ${orgId} and delivery_id = d.delivery_id
+      order by try desc limit ${TRIES_SHOWN_MAX}) t
+    order by t.delivery_id, t.try`;
 }
 
 async function withTries(
@@ -54,15 +72,11 @@ async function withTries(
   rows: readonly DeliveryRow[],
 ): Promise<readonly DeliveryRecord[]> {
   if (rows.length === 0) return [];
-  const tries = await sql<TryRow[]>`
-    select delivery_id, extract(epoch from started_at)::float8 * 1000 as started_at_ms, duration_ms, http_status, error,
-      answer_start
-    from (
-      select t.*, row_number() over (partition by delivery_id order by try desc) as place
-      from notifier.delivery_tries t
-      where org_id = ${orgId} and delivery_id = any(${rows.map((row) => row.delivery_id)}::text[])
-    ) latest
-    where place <= ${TRIES_SHOWN_MAX} order by delivery_id, try`;
+  const tries = await triesStatement(
+    sql,
+    orgId,
+    rows.map((row) => row.delivery_id),
+  );
   const byDelivery = new Map<string, DeliveryTry[]>(rows.map((row) => [row.delivery_id, []]));
   for (const row of tries) byDelivery.get(row.delivery_id)?.push(toTry(row));
   return rows.map((row) => ({
