@@ -17,7 +17,7 @@ import { storeDeliveries } from '../store/store-deliveries.ts';
 import { deletion, organizationsWithEnded } from './old-deliveries.ts';
 import { RetentionSweep } from './retention-sweep.ts';
 
-const DAYS: Readonly<Record<string, number>> = { org_month: 30, org_year: 365 };
+const DAYS: Readonly<Record<string, number>> = { org_early: 30, org_month: 30, org_year: 365 };
 const RESULT = { startedAtMs: 1_760_000_000_123, durationMs: 12, httpStatus: 200, error: '', answerStart: '' };
 
 describe('the sweep of old deliveries', () => {
@@ -126,6 +126,19 @@ describe('the sweep of old deliveries', () => {
     sweep.start();
     await until('the old ones are gone', async () => (await ids()).length === 451);
     assert.equal((await database.sql`select from notifier.deliveries where org_id = 'org_month'`).length, 0);
+  });
+
+  test('organizations take turns: one with many old deliveries does not hold up one with few', async () => {
+    const few = await ended('org_month', 31);
+    await ended('org_early', 31);
+    await database.sql`
+      insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body,
+        status, tries, created_at, ended_at)
+      select 'org_early', 'dlv_' || n, 'run_' || n, 1, '', '', '', '', '', '', 'delivered', 1, ended_at, ended_at
+      from notifier.deliveries, generate_series(1, 2000) n where org_id = 'org_month'`;
+    sweep.start();
+    await until('it is gone', async () => !(await ids()).includes(few.deliveryId));
+    assert.ok((await ids()).length > 1_000, 'the other one is still at it');
   });
 
   test('goes through more organizations than a page holds, each with its own retention', async () => {

@@ -30,8 +30,9 @@ interface Due {
 
 /** One walk over all organizations. */
 interface Walk {
-  afterOrgId: string;
-  /** Of the organizations up to that one. The first is being worked off. */
+  /** Null: all have been seen. */
+  afterOrgId: string | null;
+  /** Of the organizations up to that one. They take turns, a page each, so that one with millions holds up no other. */
   readonly due: Due[];
   deleted: number;
 }
@@ -80,17 +81,22 @@ export class RetentionSweep implements Stoppable {
   /** One page; whether another follows. */
   private async step(walk: Walk): Promise<boolean> {
     const { sql } = this.options;
+    if (walk.afterOrgId !== null && walk.due.length < ORGANIZATIONS) {
+      await this.nextOrganizations(walk, walk.afterOrgId);
+      if (walk.due.length === 0) return walk.afterOrgId !== null;
+    }
     const [first] = walk.due;
-    if (first === undefined) return await this.nextOrganizations(walk);
+    if (first === undefined) return false;
     const deleted = await deleteEnded(sql, first.orgId, first.keptDays, PAGE);
     walk.deleted += deleted;
-    if (deleted < PAGE) walk.due.shift();
-    return true;
+    walk.due.shift();
+    if (deleted === PAGE) walk.due.push(first);
+    return walk.due.length > 0 || walk.afterOrgId !== null;
   }
 
-  private async nextOrganizations(walk: Walk): Promise<boolean> {
+  private async nextOrganizations(walk: Walk, afterOrgId: string): Promise<void> {
     const { sql, retention } = this.options;
-    const page = await organizationsWithEnded(sql, walk.afterOrgId, ORGANIZATIONS);
+    const page = await organizationsWithEnded(sql, afterOrgId, ORGANIZATIONS);
     // No organization keeps less than a day.
     const aged = page.filter(({ oldestDays }) => oldestDays >= 1);
     const days = await retention.of(aged.map(({ orgId }) => orgId));
@@ -98,7 +104,6 @@ export class RetentionSweep implements Stoppable {
       const keptDays = days.get(orgId);
       if (keptDays !== undefined && oldestDays >= keptDays) walk.due.push({ orgId, keptDays });
     }
-    walk.afterOrgId = page.at(-1)?.orgId ?? walk.afterOrgId;
-    return page.length === ORGANIZATIONS || walk.due.length > 0;
+    walk.afterOrgId = page.length === ORGANIZATIONS ? (page.at(-1)?.orgId ?? null) : null;
   }
 }
