@@ -13,6 +13,7 @@ const whole = {
   orgId: newId('org'),
   runId: newRunId(1),
   seq: 3,
+  followsSeq: 0,
   event: 'succeeded',
   method: 'wf_1',
   versionId: 'ver_1',

@@ -31,8 +31,12 @@ export interface WebhookSenderOptions {
 
 /** The registry's time is not the receiver's; both together stay below a delivery's claim. */
 const REGISTRY_WAIT_MS_MAX = 3_000;
-/** A receiver that has given its status has decided; its body is worth a moment only. */
+/**
+ * A receiver that has given its status has decided; its body is worth a moment only. Less after a 2xx: until that is
+ * recorded, the end of this process means that the webhook is sent again.
+ */
 const ANSWER_BODY_WAIT_MS = 1_000;
+const ANSWER_BODY_WAIT_AFTER_2XX_MS = 250;
 
 export class WebhookSender {
   constructor(private readonly options: WebhookSenderOptions) {}
@@ -57,7 +61,9 @@ export class WebhookSender {
     try {
       const untilMs = clock.monotonicMs() + timeoutMs;
       const answer = await this.post(delivery, rules, stop);
-      const bodyWaitMs = Math.max(0, Math.min(ANSWER_BODY_WAIT_MS, untilMs - clock.monotonicMs()));
+      const delivered = answer.httpStatus >= 200 && answer.httpStatus <= 299;
+      const worthMs = delivered ? ANSWER_BODY_WAIT_AFTER_2XX_MS : ANSWER_BODY_WAIT_MS;
+      const bodyWaitMs = Math.max(0, Math.min(worthMs, untilMs - clock.monotonicMs()));
       return tried(answer.httpStatus, '', await answer.readStart(bodyWaitMs));
     } catch (error) {
       if (stop.aborted) return { kind: 'postponed', reason: 'stopping' };
