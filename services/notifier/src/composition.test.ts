@@ -129,7 +129,7 @@ test('first tries of a run go one after the other in its order, each waiting for
   });
   const run = { orgId: newId('org'), runId: newRunId(1) };
   const events = [1, 2, 5, 9].map((seq) => succeeded(url(server.port), { ...run, seq }));
-  await withNotifier({ WEBHOOK_RETRY_MS: '900' }, async () => {
+  await withNotifier({ WEBHOOK_RETRY_MS: '2500' }, async () => {
     for (const event of events) await stack.emit(event);
     for (const event of events) await ended(event);
   });
