@@ -13,7 +13,8 @@ const whole = {
   orgId: newId('org'),
   runId: newRunId(1),
   seq: 3,
-  followsSeq: 0,
+  followsSeq: 2,
+  followsAtMs: 4,
   event: 'succeeded',
   method: 'wf_1',
   versionId: 'ver_1',
@@ -26,11 +27,16 @@ const whole = {
 
 test('an event comes through with what its kind carries', () => {
   const decoded = decodeRunEvent(encode(whole));
-  const { outboxId, event: _, resultJson: __, ...facts } = whole;
+  const { outboxId, event: _, resultJson: __, followsSeq, followsAtMs, ...facts } = whole;
   assert.deepEqual(decoded, {
     ok: true,
     outboxId,
-    event: { ...facts, answerBy: 'application', change: { event: 'succeeded', resultJson: '1' } },
+    event: {
+      ...facts,
+      answerBy: 'application',
+      change: { event: 'succeeded', resultJson: '1' },
+      follows: { seq: followsSeq, atMs: followsAtMs },
+    },
   });
 });
 
