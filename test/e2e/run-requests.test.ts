@@ -4,6 +4,7 @@ import { after, before, describe } from 'node:test';
 import { answers } from './requests/answers.ts';
 import { callers } from './requests/callers.ts';
 import { cancels } from './requests/cancels.ts';
+import { costlyValues } from './requests/costly-values.ts';
 import { description } from './requests/description.ts';
 import { framing } from './requests/framing.ts';
 import { idempotency } from './requests/idempotency.ts';
@@ -36,5 +37,6 @@ describe('requests', () => {
   runEvents(stack);
   lists(stack);
   sizes(stack);
+  costlyValues(stack);
   description(stack);
 });

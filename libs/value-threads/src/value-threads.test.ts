@@ -9,7 +9,7 @@ describe('checks of values on threads', { timeout: 60_000 }, () => {
   after(() => threads.stop());
 
   const costly = (value: unknown, schema: object = NESTED) =>
-    threads.check({ orgId: 'a', bytes: 100, schema, value, addedBytesMax: 1_000 } as never);
+    threads.check({ orgId: 'a', schema, valueJson: JSON.stringify(value), addedBytesMax: 1_000 } as never);
 
   test('a value that takes more than a turn is judged, with its defaults', async () => {
     const value = [[Array.from({ length: 8_000 }, (_, n) => ({ n }))]];

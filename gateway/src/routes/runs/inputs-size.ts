@@ -5,6 +5,14 @@ import { tooLarge } from '../../plugins/error-reply.ts';
 
 export const INPUTS_BYTES_MAX = 256 * 1024;
 
+/**
+ * Before anything is made of them, a digest included. Inputs are no larger than the body around them, so most are never
+ * measured. @throws ServiceError too_large
+ */
+export function checkInputsSize(inputs: unknown, bodyBytes: number): void {
+  if (bodyBytes > INPUTS_BYTES_MAX && inputs !== undefined) checkedInputsJson(JSON.stringify(inputs));
+}
+
 /** @throws ServiceError too_large */
 export function inputsJsonOf(inputs: JsonValue): string {
   return checkedInputsJson(JSON.stringify(inputs));

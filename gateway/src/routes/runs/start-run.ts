@@ -14,7 +14,7 @@ import type { Settings } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
-import { INPUTS_BYTES_MAX, inputsJsonOf, inputsTooLarge } from './inputs-size.ts';
+import { checkInputsSize, INPUTS_BYTES_MAX, inputsJsonOf, inputsTooLarge } from './inputs-size.ts';
 import { runShown, runStarted } from './run-acts.ts';
 import { type RunRouteParts, runJson } from './run-reply.ts';
 import { replies, StartedRun, StartRunBody, WaitQuery } from './run-schemas.ts';
@@ -41,6 +41,7 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surfac
       // A person's run has no key to sign webhooks with.
       const keyId = asking.kind === 'service_key' ? asking.keyId : '';
       const wait = waitRequest(request.query);
+      checkInputsSize(request.body.inputs, request.bodyBytes);
       const asked = askedStart(request.body);
       if (asked.webhookUrl !== null && keyId === '') {
         throw new ServiceError('forbidden', 'A webhook needs a service key.');
@@ -68,8 +69,7 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surfac
             version instanceof Promise || settings instanceof Promise
               ? await Promise.all([version, settings])
               : [version, settings];
-          const { bodyBytes } = request;
-          start = await startMessage(parts, { orgId, keyId, asked, version: startable, settings: rules, bodyBytes });
+          start = await startMessage(parts, { orgId, keyId, asked, version: startable, settings: rules });
         } catch (refusal) {
           // A key that has a run gets it, whatever would be refused today.
           const earlier = asked.key && (await scheduler.lookupRun(lookup(orgId, asked.key), request.id, wait, caller));
@@ -96,20 +96,15 @@ interface CheckedStart {
   readonly asked: AskedStart;
   readonly version: MethodVersion;
   readonly settings: Settings;
-  readonly bodyBytes: number;
 }
 
 /** @throws whatever refuses this start by its values. */
 async function startMessage(
   { webhooks, valueThreads }: RunRouteParts,
-  { orgId, keyId, asked, version, settings, bodyBytes }: CheckedStart,
+  { orgId, keyId, asked, version, settings }: CheckedStart,
 ): Promise<StartRun> {
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
   if (version.startable === null) throw new ServiceError('needs_upgrade');
-  // Inputs are no larger than the body around them, so most are never measured.
-  if (bodyBytes > INPUTS_BYTES_MAX && Buffer.byteLength(JSON.stringify(asked.inputs)) > INPUTS_BYTES_MAX) {
-    throw inputsTooLarge();
-  }
   if (asked.webhookUrl !== null) {
     const check = checkWebhookUrl(asked.webhookUrl, webhooks);
     if (!check.ok) throw new ServiceError('invalid_webhook_url', check.reason);
@@ -117,7 +112,7 @@ async function startMessage(
       throw new ServiceError('invalid_webhook_url', 'The organization does not send webhooks to this host.');
     }
   }
-  const inputs = await checkedInputs(valueThreads, { orgId, asked, startable: version.startable, bodyBytes });
+  const inputs = await checkedInputs(valueThreads, { orgId, asked, startable: version.startable });
   if (!inputs.ok) {
     if (inputs.reason === 'too_large') throw inputsTooLarge();
     throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
@@ -151,8 +146,7 @@ function checkedInputs(
     orgId,
     asked,
     startable,
-    bodyBytes,
-  }: Pick<CheckedStart, 'orgId' | 'asked' | 'bodyBytes'> & {
+  }: Pick<CheckedStart, 'orgId' | 'asked'> & {
     readonly startable: StartableVersion;
   },
 ): ValueCheck | Promise<ValueCheck> {
@@ -160,7 +154,7 @@ function checkedInputs(
   const check = startable.checkInputs(value);
   if (check.ok || check.reason !== 'too_costly') return check;
   const { inputSchema: schema } = startable;
-  return threads.check({ orgId, bytes: bodyBytes, schema, value, addedBytesMax: INPUTS_BYTES_MAX });
+  return threads.check({ orgId, schema, valueJson: JSON.stringify(value), addedBytesMax: INPUTS_BYTES_MAX });
 }
 
 const NO_DIGEST = new Uint8Array(0);

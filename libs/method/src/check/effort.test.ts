@@ -51,6 +51,15 @@ test('defaults end where they make more bytes than may be added, before they are
   assert.equal(result.ok || result.reason, 'too_large');
 });
 
+test('a finding is short, however long the words of the schema are', () => {
+  const long = 'x'.repeat(100_000);
+  const check = compileCheck({ format: 'uri', enum: [long], dependentRequired: { a: [long] }, propertyNames: false });
+  for (const value of ['a', { a: 1 }]) {
+    const result = check(value);
+    assert.ok(!result.ok && JSON.stringify(result).length < 10_000);
+  }
+});
+
 test('a check that ends early says so, and the same value with more effort is judged', () => {
   const { schema, value } = ATTACKS['lists without repeats, in lists without repeats'] ?? assert.fail();
   const check = compileCheck(schema);

@@ -10,8 +10,8 @@ export interface Effort {
 /** Half a second at most: for the processes that run a method's own code. */
 export const FULL_EFFORT: Effort = { stepsMax: 20_000_000, addedBytesMax: 4 * 1024 * 1024 };
 
-/** Within one turn of a service's event loop, about 15 ms and half as much again to say what is wrong. */
-export const TURN_EFFORT: Effort = { stepsMax: 500_000, addedBytesMax: 256 * 1024 };
+/** Within one turn of a service's event loop, about 10 ms and half as much again to say what is wrong. */
+export const TURN_EFFORT: Effort = { stepsMax: 300_000, addedBytesMax: 256 * 1024 };
 
 /** A check ended before it was done. */
 export class EffortExhausted extends Error {

@@ -26,6 +26,8 @@ const FINDINGS_MAX = 20;
 const NAME_CHARACTERS_MAX = 100;
 
 const CHOICE_CHARACTERS_MAX = 200;
+/** Twenty choices fit; names and formats of a raw schema may be as long as its source. */
+const MESSAGE_CHARACTERS_MAX = 4_500;
 
 interface Found extends ValueFinding {
   /** The kinds that were wanted, where nothing but the kind was wrong. */
@@ -52,7 +54,7 @@ export class FindingSink {
     if (this.full) return;
     const path = pointer(at);
     if ('types' in rule) this.#put({ path, code: 'type', message: typeMessage(rule.types), types: rule.types });
-    else this.#put({ path, code: rule.code, message: messageOf(rule, at), types: 0 });
+    else this.#put({ path, code: rule.code, message: cut(messageOf(rule, at), MESSAGE_CHARACTERS_MAX), types: 0 });
   }
 
   /** What the branches of a union at `at` found. */
@@ -126,10 +128,10 @@ function pointer(at: Path): string {
 }
 
 function listed(values: readonly JsonValue[]): string {
-  const shown = values.slice(0, 20).map((value) => cut(JSON.stringify(value)));
+  const shown = values.slice(0, 20).map((value) => cut(JSON.stringify(value), CHOICE_CHARACTERS_MAX));
   return `${shown.join(', ')}${values.length > 20 ? ', …' : ''}`;
 }
 
-function cut(text: string): string {
-  return text.length > CHOICE_CHARACTERS_MAX ? `${text.slice(0, CHOICE_CHARACTERS_MAX)}…` : text;
+function cut(text: string, charactersMax: number): string {
+  return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
 }

@@ -65,7 +65,7 @@ export class AnswerRuns {
     const check =
       !quick.ok && quick.reason === 'too_costly'
         ? await this.options.values.check({
-            ...{ orgId, schema: form.schema, value: answer, bytes: answerJson.length },
+            ...{ orgId, schema: form.schema, valueJson: answerJson },
             addedBytesMax: ANSWER_BYTES_MAX,
           })
         : quick;
