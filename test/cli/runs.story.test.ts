@@ -178,8 +178,14 @@ test('the record of a local run goes to the server, and only of a saved version'
   const run = await json<RunBody>('run', 'local.method', '--upload');
   const { items } = await json<{ items: RunBody[] }>('runs', 'list', '--kind', 'local');
   assert.equal(items.find(({ run_id: id }) => id === run.run_id)?.status, 'succeeded');
-  const shown = await json<{ inspection: { actions: object[] } }>('runs', 'show', run.run_id);
+  const shown = await json<{ version_id: string; inspection: { version_id: string; actions: object[] } }>(
+    'runs',
+    'show',
+    run.run_id,
+  );
   assert.equal(shown.inspection.actions.length, 1);
+  assert.match(shown.version_id, /^ver_/);
+  assert.equal(shown.inspection.version_id, shown.version_id);
   await desk.folder.write('changed.method', held.source);
   const refused = await methods('run', 'changed.method', '--upload');
   assert.deepEqual([refused.code, refused.stdout], [1, '']);

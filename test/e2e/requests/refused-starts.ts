@@ -221,9 +221,10 @@ export function refusedStarts(stack: () => Stack): void {
     {
       name: 'a webhook URL of 2049 characters',
       fields: { webhook_url: `https://example.com/${'x'.repeat(2029)}` },
-      status: 422,
-      error: 'invalid_webhook_url',
-      message: 'A webhook URL has at most 2048 characters.',
+      status: 400,
+      error: 'invalid_request',
+      message: '"webhook_url" has at most 2048 characters.',
+      details: ['/webhook_url webhook_url_length'],
     },
     {
       name: 'an unknown method',

@@ -12,6 +12,14 @@ const Role = Type.Unsafe<string>({
   description: 'viewer reads; member saves, publishes, runs, answers and cancels; admin has keys, settings, members.',
 });
 
+export const KeysQuery = Type.Object(
+  {
+    ...PageFields,
+    limit: Type.Optional(Type.Integer({ ...PageFields.limit, description: 'Default: all, at most 1,000.' })),
+  },
+  Closed,
+);
+
 export const KeyParams = Type.Object({ id: Type.String({ description: 'A key id, key_…' }) });
 export const MemberParams = Type.Object({ id: Type.String({ description: 'A user id, usr_…' }) });
 

@@ -90,6 +90,22 @@ test('a key whose reply was lost is asked for again', async () => {
   assert.equal(body.items.find((key: { name: string }) => key.name === 'Lost')?.id, id);
 });
 
+test('keys come in pages', async () => {
+  for (const name of ['First', 'Second']) {
+    const auth_sha256 = createServiceKey().authSha256.toString('hex');
+    assert.equal((await admin('POST', '/api/keys', { name, auth_sha256 })).status, 201);
+  }
+  const names = (items: { name: string }[]) => items.map(({ name }) => name);
+  const all = (await admin('GET', '/api/keys')).body;
+  const first = (await admin('GET', '/api/keys?limit=1')).body;
+  assert.deepEqual(names(first.items), ['Second']);
+  const rest = (await admin('GET', `/api/keys?limit=200&cursor=${first.next_cursor}`)).body;
+  assert.deepEqual([...names(first.items), ...names(rest.items)], names(all.items));
+  assert.equal(rest.next_cursor, null);
+  assertRefused(await admin('GET', '/api/keys?limit=0'), 400, 'invalid_request', 'limit');
+  assertRefused(await admin('GET', '/api/keys?cursor=nonsense'), 400, 'invalid_request', 'cursor');
+});
+
 test('keys are the business of admins of their own organization', async () => {
   const { id } = await newKey();
   const hash = createServiceKey().authSha256.toString('hex');

@@ -11,9 +11,10 @@ import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { partyView, timeView } from '../../views/party-view.ts';
 import { pageOf } from '../methods/method-schemas.ts';
 import { refuseFields } from '../no-fields.ts';
+import { pageRequest, readLimit } from '../page-query.ts';
 import { NoQuery, replies } from '../runs/run-schemas.ts';
 import { type AccountRouteParts, described } from './account-parts.ts';
-import { CreatedKey, CreateKeyBody, Key, KeyParams, NewWebhookSecret, OneKey } from './account-schemas.ts';
+import { CreatedKey, CreateKeyBody, Key, KeyParams, KeysQuery, NewWebhookSecret, OneKey } from './account-schemas.ts';
 
 export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteParts): void {
   const typed = scope.withTypeProvider<TypeBoxTypeProvider>();
@@ -39,14 +40,15 @@ export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteP
 
   const list = {
     ...described('listKeys', 'List service keys, newest first'),
-    description: 'All of them on one page, revoked ones too.',
-    querystring: NoQuery,
+    description: 'Those that live first, then revoked ones. Without a limit all are on one page, up to 1,000.',
+    querystring: KeysQuery,
     response: replies({ 200: pageOf(Key) }),
   };
-  typed.get('/api/keys', { schema: list, config }, async (request, reply) => {
-    const { keys } = await methods.listServiceKeys({ orgId: callerOf(request).orgId });
+  typed.get('/api/keys', { schema: list, config, preValidation: readLimit }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const { keys, nextCursor } = await methods.listServiceKeys({ orgId, ...pageRequest(request.query) });
     reply.header('content-type', JSON_TYPE);
-    return JSON.stringify({ items: keys.map(keyView), next_cursor: null });
+    return JSON.stringify({ items: keys.map(keyView), next_cursor: nextCursor || null });
   });
 
   const revoke = {

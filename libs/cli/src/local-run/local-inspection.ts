@@ -5,13 +5,14 @@ import type { WalkedRun } from './local-walk.ts';
 
 export const LOCAL_WORKER = { id: 'local', version: '0.1.0', platform: `${process.platform}-${process.arch}` };
 
-export function localInspection(run: WalkedRun, lockSha256: string | null): JsonObject {
+/** `versionId`: that of the server where the file is a version saved there, else the file's own. */
+export function localInspection(run: WalkedRun, versionId: string, lockSha256: string | null): JsonObject {
   const { record } = run;
   const question = run.status === 'waiting' ? run.question : null;
   const askedAtMs = question === null ? 0 : Date.parse(question.asked_at);
   return inspectionOf({
     runId: record.run_id,
-    versionId: record.version_id,
+    versionId,
     sha256: record.sha256,
     lockSha256,
     status: record.status,

@@ -45,7 +45,8 @@ export async function goOn(
     const steps = new StepView(output);
     const { lockSha256 } = prepared;
     const upload = target === null ? null : uploadOf(run, target, (line) => steps.remark(line));
-    const view = upload === null ? steps : uploadingView(steps, upload, uploadedRun(run, lockSha256));
+    const versionId = target?.versionId ?? run.record.version_id;
+    const view = upload === null ? steps : uploadingView(steps, upload, uploadedRun(run, versionId, lockSha256));
     const executor = startExecutorParts(join(cwd, '.methods', 'work'), config);
     try {
       const answer = (question: LocalQuestion) => answerHere(question, answers, context);
@@ -54,7 +55,7 @@ export async function goOn(
         secrets: config.variables,
       });
       view.rest();
-      const inspection = localInspection(rest, lockSha256);
+      const inspection = localInspection(rest, versionId, lockSha256);
       // Interrupted, the process has not the time; the next attempt sends all of it.
       if (rest.status !== 'interrupted') await upload?.finish(inspection);
       return showRest(rest, run, inspection, context);
@@ -81,9 +82,9 @@ function uploadOf(run: OpenRun, target: UploadTarget, say: (line: string) => voi
   return new RunUpload({ ...target, runId: run.record.run_id, dir: run.dir, attempt: attemptOf(run), say });
 }
 
-function uploadedRun(run: OpenRun, lockSha256: string | null): UploadedRun {
+function uploadedRun(run: OpenRun, versionId: string, lockSha256: string | null): UploadedRun {
   const { records } = new RunHistory(run.events);
-  return { record: run.record, attempt: attemptOf(run), lockSha256, records };
+  return { record: run.record, versionId, attempt: attemptOf(run), lockSha256, records };
 }
 
 function showRest(rest: WalkedRun, run: OpenRun, inspection: JsonObject, { output, cwd }: CommandContext): ExitCode {

@@ -10,6 +10,8 @@ import type { RunUpload } from './run-upload.ts';
 
 export interface UploadedRun {
   readonly record: LocalRunRecord;
+  /** Of the server. */
+  readonly versionId: string;
   readonly attempt: number;
   readonly lockSha256: string | null;
   /** Of earlier attempts. */
@@ -44,12 +46,12 @@ export function uploadingView(view: WalkView, upload: RunUpload, run: UploadedRu
 }
 
 function runningInspection(
-  { record, attempt, lockSha256 }: UploadedRun,
+  { record, versionId, attempt, lockSha256 }: UploadedRun,
   records: readonly StepEnd[],
   open: ReadonlyMap<string, { readonly kind: StepKind; readonly startedAtMs: number }>,
 ): JsonObject {
   return inspectionOf({
-    ...{ runId: record.run_id, versionId: record.version_id, sha256: record.sha256, lockSha256, attempt },
+    ...{ runId: record.run_id, versionId, sha256: record.sha256, lockSha256, attempt },
     status: 'running',
     startedAtMs: Date.parse(record.started_at),
     endedAtMs: null,

@@ -141,6 +141,15 @@ describe('service keys', () => {
       keys.map(({ name }) => name),
       ['c', 'a', 'b'],
     );
+    const first = await client.listServiceKeys({ orgId, limit: 2 });
+    const second = await client.listServiceKeys({ orgId, limit: 2, cursor: first.nextCursor });
+    deepEqual(
+      [first, second].map((page) => page.keys.map(({ name }) => name)),
+      [['c', 'a'], ['b']],
+    );
+    equal(second.nextCursor, '');
+    await rejects(client.listServiceKeys({ orgId, limit: 201 }), { code: 'invalid_request' });
+    await rejects(client.listServiceKeys({ orgId, cursor: 'x' }), { code: 'invalid_request' });
   });
 
   test('an organization holds 500 live keys; revoking one makes room', async () => {

@@ -10,11 +10,16 @@ import type {
 import { inject, injectable } from 'tsyringe';
 import { RegistryChanges } from '../bus/registry-changes.ts';
 import { WebhookSecrets } from '../key/webhook-secrets.ts';
+import { pageRequest } from '../page/page.ts';
 import { type KeyAct, KeyStore } from '../store/key-store.ts';
+import { isKeyPlace } from '../store/postgres-key-store.ts';
 import { boundedText } from '../text/bounded-text.ts';
 import { serviceKeyMessage } from './registry-message.ts';
 import { doerOf } from './request-doer.ts';
 import { digestOf, keyIdOf, orgIdOf } from './request-ids.ts';
+
+/** Without a limit; an organization has at most 500 that live. */
+const LISTED_KEYS_MAX = 1_000;
 
 @injectable()
 export class ServiceKeys {
@@ -41,8 +46,10 @@ export class ServiceKeys {
   }
 
   async list(request: ListServiceKeysRequest) {
-    const keys = await this.keys.list(orgIdOf(request.orgId));
-    return { keys: keys.map(serviceKeyMessage) };
+    const page = pageRequest(request, isKeyPlace);
+    const limit = request.limit === 0 ? LISTED_KEYS_MAX : page.limit;
+    const { items, nextCursor } = await this.keys.list(orgIdOf(request.orgId), { ...page, limit });
+    return { keys: items.map(serviceKeyMessage), nextCursor };
   }
 
   /** Emitted at a repeat too: the first message may have been lost. */

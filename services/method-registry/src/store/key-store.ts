@@ -2,6 +2,7 @@
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { KeyUse, ServiceKey } from '../key/service-key.ts';
+import type { Page, PageRequest } from '../page/page.ts';
 
 export interface NewServiceKey {
   readonly orgId: string;
@@ -32,8 +33,8 @@ export interface KeyStore {
    * invalid_request at 500 live keys.
    */
   create(key: NewServiceKey): Promise<MadeServiceKey>;
-  /** Live keys first, newest first, at most 1,000. */
-  list(orgId: string): Promise<ServiceKey[]>;
+  /** Live keys first, newest first. */
+  list(orgId: string, page: PageRequest): Promise<Page<ServiceKey>>;
   /** A second time it changes nothing. @throws ServiceError not_found. */
   revoke(act: KeyAct): Promise<{ readonly key: ServiceKey; readonly authSha256: Buffer }>;
   /** The live key of a digest, in whichever organization; null when unknown or revoked. */

@@ -1,14 +1,15 @@
 // Service keys in registry.service_keys. What people do with a key and its audit line are one statement.
+import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import { auditRow } from '../audit/audit-row.ts';
 import type { KeyUse, ServiceKey } from '../key/service-key.ts';
+import { type Page, type PageRequest, pageOf } from '../page/page.ts';
 import { type KeyRow, keyColumns, toServiceKey } from './key-rows.ts';
 import type { KeyAct, KeyStore, MadeServiceKey, NewServiceKey } from './key-store.ts';
 import { Database, query, Reader } from './query.ts';
 
 const LIVE_KEYS_MAX = 500;
-const LISTED_KEYS_MAX = 1_000;
 
 @injectable()
 export class PostgresKeyStore implements KeyStore {
@@ -69,18 +70,20 @@ export class PostgresKeyStore implements KeyStore {
     return { key: toServiceKey(row), sealedWebhookSecret: row.sealed_webhook_secret, created: false };
   }
 
-  async list(orgId: string): Promise<ServiceKey[]> {
+  async list(orgId: string, { below, limit }: PageRequest): Promise<Page<ServiceKey>> {
+    const [live, keyId = ''] = below?.split('.') ?? [];
     const rows = await query(
       this.reader.read(
         orgId,
         (sql) => sql<KeyRow[]>`
           select ${keyColumns(sql)} from registry.service_keys k
           where k.org_id = ${orgId}
-          order by k.revoked_at is null desc, k.created_at desc, k.key_id desc
-          limit ${LISTED_KEYS_MAX}`,
+            ${below === null ? sql`` : sql`and (k.revoked_at is null, k.key_id) < (${live === 'live'}, ${keyId})`}
+          order by k.revoked_at is null desc, k.key_id desc
+          limit ${limit + 1}`,
       ),
     );
-    return rows.map(toServiceKey);
+    return pageOf(rows.map(toServiceKey), limit, keyPlace);
   }
 
   async revoke({ orgId, keyId, doer }: KeyAct): Promise<{ key: ServiceKey; authSha256: Buffer }> {
@@ -177,4 +180,14 @@ export class PostgresKeyStore implements KeyStore {
 
 function noSuchKey(): ServiceError {
   return new ServiceError('not_found', 'There is no such service key.');
+}
+
+/** Where a key stands in the list, as a cursor tells it. */
+function keyPlace({ keyId, revokedAt }: ServiceKey): string {
+  return `${revokedAt === null ? 'live' : 'revoked'}.${keyId}`;
+}
+
+export function isKeyPlace(place: string): boolean {
+  const [state = '', keyId = '', ...more] = place.split('.');
+  return (state === 'live' || state === 'revoked') && isId('key', keyId) && more.length === 0;
 }
