@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { testPostgres } from '@methods/test/harness/postgres';
+import { until } from '@methods/test/harness/until';
 import { MigrationError, migrate } from './migrate.ts';
 import { OrganizationReader } from './organization-reader.ts';
 import { openPool, type Sql } from './pool.ts';
@@ -96,6 +97,54 @@ describe('migrate', () => {
       reader.read('a', (inner) => inner`select * from shop.things`),
       (error) => sqlState(error) === '42501',
     );
+  });
+
+  describe('in steps', () => {
+    const VALID = "select indisvalid as valid from pg_index where indexrelid = 'shop.things_by_id'::regclass";
+    const makeIndex = `-- In steps.
+-- A reason; and another one.
+drop index concurrently if exists shop.things_by_id;
+create unique index concurrently things_by_id
+  on shop.things (id);
+`;
+
+    test('makes an index while rows are written, once for replicas that start together', async () => {
+      write('0007.do.index.sql', makeIndex);
+      write('0008.do.after.sql', 'create table shop.after_index (id int);');
+      const writer = openPool({ url, applicationName: 'writer', max: 2, statementTimeoutMs: 5_000 });
+      const applied: Promise<string[]>[] = [];
+      await writer.begin(async (transaction) => {
+        await transaction`insert into shop.things values (1)`;
+        for (let n = 0; n < 3; n++) applied.push(migrate(url, { schema: 'shop', folder }));
+        await until('the index waits for this transaction', async () => {
+          const rows = await sql`select from pg_stat_activity
+            where query like '%create unique index%' and wait_event_type = 'Lock' and datname = current_database()`;
+          return rows.length > 0;
+        });
+        // Behind an index made in a transaction this would wait for its end.
+        await writer`insert into shop.things values (2)`;
+        await transaction`select 1`;
+      });
+      assert.deepEqual((await Promise.all(applied)).flat(), ['0007.index', '0008.after']);
+      assert.deepEqual([...(await sql.unsafe(VALID))], [{ valid: true }]);
+      await writer.end({ timeout: 1 });
+    });
+
+    test('goes on where a process died in the middle, and leaves no half index', async () => {
+      write('0009.do.other-index.sql', makeIndex.replace('(id)', '((id % 2))'));
+      await sql`insert into shop.things values (3)`;
+      // Two odd numbers: the index fails halfway and stays, invalid.
+      await assert.rejects(migrate(url, { schema: 'shop', folder }), MigrationError);
+      assert.deepEqual([...(await sql.unsafe(VALID))], [{ valid: false }]);
+      assert.deepEqual(
+        [...(await sql`select max(version)::int as version from shop.schema_version`)],
+        [{ version: 8 }],
+      );
+      await sql`delete from shop.things where id = 3`;
+      assert.deepEqual(await migrate(url, { schema: 'shop', folder }), ['0009.other-index']);
+      assert.deepEqual([...(await sql.unsafe(VALID))], [{ valid: true }]);
+      assert.deepEqual(await migrate(url, { schema: 'shop', folder }), []);
+    });
   });
 
   test('refuses a file that was changed after it was applied', async () => {

@@ -1,10 +1,9 @@
-// Brings one service's schema to the newest version, safely with several replicas starting at once.
+// Brings one service's schema to the newest version, safely with several replicas starting at once, and in parts where
+// a table may be large: what is in one transaction locks all it touches until the end.
 import { createHash } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import Postgrator from 'postgrator';
-import { wallOffOrganizations } from './organization-wall.ts';
-import { openPool } from './pool.ts';
-import { ensureReaderRole, readerRole } from './reader-role.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { applyFiles } from './migration-files.ts';
+import { openPool, type Sql } from './pool.ts';
 import { safeDbError } from './safe-db-error.ts';
 
 export interface MigrateOptions {
@@ -19,46 +18,56 @@ export class MigrationError extends Error {
 }
 
 const SCHEMA = /^[a-z][a-z0-9_]{0,40}$/;
-/** For other replicas that migrate now. */
+/** For other replicas that migrate now, and for the locks of statements. */
 const LOCK_WAIT_MS = 300_000;
+const LOCK_AGAIN_MS = 200;
 
 /**
  * Names of the files applied now, none when up to date. Tables of rows that belong to organizations are walled off
- * without a file's doing. All of it is one transaction: a process that dies in the middle leaves the schema as it was
- * (so no `create index concurrently`). Throws MigrationError, without statements.
+ * without a file's doing. Files up to the next one that runs in steps are one transaction: a process that dies in the
+ * middle leaves the schema as it was before them. Throws MigrationError, without statements.
  */
 export async function migrate(url: string, options: MigrateOptions): Promise<string[]> {
-  const { schema } = options;
+  const { schema, folder } = options;
   if (!SCHEMA.test(schema)) throw new TypeError('not a schema name');
-  const sql = openPool({
-    url,
-    applicationName: `migrate ${schema}`,
-    max: 1,
-    statementTimeoutMs: 0,
-    lockTimeoutMs: LOCK_WAIT_MS,
-    settings: { idle_in_transaction_session_timeout: '60s' },
-  });
-  try {
-    return await sql.begin(async (transaction) => {
-      await transaction`select pg_advisory_xact_lock(${lockKey(schema)})`;
-      await ensureReaderRole(transaction, readerRole(schema));
-      const execute = async (statements: string) => ({ rows: [...(await transaction.unsafe(statements).simple())] });
-      const postgrator = new Postgrator({
-        driver: 'pg',
-        schemaTable: `${schema}.schema_version`,
-        migrationPattern: `${fileURLToPath(options.folder).replace(/\/$/, '')}/*.sql`,
-        validateChecksums: true,
-        execQuery: execute,
-        execSqlScript: async (statements: string) => void (await execute(statements)),
-      });
-      const applied = await postgrator.migrate();
-      await wallOffOrganizations(transaction, schema);
-      return applied.map((migration) => `${String(migration.version).padStart(4, '0')}.${migration.name}`);
+  const open = (settings: Readonly<Record<string, string>>) =>
+    openPool({
+      url,
+      applicationName: `migrate ${schema}`,
+      max: 1,
+      statementTimeoutMs: 0,
+      lockTimeoutMs: LOCK_WAIT_MS,
+      settings,
     });
+  const sql = open({ idle_in_transaction_session_timeout: '60s' });
+  // Holds the lock while the files run on the other one: some of them run outside of any transaction.
+  const holder = open({ idle_in_transaction_session_timeout: '0' });
+  try {
+    return await alone(holder, schema, () => applyFiles(sql, schema, folder));
   } catch (error) {
     throw new MigrationError(`Schema ${schema} could not be migrated: ${reason(error)}`);
   } finally {
-    await sql.end({ timeout: 5 });
+    await Promise.all([sql.end({ timeout: 5 }), holder.end({ timeout: 5 })]);
+  }
+}
+
+/**
+ * Never waits inside of a statement: `create index concurrently` waits for every statement that began before it, also
+ * for one that waits for this lock.
+ */
+async function alone<Result>(holder: Sql, schema: string, work: () => Promise<Result>): Promise<Result> {
+  const key = createHash('sha256').update(`migrate ${schema}`).digest().readBigInt64BE().toString();
+  for (const untilMs = performance.now() + LOCK_WAIT_MS; ; ) {
+    const outcome = await holder.begin(async (transaction) => {
+      // As a simple query: what the extended protocol leaves open keeps its snapshot, which an index would wait for too.
+      const [row] = await transaction
+        .unsafe<{ mine: boolean }[]>(`select pg_try_advisory_xact_lock(${key}) as mine`)
+        .simple();
+      return row?.mine ? { result: await work() } : null;
+    });
+    if (outcome !== null) return outcome.result;
+    if (performance.now() > untilMs) throw new Error('another process has been at it for too long');
+    await wait(LOCK_AGAIN_MS * (0.5 + Math.random()));
   }
 }
 
@@ -67,8 +76,4 @@ function reason(error: unknown): string {
   const { code } = safeDbError(error);
   const text = error instanceof Error ? error.message : 'unknown';
   return code === 'unknown' ? text : `${text} (${code})`;
-}
-
-function lockKey(schema: string): string {
-  return createHash('sha256').update(`migrate ${schema}`).digest().readBigInt64BE().toString();
 }
