@@ -8,11 +8,6 @@ update notifier.deliveries set host = '' where length(host) > 253;
 -- clears it.
 alter table notifier.deliveries add column waits boolean not null default false;
 
-create index deliveries_of_host on notifier.deliveries (org_id, host, due_at) where status = 'pending' and not waits;
-create index deliveries_untried on notifier.deliveries (org_id, run_id, seq) where status = 'pending' and tries = 0;
--- A claim of the release before reads deliveries_of_host whole instead: slower, for as long as the two run side by side.
-drop index notifier.deliveries_due;
-
 -- When it is an organization's turn, and a host's within it: never later than the first of its deliveries is due, or now
 -- when that has passed. Being early costs a look; being late would leave a delivery unsent.
 create table notifier.due_organizations (
