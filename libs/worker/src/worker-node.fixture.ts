@@ -45,6 +45,8 @@ export class WorkerNode {
   acknowledges = true;
   /** The refusal a report gets; null: the usual rules. */
   refusal: (report: Report) => string | null = () => null;
+  /** What such a refusal says. */
+  refusalMessage = '';
   /** Asked before each call that is no stream; throws what the call shall fail with. */
   beforeCall: (name: 'getVersion' | 'putLock' | 'putRunFolder' | 'getRunFolder') => Promise<void> | void = () => {};
   /** By version; write-once for workers. */
@@ -216,7 +218,9 @@ export class WorkerNode {
   private report(stream: NodeStream, report: Report): void {
     this.reports.push(report);
     const { runId, token, seq } = report.value;
-    const refuse = (code: string) => stream.send({ item: { case: 'refused', value: { runId, token, seq, code } } });
+    const { refusalMessage: message } = this;
+    const refuse = (code: string) =>
+      stream.send({ item: { case: 'refused', value: { runId, token, seq, code, message } } });
     const acknowledge = () => void stream.send({ item: { case: 'ack', value: { runId, seq, token } } });
     const run = this.runs.get(runId);
     if (run?.token !== token) return void refuse('stale_attempt');

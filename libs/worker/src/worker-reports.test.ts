@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { canonicalDigest } from '@methods/base/canonical';
 import { StepStatus } from '@methods/proto/run/v1/run_pb';
 import { until } from '@methods/test/harness/until';
 import { largeQuestion, requestSteps } from './test-methods.fixture.ts';
@@ -148,6 +149,21 @@ steps:
     assert.deepEqual(failure(run), ['step_failed', 'internal', 'A report of the run could not be stored']);
     assert.equal(run.recorded[0]?.value.seq, 1);
     assert.deepEqual(node.story, ['step first begins', 'finish']);
+  });
+
+  it('end with the reason when a question is refused, and carry the hash of its form', async () => {
+    await using _started = await TestWorker.start(node);
+    node.refusal = (report) => (report.case === 'ask' ? 'invalid_request' : null);
+    node.refusalMessage = 'The form is another one.';
+    const source = 'format: method/2\nname: asks\nsteps:\n  - name: ok\n    ask: Sure?\n    out: { ok: boolean }\n';
+    const run = node.grant({ versionId: node.publish(source) });
+    await until('the run has ended', () => run.ended);
+    assert.deepEqual(failure(run), ['step_failed', 'internal', 'The form is another one.']);
+    const asked = node.reports.find((report) => report.case === 'ask');
+    assert.ok(asked?.case === 'ask');
+    const form = JSON.parse(asked.value.question?.formJson ?? '');
+    assert.deepEqual(Object.keys(form.properties), ['ok']);
+    assert.equal(asked.value.formSha256, canonicalDigest(form).toString('hex'));
   });
 
   it('end with a failure when one of them is larger than a message, and leave other runs alone', async () => {
