@@ -183,6 +183,42 @@ test('a waiting run shows its question, and the open wait is counted in the run 
   });
 });
 
+test('the step where a running run stands has a start and the time since then', () => {
+  const timings = (changes: Partial<RunView>) => view({ status: RunStatus.RUNNING, attempts: 1, ...changes }).steps;
+  const [first] = timings({});
+  assert.deepEqual(first.timing, {
+    started_at: '2026-01-02T03:04:04.678Z',
+    finished_at: null,
+    running_ms: 1_000,
+    waiting_ms: 0,
+  });
+  const [, second, third] = timings({ steps: [step({})] });
+  assert.deepEqual([second.timing.running_ms, second.attempt, third.timing.started_at], [400, 1, null]);
+  const begun = step({
+    path: 'check',
+    status: StepStatus.RUNNING,
+    startedAtMs: NOW - 300,
+    finishedAtMs: 0,
+    runningMs: 0,
+  });
+  assert.equal(timings({ steps: [step({}), begun] })[1].timing.running_ms, 300);
+  const before = { ...begun, startedAtMs: NOW - 60_000, waitingMs: 50_000 };
+  const [, answered] = timings({ steps: [step({}), before] });
+  assert.deepEqual([answered.timing.running_ms, answered.timing.waiting_ms], [1_000, 50_000]);
+});
+
+test('a run that failed inside a step failed in that step', () => {
+  const error = {
+    $typeName: 'methods.run.v1.RunError' as const,
+    code: 'step_failed',
+    kind: '',
+    message: 'm',
+    step: 'check/b',
+  };
+  const shown = ['fetch succeeded', 'check failed', 'approve skipped'];
+  assert.deepEqual(statuses({ status: RunStatus.FAILED, steps: [step({})], error }), shown);
+});
+
 test('a step recorded as begun goes the way of its run', () => {
   const begun = step({ path: 'check', kind: 'node', status: StepStatus.RUNNING, finishedAtMs: 0, runningMs: 0 });
   const shown = (changes: Partial<RunView>) => view({ steps: [begun], ...changes }).steps[1].status;

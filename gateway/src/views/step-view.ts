@@ -75,17 +75,21 @@ function isBelow(path: string, name: string): boolean {
   return (next === '/' || next === '[') && path.startsWith(name);
 }
 
+function isIn(path: string, name: string): boolean {
+  return path === name || isBelow(path, name);
+}
+
 /** `reached`: every step before this one has ended, so this is where the run stands. */
 function unrecordedStatus(run: RunView, name: string, reached: boolean): string {
   switch (run.status) {
     case RunStatus.WAITING:
-      return run.question?.step === name ? 'waiting' : 'pending';
+      return isIn(run.question?.step ?? '', name) ? 'waiting' : 'pending';
     case RunStatus.RUNNING:
       return reached ? 'running' : 'pending';
     case RunStatus.CANCELLED:
       return 'cancelled';
     case RunStatus.FAILED:
-      return run.error?.step === name ? 'failed' : 'skipped';
+      return run.error !== undefined && isIn(run.error.step, name) ? 'failed' : 'skipped';
     case RunStatus.SUCCEEDED:
       return 'skipped';
     default:
@@ -94,19 +98,25 @@ function unrecordedStatus(run: RunView, name: string, reached: boolean): string 
 }
 
 function unrecordedJson(name: string, kind: string, status: string, run: RunView, nowMs: number): string {
-  const askedAtMs = status === 'waiting' ? (run.question?.askedAtMs ?? 0) : 0;
-  const waitingMs = askedAtMs > 0 ? nowMs - askedAtMs : 0;
+  const startedAtMs =
+    status === 'waiting' ? (run.question?.askedAtMs ?? 0) : status === 'running' ? presentSinceMs(run) : 0;
+  const openMs = startedAtMs > 0 ? Math.max(0, nowMs - startedAtMs) : 0;
+  const [runningMs, waitingMs] = status === 'waiting' ? [0, openMs] : [openMs, 0];
   const attempt = status === 'running' || status === 'waiting' || status === 'failed' ? run.attempts : 0;
   return (
     `{"name":${jsonString(name)},"kind":${jsonString(kind)},"status":"${status}","attempt":${attempt},` +
-    `"timing":{"started_at":${jsonTime(askedAtMs)},"finished_at":null,"running_ms":0,"waiting_ms":${jsonSpan(waitingMs)}},"checks":[]}`
+    `"timing":{"started_at":${jsonTime(startedAtMs)},"finished_at":null,"running_ms":${jsonSpan(runningMs)},"waiting_ms":${jsonSpan(waitingMs)}},"checks":[]}`
   );
+}
+
+/** A step that nothing is known of began when the one before it ended, or when the run was claimed. */
+function presentSinceMs({ timing, steps }: RunView): number {
+  return steps.reduce((sinceMs, { finishedAtMs }) => Math.max(sinceMs, finishedAtMs), timing?.stateSinceMs ?? 0);
 }
 
 function recordedJson(step: StepView, run: RunView, nowMs: number): string {
   const status = statusNow(step, run);
-  const openSinceMs = run.question?.step === step.path ? run.question.askedAtMs : step.startedAtMs;
-  const openMs = step.finishedAtMs === 0 && openSinceMs > 0 ? nowMs - openSinceMs : 0;
+  const openMs = step.finishedAtMs === 0 && step.startedAtMs > 0 ? Math.max(0, nowMs - openSinceMs(step, run)) : 0;
   const runningMs = step.runningMs + (status === 'running' ? openMs : 0);
   const waitingMs = step.waitingMs + (status === 'waiting' ? openMs : 0);
   return (
@@ -114,6 +124,12 @@ function recordedJson(step: StepView, run: RunView, nowMs: number): string {
     `"timing":{"started_at":${jsonTime(step.startedAtMs)},"finished_at":${jsonTime(step.finishedAtMs)},"running_ms":${jsonSpan(runningMs)},"waiting_ms":${jsonSpan(waitingMs)}},` +
     `"checks":[${step.checks.map(checkJson).join(',')}]${stepErrorJson(step)}}`
   );
+}
+
+/** What a step does now it does since then: not longer than its run is in its present state. */
+function openSinceMs(step: StepView, run: RunView): number {
+  if (run.question?.step === step.path) return run.question.askedAtMs;
+  return Math.max(step.startedAtMs, run.timing?.stateSinceMs ?? 0);
 }
 
 function isBegun({ status }: StepView): boolean {
@@ -127,7 +143,7 @@ function statusNow(step: StepView, run: RunView): string {
     return STATUS_NAMES[step.status] ?? 'pending';
   }
   if (run.status === RunStatus.QUEUED) return 'pending';
-  return run.status === RunStatus.FAILED && run.error?.step === step.path ? 'failed' : 'cancelled';
+  return run.status === RunStatus.FAILED && isIn(run.error?.step ?? '', step.path) ? 'failed' : 'cancelled';
 }
 
 function checkJson(check: StepCheck): string {

@@ -56,6 +56,8 @@ export interface RunOptions {
   readonly callee?: Callee;
   /** Running time of earlier attempts, for `run_timeout`; 0 unless given. */
   readonly ranMs?: number;
+  /** A step that takes longer is told to the journal while it runs; 50 unless given. */
+  readonly startsToldAfterMs?: number;
   readonly substitute?: Substitute;
   readonly observer?: RunObserver;
   /** 0 to 1, for the jitter of retries; `Math.random` unless given. */

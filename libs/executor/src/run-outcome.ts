@@ -113,4 +113,6 @@ export interface RunJournal {
    * that (`{ code, kind, message, step, name }`). Absent: nothing is kept, for runs that are never resumed.
    */
   stepStarted?(path: string, kind: StepKind | 'failure', checkpoint?: JsonObject): Promise<void>;
+  /** A step runs since `startedAtMs` and takes its time. For readers only; nothing waits for it. Absent: not told. */
+  stepRuns?(path: string, kind: StepKind, startedAtMs: number): void;
 }

@@ -39,6 +39,7 @@ export interface HeldRunParts {
   readonly baseDir: string;
   readonly clock: Clock;
   readonly draining: () => boolean;
+  readonly startsToldAfterMs?: number | undefined;
 }
 
 /** Why a run ends here before its walk does. */
@@ -140,6 +141,8 @@ export class HeldRun {
 
   private run(version: WorkerVersion, saved: SavedFolder): Promise<RunOutcome> {
     const { grant, parts } = this;
+    // Lost before: a step that ends its worker must be known by name.
+    const startsToldAfterMs = grant.attempt > 1 ? 0 : parts.startsToldAfterMs;
     return executeRun({
       runId: grant.runId,
       versionId: grant.versionId,
@@ -157,6 +160,7 @@ export class HeldRun {
       clock: parts.clock,
       environment: version.environment,
       ranMs: grant.runningMs,
+      ...(startsToldAfterMs !== undefined && { startsToldAfterMs }),
       callee: calleeOf(version, parts.versions, (fetch) => this.version(fetch)),
     });
   }
@@ -168,6 +172,10 @@ export class HeldRun {
         await saved.save();
         const begun = { path, kind, atMs: this.parts.clock.wallMs(), ...(checkpoint && { checkpoint }) };
         await this.report((seq) => stepStartedItem(this.grant, seq, begun));
+      },
+      stepRuns: (path, kind, atMs) => {
+        // Nobody waits for it: where it cannot be recorded, neither can what follows.
+        this.report((seq) => stepStartedItem(this.grant, seq, { path, kind, atMs })).catch(() => {});
       },
       stepEnded: async (record) => {
         await saved.save();

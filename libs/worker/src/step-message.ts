@@ -29,7 +29,7 @@ export function stepStartedItem(
     step: {
       path,
       kind,
-      status: kind === 'wait' ? StepStatus.WAITING : StepStatus.RUNNING,
+      status: kind === 'wait' || checkpoint?.delay_until ? StepStatus.WAITING : StepStatus.RUNNING,
       attempt: grant.attempt,
       startedAtMs: atMs,
     },

@@ -43,6 +43,8 @@ export interface WorkerOptions {
   readonly fetch: typeof fetch;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** A step that takes longer is told while it runs. */
+  readonly startsToldAfterMs?: number;
   /** How long steps may still run after a stop was asked for. */
   readonly drainMs?: number;
   readonly onConnected?: () => void;
@@ -249,6 +251,7 @@ export class Worker implements Stoppable {
       baseDir: this.workFolder.dir,
       clock,
       draining: () => this.draining,
+      startsToldAfterMs: this.options.startsToldAfterMs,
     });
     this.held.set(grant.runId, run);
     this.occupied++;

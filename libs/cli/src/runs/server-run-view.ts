@@ -87,7 +87,8 @@ export class ServerRunView {
   private stepLine(step: ServerStep, openMs: number): string {
     const [mark] = MARKS[step.status] ?? MARKS.pending;
     const sign = mark === '' ? spinner(performance.now()) : mark;
-    const ms = step.timing.running_ms + (step.status === 'running' ? openMs : 0);
+    const goesOn = step.status === 'running' || step.status === 'waiting';
+    const ms = spentMs(step) + (goesOn ? openMs : 0);
     const span = step.status === 'pending' || step.status === 'skipped' ? '' : ` ${timeSpan(ms)}`;
     const fault = step.error === undefined ? '' : `  ${faultWords(step)}`;
     return `${sign} ${nameOf(step)}${span}${fault}`;
@@ -104,7 +105,7 @@ export class ServerRunView {
       if (step.status === before) continue;
       this.told.set(step.name, step.status);
       const ended = !['running', 'waiting', 'pending'].includes(step.status);
-      const span = ended && step.status !== 'skipped' ? ` ${timeSpan(step.timing.running_ms)}` : '';
+      const span = ended && step.status !== 'skipped' ? ` ${timeSpan(spentMs(step))}` : '';
       this.output.line(`${step.status.padEnd(9)} ${nameOf(step)}${span}`);
       if (step.error !== undefined) this.output.line(`    ${faultWords(step)}`);
     }
@@ -113,6 +114,11 @@ export class ServerRunView {
     this.told.set('', state);
     if (!isFinished(run)) this.output.line(`${run.run_id} is ${state}`);
   }
+}
+
+/** Running and waiting: what a person sees of a question is mostly its waiting. */
+function spentMs({ timing }: ServerStep): number {
+  return timing.running_ms + timing.waiting_ms;
 }
 
 function nameOf({ name }: ServerStep): string {

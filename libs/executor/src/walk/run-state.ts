@@ -6,12 +6,14 @@ import type { FinishedStep, RunOptions } from '../run-options.ts';
 import type { StepEnd } from '../run-outcome.ts';
 import type { RunStop } from '../run-stop.ts';
 import { StepFailure } from '../step-failure.ts';
+import { StepStarts } from './step-starts.ts';
 
 /** All outs of a run together: they are held in memory here and kept by the server. */
 const OUT_BYTES_MAX = 16 * 1024 * 1024;
 
 export class RunState {
   readonly records: RecordKeeper;
+  readonly starts: StepStarts;
   private outBytes = 0;
 
   constructor(
@@ -19,6 +21,7 @@ export class RunState {
     readonly stop: RunStop,
   ) {
     this.records = new RecordKeeper(options.journal);
+    this.starts = new StepStarts(options);
   }
 
   kept(path: string): FinishedStep | undefined {
@@ -64,6 +67,7 @@ export class RunState {
   async started(path: string, kind: StepKind | 'failure', checkpoint?: JsonObject): Promise<boolean> {
     const { journal } = this.options;
     if (journal.stepStarted === undefined) return true;
+    this.starts.isRecorded(path);
     this.records.flush();
     try {
       await journal.stepStarted(path, kind, checkpoint);

@@ -39,7 +39,9 @@ export class Walker {
   /** With all its rounds. Its value is in the place's scope afterwards. */
   async step(step: CompiledStep, place: Place): Promise<Walked> {
     const turn: Turn = { place, path: place.prefix + step.name, round: null };
-    const end = await (step.loop === null ? this.once(step, turn) : this.loop(step, turn));
+    const end = await (step.loop === null
+      ? this.once(step, turn)
+      : this.run.starts.during(step, turn.path, () => this.loop(step, turn)));
     if (end.kind === 'done') place.outs[step.name] = end.value;
     return end;
   }
@@ -59,7 +61,7 @@ export class Walker {
     } catch (error) {
       return this.failed(step, turn, error);
     }
-    return this.perform(step, turn);
+    return this.run.starts.during(step, path, () => this.perform(step, turn));
   }
 
   skipped(step: CompiledStep, { place, path }: Turn): typeof SKIPPED {

@@ -226,7 +226,9 @@ function reply(replies: readonly Replies[], run: Run | null): void {
     if (decision.kind === 'refused' && decision.code === 'not_found') {
       envelope.reply({ kind: 'refused', code: 'not_found', run: null });
     } else if (decision.kind === 'refused') envelope.reply({ kind: 'refused', code: decision.code, run });
-    else if (run === null) envelope.reply({ kind: 'refused', code: 'not_found', run });
+    else if (decision.kind === 'changed' && decision.refusal !== undefined) {
+      envelope.reply({ kind: 'refused', code: decision.refusal, run });
+    } else if (run === null) envelope.reply({ kind: 'refused', code: 'not_found', run });
     else envelope.reply({ kind: 'accepted', run, changed: decision.kind === 'changed' });
   }
 }

@@ -2,6 +2,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Answerer, RunStatus, type RunViewSchema, StepStatus, type StepViewSchema } from '@methods/proto/run/v1/run_pb';
 import type { OpenQuestion, Run, StepSummary } from '../run/run.ts';
+import { stepsOf } from '../run/step-states.ts';
 
 export type RunViewMessage = MessageInitShape<typeof RunViewSchema>;
 
@@ -75,7 +76,7 @@ export function runView(run: Run): RunViewMessage {
       stateSinceMs: run.stateSinceMs,
     },
     cancelRequested: run.status === 'running' && run.cancelRequested,
-    steps: run.steps.map(stepView),
+    steps: stepsOf(run).map(stepView),
     ...(run.status === 'waiting' ? { question: questionMessage(run.question) } : {}),
     resultJson: run.status === 'succeeded' ? run.resultJson : '',
     ...(run.status === 'failed' ? { error: run.error } : {}),

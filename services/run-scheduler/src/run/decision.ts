@@ -8,6 +8,8 @@ export type Decision =
       readonly run: Run;
       readonly effects: readonly Effect[];
       readonly steps: readonly NewStep[];
+      /** What the one who said it hears, where the change is not what was asked for. */
+      readonly refusal?: RefusalCode;
     }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly code: RefusalCode };

@@ -1,7 +1,8 @@
 // The moves between states that several commands share: leaving a state books its span, entering one drops what
 // belonged to the other.
-import type { EarlierEvent, Effect, RunEventName } from './effect.ts';
-import type { CancelledRun, QueuedRun, Run, RunError, RunningRun, Spans } from './run.ts';
+import type { EarlierEvent, Effect, NewStep, RunEventName } from './effect.ts';
+import type { CancelledRun, QueuedRun, Run, RunError, RunningRun, Spans, StepSummary } from './run.ts';
+import { lostStep } from './step-states.ts';
 
 /** All fields every state has, with the span of the present state booked. */
 export function leave(run: Run, nowMs: number) {
@@ -47,9 +48,29 @@ export function toFailed(run: Run, error: RunError, nowMs: number): { run: Run; 
   };
 }
 
-/** Back to the queue; `attemptOpen` says whether the next claim goes on with this attempt or counts as a new one. */
-export function toQueued(run: RunningRun, nowMs: number, attemptOpen: boolean): QueuedRun {
-  return { ...leave(run, nowMs), status: 'queued', attemptOpen };
+/** The attempt was lost with its worker: another one follows, or the run has had all of them. */
+export function attemptLost(run: RunningRun | QueuedRun, nowMs: number): { run: Run; effects: Effect[] } {
+  if (run.attempts < run.facts.maxAttempts) {
+    return { run: { ...leave(run, nowMs), status: 'queued', attemptOpen: false }, effects: endLease(run) };
+  }
+  const message = `The worker was lost ${run.attempts} times.`;
+  return toFailed(run, { code: 'attempts_exhausted', kind: 'worker_lost', message, step: lostStep(run) }, nowMs);
+}
+
+/** Back to the queue; the next claim goes on with this attempt. */
+export function toQueued(run: RunningRun, nowMs: number): QueuedRun {
+  return { ...leave(run, nowMs), status: 'queued', attemptOpen: true };
+}
+
+/** The run with a step's record in place of an earlier one; null: as it is. */
+export function withStep<R extends Run>(run: R, step: StepSummary | null): R {
+  return step === null ? run : { ...run, steps: [...run.steps.filter(({ path }) => path !== step.path), step] };
+}
+
+/** The record as it is kept, behind those that the run's worker reported. */
+export function newSteps(run: Run, step: StepSummary | null): NewStep[] {
+  if (step === null) return [];
+  return [{ seq: run.lastSeq + 1, summary: step, outJson: null, outWithheld: false, logTail: null }];
 }
 
 export function endLease(run: Run): Effect[] {

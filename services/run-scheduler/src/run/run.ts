@@ -113,6 +113,8 @@ export interface AcceptedAnswer {
   readonly digest: string;
   /** The event that asked; absent in rows of releases that did not keep it. */
   readonly asked?: { readonly seq: number; readonly atMs: number };
+  /** Absent as `asked` may be. */
+  readonly answeredAtMs?: number;
 }
 
 export interface RunError {

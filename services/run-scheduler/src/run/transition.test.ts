@@ -170,6 +170,26 @@ test('every state takes every command as the ledger says', () => {
   assert.equal(`\n${[line('', Object.keys(columns)), ...lines].join('\n')}\n`, ledger);
 });
 
+test('the first report of a grant that was taken for undelivered is refused, and counts the attempt', () => {
+  const returned: Run = { ...runs.queued, lastSeq: 0 };
+  for (const build of [recordStep, ask, sleep, succeed, fail, giveBack]) {
+    for (const [attempts, status] of [
+      [1, 'queued'],
+      [3, 'failed'],
+    ] as const) {
+      const decision = transition({ ...returned, attempts }, build('t1', 1), T0 + 1);
+      assert.ok(decision.kind === 'changed');
+      assert.deepEqual([decision.refusal, decision.run.status], ['stale_attempt', status]);
+      if (decision.run.status !== 'queued') continue;
+      const again = transition(decision.run, claim('t2'), T0 + 2);
+      assert.ok(again.kind === 'changed');
+      assert.equal(again.run.attempts, attempts + 1);
+      assert.equal(transition(decision.run, build('t1', 2), T0 + 2).kind, 'refused');
+    }
+    assert.equal(transition(returned, build('other', 1), T0 + 1).kind, 'refused');
+  }
+});
+
 function effectName(effect: Effect): string {
   return effect.type === 'emit' ? `emit ${effect.event}` : effect.type;
 }

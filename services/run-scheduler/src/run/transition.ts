@@ -27,7 +27,7 @@ export function transition(run: Run | null, command: RunCommand, nowMs: number):
     case 'claim':
       return claimRun(run, command, nowMs);
     case 'record_step':
-      return recordStep(run, command);
+      return recordStep(run, command, nowMs);
     case 'ask':
       return askRun(run, command, nowMs);
     case 'sleep':

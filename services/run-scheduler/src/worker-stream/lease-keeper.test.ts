@@ -71,6 +71,16 @@ describe('leases and what becomes of their runs', () => {
     assert.deepEqual(told, ['return_grant', 'expire_lease']);
   });
 
+  test('a worker that took up a run and has let go of it when it comes back has lost it; one that never did has not', async () => {
+    keeper.workerSeen('here', { session: 'worker.2', held: [] });
+    await after(0);
+    assert.deepEqual(told, ['return_grant']);
+    keeper.leases.renew(RUN, TOKEN, 'here', 'worker.1');
+    keeper.workerSeen('here', { session: 'worker.2', held: [] });
+    await after(0);
+    assert.deepEqual(told, ['return_grant', 'expire_lease']);
+  });
+
   test('a sign of life from before the cancel tells the worker again, a later one ends the run', () => {
     keeper.leases.renew(RUN, TOKEN, 'here', null);
     const lease = keeper.leases.get(RUN, TOKEN);

@@ -76,8 +76,15 @@ export class LeaseKeeper {
     const held = new Set(seen.held.map((h) => h.token));
     for (const lease of this.leases.ofWorker(seen.session)) {
       if (held.has(lease.token) || streamNumberOf(lease.session) >= number) continue;
-      this.returnGrant(lease.runId, lease.token);
+      // It had the run and has let go of it: that is a lost worker, not a grant that never arrived.
+      if (lease.accepted && lease.nodeId !== null) this.lose(lease);
+      else this.returnGrant(lease.runId, lease.token);
     }
+  }
+
+  private lose(lease: Lease): void {
+    this.leases.ended(lease.runId, lease.token);
+    this.expire(lease);
   }
 
   /** The grant reached no worker: its lease is over, and the run is queued again. */

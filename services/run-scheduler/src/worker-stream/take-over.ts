@@ -136,6 +136,9 @@ export class TakeOver {
       if (held !== undefined) {
         this.options.keeper.restore(run, held.nodeId, held.grant.heartbeatAgeMs);
         leases.renew(run.runId, run.token, held.nodeId, held.grant.workerSession, held.grant.heartbeatAgeMs);
+        // Delivered is not taken up: only what its worker spoke of is lost with it.
+        const restored = leases.get(run.runId, run.token);
+        if (restored !== null) restored.accepted = held.grant.accepted;
         continue;
       }
       const number = streams.get(workerOf(run.workerSession));

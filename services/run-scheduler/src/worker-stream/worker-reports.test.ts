@@ -197,7 +197,7 @@ describe('what a worker reports', () => {
   for (const [what, item] of [
     ['a step without a name', () => stepRecord(1, '')],
     ['a step of no known status', () => stepRecord(1, 'first', { step: { path: 'first' } })],
-    ['a record beyond ten thousand', () => stepRecord(10_001)],
+    ['a report beyond thirty thousand', () => stepRecord(30_001)],
     ['a question of no step', () => ({ case: 'ask', value: of(1) }) as Init],
     ['an end that is none', () => ({ case: 'finish', value: { ...of(1), status: RunStatus.QUEUED } }) as Init],
     ['a failure without an error', () => ({ case: 'finish', value: { ...of(1), status: RunStatus.FAILED } }) as Init],

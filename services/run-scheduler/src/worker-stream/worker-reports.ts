@@ -39,7 +39,8 @@ export function isReport(item: WorkerItem['item']): item is ReportItem {
 }
 
 const NO_ANSWER = '{"not":{}}';
-const RUN_STEPS_MAX = 10_000;
+/** Steps and starts of those that take their time, of one attempt. */
+const REPORTS_MAX = 30_000;
 const SLEEP_MS_MAX = 366 * 86_400_000;
 
 export class WorkerReports {
@@ -112,7 +113,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
   switch (item.case) {
     case 'stepRecord': {
       const step = stepOf(item.value);
-      if (step === null || seq > RUN_STEPS_MAX) return null;
+      if (step === null || seq > REPORTS_MAX) return null;
       const { outJson, outWithheld, logTail, folderId } = item.value;
       return {
         type: 'record_step',

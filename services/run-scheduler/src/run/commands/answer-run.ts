@@ -23,6 +23,7 @@ export function answerRun(run: Run | null, command: AnswerRun, nowMs: number): D
       answerJson: command.answerJson,
       digest: command.digest,
       asked: { seq: run.revision, atMs: run.stateSinceMs },
+      answeredAtMs: nowMs,
     },
   });
 }

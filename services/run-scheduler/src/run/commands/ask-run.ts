@@ -7,7 +7,7 @@ import type { Run } from '../run.ts';
 import type { AskRun } from '../run-command.ts';
 
 export function askRun(run: Run | null, command: AskRun, nowMs: number): Decision {
-  const admitted = admitReport(run, command);
+  const admitted = admitReport(run, command, nowMs);
   if ('decision' in admitted) return admitted.decision;
   const running = admitted.run;
   if (running.cancelRequested) {

@@ -1,8 +1,9 @@
 // Queued, sleeping and waiting runs end at once. A running one is marked; the worker is told and ends it with its next
 // heartbeat, report, or the end of its lease. Finished runs refuse, cancelled ones agree again.
 import { changed, type Decision, refused, unchanged } from '../decision.ts';
-import { toCancelled } from '../moves.ts';
+import { newSteps, toCancelled, withStep } from '../moves.ts';
 import type { Run } from '../run.ts';
+import { endOfQuestion } from '../step-states.ts';
 
 export function cancelRun(run: Run | null, nowMs: number): Decision {
   if (run === null) return refused('not_found');
@@ -10,8 +11,9 @@ export function cancelRun(run: Run | null, nowMs: number): Decision {
     case 'queued':
     case 'sleeping':
     case 'waiting': {
-      const end = toCancelled(run, nowMs);
-      return changed(end.run, end.effects);
+      const asked = endOfQuestion(run, 'cancelled', nowMs, null);
+      const end = toCancelled(withStep(run, asked), nowMs);
+      return changed(end.run, end.effects, newSteps(run, asked));
     }
     case 'running':
       if (run.cancelRequested) return unchanged;

@@ -1,15 +1,17 @@
 // Precondition: waiting on this question, whose deadline has passed by the database's clock (the commit compares
 // it once more with that clock, so a node's own can never fire early).
 import { changed, type Decision, refused } from '../decision.ts';
-import { toFailed } from '../moves.ts';
+import { newSteps, toFailed, withStep } from '../moves.ts';
 import type { Run } from '../run.ts';
 import type { ExpireQuestion } from '../run-command.ts';
+import { endOfQuestion } from '../step-states.ts';
 
 export function expireQuestion(run: Run | null, command: ExpireQuestion, nowMs: number): Decision {
   if (run?.status !== 'waiting' || run.question.id !== command.questionId) return refused('not_due');
   const { deadlineAtMs, timeoutText, step } = run.question;
   if (deadlineAtMs === null || nowMs < deadlineAtMs) return refused('not_due');
   const message = `No answer within ${timeoutText}`;
-  const end = toFailed(run, { code: 'no_answer', kind: 'timeout', message, step }, nowMs);
-  return changed(end.run, end.effects);
+  const asked = endOfQuestion(run, 'failed', nowMs, { kind: 'timeout', message, status: 0, line: 0 });
+  const end = toFailed(withStep(run, asked), { code: 'no_answer', kind: 'timeout', message, step }, nowMs);
+  return changed(end.run, end.effects, newSteps(run, asked));
 }

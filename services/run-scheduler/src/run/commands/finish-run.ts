@@ -7,7 +7,7 @@ import type { Run } from '../run.ts';
 import type { FinishRun } from '../run-command.ts';
 
 export function finishRun(run: Run | null, command: FinishRun, nowMs: number): Decision {
-  const admitted = admitReport(run, command);
+  const admitted = admitReport(run, command, nowMs);
   if ('decision' in admitted) return admitted.decision;
   const running = { ...admitted.run, lastSeq: command.seq };
   if (running.cancelRequested) {

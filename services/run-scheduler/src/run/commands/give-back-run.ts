@@ -7,12 +7,12 @@ import type { Run } from '../run.ts';
 import type { GiveBackRun } from '../run-command.ts';
 
 export function giveBackRun(run: Run | null, command: GiveBackRun, nowMs: number): Decision {
-  const admitted = admitReport(run, command);
+  const admitted = admitReport(run, command, nowMs);
   if ('decision' in admitted) return admitted.decision;
   const running = { ...admitted.run, lastSeq: command.seq };
   if (running.cancelRequested) {
     const end = toCancelled(running, nowMs);
     return changed(end.run, end.effects);
   }
-  return changed(toQueued(running, nowMs, true), endLease(running));
+  return changed(toQueued(running, nowMs), endLease(running));
 }

@@ -5,13 +5,15 @@ import { fitsBeside } from '../recorded-size.ts';
 import { admitReport } from '../reports.ts';
 import type { Run } from '../run.ts';
 import type { RecordStep } from '../run-command.ts';
+import { withWaiting } from '../step-states.ts';
 
-export function recordStep(run: Run | null, command: RecordStep): Decision {
-  const admitted = admitReport(run, command);
+export function recordStep(run: Run | null, command: RecordStep, nowMs: number): Decision {
+  const admitted = admitReport(run, command, nowMs);
   if ('decision' in admitted) return admitted.decision;
   const { step, seq, outJson, outWithheld, logTail } = command;
   const folderId = command.folderId ?? admitted.run.folderId;
-  const summary = { ...step, attempt: admitted.run.attempts };
+  const before = admitted.run.steps.find((known) => known.path === step.path);
+  const summary = { ...withWaiting(step, before, admitted.run.answer), attempt: admitted.run.attempts };
   // A step whose out was withheld runs again after a resume and replaces its first record.
   const others = admitted.run.steps.filter((known) => known.path !== step.path);
   if (!fitsBeside(others, summary)) return refused('too_much_recorded');

@@ -15,5 +15,5 @@ export function returnGrant(run: Run | null, command: ReturnGrant, nowMs: number
     const end = toCancelled(running, nowMs);
     return changed(end.run, end.effects);
   }
-  return changed(toQueued(running, nowMs, true), endLease(running));
+  return changed(toQueued(running, nowMs), endLease(running));
 }

@@ -7,7 +7,7 @@ import type { Run } from '../run.ts';
 import type { SleepRun } from '../run-command.ts';
 
 export function sleepRun(run: Run | null, command: SleepRun, nowMs: number): Decision {
-  const admitted = admitReport(run, command);
+  const admitted = admitReport(run, command, nowMs);
   if ('decision' in admitted) return admitted.decision;
   const running = { ...admitted.run, lastSeq: command.seq };
   if (running.cancelRequested) {
