@@ -14,7 +14,7 @@ class WorkFolder:
             self._clean()
             if os.getcwd() != self.dir:
                 os.chdir(self.dir)
-        except OSError:
+        except (OSError, RecursionError):
             self._force()
 
     def _force(self):
@@ -22,7 +22,9 @@ class WorkFolder:
         os.chdir("/")
         os.makedirs(self.dir, exist_ok=True)
         subprocess.run(["chmod", "-R", "u+rwx", self.dir], check=False, stderr=subprocess.DEVNULL)
-        self._clean()
+        # Nested deeper than Python calls itself.
+        places = [entry.path for entry in os.scandir(self.dir)]
+        subprocess.run(["rm", "-rf", "--", *places], check=False, stderr=subprocess.DEVNULL)
         os.chdir(self.dir)
 
     def _clean(self):

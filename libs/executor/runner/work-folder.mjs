@@ -11,7 +11,7 @@ export class WorkFolder {
   /** Cheap when the step before left nothing, which is the rule: one listing, and no call when already inside. */
   enter() {
     try {
-      for (const name of readdirSync(this.dir)) rmSync(join(this.dir, name), { recursive: true, force: true });
+      this.#clean();
     } catch {
       this.forceClean();
     }
@@ -23,6 +23,19 @@ export class WorkFolder {
     process.chdir('/');
     mkdirSync(this.dir, { recursive: true });
     execFileSync('chmod', ['-R', 'u+rwx', this.dir], { stdio: 'ignore' });
-    for (const name of readdirSync(this.dir)) rmSync(join(this.dir, name), { recursive: true, force: true });
+    try {
+      this.#clean();
+    } catch {
+      // Nested deeper than a path can tell.
+      const places = readdirSync(this.dir, 'latin1').map((name) => join(this.dir, name));
+      execFileSync('rm', ['-rf', '--', ...places], { stdio: 'ignore' });
+    }
+  }
+
+  /** `buffer`: a name need not be UTF-8. */
+  #clean() {
+    for (const name of readdirSync(this.dir, 'buffer')) {
+      rmSync(Buffer.concat([Buffer.from(`${this.dir}/`), name]), { recursive: true, force: true });
+    }
   }
 }

@@ -41,6 +41,41 @@ describe('dependencies are refused', () => {
     const text = Buffer.from(lock).toString();
     const loose = Buffer.from(text.replace(/"integrity":"[^"]*"/, '"resolved":"https://example.com/exact.tgz"'));
     assert.match(await index.refused({ npm: EXACT }, { lock: loose }), /^M704: .* node_modules\/exact has no hash/);
+    const forged = [
+      '"integrity":""',
+      '"integrity":"md5-1B2M2Y8AsgTpgAmY7PhCfg=="',
+      '"integrity":"sha512-"',
+      '"integrity":["sha512-x"]',
+      '"inBundle":true',
+      '"inBundle":true,"integrity":"none"',
+      '"inBundle":true,"resolved":"https://example.com/exact.tgz"',
+      '"link":true',
+      '"integrity":"sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=","resolved":"file:../exact.tgz"',
+    ];
+    for (const entry of forged) {
+      const bytes = Buffer.from(text.replace(/"integrity":"[^"]*"/, entry));
+      assert.notDeepEqual(bytes, Buffer.from(lock));
+      assert.match(
+        `${entry}: ${await index.refused({ npm: EXACT }, { lock: bytes })}`,
+        /: M704: .* node_modules\/exact has no hash/,
+      );
+    }
+    for (const hashes of ['[]', '["md5:00"]', '["sha256:0"]', '[""]', 'null']) {
+      const bytes = Buffer.from(text.replace(/"hashes":\[[^\]]*\]/, `"hashes":${hashes}`));
+      assert.match(await index.refused({ npm: EXACT, pip: PYEXACT }, { lock: bytes }), /^M704: /, hashes);
+    }
+  });
+
+  it('when a registry gives no hash to lock them by', async () => {
+    const bare = [{ name: 'bare', version: '1.0.0' }];
+    await index.addNpm('bare', '1.0.0', { 'index.js': '' }, {}, { hashed: false });
+    assert.match(await index.refused({ npm: bare }), /^node_modules\/bare does not come from a registry and cannot be/);
+    await index.addWheel('pybare', '1.0', '');
+    index.hashless = '/simple/pybare/';
+    const made = await index.prepare({ pip: [{ name: 'pybare', version: '1.0' }] });
+    // pip has counted the hash of the file it looked into: what is installed later is compared with that one.
+    assert.match(Buffer.from(made.lock ?? []).toString(), /"sha256:[0-9a-f]{64}"/);
+    index.hashless = '';
   });
 
   it('when a registry gives another file than the one that was locked', async () => {

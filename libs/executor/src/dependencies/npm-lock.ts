@@ -34,16 +34,35 @@ export function leanNpmLock(lock: JsonObject): JsonObject {
   return { name, version, lockfileVersion, requires: true, packages: objectOf(packages) };
 }
 
+/** What npm compares a file with. SHA-1 is what old packages have; two files with one would have to be their author's. */
+const HASHES = /^(sha(1|256|384|512)-[A-Za-z0-9+/]{27,}={0,2}(\s+|$))+$/;
+
 /** The place of a package that `npm ci` would take without comparing it with anything; null: there is none. */
 export function unlockedIn(lock: JsonObject): string | null {
-  for (const [place, entry] of packagesOf(lock)) {
+  const packages = new Map(packagesOf(lock));
+  for (const [place, entry] of packages) {
     if (place === '') continue;
     // A link leads to some folder of the machine.
     if (!place.startsWith('node_modules/') || place.includes('..') || entry.link === true) return place;
     if (entry.resolved !== undefined && !/^https?:/.test(String(entry.resolved))) return place;
-    if (typeof entry.integrity !== 'string' && entry.inBundle !== true) return place;
+    if (!hasHash(entry) && !isBundled(place, packages)) return place;
   }
   return null;
+}
+
+function hasHash({ integrity }: JsonObject): boolean {
+  return typeof integrity === 'string' && HASHES.test(integrity);
+}
+
+/** True for what comes inside of a file that has a hash, and from nowhere else: the mark is only a word of the lock. */
+function isBundled(place: string, packages: ReadonlyMap<string, JsonObject>): boolean {
+  const entry = packages.get(place);
+  if (entry?.inBundle !== true || entry.resolved !== undefined || entry.integrity !== undefined) return false;
+  for (let at = place.lastIndexOf('/node_modules/'); at > 0; at = place.lastIndexOf('/node_modules/', at - 1)) {
+    const around = packages.get(place.slice(0, at));
+    if (around !== undefined && hasHash(around)) return true;
+  }
+  return false;
 }
 
 /** The packages the lock was made for, in the versions it has. */

@@ -33,6 +33,8 @@ export class PackageIndex {
   readonly requests: string[] = [];
   /** So many requests more are answered with 503. */
   awayFor = 0;
+  /** A project of the index whose page names no hashes. */
+  hashless = '';
   /** Requests whose URL ends so get no answer. */
   silentAbout = '';
   private readonly files = new Map<string, Buffer>();
@@ -107,7 +109,13 @@ export class PackageIndex {
   }
 
   /** `files`: besides package.json. Publishing a version again replaces its bytes. */
-  async addNpm(name: string, version: string, files: Record<string, string>, more: object = {}): Promise<void> {
+  async addNpm(
+    name: string,
+    version: string,
+    files: Record<string, string>,
+    more: object = {},
+    { hashed = true }: { hashed?: boolean } = {},
+  ): Promise<void> {
     const folder = await mkdtemp(join(this.dir, 'npm-'));
     await mkdir(join(folder, 'package'));
     const manifest = { name, version, type: 'module', main: 'index.js', ...more };
@@ -120,9 +128,10 @@ export class PackageIndex {
     this.files.set(`/files/${archive}`, bytes);
     const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
     const hasInstallScript = 'scripts' in more;
+    const dist = { tarball: `${this.url}/files/${archive}`, ...(hashed && { integrity }) };
     this.npm.set(name, {
       ...this.npm.get(name),
-      [version]: { ...manifest, hasInstallScript, dist: { tarball: `${this.url}/files/${archive}`, integrity } },
+      [version]: { ...manifest, hasInstallScript, dist },
     });
   }
 
@@ -153,6 +162,7 @@ export class PackageIndex {
     }
     const [, pip] = /^\/simple\/([^/]+)\/$/.exec(url) ?? [];
     const wheels = pip === undefined ? undefined : this.wheels.get(pip);
-    return wheels?.map((it) => `<a href="/files/${it.file}#sha256=${it.sha256}">${it.file}</a>`).join('\n');
+    const hash = (it: { sha256: string }) => (url === this.hashless ? '' : `#sha256=${it.sha256}`);
+    return wheels?.map((it) => `<a href="/files/${it.file}${hash(it)}">${it.file}</a>`).join('\n');
   }
 }

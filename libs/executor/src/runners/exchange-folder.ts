@@ -5,23 +5,30 @@ import {
   copyFileSync,
   linkSync,
   mkdirSync,
-  readdirSync,
   realpathSync,
-  rmSync,
+  rmdirSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { type EntryName, FolderHandle } from '@methods/content/folder/folder-handle';
 import { removeFolder } from '@methods/content/folder/remove-folder';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
 import { giveFolder, type StepUser, writeUserFiles } from './step-user.ts';
+
+const VALUES = 'in.json';
 
 export class ExchangeFolder {
   readonly dir: string;
   readonly workDir: string;
   readonly codeDir: string;
   private readonly inDir: string;
-  private hasIn = false;
+  /** Held open: without a sandbox a step can put a link in its place. */
+  private readonly in: FolderHandle;
+  private hasValues = false;
+  /** Of the files given, by the name of the folder each has below `in`. */
+  private given: string[] = [];
 
   /**
    * `nodePath`: the prepared packages; code in the folder finds them by walking up, as in any project. `user`: who the
@@ -38,6 +45,7 @@ export class ExchangeFolder {
     this.workDir = join(this.dir, 'work');
     this.codeDir = join(this.dir, 'code');
     this.inDir = join(this.dir, 'in');
+    this.in = FolderHandle.open(this.inDir);
     if (user !== null) {
       for (const own of [this.workDir, this.codeDir]) giveFolder(user, own);
       writeUserFiles(user, this.dir, this.workDir);
@@ -47,43 +55,72 @@ export class ExchangeFolder {
 
   /** Where `STEP_IN` leads. */
   writeValues(names: readonly string[], values: readonly JsonValue[]): string {
-    const file = join(this.inDir, 'in.json');
-    this.hasIn = true;
-    rmSync(file, { force: true });
-    writeFileSync(file, JSON.stringify(Object.fromEntries(names.map((name, i) => [name, values[i]]))));
-    return file;
+    this.clearValues();
+    this.hasValues = true;
+    const text = JSON.stringify(Object.fromEntries(names.map((name, i) => [name, values[i]])));
+    writeFileSync(this.in.at(VALUES), text, { flag: 'wx' });
+    return join(this.inDir, VALUES);
   }
 
   /** The same values with their files in this folder, where a sandbox can see them. Throws when one is not there. */
   withFiles(values: readonly JsonValue[], files: readonly string[]): readonly JsonValue[] {
     if (files.length === 0) return values;
-    this.hasIn = true;
     const placed = new Map<string, string>();
     for (const file of files) {
-      if (placed.has(file)) continue;
-      const dir = join(this.inDir, String(placed.size));
-      mkdirSync(dir, { mode: 0o755 });
-      const target = join(dir, basename(file));
+      const number = String(this.given.length);
+      const name = basename(file);
+      const folder = this.in.ensureFolder(number, 0o755);
+      this.given.push(name);
       try {
-        linkSync(file, target);
-      } catch {
-        copyFileSync(file, target, constants.COPYFILE_FICLONE);
+        const target = folder.at(name);
+        try {
+          linkSync(file, target);
+        } catch {
+          copyFileSync(file, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+        }
+      } finally {
+        folder.close();
       }
-      placed.set(file, target);
+      placed.set(file, join(this.inDir, number, name));
     }
     return values.map((value) => replacePaths(value, placed));
   }
 
-  /** After a step: the next must not find what this one was given. */
-  clearIn(): void {
-    if (!this.hasIn) return;
-    this.hasIn = false;
-    // Not the folder itself: it is mounted in a sandbox.
-    for (const name of readdirSync(this.inDir)) rmSync(join(this.inDir, name), { recursive: true, force: true });
+  /** After a step: the next must not find what this one was given. False: some of it stays. */
+  isCleared(): boolean {
+    try {
+      this.clearValues();
+      for (const [number, name] of this.given.entries()) {
+        const folder = this.in.folder(String(number));
+        unlinkGone(folder.at(name));
+        folder.close();
+        rmdirSync(this.in.at(String(number)));
+      }
+      this.given = [];
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   remove(): void {
+    this.in.close();
     removeFolder(this.dir).catch(() => {});
+  }
+
+  private clearValues(): void {
+    if (!this.hasValues) return;
+    this.hasValues = false;
+    unlinkGone(this.in.at(VALUES));
+  }
+}
+
+/** Where a step is the worker's own user, it may have taken away what it was given. */
+function unlinkGone(place: EntryName): void {
+  try {
+    unlinkSync(place);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

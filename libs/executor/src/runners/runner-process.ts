@@ -161,7 +161,8 @@ export class RunnerProcess implements Runner {
     setImmediate(() => {
       this.collecting = null;
       if (this.current !== step) return;
-      this.folder.clearIn();
+      // What the next step must not find cannot be cleared: it gets another runner.
+      if (!this.folder.isCleared()) this.replaced = true;
       this.settle(out, failure, ms);
       // It ended while its files were taken.
       if (this.retired) return;
