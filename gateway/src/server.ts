@@ -9,6 +9,7 @@ import { addCallerScope } from './plugins/caller-scope.ts';
 import { addDrain } from './plugins/drain.ts';
 import { addErrorReply, replyToClientError, replyToFrameworkError } from './plugins/error-reply.ts';
 import { addJsonBody, BODY_BYTES_MAX } from './plugins/json-body.ts';
+import { LargeBodies } from './plugins/large-bodies.ts';
 import { addOpenApi } from './plugins/openapi.ts';
 import { RateLimit } from './plugins/rate-limit.ts';
 import { RefusedCredentials } from './plugins/refused-credentials.ts';
@@ -83,7 +84,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   addErrorReply(app, parts.logger);
   addRequestGate(app);
   addRequestLog(app, parts.logger);
-  addJsonBody(app);
+  const largeBodies = new LargeBodies(parts.clock);
+  addJsonBody(app, largeBodies);
   app.addHook('onRequest', (_request, reply, done) => {
     if (parts.stopping()) reply.header('connection', 'close');
     done();
@@ -97,6 +99,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   const callers = {
     findCaller: callerFinder(parts),
     limit: new RateLimit(parts),
+    largeBodies,
     refusedCredentials: parts.rateLimitPerKey === 0 ? null : new RefusedCredentials(parts.clock),
     mcpUrl: parts.mcpUrl,
   };

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { newOpaqueToken } from '@methods/auth/opaque-token';
+import { systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import Fastify from 'fastify';
 import { addCallerFields } from '../plugins/caller.ts';
 import { addRouteTable } from '../plugins/caller-access.ts';
 import { addCallerScope } from '../plugins/caller-scope.ts';
+import { LargeBodies } from '../plugins/large-bodies.ts';
 import { MACHINE, type ProbeFixture, PUBLIC_URL, probeFixture } from '../testing/probe-fixture.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -204,7 +206,9 @@ test('the log tells who asked and why somebody was refused, never what they show
 });
 
 test('a route that does not say who may use it, or stands in the wrong scope, is not registered', async () => {
-  const scope = { findCaller: () => assert.fail('nobody asks'), limit: null, refusedCredentials: null, mcpUrl: null };
+  const largeBodies = new LargeBodies(systemClock);
+  const findCaller = () => assert.fail('nobody asks');
+  const scope = { findCaller, limit: null, refusedCredentials: null, largeBodies, mcpUrl: null };
   const register = async (surface: 'api' | 'cli' | 'service', url: string, config?: object) => {
     const app = Fastify({ exposeHeadRoutes: false });
     addCallerFields(app);

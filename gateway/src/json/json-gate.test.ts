@@ -58,7 +58,8 @@ test('nesting is counted in lists and objects', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
   assert.equal(faultOf(nested(JSON_DEPTH_MAX)), null);
   assert.equal(faultOf(nested(JSON_DEPTH_MAX + 1))?.code, 'json_depth');
-  assert.equal(faultOf(nested(400_000))?.code, 'json_depth');
+  assert.equal(faultOf(nested(30_000))?.code, 'json_depth');
+  assert.equal(faultOf(nested(400_000))?.code, 'json_weight');
 });
 
 test('text that is not UTF-8 or not JSON is refused without quoting it', () => {

@@ -2,6 +2,7 @@
 // surrogates, numbers that lose digits, and deep nesting. Postgres refuses these in `jsonb`, and one refused row would
 // fail a whole batch of other callers' runs.
 import { isUtf8 } from 'node:buffer';
+import { jsonWeight, WEIGHT_PER_MIB_MAX } from './json-weight.ts';
 import { hasUnsafeInteger } from './unsafe-integer.ts';
 
 export const JSON_DEPTH_MAX = 64;
@@ -14,7 +15,7 @@ export interface JsonFault {
   /** JSON Pointer to the value; empty for the whole text. */
   readonly path: string;
   /** What is wrong, by name. */
-  readonly code: 'json' | 'utf8' | 'json_depth' | 'nul' | 'lone_surrogate' | 'number_range';
+  readonly code: 'json' | 'utf8' | 'json_weight' | 'json_depth' | 'nul' | 'lone_surrogate' | 'number_range';
   readonly message: string;
 }
 
@@ -22,8 +23,14 @@ export type JsonReading =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly fault: JsonFault };
 
+/** Texts up to this cost little whatever they hold. */
+const LIGHT_BYTES = 64 * 1024;
+
 /** An object's own `__proto__` stays an own property: never assign members of the result one by one. */
-export function readJson(bytes: Buffer): JsonReading {
+export function readJson(bytes: Buffer, weightMax = WEIGHT_PER_MIB_MAX): JsonReading {
+  if (bytes.length > LIGHT_BYTES && jsonWeight(bytes) > weightMax) {
+    return refused('json_weight', '', 'The body holds too many lists, objects and names.');
+  }
   if (!isUtf8(bytes)) return refused('utf8', '', 'The body is not UTF-8.');
   const text = bytes.toString('utf8');
   let value: unknown;

@@ -5,6 +5,7 @@ import { challengeOf } from '../callers/challenge.ts';
 import type { GuardedSurface } from '../callers/surface.ts';
 import { addCaller, type FindCaller } from './caller.ts';
 import { addAccess } from './caller-access.ts';
+import { addLargeBodies, type LargeBodies } from './large-bodies.ts';
 import { addRateLimit, type RateLimit } from './rate-limit.ts';
 import type { RefusedCredentials } from './refused-credentials.ts';
 import { addSlowBody } from './slow-body.ts';
@@ -15,13 +16,15 @@ export interface CallerScopeParts {
   readonly limit: RateLimit | null;
   /** Of all surfaces together; null: no limit. */
   readonly refusedCredentials: RefusedCredentials | null;
+  /** Of all surfaces together. */
+  readonly largeBodies: LargeBodies;
   readonly mcpUrl: string | null;
 }
 
 export async function addCallerScope(
   app: FastifyInstance,
   surface: GuardedSurface,
-  { findCaller, limit, refusedCredentials, mcpUrl }: CallerScopeParts,
+  { findCaller, limit, refusedCredentials, largeBodies, mcpUrl }: CallerScopeParts,
   addRoutes: (scope: FastifyInstance) => void,
 ): Promise<void> {
   await app.register(async (scope) => {
@@ -29,6 +32,7 @@ export async function addCallerScope(
     addCaller(scope, surface, { findCaller, challenge: challengeOf(surface, mcpUrl), refusedCredentials });
     addRateLimit(scope, limit);
     if (surface === 'upload') addSlowBody(scope);
+    else addLargeBodies(scope, largeBodies);
     addAccess(scope, surface);
     addRoutes(scope);
   });

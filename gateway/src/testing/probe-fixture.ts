@@ -15,6 +15,7 @@ import { addRouteTable } from '../plugins/caller-access.ts';
 import { addCallerScope } from '../plugins/caller-scope.ts';
 import { addErrorReply } from '../plugins/error-reply.ts';
 import { addJsonBody } from '../plugins/json-body.ts';
+import { LargeBodies } from '../plugins/large-bodies.ts';
 import { addRequestLog } from '../plugins/request-log.ts';
 import { addAuthRoutes } from '../routes/auth/auth-routes.ts';
 import { SourceThreads } from '../sources/source-threads.ts';
@@ -79,9 +80,10 @@ export async function probeFixture({ clock = systemClock, config: changes }: Pro
   addRouteTable(app);
   addErrorReply(app, logger);
   addRequestLog(app, logger);
-  addJsonBody(app);
+  const largeBodies = new LargeBodies(clock);
+  addJsonBody(app, largeBodies);
   const sources = { ...people, registry: registryClient, uploadTokens, keyUses: { used() {} }, publicUrl: PUBLIC_URL };
-  const scope = { findCaller: callerFinder(sources), limit: null, refusedCredentials: null, mcpUrl: MCP };
+  const scope = { findCaller: callerFinder(sources), limit: null, refusedCredentials: null, largeBodies, mcpUrl: MCP };
   for (const surface of ['service', 'cli', 'api'] as const) {
     await addCallerScope(app, surface, scope, (routes) => {
       for (const access of ['viewer', 'member', 'admin'] as const) {

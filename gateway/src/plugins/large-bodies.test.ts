@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from '@methods/base/clock';
+import { LargeBodies } from './large-bodies.ts';
+
+/** Parsing takes 10 ms; rests are over when the test says so. */
+function held() {
+  let nowMs = 0;
+  const rests: { ms: number; end: () => void }[] = [];
+  const clock: Clock = {
+    wallMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    after(ms, end) {
+      rests.push({ ms, end });
+      return { cancel() {} };
+    },
+  };
+  const bodies = new LargeBodies(clock);
+  const parsed: string[] = [];
+  const parse = (orgId: string) =>
+    bodies.parse(orgId, 100_000, () => {
+      nowMs += 10;
+      parsed.push(orgId);
+    });
+  return { bodies, parsed, parse, rests };
+}
+
+test('large bodies are parsed one by one, and the event loop rests four times as long after each', async () => {
+  const { parsed, parse, rests } = held();
+  await parse('a');
+  const second = parse('a');
+  assert.deepEqual([parsed, rests.map(({ ms }) => ms)], [['a'], [40]]);
+  rests[0]?.end();
+  await second;
+  assert.equal(parsed.length, 2);
+});
+
+test('a body of another organization is next, however many wait before it', async () => {
+  const { parsed, parse, rests } = held();
+  const all = [parse('a'), parse('a'), parse('a'), parse('b')];
+  for (let turn = 0; turn < 3; turn++) rests[turn]?.end();
+  await Promise.all(all);
+  assert.deepEqual(parsed.slice(0, 3), ['a', 'a', 'b']);
+});
+
+test('an organization with too many waiting is refused, and another is not', async () => {
+  const { parse } = held();
+  const waiting = Array.from({ length: 70 }, () =>
+    parse('a').then(
+      () => null,
+      (error) => error.code,
+    ),
+  );
+  const refused = await Promise.race(waiting.slice(66));
+  assert.equal(refused, 'rate_limited');
+  void parse('b');
+});
+
+test('bytes of bodies have a share that is given back', () => {
+  const { bodies } = held();
+  const first = bodies.bytes.take('a', '', 32 << 20);
+  assert.ok(first.ok);
+  assert.equal(bodies.bytes.take('a', '', 1).ok, false);
+  assert.equal(bodies.bytes.take('b', '', 1 << 20).ok, true);
+  first.leave();
+  assert.equal(bodies.bytes.take('a', '', 1).ok, true);
+});
