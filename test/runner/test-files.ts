@@ -6,7 +6,7 @@ const PLACES = ['libs', 'services', 'gateway', 'deploy', 'test'];
 /** Tests that start a whole system each. */
 const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/'];
 /** Tests that measure how soon a system gets over a fault: these want the machine for themselves. */
-const FAULTS = ['test/cluster/', 'test/chaos/chaos.test.ts'];
+const FAULTS = ['test/cluster/', 'test/chaos/chaos.test.ts', 'test/attacks/'];
 /** They count attempts and runs, and no milliseconds. */
 const PATIENT_FAULTS = ['test/cluster/one-worker.test.ts', 'test/cluster/worker-lost.test.ts'];
 
