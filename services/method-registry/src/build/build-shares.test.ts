@@ -100,7 +100,7 @@ describe('shares of organizations in builds', { timeout: 60_000 }, () => {
       compiler.ends[0]?.({ kind: 'broke_down' });
       await until('a free place is used', () => compiler.ends.length === 4);
       const [failed] = await sql`select count(*)::int as n from registry.builds where state = 'failed'`;
-      equal(failed?.['n'], 1, 'a crash fails its own build');
+      equal(failed?.n, 1, 'a crash fails its own build');
       deepEqual([await running(many), await running(few)], [2, 1]);
     } finally {
       await builds.stop();
@@ -164,6 +164,6 @@ class Explained extends Error {
 /** Of the step of a plan that reads most. */
 function mostRowsRead(plan: Record<string, unknown>): number {
   const each = Number(plan['Actual Rows']) + Number(plan['Rows Removed by Filter'] ?? 0);
-  const below = (plan['Plans'] as Record<string, unknown>[] | undefined) ?? [];
+  const below = (plan.Plans as Record<string, unknown>[] | undefined) ?? [];
   return Math.max(each * Number(plan['Actual Loops']), ...below.map(mostRowsRead));
 }

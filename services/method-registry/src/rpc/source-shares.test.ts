@@ -72,9 +72,7 @@ describe('the share of an organization in checks of sources', { timeout: 120_000
         client.validateSource({ orgId, source: LARGE }).then(
           ({ ok }) => String(ok),
           (error) =>
-            error instanceof ServiceError
-              ? `${error.code} ${error.facts['share']} ${error.facts['limit']}`
-              : String(error),
+            error instanceof ServiceError ? `${error.code} ${error.facts.share} ${error.facts.limit}` : String(error),
         ),
       ),
     );
