@@ -8,7 +8,9 @@ import { type Client, rpcClient } from '@methods/rpc/client';
 import type { DataFolder } from './data-folder.ts';
 import { StackError } from './embedded/stack-error.ts';
 
-const READY_MS = 60_000;
+/** As long as the stack waits for its parts. */
+const READY_MS = 600_000;
+const CALL_MS = 60_000;
 const LOCAL_STACK = { kind: 'system', id: 'local-stack', ip: '', requestId: '' };
 
 export class Publisher {
@@ -32,7 +34,7 @@ export class Publisher {
       goOn();
       try {
         const request = { issuer, externalId: 'local', name: 'Local' };
-        return (await this.registry.ensureOrganization(request, { timeoutMs: 2_000 })).orgId;
+        return (await this.registry.ensureOrganization(request, { timeoutMs: 10_000 })).orgId;
       } catch (error) {
         if (!(error instanceof ServiceError) || error.code !== 'unavailable' || performance.now() > deadline)
           throw error;
@@ -69,7 +71,10 @@ export class Publisher {
     const by = { doer: LOCAL_STACK };
     try {
       const idempotencyHash = createHash('sha256').update(`local-stack/${name}`).digest();
-      const { method } = await this.registry.createMethod({ orgId, idempotencyHash, source, ...by });
+      const { method } = await this.registry.createMethod(
+        { orgId, idempotencyHash, source, ...by },
+        { timeoutMs: CALL_MS },
+      );
       const methodId = method?.methodId ?? '';
       const current = await this.registry.getVersion({ orgId, methodId, version: method?.currentVersion ?? '' });
       let versionId = current.version?.versionId ?? '';
@@ -84,7 +89,7 @@ export class Publisher {
         });
         versionId = saved.version?.versionId ?? '';
       }
-      await this.registry.publishVersion({ orgId, methodId, versionId, ...by });
+      await this.registry.publishVersion({ orgId, methodId, versionId, ...by }, { timeoutMs: CALL_MS });
       return `wf_${methodId}`;
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'invalid_method') throw error;

@@ -15,7 +15,8 @@ import { ServiceProcess } from './service-process.ts';
 import { SignIn } from './sign-in.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../examples/', import.meta.url));
-const READY_MS = 60_000;
+/** A part that dies is started again, and one that lives may be slow: a machine under heavy load takes minutes. */
+const READY_MS = 600_000;
 
 export interface ReadyLine {
   readonly ready: true;
