@@ -1,5 +1,8 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { SHOP_HAR } from '../../test/recordings.ts';
 import { processCompiler } from './recording-compiler.ts';
 
@@ -32,6 +35,17 @@ describe('the compiler of recordings', { timeout: 60_000 }, () => {
     stop.abort(new Error('stops'));
     await rejects(compiling, /stops/);
     await rejects(processCompiler().compile(recorded(large()), stop.signal), /stops/);
+  });
+
+  test('its process ends at its deadline also when the registry that began it has died', async () => {
+    const body = fileURLToPath(new URL('./compile-process.ts', import.meta.url));
+    const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), body], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    const recording = large();
+    child.stdin.write(`${JSON.stringify({ name: '', sizeBytes: recording.length, timeMaxMs: 1 })}\n`);
+    child.stdin.end(recording);
+    deepEqual(await once(child, 'exit'), [null, 'SIGKILL']);
   });
 
   test('the name that is given becomes the draft’s', async () => {
