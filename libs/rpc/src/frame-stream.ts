@@ -171,7 +171,13 @@ export function frameHandler<Up extends DescMessage, Down extends DescMessage>(
         const handlers = await service.accept(stream);
         stream.attach(handlers);
         call.sendMetadata(new Metadata());
-        call.on('data', (frame) => stream.received(frame.items));
+        call.on('data', (frame) => {
+          if (frame.items.length === 0) return stream.close(new ServiceError('invalid_request', 'A frame is empty.'));
+          stream.received(frame.items);
+          // One frame of a stream a turn: what one peer sends must not keep the others waiting.
+          call.pause();
+          setImmediate(() => call.resume());
+        });
       } catch (error) {
         if (!(error instanceof ServiceError)) onFault(error);
         stream.close(asServiceError(error));
