@@ -36,7 +36,7 @@ import { StartRuns } from '../rpc/start-run.ts';
 import { Membership } from '../shard/membership.ts';
 import { ShardOwner } from '../shard/shard-owner.ts';
 import { PostgresOutbox } from '../store/outbox.ts';
-import { outboxSettings, writerSettings } from '../store/planner-settings.ts';
+import { pageSettings, writerSettings } from '../store/planner-settings.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { RunLists } from '../store/run-lists.ts';
@@ -102,9 +102,9 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
       writer: pool(1, writerSettings),
       shards: pool(3),
       beats: pool(2),
-      folders: pool(4),
+      folders: pool(4, pageSettings),
       retention: pool(1, writerSettings),
-      outbox: pool(2, outboxSettings),
+      outbox: pool(2, pageSettings),
     },
     state: { draining: false },
     owns: (shard: number) => shards().owns(shard),

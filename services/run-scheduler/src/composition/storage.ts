@@ -10,6 +10,7 @@ import { OldRuns } from '../retention/old-runs.ts';
 import { RetentionSweep } from '../retention/retention-sweep.ts';
 import { RegistryClient } from '../rpc/registry-client.ts';
 import { PostgresOutbox } from '../store/outbox.ts';
+import { pageSettings } from '../store/planner-settings.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { RunLists } from '../store/run-lists.ts';
@@ -45,6 +46,7 @@ export function provideStorage(parts: NodeParts): void {
         applicationName: nodeId,
         schema: 'scheduler',
         migrations: MIGRATIONS,
+        settings: pageSettings,
         logger: log.child({ part: 'database' }),
       }),
   );

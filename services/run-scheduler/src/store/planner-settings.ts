@@ -11,5 +11,5 @@ export const writerSettings = {
   jit: 'off',
 } as const;
 
-/** Of the connections of the outbox: in the order of its indexes, so that a page of a backlog reads no more than it gives. */
-export const outboxSettings = { ...writerSettings, enable_bitmapscan: 'off', enable_sort: 'off' } as const;
+/** Of connections that read pages: in the order of an index, so that a page reads no more than it gives. */
+export const pageSettings = { ...writerSettings, enable_bitmapscan: 'off', enable_sort: 'off' } as const;

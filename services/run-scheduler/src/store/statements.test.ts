@@ -1,0 +1,237 @@
+// Every statement of this service, on a full database: how many rows and blocks its plan reads for what it gives.
+// METHODS_STATEMENTS_ROWS=1000000 fills it as the largest installation is; the bounds are the same.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { openPool, type Sql } from '@methods/postgres/pool';
+import { readerRole } from '@methods/postgres/reader-role';
+import {
+  type Allowance,
+  neverRun,
+  StatementPlans,
+  statementRows,
+  wasteful,
+} from '@methods/test/harness/statement-plans';
+import { OldRuns } from '../retention/old-runs.ts';
+import { NodeRows } from '../shard/node-rows.ts';
+import { ShardLease } from '../shard/shard-lease.ts';
+import { fillScheduler, LARGE_METHOD, LARGE_ORG, runIdOf, SHARDS } from './full-database.fixture.ts';
+import { PostgresOutbox } from './outbox.ts';
+import { pageSettings, writerSettings } from './planner-settings.ts';
+import { PostgresRunStore } from './postgres-run-store.ts';
+import { RunFolderStore } from './run-folder-store.ts';
+import { RunLists } from './run-lists.ts';
+import { changesOfALife } from './statements.fixture.ts';
+
+const QUEUED = statementRows(50_000);
+const SOURCE = fileURLToPath(new URL('..', import.meta.url));
+const OWNED = Array.from({ length: SHARDS / 4 }, (_, shard) => shard);
+
+const ALLOWED: readonly Allowance[] = [
+  {
+    statement: 'from scheduler.unfinished where org_id = any',
+    rowsMax: 1_000,
+    why: 'an organization has a row for each shard',
+  },
+  {
+    statement: 'with recursive orgs(org_id, n) as',
+    rowsMax: 4_000,
+    why: 'events of the shards of other nodes are passed over, at most so many for each one that is sent',
+  },
+  {
+    statement: 'from scheduler.deadlines where wake_at_ms <',
+    rowsMax: 4_096,
+    why: 'a stretch of the deadlines of all nodes is looked at',
+  },
+  {
+    statement: 'order by queued_at_ms, run_id limit 4096) stretch) numbered',
+    rowsMax: 4_096,
+    why: 'a stretch of the queue of all nodes is looked at',
+  },
+  {
+    statement: 'order by runs.created_at_ms desc, run_id desc offset',
+    rowsMax: 5_000,
+    why: 'a page with a filter looks at 5,000 runs and says where it got to',
+  },
+  {
+    statement: 'and (runs.created_at_ms, run_id) >= (',
+    rowsMax: 5_000,
+    why: 'the page itself, within the reach found before',
+  },
+  {
+    statement: 'insert into scheduler.run_folder_chunks (folder_id, org_id, position, chunk) select',
+    rowsMax: 5_000,
+    why: 'a folder is copied 64 chunks at a time',
+  },
+  {
+    statement: 'left join scheduler.runs r on r.run_id = f.run_id and r.org_id = f.org_id',
+    rowsMax: 2_000,
+    why: 'a page of the sweep looks at 500 folders and their runs',
+  },
+];
+
+let plans: StatementPlans;
+
+before(async () => {
+  plans = await StatementPlans.start();
+  await fillScheduler(plans.url, plans.admin, QUEUED);
+});
+after(() => plans.stop());
+
+for (const [when, prepare] of [
+  ['never analyzed', async () => {}],
+  ['analyzed', async (sql: Sql) => void (await sql`analyze`)],
+] as const) {
+  test(`no statement on a full database, ${when}, reads more than it gives`, async () => {
+    await prepare(plans.admin);
+    const logged = await plans.during(tour);
+    assert.deepEqual(wasteful(logged, ALLOWED), []);
+    assert.deepEqual(neverRun(SOURCE, logged), [
+      // Of a database without shards.
+      'shard/shard-lease.ts: insert into scheduler.shards (shard) select generate_series(0,',
+    ]);
+  });
+}
+
+test('a statement that sorts a whole queue is noticed, and one that never ran is', async () => {
+  const logged = await plans.during(async () => {
+    const sql = openPool({ url: plans.url, applicationName: 'tour', max: 1, statementTimeoutMs: 60_000 });
+    await sql`select run_id, queued_at_ms::float8 from scheduler.queue
+      where org_id = ${LARGE_ORG} and method = ${LARGE_METHOD} order by queued_at_ms, run_id limit 10`;
+    await sql.end({ timeout: 1 });
+  });
+  assert.equal(wasteful(logged, ALLOWED).length, 1);
+  assert.ok(neverRun(SOURCE, logged).length > 20);
+});
+
+async function tour(): Promise<void> {
+  const pool = (settings: Readonly<Record<string, string>> = {}) =>
+    openPool({ url: plans.url, applicationName: 'tour', max: 2, statementTimeoutMs: 60_000, settings });
+  const [writer, reader, outboxPool, retention] = [
+    pool(writerSettings),
+    pool(pageSettings),
+    pool(pageSettings),
+    pool(writerSettings),
+  ];
+  try {
+    const store = new PostgresRunStore({ writer, reader, commitDeadlineMs: 60_000, readDeadlineMs: 60_000 });
+    await runs(store);
+    await lists(reader);
+    await folders(reader);
+    await events(new PostgresOutbox({ sql: outboxPool, deadlineMs: 60_000 }));
+    await shards(reader);
+    const old = new OldRuns({ sql: retention, deadlineMs: 60_000 });
+    const page = await old.page(3, null, Date.now(), 500);
+    await old.delete(
+      3,
+      1,
+      page.slice(0, 200).map((run) => ({ ...run, keptDays: 30 })),
+    );
+  } finally {
+    await Promise.all([writer, reader, outboxPool, retention].map((sql) => sql.end({ timeout: 1 })));
+  }
+}
+
+async function runs(store: PostgresRunStore): Promise<void> {
+  const nowMs = Math.round(await store.clockMs());
+  for (const batch of changesOfALife(nowMs, 30)) await store.commit(batch);
+  const ids = Array.from({ length: 200 }, (_, i) => runIdOf((QUEUED + i + 1) % SHARDS, QUEUED + i + 1));
+  assert.equal((await store.load(ids)).size, 200);
+  const hash = (n: number) => Buffer.from(n.toString(16).padStart(64, '0'), 'hex');
+  await store.loadByKey([5, 6, 7].map((n) => ({ orgId: LARGE_ORG, idempotencyHash: hash(n) })));
+  await store.keptSteps(LARGE_ORG, ids[0] ?? '');
+  await store.runningOf(OWNED);
+  const queues = Array.from({ length: 1_000 }, (_, i) => ({ orgId: `org_${i % 60}`, method: `wf_${i % 20}` }));
+  await store.queueHeads(queues, OWNED);
+  await store.queueHeads(queues, [SHARDS + 1]);
+  const large = { orgId: LARGE_ORG, method: LARGE_METHOD };
+  const page = await store.queuePage(large, { queuedAtMs: 0, runId: '' }, OWNED, 256);
+  assert.equal(page.entries.length, 256);
+  await store.queuePage(large, page.end ?? { queuedAtMs: 0, runId: '' }, OWNED, 256);
+  await store.queuePage(large, { queuedAtMs: 0, runId: '' }, [SHARDS + 1], 256);
+  await store.dueQuestions(OWNED, nowMs, { wakeAtMs: 0, runId: '' });
+  await store.unfinished([LARGE_ORG, 'org_2']);
+}
+
+async function lists(sql: Sql): Promise<void> {
+  const reader = new OrganizationReader({ sql, role: readerRole('scheduler') });
+  const all = new RunLists({ reader, deadlineMs: 60_000 });
+  const selection = {
+    orgId: LARGE_ORG,
+    after: null,
+    limit: 50,
+    statuses: [],
+    method: '',
+    metadata: {},
+    createdAfterMs: null,
+    createdBeforeMs: null,
+  } as const;
+  const first = await all.page(selection);
+  for (const more of [
+    { after: first.next },
+    { orgId: 'org_7' },
+    { createdAfterMs: Date.now() - 9_000_000, createdBeforeMs: Date.now() - 8_999_000 },
+    { statuses: ['running'] as const },
+    { method: LARGE_METHOD, statuses: ['succeeded', 'failed'] as const },
+    { metadata: { n: '7' } },
+    { metadata: { n: 'none' }, after: first.next },
+  ]) {
+    await all.page({ ...selection, ...more });
+  }
+}
+
+let tours = 0;
+
+async function folders(sql: Sql): Promise<void> {
+  const store = new RunFolderStore(sql);
+  const runId = runIdOf((QUEUED + 1) % SHARDS, QUEUED + 1);
+  const [row] = await sql<{ org_id: string; folder_id: string }[]>`
+    select org_id, folder_id from scheduler.runs where run_id = ${runId}`;
+  const from = { folderId: row?.folder_id ?? '', orgId: row?.org_id ?? '', runId };
+  const to = { ...from, folderId: `fld_new${process.hrtime.bigint()}` };
+  await store.put(to, oneChunk(), 1);
+  assert.ok((await store.get(from)) !== null);
+  for await (const chunk of (await store.get(from)) ?? []) assert.equal(chunk.length, 1);
+  assert.ok(await store.copy(from, { ...to, folderId: `${to.folderId}c` }));
+  await store.dropReplaced(from.orgId, runId);
+  await store.remove(to);
+  await sql`update scheduler.run_folders set run_id = 'none' where folder_id = ${`fld_${QUEUED + 2 + ++tours}`}`;
+  let place = { createdAtMs: 0, folderId: '', orgId: '' };
+  for (let page = 0; page < 3; page++) place = (await store.sweep(place)).place;
+}
+
+async function* oneChunk(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('x');
+}
+
+async function events(outbox: PostgresOutbox): Promise<void> {
+  const nowMs = Date.now();
+  const { runs: due } = await outbox.dueRuns({
+    shards: OWNED,
+    nowMs,
+    afterOrgId: '',
+    orgsMax: 20,
+    runsMax: 20,
+    without: [],
+  });
+  const entries = await outbox.entriesOf(due, nowMs, { perRunMax: 10, entriesMax: 500 });
+  await outbox.bodies(entries);
+  await outbox.sent(entries.map((entry) => ({ ...entry, sendAtMs: nowMs + 5_000 })));
+  await outbox.postpone(due.map((run) => ({ ...run, sendAtMs: nowMs + 9_000 })));
+  await outbox.makeDue({ shards: OWNED, beforeMs: nowMs, sentToo: true }, nowMs, 100);
+  await outbox.remove(entries.map(({ outboxId }) => outboxId));
+}
+
+async function shards(sql: Sql): Promise<void> {
+  const lease = new ShardLease({ sql, nodeId: 'node_a' });
+  await lease.ensureShards(SHARDS);
+  const taken = await lease.take([40, 41], { alive: new Set(['node_a']), gone: new Set() } as never);
+  const bumped = await lease.bump(taken);
+  await lease.release(bumped);
+  await lease.mine();
+  const rows = new NodeRows(sql, 60_000);
+  await rows.write({ nodeId: 'node_a', peerAddress: 'a:1', beat: 1, leaving: false });
+  await rows.read();
+  await rows.removeOld();
+}

@@ -1,0 +1,225 @@
+// Every statement that passes through a Postgres of a test's own, with the plan it really had: auto_explain writes them
+// to the server's log, whatever pool, role or prepared statement they came through. Counts what a plan reads against
+// what it gives, and says which statements of the source never came by.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createDatabase } from '@methods/postgres/database';
+import { openPool, type Sql } from '@methods/postgres/pool';
+import { type OwnPostgres, startTestPostgres } from './postgres.ts';
+import { until } from './until.ts';
+
+/** How many rows a full database has: METHODS_STATEMENTS_ROWS where it is set. */
+export function statementRows(rows: number): number {
+  return Number(process.env.METHODS_STATEMENTS_ROWS ?? rows);
+}
+
+export interface LoggedPlan {
+  /** In one line. */
+  readonly text: string;
+  readonly plan: PlanNode;
+}
+
+export interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
+  readonly 'Shared Hit Blocks'?: number;
+  readonly 'Shared Read Blocks'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+export class StatementPlans {
+  private constructor(
+    readonly url: string,
+    /** A superuser. */
+    readonly admin: Sql,
+    private readonly server: OwnPostgres,
+  ) {}
+
+  static async start(): Promise<StatementPlans> {
+    const server = await startTestPostgres({
+      shared_preload_libraries: 'auto_explain',
+      'auto_explain.log_analyze': 'on',
+      'auto_explain.log_buffers': 'on',
+      'auto_explain.log_timing': 'off',
+      'auto_explain.log_format': 'json',
+      'auto_explain.log_nested_statements': 'on',
+      logging_collector: 'on',
+      log_destination: 'jsonlog',
+      log_rotation_size: '0',
+      // It lives as long as the test, and is filled first.
+      fsync: 'off',
+      full_page_writes: 'off',
+      synchronous_commit: 'off',
+      // Statistics are made when a test says so.
+      autovacuum: 'off',
+    });
+    const url = await createDatabase(server.url, 'plans');
+    const admin = openPool({ url, applicationName: 'admin', max: 1, statementTimeoutMs: 300_000 });
+    return new StatementPlans(url, admin, server);
+  }
+
+  async stop(): Promise<void> {
+    await this.admin.end({ timeout: 1 });
+    await this.server.stop();
+  }
+
+  /** What ran on connections that were opened meanwhile. */
+  async during(tour: () => Promise<void>): Promise<LoggedPlan[]> {
+    const [row] = await this.admin<{ file: string }[]>`
+      select current_setting('data_directory') || '/' || pg_current_logfile('jsonlog') as file`;
+    const file = row?.file ?? '';
+    const before = readFileSync(file).length;
+    await this.admin.unsafe('alter database plans set auto_explain.log_min_duration = 0');
+    await tour();
+    const last = openPool({ url: this.url, applicationName: 'last', max: 1, statementTimeoutMs: 10_000 });
+    await last.unsafe("select 'the last statement'");
+    await last.end({ timeout: 1 });
+    await this.admin.unsafe('alter database plans reset auto_explain.log_min_duration');
+    const logged = () => readFileSync(file).subarray(before).toString();
+    await until('the log is written', () => logged().includes("select 'the last statement'"));
+    return logged().split('\n').flatMap(planOf);
+  }
+}
+
+function planOf(line: string): LoggedPlan[] {
+  if (!line.includes('plan:')) return [];
+  const { message, application_name: from } = JSON.parse(line) as { message: string; application_name?: string };
+  if (from === 'admin' || from === 'last') return [];
+  const logged = JSON.parse(message.slice(message.indexOf('{'))) as { 'Query Text': string; Plan: PlanNode };
+  return [{ text: oneLine(logged['Query Text']), plan: logged.Plan }];
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+export interface RowCounts {
+  /** Rows of tables that were looked at, whatever became of them. */
+  readonly read: number;
+  /** Rows that came out, were written, or were given as parameters. */
+  readonly given: number;
+  readonly blocks: number;
+}
+
+export function countRows(plan: PlanNode): RowCounts {
+  let read = 0;
+  let given = rowsOf(plan);
+  const visit = (node: PlanNode): void => {
+    const type = node['Node Type'];
+    const loops = node['Actual Loops'] ?? 0;
+    const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+    if (node['Relation Name'] !== undefined && type.endsWith('Scan')) read += rowsOf(node) + removed * loops;
+    read += (node['Rows Removed by Join Filter'] ?? 0) * loops;
+    if (type === 'ModifyTable') for (const child of node.Plans ?? []) given += rowsOf(child);
+    if (type === 'Function Scan' || type === 'LockRows') given += rowsOf(node);
+    for (const child of node.Plans ?? []) visit(child);
+  };
+  visit(plan);
+  return { read, given, blocks: (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0) };
+}
+
+function rowsOf(node: PlanNode): number {
+  return (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 0);
+}
+
+/** What reads more, and why it may. */
+export interface Allowance {
+  /** A part of the statement. */
+  readonly statement: string;
+  readonly rowsMax: number;
+  readonly why: string;
+}
+
+const ROWS_FOR_EACH = 10;
+const ROWS_FREE = 100;
+const BLOCKS_FOR_EACH = 40;
+const BLOCKS_FREE = 600;
+
+/** Sentences about statements that read more than their share of rows or blocks; each statement once. */
+export function wasteful(plans: readonly LoggedPlan[], allowances: readonly Allowance[]): string[] {
+  const found = new Map<string, string>();
+  for (const { text, plan } of plans) {
+    if (!/(scheduler|registry|notifier)\./.test(text)) continue;
+    const { read, given, blocks } = countRows(plan);
+    const allowance = allowances.find(({ statement }) => text.includes(statement));
+    const rowsMax = allowance?.rowsMax ?? ROWS_FREE + ROWS_FOR_EACH * given;
+    const blocksMax = BLOCKS_FREE + BLOCKS_FOR_EACH * Math.max(given, allowance?.rowsMax ?? 0);
+    if (read <= rowsMax && blocks <= blocksMax) continue;
+    found.set(text, `${read} rows and ${blocks} blocks for ${given} rows: ${text.slice(0, 300)} ${shapeOf(plan)}`);
+  }
+  return [...found.values()];
+}
+
+function shapeOf(node: PlanNode): string {
+  const name = node['Index Name'] ?? node['Relation Name'] ?? '';
+  const removed = node['Rows Removed by Filter'] ?? 0;
+  const inner = (node.Plans ?? []).map(shapeOf).join(' ');
+  return `(${node['Node Type']} ${name} ${rowsOf(node)}${removed > 0 ? `-${removed}` : ''} ${inner})`;
+}
+
+const OF_A_TABLE = /\b(from|into|update|join|using)\s+(scheduler|registry|notifier)\.[a-z_]+/;
+
+/** Parts of statements that are in the source of a folder and in none of the plans. */
+export function neverRun(folder: string, plans: readonly LoggedPlan[]): string[] {
+  const ran = [...new Set(plans.map(({ text }) => text))];
+  return sourceFiles(folder).flatMap((file) =>
+    textsOf(readFileSync(file, 'utf8'))
+      .filter((text) => OF_A_TABLE.test(text))
+      .map(oneLine)
+      .filter((part) => !ran.some((statement) => statement.includes(part)))
+      .map((part) => `${file.slice(folder.length)}: ${part}`),
+  );
+}
+
+/** All strings of a source; of a template each part between two values is one. */
+function textsOf(source: string): string[] {
+  const texts: string[] = [];
+  let at = 0;
+  const until = (end: RegExp): string => {
+    const from = at;
+    for (; at < source.length; at++) {
+      if (source[at] === '\\') at++;
+      else if (end.test(source.slice(at, at + 2))) break;
+    }
+    return source.slice(from, at);
+  };
+  const template = (): void => {
+    for (;;) {
+      texts.push(until(/^(`|\$\{)/));
+      if (source[at] !== '$') break;
+      at += 2;
+      code('}');
+    }
+  };
+  const code = (end: string): void => {
+    for (let depth = 0; at < source.length; at++) {
+      const two = source.slice(at, at + 2);
+      const [one] = two;
+      if (two === '//') until(/^\n/);
+      else if (two === '/*') at = Math.max(at, source.indexOf('*/', at) + 1);
+      else if (one === "'" || one === '"') {
+        at++;
+        texts.push(until(one === "'" ? /^['\n]/ : /^["\n]/));
+      } else if (one === '`') {
+        at++;
+        template();
+      } else if (one === '{') depth++;
+      else if (one === '}' && depth-- === 0 && end === '}') break;
+    }
+    at++;
+  };
+  code('');
+  return texts;
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(file))
+    .map((file) => join(folder, file));
+}
