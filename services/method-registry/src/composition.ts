@@ -5,7 +5,7 @@ import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
-import { ServiceDatabase } from '@methods/postgres/service-database';
+import type { ServiceDatabase } from '@methods/postgres/service-database';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
@@ -52,6 +52,7 @@ import { PostgresUploadStore } from './store/postgres-upload-store.ts';
 import { PostgresUserStore } from './store/postgres-user-store.ts';
 import { PostgresVersionStore } from './store/postgres-version-store.ts';
 import { Database, Reader } from './store/query.ts';
+import { registryDatabase } from './store/registry-database.ts';
 import { SessionStore } from './store/session-store.ts';
 import { SettingsStore } from './store/settings-store.ts';
 import { UploadStore } from './store/upload-store.ts';
@@ -59,8 +60,6 @@ import { UserStore } from './store/user-store.ts';
 import { VersionStore } from './store/version-store.ts';
 
 import { AbandonedUploads } from './upload/abandoned-uploads.ts';
-
-const MIGRATIONS = new URL('../migrations/', import.meta.url);
 
 export interface MethodRegistry extends Stoppable {
   /** Resolves once requests are served. @throws an Error whose message is for the operator. */
@@ -70,13 +69,7 @@ export interface MethodRegistry extends Stoppable {
 }
 
 export function composeMethodRegistry(config: Config, logger: Logger): MethodRegistry {
-  const database = new ServiceDatabase({
-    url: config.postgresUrl.reveal(),
-    applicationName: 'method-registry',
-    schema: 'registry',
-    migrations: MIGRATIONS,
-    logger: logger.child({ part: 'database' }),
-  });
+  const database = registryDatabase(config.postgresUrl.reveal(), logger.child({ part: 'database' }));
   const bus = new Bus({ url: config.natsUrl.reveal(), name: 'method-registry', logger: logger.child({ part: 'bus' }) });
   const parts = child(config, database, busRegistryChanges(bus, logger.child({ part: 'bus' })), logger);
   const server = new RpcServer({

@@ -36,8 +36,13 @@ export class PostgresCreationStore implements CreationStore {
           select r.upload_id, ${methodColumns(sql)}, ${versionColumns(sql)}
           from registry.creation_requests r
           left join registry.uploads u on u.org_id = r.org_id and u.upload_id = r.upload_id
-          left join registry.methods m
-            on m.org_id = r.org_id and m.method_id = coalesce(r.method_id, u.method_id)
+          -- An array, since row-level security lets no index look for what coalesce gives.
+          left join lateral (
+            select org_id, method_id, display_name, current_version, published_version, created_at, updated_at, created_by,
+              agent_prompt
+            from registry.methods
+            where org_id = r.org_id and method_id = any(array[r.method_id, u.method_id]) limit 1
+          ) m on true
           ${methodJoins(sql)}
           left join registry.versions v
             on v.org_id = r.org_id and v.method_id = r.method_id and v.version_id = r.version_id

@@ -141,6 +141,7 @@ async function runs(store: PostgresRunStore): Promise<void> {
   const hash = (n: number) => Buffer.from(n.toString(16).padStart(64, '0'), 'hex');
   await store.loadByKey([5, 6, 7].map((n) => ({ orgId: LARGE_ORG, idempotencyHash: hash(n) })));
   await store.keptSteps(LARGE_ORG, ids[0] ?? '');
+  await store.outOfStep(LARGE_ORG, ids[0] ?? '', 'step_1');
   await store.runningOf(OWNED);
   const queues = Array.from({ length: 1_000 }, (_, i) => ({ orgId: `org_${i % 60}`, method: `wf_${i % 20}` }));
   await store.queueHeads(queues, OWNED);

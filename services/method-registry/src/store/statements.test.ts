@@ -1,0 +1,304 @@
+// Every statement of this service, on a full database: how many rows and blocks its plan reads for what it gives.
+import 'reflect-metadata/lite';
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { newId } from '@methods/base/ids';
+import { silentLogger } from '@methods/logging/logger';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { readerRole } from '@methods/postgres/reader-role';
+import {
+  type Allowance,
+  neverRun,
+  StatementPlans,
+  statementRows,
+  wasteful,
+} from '@methods/test/harness/statement-plans';
+import { PostgresAuditStore } from './postgres-audit-store.ts';
+import { PostgresBuildStore } from './postgres-build-store.ts';
+import { PostgresCreationStore } from './postgres-creation-store.ts';
+import { PostgresKeyStore } from './postgres-key-store.ts';
+import { PostgresLocalRunStore } from './postgres-local-run-store.ts';
+import { PostgresMethodStore } from './postgres-method-store.ts';
+import { PostgresOrganizationStore } from './postgres-organization-store.ts';
+import { PostgresSessionStore } from './postgres-session-store.ts';
+import { PostgresSettingsStore } from './postgres-settings-store.ts';
+import { PostgresUploadStore } from './postgres-upload-store.ts';
+import { PostgresUserStore } from './postgres-user-store.ts';
+import { PostgresVersionStore } from './postgres-version-store.ts';
+import type { Database, Reader } from './query.ts';
+import { registryDatabase } from './registry-database.ts';
+
+const ROWS = statementRows(30_000);
+/** Of each kind of id a number is one. */
+const idOf = (prefix: string, n: number) => `${prefix}${String(n).padStart(26, '0')}`;
+const LARGE_ORG = idOf('org_', 1);
+const DOER = { kind: 'user' as const, id: idOf('usr_', 1), ip: '', requestId: '' };
+
+const ALLOWED: readonly Allowance[] = [
+  {
+    statement: 'with recursive organization as (',
+    rowsMax: 3_000,
+    why: 'a claim looks at a few builds of each organization with any',
+  },
+  {
+    statement: 'strpos(folded_name,',
+    rowsMax: ROWS,
+    why: 'a search of names reads on until its page is full, at worst all methods of the organization',
+  },
+];
+
+let plans: StatementPlans;
+
+before(async () => {
+  plans = await StatementPlans.start();
+  const database = registryDatabase(plans.url, silentLogger);
+  await database.start();
+  await database.stop();
+  await plans.admin.unsafe(`
+    set session_replication_role = replica;
+    create function pg_temp.id(p text, n bigint) returns text language sql immutable as $$ select p || lpad(n::text, 26, '0') $$;
+    create function pg_temp.org(n bigint) returns text language sql immutable as $$
+      select pg_temp.id('org_', case when n % 5 = 0 then n / 5 % 49 + 2 else 1 end) $$;
+    insert into registry.organizations (org_id, issuer, external_id, name)
+    select pg_temp.id('org_', n), 'https://id.example', 'ext' || n, 'Org' from generate_series(1, 5000) n;
+    insert into registry.users (org_id, user_id, subject, email, name, first_role, last_seen_at)
+    select pg_temp.org(n), pg_temp.id('usr_', n), 's' || n, '', 'U', 'admin', now() - interval '1 day' from generate_series(1, ${ROWS}) n;
+    insert into registry.service_keys (org_id, key_id, name, auth_sha256, sealed_webhook_secret, revoked_at, created_by)
+    select pg_temp.org(n), pg_temp.id('key_', n), 'k', sha256(n::text::bytea), repeat('x', 32)::bytea,
+      case when n > 400 then now() end, '' from generate_series(1, 2000) n;
+    insert into registry.methods (org_id, method_id, display_name, current_version, published_version, created_by)
+    select pg_temp.org(n), pg_temp.id('', n), 'Method ' || n, pg_temp.id('ver_', n * 3), pg_temp.id('ver_', n * 3), pg_temp.id('usr_', n)
+    from generate_series(1, ${ROWS}) n;
+    insert into registry.versions (org_id, method_id, version_id, base_version, schema_version, source, sha256, reason, features,
+      secrets, calls_json, created_by)
+    select pg_temp.org(n), pg_temp.id('', n), pg_temp.id('ver_', n * 3 - 3 + k), case when k > 1 then pg_temp.id('ver_', n * 3 - 4 + k) end,
+      'method/2', 'x', sha256('x'), '', '{}', '{}', '{}', pg_temp.id('usr_', n)
+    from generate_series(1, ${ROWS}) n, generate_series(1, 3) k;
+    insert into registry.publications (org_id, method_id, version_id, published_by)
+    select org_id, method_id, version_id, created_by from registry.versions;
+    insert into registry.creation_requests (org_id, idempotency_hash, method_id, version_id)
+    select org_id, sha256(method_id::bytea), method_id, current_version from registry.methods;
+    insert into registry.sessions (org_id, user_id, session_sha256, expires_at)
+    select pg_temp.org(n), pg_temp.id('usr_', n), sha256(n::text::bytea), now() + interval '1 day' from generate_series(1, ${ROWS}) n;
+    insert into registry.sign_ins (sign_in_sha256, state, nonce, code_verifier, return_to, expires_at)
+    select sha256(n::text::bytea), '', '', '', '', now() + interval '1 day' from generate_series(1, ${ROWS}) n;
+    insert into registry.audit (org_id, audit_id, doer_kind, doer_id, ip, request_id, action, target_kind, target_id)
+    select pg_temp.org(n), pg_temp.id('aud_', n), 'user', pg_temp.id('usr_', n % 100), '', '', 'method.publish', 'method', n::text
+    from generate_series(1, ${ROWS}) n;
+    insert into registry.uploads (org_id, upload_id, token_sha256, display_name, file_name, content_type, size_bytes, offset_bytes,
+      part_count, blob_id, method_id, created_by, expires_at)
+    select pg_temp.org(n), pg_temp.id('upl_', n), sha256(n::text::bytea), '', 'f', 't', 10, 10, 1, 'b' || n, pg_temp.id('', n), '',
+      now() + interval '1 day' from generate_series(1, ${ROWS} / 3) n;
+    insert into registry.upload_parts (org_id, upload_id, blob_id, offset_bytes, part_name)
+    select org_id, upload_id, blob_id, 0, 'p' from registry.uploads;
+    insert into registry.builds (org_id, method_id, upload_id, state, due_at, is_large)
+    select org_id, method_id, upload_id, 'queued', now() - interval '1 minute', false from registry.uploads;
+    insert into registry.local_runs (org_id, run_id, method_id, version_id, sequence, inspection, status, created_by)
+    select pg_temp.org(n), pg_temp.id('run_', n), pg_temp.id('', n), pg_temp.id('ver_', n * 3), 1, '{}', 'succeeded', ''
+    from generate_series(1, ${ROWS}) n;
+    set session_replication_role = origin;`);
+});
+after(() => plans.stop());
+
+for (const analyzed of [false, true]) {
+  test(`no statement on a full database, ${analyzed ? 'analyzed' : 'never analyzed'}, reads more than it gives`, async () => {
+    if (analyzed) await plans.admin`analyze`;
+    const logged = await plans.during(() => tour(analyzed ? 2 : 1));
+    assert.deepEqual(wasteful(logged, ALLOWED), []);
+    assert.deepEqual(neverRun(fileURLToPath(new URL('..', import.meta.url)), logged), []);
+  });
+}
+
+async function tour(turn: number): Promise<void> {
+  const database = registryDatabase(plans.url, silentLogger);
+  await database.start();
+  const { sql } = database;
+  const reader = new OrganizationReader({ sql, role: readerRole('registry') });
+  try {
+    await people(sql, reader, turn);
+    await keys(sql, reader);
+    await methods(sql, reader, turn);
+    await recordings(sql, reader, turn);
+  } finally {
+    await database.stop();
+  }
+}
+
+const first = { below: null, limit: 50 };
+
+async function people(sql: Database, reader: Reader, turn: number): Promise<void> {
+  const organization = { issuer: 'https://id.example', externalId: 'ext1', name: 'Org' };
+  const organizations = new PostgresOrganizationStore(sql);
+  await organizations.ensure(organization);
+  await organizations.ensure({ ...organization, externalId: `new${turn}` });
+  const users = new PostgresUserStore(sql, reader);
+  const claims = { organization, subject: 's1', email: 'a@example.com', name: `A${turn}`, role: '' as const };
+  await users.ensure(claims, DOER);
+  await users.ensure({ ...claims, subject: `new${turn}` }, DOER);
+  await users.find(LARGE_ORG, DOER.id);
+  const page = await users.list(LARGE_ORG, first);
+  await users.list(LARGE_ORG, { ...first, below: page.items.at(-1)?.userId ?? null });
+  await users.setRole({
+    orgId: LARGE_ORG,
+    userId: idOf('usr_', 2),
+    role: turn === 1 ? 'viewer' : 'member',
+    doer: DOER,
+  });
+  const sessions = new PostgresSessionStore(sql);
+  const [signIn, session] = [randomBytes(32), randomBytes(32)];
+  await sessions.beginSignIn(signIn, { state: 's', nonce: 'n', codeVerifier: 'c', returnTo: '/' });
+  await sessions.takeSignIn(signIn);
+  await sessions.create({ orgId: LARGE_ORG, userId: idOf('usr_', 11 + turn), sessionSha256: session, doer: DOER });
+  await sessions.resolve(session);
+  await sessions.end(session, DOER);
+  const settings = new PostgresSettingsStore(sql, reader);
+  await settings.change(
+    LARGE_ORG,
+    { contentOnDevices: null, retentionDays: 30 + turn, webhookHosts: null } as never,
+    DOER,
+  );
+  await settings.get(LARGE_ORG);
+  const audit = new PostgresAuditStore(sql, reader);
+  const act = {
+    orgId: LARGE_ORG,
+    auditId: newId('aud'),
+    at: new Date(),
+    doer: DOER,
+    action: 'run.start',
+    targetKind: 'run',
+    targetId: 'r',
+  };
+  await audit.record([{ ...act, beforeJson: null, afterJson: null } as never]);
+  const none = { action: '', targetId: '', doerId: '' };
+  for (const filter of [{}, { action: 'method.publish' }, { targetId: '7' }, { doerId: DOER.id }, { action: 'none' }]) {
+    await audit.list(LARGE_ORG, { ...none, ...filter }, first);
+    await audit.list(LARGE_ORG, { ...none, ...filter }, { ...first, below: idOf('aud_', ROWS / 2) });
+  }
+}
+
+async function keys(sql: Database, reader: Reader): Promise<void> {
+  const store = new PostgresKeyStore(sql, reader);
+  const orgId = idOf('org_', 3);
+  const made = {
+    orgId,
+    keyId: newId('key'),
+    name: 'k',
+    authSha256: randomBytes(32),
+    sealedWebhookSecret: Buffer.alloc(32),
+    doer: DOER,
+  };
+  await store.create(made);
+  await store.create({ ...made, keyId: newId('key') });
+  await store.list(LARGE_ORG, first);
+  await store.list(LARGE_ORG, { ...first, below: `live.${idOf('key_', 300)}` });
+  await store.resolve(made.authSha256);
+  await store.noteUse([{ orgId, keyId: made.keyId, usedAt: new Date() }]);
+  await store.renewWebhookSecret(made, Buffer.alloc(40));
+  await store.sealedWebhookSecret(orgId, made.keyId);
+  await store.sampleWebhookSecret();
+  await store.revoke(made);
+}
+
+async function methods(sql: Database, reader: Reader, turn: number): Promise<void> {
+  const store = new PostgresMethodStore(sql, reader);
+  const methodId = idOf('', 6);
+  await store.find(LARGE_ORG, methodId);
+  await store.existing(
+    LARGE_ORG,
+    Array.from({ length: 1_000 }, (_, n) => idOf('', n)),
+  );
+  const page = await store.list({ orgId: LARGE_ORG, search: '', page: first });
+  await store.list({ orgId: LARGE_ORG, search: '', page: { ...first, below: page.items.at(-1)?.methodId ?? null } });
+  await store.list({ orgId: LARGE_ORG, search: 'nothing', page: first });
+  await store.change({ orgId: LARGE_ORG, methodId, displayName: `N${turn}`, agentPrompt: null, doer: DOER });
+  await store.publish({ orgId: LARGE_ORG, methodId, versionId: idOf('ver_', 15 + turn), doer: DOER });
+  const versions = new PostgresVersionStore(sql, reader);
+  const source = sourceOf(turn);
+  const created = new PostgresCreationStore(sql, reader);
+  const hash = randomBytes(32);
+  const creation = { orgId: LARGE_ORG, idempotencyHash: hash, displayName: 'New', source, agentPrompt: '', doer: DOER };
+  const made = await created.create(creation);
+  await created.create(creation);
+  await created.find(LARGE_ORG, hash);
+  await created.addKey(LARGE_ORG, randomBytes(32), methodId);
+  await versions.save({
+    orgId: LARGE_ORG,
+    methodId: made.method.methodId,
+    baseVersion: made.version?.versionId ?? null,
+    source: sourceOf(turn + 9),
+    reason: '',
+    doer: DOER,
+  });
+  const versionId = idOf('ver_', 18);
+  for (const choice of [{ kind: 'current' }, { kind: 'published' }, { kind: 'saved', versionId }] as const) {
+    await versions.find(LARGE_ORG, methodId, choice);
+  }
+  await versions.list(LARGE_ORG, methodId, first);
+  await versions.list(LARGE_ORG, methodId, { ...first, below: versionId });
+  for (const text of ['l', 'other']) {
+    await versions.putLock({ orgId: LARGE_ORG, methodId, versionId, lock: Buffer.from(text) });
+  }
+  const save = {
+    orgId: LARGE_ORG,
+    methodId,
+    baseVersion: versionId,
+    source: sourceOf(turn + 19),
+    reason: '',
+    doer: DOER,
+  };
+  await assert.rejects(versions.save({ ...save, baseVersion: idOf('ver_', 16) }), { code: 'version_conflict' });
+  const local = new PostgresLocalRunStore(sql, reader);
+  const record = { orgId: LARGE_ORG, runId: newId('run' as never), methodId, versionId, sequence: 1, doer: DOER };
+  await local.put({ ...record, inspection: { json: '{}', status: 'running' } });
+  await local.put({ ...record, sequence: 2, inspection: { json: '{}', status: 'succeeded' } });
+  await local.find(LARGE_ORG, record.runId);
+  for (const more of [{}, { methodId }, { status: 'running' }, { methodId, status: 'failed' }]) {
+    await local.list({ orgId: LARGE_ORG, methodId: null, status: '', page: first, ...more });
+  }
+}
+
+function sourceOf(n: number) {
+  const bytes = Buffer.from(`x${n}`);
+  const more = { displayName: 'New', features: [], secrets: [], calls: {}, warnings: [] };
+  return { bytes, sha256: createHash('sha256').update(bytes).digest(), schemaVersion: 'method/2', ...more } as never;
+}
+
+async function recordings(sql: Database, reader: Reader, turn: number): Promise<void> {
+  const uploads = new PostgresUploadStore(sql, reader);
+  const hash = randomBytes(32);
+  const link = { orgId: LARGE_ORG, idempotencyHash: hash, doer: DOER };
+  const request = {
+    ...link,
+    tokenSha256: randomBytes(32),
+    displayName: '',
+    fileName: 'f',
+    contentType: 't',
+    sizeBytes: 10,
+  };
+  const { upload } = await uploads.create(request);
+  const tokenSha256 = randomBytes(32);
+  await uploads.renewLink({ ...link, tokenSha256 });
+  const found = await uploads.findByToken(tokenSha256);
+  assert.ok(found !== null);
+  await uploads.receive({ upload: found, partName: 'p', partBytes: 10, displayName: 'd', doer: DOER });
+  await uploads.partNames(LARGE_ORG, upload.uploadId);
+  await uploads.nextAbandoned();
+  await uploads.forgetAbandoned({ orgId: LARGE_ORG, uploadId: upload.uploadId, blobId: 'none' });
+  const builds = new PostgresBuildStore(sql);
+  const terms = { leaseMs: 60_000, takeLarge: true, noneOf: [], noLargeOf: [] };
+  const claim = async () => {
+    const build = await builds.claim(terms);
+    assert.ok(build !== null);
+    return build;
+  };
+  await builds.claim({ ...terms, takeLarge: false, noneOf: [LARGE_ORG] });
+  const build = await claim();
+  await builds.renew(build, 60_000);
+  await builds.release(build);
+  await builds.succeed(await claim(), sourceOf(turn), 'r');
+  const failed = await claim();
+  await builds.fail(failed, 'It failed.');
+  await builds.retry(failed.orgId, failed.methodId, DOER).catch(() => {});
+}

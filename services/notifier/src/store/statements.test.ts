@@ -1,0 +1,95 @@
+// Every statement of this service, on a full database: how many rows and blocks its plan reads for what it gives.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { newId } from '@methods/base/ids';
+import { silentLogger } from '@methods/logging/logger';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { readerRole } from '@methods/postgres/reader-role';
+import {
+  type Allowance,
+  neverRun,
+  StatementPlans,
+  statementRows,
+  wasteful,
+} from '@methods/test/harness/statement-plans';
+import { claimRequest, planned } from '../../test/notifier-database.ts';
+import { deleteEnded, organizationsWithEnded } from '../retention/old-deliveries.ts';
+import { claimDeliveries } from './claim-deliveries.ts';
+import { getDelivery, listDeliveries } from './list-deliveries.ts';
+import { notifierDatabase } from './notifier-database.ts';
+import { recordTries } from './record-tries.ts';
+import { resendDelivery } from './resend-delivery.ts';
+import { storeDeliveries } from './store-deliveries.ts';
+import { storedEvents } from './stored-events.ts';
+
+const DELIVERIES = statementRows(50_000);
+const LARGE_ORG = 'org_1';
+
+const ALLOWED: readonly Allowance[] = [];
+
+let plans: StatementPlans;
+
+before(async () => {
+  plans = await StatementPlans.start();
+  const database = notifierDatabase(plans.url, silentLogger);
+  await database.start();
+  await database.stop();
+  await plans.admin.unsafe(`
+    set session_replication_role = replica;
+    insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, status,
+      tries, due_at, created_at, ended_at)
+    select o, 'dlv_' || lpad(n::text, 26, '0'), 'run_' || n / 2, n, 'https://h/', sha256('x'), 'h' || n % 40, 'succeeded',
+      'key_a', '{}', s, case s when 'pending' then 0 else 2 end, now() - interval '1 minute', now() - interval '90 days',
+      case s when 'pending' then null else now() - interval '80 days' end
+    from (select n, 'org_' || case when n % 5 = 0 then n / 5 % 49 + 2 else 1 end as o,
+      case when n % 3 = 0 then 'pending' else 'delivered' end as s from generate_series(1, ${DELIVERIES}) n) t;
+    insert into notifier.delivery_tries (org_id, delivery_id, try, started_at, duration_ms, http_status, error, answer_start)
+    select org_id, delivery_id, k, now(), 1, 200, '', '' from notifier.deliveries, generate_series(1, 2) k
+    where status = 'delivered';
+    insert into notifier.due_hosts (org_id, host, due_at)
+    select org_id, host, min(due_at) from notifier.deliveries where status = 'pending' group by 1, 2;
+    insert into notifier.due_organizations (org_id, due_at) select org_id, min(due_at) from notifier.due_hosts group by 1;
+    set session_replication_role = origin;`);
+});
+after(() => plans.stop());
+
+for (const analyzed of [false, true]) {
+  test(`no statement on a full database, ${analyzed ? 'analyzed' : 'never analyzed'}, reads more than it gives`, async () => {
+    if (analyzed) await plans.admin`analyze`;
+    const logged = await plans.during(tour);
+    assert.deepEqual(wasteful(logged, ALLOWED), []);
+    assert.deepEqual(neverRun(fileURLToPath(new URL('..', import.meta.url)), logged), []);
+  });
+}
+
+async function tour(): Promise<void> {
+  const database = notifierDatabase(plans.url, silentLogger);
+  await database.start();
+  const { sql } = database;
+  const reader = new OrganizationReader({ sql, role: readerRole('notifier') });
+  const runId = `run_${newId('dlv')}`;
+  await storeDeliveries(
+    sql,
+    [1, 2, 3].map((seq) => planned({ orgId: LARGE_ORG, runId, seq })),
+  );
+  assert.equal((await storedEvents(sql, [{ orgId: LARGE_ORG, runId, seq: 1 }])).size, 1);
+  const { claimed } = await claimDeliveries(sql, claimRequest());
+  assert.ok(claimed.length > 0);
+  const result = { startedAtMs: 1, durationMs: 1, httpStatus: 500, error: '', answerStart: '' };
+  const [first, ...rest] = claimed;
+  assert.ok(first);
+  await recordTries(sql, [{ delivery: first, after: { status: 'exhausted', waitMs: 0 }, result }]);
+  await recordTries(
+    sql,
+    rest.map((delivery) => ({ delivery, after: { status: 'pending' as const, waitMs: 5_000 }, result })),
+  );
+  await resendDelivery(sql, first.orgId, first.deliveryId);
+  const all = { orgId: LARGE_ORG, runId: null, limit: 50, after: null };
+  const page = await listDeliveries(reader, all);
+  await listDeliveries(reader, { ...all, after: page.at(-1)?.deliveryId ?? null });
+  await listDeliveries(reader, { ...all, runId: 'run_4' });
+  await getDelivery(reader, first.orgId, first.deliveryId);
+  for (const { orgId } of await organizationsWithEnded(sql, '', 20)) await deleteEnded(sql, orgId, 30, 50);
+  await database.stop();
+}
