@@ -6,7 +6,7 @@ import { mainArguments } from '@methods/test/harness/main-arguments';
 
 /** Ends when the service says it serves and the fault has been met, or by itself. */
 async function outcomeOf(fault: string): Promise<{ code: number | null; log: string }> {
-  const child = spawn(process.execPath, [...mainArguments('libs/service/src/faulty-service.fixture.ts'), fault], {
+  const child = spawn(process.execPath, [...mainArguments('libs/service/src/faulty-service.fixture.ts', null), fault], {
     env: {},
     stdio: ['ignore', 'ignore', 'pipe'],
   });
