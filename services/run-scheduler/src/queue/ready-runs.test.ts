@@ -318,6 +318,7 @@ describe('heads of queues', () => {
     const { pagesRead } = pages;
     assert.ok(pagesRead >= 9 && pagesRead <= 10, `${pagesRead} pages`);
     for (let look = 0; look < 5; look++) await ready.recheckEmpty();
+    await until('it is looked through once more', () => ready.isEmpty(key));
     assert.ok(pages.pagesRead <= 2 * pagesRead, `${pages.pagesRead} pages`);
     pages.rows.push(entry(96));
     ready.added(key, entry(96));
