@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { until } from '@methods/test/harness/until';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { newRun, TestRelay } from './event-relay.fixture.ts';
@@ -13,6 +13,7 @@ describe('a long outbox', () => {
   });
   after(() => db.close());
 
+  afterEach(() => bus.end());
   beforeEach(async () => {
     bus = await TestRelay.on(db);
   });
@@ -126,18 +127,72 @@ describe('a long outbox', () => {
   });
 
   test('while the bus is away the order of ten thousand runs and more is kept', async () => {
-    const events = await bus.backlog(10_100, 0);
+    const events = (
+      await Promise.all(Array.from({ length: 30 }, (_, org) => bus.backlog(340, 0, { orgId: `org_${org}` })))
+    ).flat();
     bus.refuses = () => true;
     bus.relay.committed(events);
     await new Promise(setImmediate);
     bus.refuses = () => false;
     const run = events[0]?.runId ?? '';
     await bus.commit(run, 2);
-    assert.equal(bus.taken.length, 0);
+    assert.ok(!bus.taken.includes(`${run}.2`));
+    bus.confirms = true;
     await until('both are sent', async () => {
       await bus.relay.sweep();
       return bus.taken.includes(`${run}.2`);
     });
     assert.ok(bus.taken.indexOf(`${run}.1`) < bus.taken.indexOf(`${run}.2`));
+  });
+
+  test('of new events an organization has its share on the bus, another organization is not behind them, and all go out as they are confirmed', async () => {
+    const burst = await bus.backlog(3_000, 0);
+    for (let from = 0; from < burst.length; from += 100) bus.relay.committed(burst.slice(from, from + 100));
+    assert.ok(bus.asked <= 500, `${bus.asked} sent with their commit`);
+    const other = await bus.backlog(3, 0, { orgId: 'org_b' });
+    bus.relay.committed(other);
+    await new Promise(setImmediate);
+    const sent = bus.taken.indexOf(other[0]?.outboxId ?? '');
+    assert.ok(sent >= 0 && sent < 1_100, `sent as number ${sent}`);
+    await bus.relay.sweep();
+    assert.ok(bus.taken.length <= 1_100, `${bus.taken.length} on the bus`);
+    bus.clock.forward(6_000);
+    bus.confirms = true;
+    bus.confirm(bus.taken.slice());
+    await until('all are sent', async () => {
+      bus.clock.forward(500);
+      await bus.relay.sweep();
+      return (await bus.rows()).length === 0;
+    });
+    assert.ok(bus.asked < 3_700, `${bus.asked} sent`);
+  });
+
+  test('an event behind one that waits for its share is not sent before it, until a sweep has sent what is due', async () => {
+    const burst = await bus.backlog(1_200, 0);
+    bus.relay.committed(burst);
+    const last = burst.at(-1)?.runId ?? '';
+    bus.confirms = true;
+    bus.confirm(burst.slice(0, 500).map(({ outboxId }) => outboxId));
+    await bus.commit(last, 2);
+    await until('it is sent', async () => {
+      bus.clock.forward(1_000);
+      await bus.relay.sweep();
+      return bus.taken.includes(`${last}.2`);
+    });
+    assert.ok(bus.taken.includes(`${last}.1`) && bus.taken.indexOf(`${last}.1`) < bus.taken.indexOf(`${last}.2`));
+    await until('all are sent', async () => {
+      bus.clock.forward(500);
+      await bus.relay.sweep();
+      return (await bus.rows()).length === 0;
+    });
+    for (const ms of [0, 11_000]) {
+      bus.clock.forward(ms);
+      await bus.relay.sweep();
+    }
+    const fresh = await bus.eventOf(newRun(), 1);
+    bus.held = [];
+    bus.relay.committed([fresh]);
+    assert.equal(bus.held.length, 1);
+    for (const { take } of bus.held) take();
   });
 });

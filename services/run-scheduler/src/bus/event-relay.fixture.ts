@@ -28,10 +28,11 @@ export class TestRelay {
   /** The notifier says at once that it keeps what the bus took; otherwise a test says so. */
   confirms = false;
   private readonly databaseClock = new DatabaseClock(this.clock);
+  private readonly owned = [0, 1];
 
   private constructor(private readonly db: TestStore) {
     this.databaseClock.observe(T0);
-    const owned = [0, 1];
+    const { owned } = this;
     const outbox = new PostgresOutbox({ sql: db.outbox, deadlineMs: 10_000 });
     const { dueRuns } = outbox;
     outbox.dueRuns = async (query) => {
@@ -54,6 +55,11 @@ export class TestRelay {
   static async on(db: TestStore): Promise<TestRelay> {
     await db.sql`delete from scheduler.outbox`;
     return new TestRelay(db);
+  }
+
+  /** A sweep that is under way leaves the rows of the next test to it. */
+  end(): void {
+    this.owned.length = 0;
   }
 
   /** An event as its commit leaves it: a row. */

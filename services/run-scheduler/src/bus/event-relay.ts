@@ -6,18 +6,22 @@ import { shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import type { DatabaseClock } from '../database-clock.ts';
-import type { Outbox } from '../store/outbox.ts';
+import { type Outbox, UNCONFIRMED_MS } from '../store/outbox.ts';
 import type { OutboxEvent } from '../store/run-store.ts';
+import { DirectShare } from './direct-share.ts';
 import { type EventPublisher, EventSender } from './event-sender.ts';
 import { HeldBackEvents } from './held-back-events.ts';
 import { OutboxSweep } from './outbox-sweep.ts';
 
 const DELETE_MAX = 1_000;
+/** After its commit an event's row is due, on the clock of any node. */
+const COMMITTED_DUE_MS = 2 * UNCONFIRMED_MS;
 /** Confirmations that wait for the database; beyond this they are dropped, and come again with their events. */
 const STORED_MAX = 100_000;
 
 export class EventRelay {
   private readonly heldBack = new HeldBackEvents();
+  private readonly direct = new DirectShare();
   private readonly sender: EventSender;
   private readonly outboxSweep: OutboxSweep;
   private stored: string[] = [];
@@ -40,13 +44,23 @@ export class EventRelay {
   }
 
   committed(events: readonly OutboxEvent[]): void {
+    const nowMs = this.options.databaseClock.nowMs();
+    this.direct.forgetLost(nowMs);
+    const beyondShare = new Set<string>();
     let held = false;
     for (const event of events) {
-      if (this.heldBack.has(event) || this.sender.isFull) {
-        this.heldBack.hold(event);
+      const { orgId, outboxId } = event;
+      const isBeyond = !this.direct.hasRoom(orgId) || this.heldBack.hasAllOf(orgId);
+      if (isBeyond) beyondShare.add(orgId);
+      if (isBeyond || this.heldBack.has(event) || this.sender.isFull) {
+        this.heldBack.hold(event, COMMITTED_DUE_MS);
         held = true;
-      } else this.sender.send(event);
+      } else {
+        this.direct.sent(outboxId, orgId, nowMs);
+        this.sender.send(event);
+      }
     }
+    for (const orgId of beyondShare) this.outboxSweep.sendHeld(orgId);
     if (held) this.outboxSweep.goOn();
   }
 
@@ -63,6 +77,7 @@ export class EventRelay {
   confirmed(message: Uint8Array): void {
     const { outboxIds } = fromBinary(StoredEventsSchema, message);
     for (const outboxId of outboxIds) {
+      this.direct.ended(outboxId);
       this.outboxSweep.confirmed(outboxId);
       const shard = shardOfRunId(outboxId.slice(0, outboxId.indexOf('.')), this.options.shardCount);
       if (shard === null || !this.options.owns(shard) || this.stored.length >= STORED_MAX) continue;

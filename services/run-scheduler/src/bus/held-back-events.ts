@@ -1,8 +1,14 @@
 // Which runs' events must not go out directly, because an earlier one of the same run has not: the bus did not take it,
-// it may have lost it, or an owner before us may not have sent it. The sweep sends them in order.
+// it may have lost it, an owner before us may not have sent it, or its organization has enough events on the bus. The
+// sweep sends them in order.
 import type { OutboxEvent } from '../store/run-store.ts';
 
 const RUNS_MAX = 10_000;
+/** Of one organization, so that its events do not hold back those of all. */
+const ORG_RUNS_MAX = 500;
+const ORGS_MAX = 1_000;
+/** An event that a sweep could not send is due again after this at most. */
+export const AGAIN_MAX_MS = 300_000;
 
 type EventOfRun = Pick<OutboxEvent, 'orgId' | 'runId' | 'seq'>;
 
@@ -16,30 +22,50 @@ interface HeldRun {
   readonly tried: number;
 }
 
+interface HeldOrg {
+  /** Begin of the first sweep since it was held back last; null: none has begun. */
+  readonly sinceMs: number | null;
+  /** All its events held back are due after this. */
+  readonly dueWithinMs: number;
+}
+
 export class HeldBackEvents {
   private readonly runs = new Map<string, HeldRun>();
+  private readonly runsOfOrg = new Map<string, number>();
+  /** Organizations with more runs than are kept. */
+  private readonly orgs = new Map<string, HeldOrg>();
   /** Shards with the sweep they were held back in or after. */
   private readonly shards = new Map<number, number>();
   /** More runs than are kept count: every run waits, until a sweep saw no such number again. */
   private everythingSince: number | null = null;
   private sweep = 0;
+  private sweepBeganMs = 0;
 
   get everything(): boolean {
     return this.everythingSince !== null;
   }
 
-  has({ runId, shard }: Pick<OutboxEvent, 'runId' | 'shard'>): boolean {
-    return this.everythingSince !== null || this.shards.has(shard) || this.runs.has(runId);
+  has({ orgId, runId, shard }: Pick<OutboxEvent, 'orgId' | 'runId' | 'shard'>): boolean {
+    return this.everythingSince !== null || this.shards.has(shard) || this.orgs.has(orgId) || this.runs.has(runId);
   }
 
-  hold({ orgId, runId, seq }: EventOfRun): void {
+  /** Every run of the organization waits, also those not known by name. */
+  hasAllOf(orgId: string): boolean {
+    return this.orgs.has(orgId);
+  }
+
+  /** `dueWithinMs`: its row is due after this at most. */
+  hold({ orgId, runId, seq }: EventOfRun, dueWithinMs = AGAIN_MAX_MS): void {
     const known = this.runs.get(runId);
+    if (known === undefined) {
+      const ofOrg = this.runsOfOrg.get(orgId) ?? 0;
+      if (ofOrg >= ORG_RUNS_MAX) return this.holdOrg(orgId, dueWithinMs);
+      this.runsOfOrg.set(orgId, ofOrg + 1);
+    }
     const isNew = known === undefined || seq > known.seq;
     const tried = isNew ? -1 : known.tried;
     this.runs.set(runId, { orgId, seq: isNew ? seq : known.seq, sweep: this.sweep, tried });
-    if (this.runs.size <= RUNS_MAX) return;
-    this.everythingSince = this.sweep;
-    this.runs.clear();
+    if (this.runs.size > RUNS_MAX) this.holdEverything();
   }
 
   /** What stands in the outbox of these shards goes first. */
@@ -53,7 +79,8 @@ export class HeldBackEvents {
 
   /** The bus has every event of the run up to this one. */
   sent({ runId, seq }: Pick<OutboxEvent, 'runId' | 'seq'>): void {
-    if ((this.runs.get(runId)?.seq ?? seq + 1) <= seq) this.runs.delete(runId);
+    const held = this.runs.get(runId);
+    if (held !== undefined && held.seq <= seq) this.drop(runId, held.orgId);
   }
 
   /** Runs that this sweep has not tried yet, of each organization so many at most as `roomOf` says. */
@@ -72,16 +99,43 @@ export class HeldBackEvents {
   }
 
   /** A sweep sends whatever the outbox holds now. */
-  sweepBegins(): void {
+  sweepBegins(nowMs: number): void {
     this.sweep++;
+    this.sweepBeganMs = nowMs;
+    for (const [orgId, held] of this.orgs) {
+      if (held.sinceMs === null) this.orgs.set(orgId, { ...held, sinceMs: nowMs });
+    }
   }
 
   /** The present sweep came to the outbox's end: only what was held back since it began is held back still. */
   sweepEnds(): void {
     for (const [runId, held] of this.runs) {
-      if (held.sweep < this.sweep && held.tried === this.sweep) this.runs.delete(runId);
+      if (held.sweep < this.sweep && held.tried === this.sweep) this.drop(runId, held.orgId);
     }
     for (const [shard, heldIn] of this.shards) if (heldIn < this.sweep) this.shards.delete(shard);
+    for (const [orgId, { sinceMs, dueWithinMs }] of this.orgs) {
+      // Their events are not known by name: all of them were due in this sweep.
+      if (sinceMs !== null && this.sweepBeganMs - sinceMs >= dueWithinMs) this.orgs.delete(orgId);
+    }
     if (this.everythingSince !== null && this.everythingSince < this.sweep) this.everythingSince = null;
+  }
+
+  private holdOrg(orgId: string, dueWithinMs: number): void {
+    const known = this.orgs.get(orgId)?.dueWithinMs ?? 0;
+    this.orgs.set(orgId, { sinceMs: null, dueWithinMs: Math.max(known, dueWithinMs) });
+    if (this.orgs.size > ORGS_MAX) this.holdEverything();
+  }
+
+  private holdEverything(): void {
+    this.everythingSince = this.sweep;
+    this.runs.clear();
+    this.runsOfOrg.clear();
+  }
+
+  private drop(runId: string, orgId: string): void {
+    this.runs.delete(runId);
+    const left = (this.runsOfOrg.get(orgId) ?? 1) - 1;
+    if (left > 0) this.runsOfOrg.set(orgId, left);
+    else this.runsOfOrg.delete(orgId);
   }
 }

@@ -12,10 +12,9 @@ import {
   UNCONFIRMED_MS,
 } from '../store/outbox.ts';
 import type { EventSender } from './event-sender.ts';
-import type { HeldBackEvents } from './held-back-events.ts';
+import { AGAIN_MAX_MS, type HeldBackEvents } from './held-back-events.ts';
 import { SendWindow } from './send-window.ts';
 
-const AGAIN_MAX_MS = 300_000;
 /** Between what two owners take for the database's time, with much to spare. */
 const CLOCKS_APART_MS = 60_000;
 /** Runs of one round; of an organization among many at least `ORG_RUNS_MIN`. */
@@ -73,6 +72,11 @@ export class OutboxSweep {
     if (this.freed >= FREED_MIN) this.goOn();
   }
 
+  /** New events went past their organization's share: they go out by the sweep's, as far as there is room. */
+  sendHeld(orgId: string): void {
+    if (this.window.roomForHeldBackOf(orgId) > 0) void this.sweep();
+  }
+
   /** Something new was held back, or the notifier has caught up: a sweep that waits for it can go on. */
   goOn(): void {
     if (this.sweeping) this.canGoOn = true;
@@ -100,7 +104,7 @@ export class OutboxSweep {
   private async rounds(): Promise<void> {
     const { heldBack, outbox, ownedShards } = this.options;
     await this.makeDue();
-    heldBack.sweepBegins();
+    heldBack.sweepBegins(this.nowMs());
     this.refusedPages = 0;
     let afterOrgId = '';
     let found = 0;
@@ -196,10 +200,12 @@ export class OutboxSweep {
     const failed: { readonly entry: OutboxEntry; readonly refused: boolean }[] = [];
     const sendRun = async (ofRun: readonly OutboxEntry[]) => {
       const events = ofRun.map((entry) => ({ ...entry, body: bodies.get(entry.outboxId) as Uint8Array }));
+      // The notifier may confirm it before the bus has said that it took it.
+      for (const { outboxId, orgId } of ofRun) this.window.sent(outboxId, orgId, this.nowMs());
       const { sent, by } = await sender.inOrder(events);
+      for (const { outboxId } of ofRun.slice(sent)) this.window.ended(outboxId);
       const nowMs = this.nowMs();
       for (const { outboxId, orgId, createdAtMs } of ofRun.slice(0, sent)) {
-        this.window.sent(outboxId, orgId, nowMs);
         taken.push({ outboxId, orgId, sendAtMs: nextMs(createdAtMs, nowMs) });
       }
       const entry = ofRun[sent];
