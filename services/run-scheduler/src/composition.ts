@@ -53,6 +53,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     waiters,
     keeper,
     grants,
+    claims,
     sessions,
     heartbeats,
     takeOver,
@@ -101,6 +102,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     actors().listen(watchers());
     actors().listen(live());
     actors().listen(due());
+    actors().listen(claims());
     actors().listen({ committed: (before, after) => ready().committed(before, after) });
     actors().listenEvents((events) => relay().committed(events));
     peers().onItem((from, item, reply) => router().received(from, item, reply));

@@ -128,7 +128,7 @@ export function provideWorkers(parts: NodeParts): void {
         logger: log.child({ part: 'grants' }),
       }),
   );
-  provide(ClaimRuns, () => new ClaimRuns({ ready: ready(), actors: actors(), grants: grants() }));
+  provide(ClaimRuns, () => new ClaimRuns({ ready: ready(), actors: actors(), grants: grants(), clock }));
   provide(FormThreads, () => new FormThreads());
   provide(
     QuestionForms,

@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
+import { ManualClock } from '../manual-clock.fixture.ts';
 import { cancel } from '../run/run.fixture.ts';
 import { newFacts, TestStore } from '../store/run-store.fixture.ts';
 import type { QueueKey } from '../store/run-store.ts';
@@ -16,6 +17,7 @@ describe('claims of queued runs', () => {
   let node: TestActors;
   let ready: ReadyRuns;
   let claims: ClaimRuns;
+  let clock: ManualClock;
   let delivered: DeliveredGrant[];
   let returned: string[];
   let reachable: boolean;
@@ -55,7 +57,9 @@ describe('claims of queued runs', () => {
     });
     node.actors.listen(grants);
     node.actors.listen({ committed: (old, run) => ready.committed(old, run) });
-    claims = new ClaimRuns({ ready, actors: node.actors, grants });
+    clock = new ManualClock();
+    claims = new ClaimRuns({ ready, actors: node.actors, grants, clock });
+    node.actors.listen({ committed: (old, run) => claims.committed(old, run) });
   });
 
   async function wanted(): Promise<void> {
@@ -70,6 +74,26 @@ describe('claims of queued runs', () => {
   function started(shard = 0) {
     return node.started({ shard, method: key.method });
   }
+
+  test('a run that no grant can carry is claimed ever more seldom, and never before others for long', async () => {
+    reachable = false;
+    const stuck = await started();
+    await wanted();
+    for (let second = 0; second < 60; second++) {
+      const before = returned.length;
+      if (await claim()) await until('the grant comes back', () => returned.length > before);
+      await until('it is queued again', async () => (await node.actors.read(stuck.facts.runId))?.status === 'queued');
+      clock.forward(1_000);
+    }
+    assert.ok(returned.length > 5 && returned.length < 12, `${returned.length} claims in a minute`);
+    reachable = true;
+    const other = await started();
+    await until('the other run is ready', async () => (await claim()) || delivered.length > 0);
+    assert.equal(delivered[0]?.grant.runId, other.facts.runId);
+    clock.forward(60_000);
+    await until('the run is claimed', async () => (await claim()) && delivered.length === 2);
+    assert.equal(delivered[1]?.grant.runId, stuck.facts.runId);
+  });
 
   test('a place gets the oldest run of its queue, and the grant names place and session', async () => {
     const [first, second] = [await started(0), await started(1)];

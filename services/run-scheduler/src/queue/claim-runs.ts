@@ -1,23 +1,40 @@
 // The owner's side of a claim: an offered place gets the oldest queued run that can still be claimed, or goes back.
+import type { Clock } from '@methods/base/clock';
 import { randomToken } from '@methods/base/ids';
 import type { RunActors } from '../actor/run-actors.ts';
+import type { Run } from '../run/run.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
 import type { ClaimOffer } from './claim-waiters.ts';
 import type { ReadyRuns } from './ready-runs.ts';
+import { ReturnedRuns } from './returned-runs.ts';
 
 /** Entries that turned out not to be queued any more are skipped, so many at a time. */
 const SKIPS_MAX = 256;
 
 export class ClaimRuns {
+  private readonly returned: ReturnedRuns;
+
   constructor(
-    private readonly options: { readonly ready: ReadyRuns; readonly actors: RunActors; readonly grants: GrantDesk },
-  ) {}
+    private readonly options: {
+      readonly ready: ReadyRuns;
+      readonly actors: RunActors;
+      readonly grants: GrantDesk;
+      readonly clock: Clock;
+    },
+  ) {
+    this.returned = new ReturnedRuns(options.clock);
+  }
+
+  committed(before: Run | null, after: Run): void {
+    this.returned.committed(before, after);
+  }
 
   /** True when a run is on its way to the place; false: the place is free again, and the queue's head is told anew. */
   async claim(nodeId: string, offer: ClaimOffer): Promise<boolean> {
     for (let skips = 0; skips < SKIPS_MAX; skips++) {
       const entry = await this.options.ready.take(offer.key);
       if (entry === null) return false;
+      if (this.returned.pauses(entry.runId, () => this.options.ready.added(offer.key, entry))) continue;
       const token = randomToken();
       this.options.grants.expect(token, { nodeId, creditId: offer.creditId });
       const outcome = await this.options.actors.tell(entry.runId, offer.key.orgId, {

@@ -15,6 +15,7 @@ export function leave(run: Run, nowMs: number) {
     attempts: run.attempts,
     attemptOpen: run.attemptOpen,
     token: run.token,
+    returnedToken: run.returnedToken,
     lastSeq: run.lastSeq,
     steps: run.steps,
     answer: run.answer,
@@ -55,6 +56,18 @@ export function attemptLost(run: RunningRun | QueuedRun, nowMs: number): { run: 
   }
   const message = `The worker was lost ${run.attempts} times.`;
   return toFailed(run, { code: 'attempts_exhausted', kind: 'worker_lost', message, step: lostStep(run) }, nowMs);
+}
+
+/**
+ * A worker reports under a grant that was taken for one that reached nobody, and another one has followed: what it did
+ * is done again, so it counts as an attempt that was lost. Null: nothing is left to count.
+ */
+export function returnedAttemptLost(run: Run, nowMs: number): { run: Run; effects: Effect[] } | null {
+  const counted = { ...run, attempts: run.attempts + 1, returnedToken: null };
+  if (counted.status === 'queued' && !counted.attemptOpen) return attemptLost(counted, nowMs);
+  if (counted.attempts <= run.facts.maxAttempts) return { run: counted, effects: [] };
+  if (run.status !== 'running' || run.cancelRequested) return null;
+  return attemptLost(run, nowMs);
 }
 
 /** Back to the queue; the next claim goes on with this attempt. */

@@ -1,7 +1,7 @@
 // The gate every report of a worker passes: the right attempt, in order, once.
 import { type Decision, refused, unchanged } from './decision.ts';
-import { attemptLost } from './moves.ts';
-import type { QueuedRun, Run, RunningRun } from './run.ts';
+import { attemptLost, returnedAttemptLost } from './moves.ts';
+import { isFinished, type QueuedRun, type Run, type RunningRun } from './run.ts';
 
 /**
  * The running run the report belongs to, or the decision that ends it here. A report that is already recorded
@@ -13,7 +13,7 @@ export function admitReport(
   nowMs: number,
 ): { run: RunningRun } | { decision: Decision } {
   if (run === null) return { decision: refused('not_found') };
-  if (run.token !== report.token) return { decision: refused('stale_attempt') };
+  if (run.token !== report.token) return { decision: ofAnotherGrant(run, report, nowMs) };
   if (isOfReturnedGrant(run, report)) {
     const counted = attemptLost(run, nowMs);
     return { decision: { kind: 'changed', ...counted, steps: [], refusal: 'stale_attempt' } };
@@ -29,7 +29,20 @@ export function admitReport(
  * What it did will be done again, so the next claim is another attempt.
  */
 function isOfReturnedGrant(run: Run, { seq }: { seq: number }): run is QueuedRun {
-  return run.status === 'queued' && run.attemptOpen && run.lastSeq === 0 && seq === 1;
+  return isReturned(run) && seq === 1;
+}
+
+/** The run's last grant was taken for one that reached nobody. */
+export function isReturned(run: Run): boolean {
+  return run.status === 'queued' && run.attemptOpen && run.lastSeq === 0;
+}
+
+/** Stale in any case; the first report of the grant before the run's own counts that one. */
+function ofAnotherGrant(run: Run, { token, seq }: { token: string; seq: number }, nowMs: number): Decision {
+  if (token !== run.returnedToken || seq !== 1 || isFinished(run)) return refused('stale_attempt');
+  const counted = returnedAttemptLost(run, nowMs);
+  if (counted === null) return refused('stale_attempt');
+  return { kind: 'changed', ...counted, steps: [], refusal: 'stale_attempt' };
 }
 
 /** The running run that holds `token`, or null. */

@@ -27,7 +27,7 @@ import { transition } from './transition.ts';
 /** What `seq` and `token` mean depends on the run so far, so that most reports get through the gate. */
 interface Report {
   readonly build: (token: string, seq: number) => RunCommand;
-  readonly token: 'own' | 'other';
+  readonly token: 'own' | 'returned' | 'other';
   readonly ahead: number;
 }
 type Told = { readonly afterMs: number } & ({ readonly command: RunCommand } | { readonly report: Report });
@@ -47,7 +47,10 @@ const reportKind = fc.constantFrom<Report['build']>(
   loseLease,
   loseLease,
 );
-const token = fc.oneof({ weight: 8, arbitrary: fc.constant('own' as const) }, fc.constant('other' as const));
+const token = fc.oneof(
+  { weight: 8, arbitrary: fc.constant('own' as const) },
+  fc.constantFrom('returned' as const, 'other' as const),
+);
 const ahead = fc.oneof({ weight: 6, arbitrary: fc.constant(1) }, fc.constantFrom(0, 2));
 const report = fc.record({ build: reportKind, token, ahead }).map((r) => ({ report: r as Report }));
 const command = fc
@@ -89,6 +92,7 @@ function play(stories: readonly Told[]): Step[] {
 }
 
 function reportOn(run: Run | null, { build, token: whose, ahead: by }: Report): RunCommand {
+  if (whose === 'returned') return build(run?.returnedToken ?? 'stale', by);
   return build(whose === 'own' ? (run?.token ?? 'none') : 'stale', (run?.lastSeq ?? 0) + by);
 }
 
@@ -110,15 +114,18 @@ test('a finished run stays exactly as it is', () => {
 
 test('a worker with another token changes nothing', () => {
   always(({ before, command: { type, ...rest }, after }) => {
-    if (type !== 'claim' && 'token' in rest && rest.token !== before?.token) assert.equal(after, before);
+    const isForeign = 'token' in rest && rest.token !== before?.token && rest.token !== before?.returnedToken;
+    if (type !== 'claim' && isForeign) assert.equal(after, before);
   });
 });
 
-test('attempts never fall, never pass the maximum, and grow only with a claim', () => {
-  always(({ before, command: { type }, after }) => {
+test('attempts never fall, never pass the maximum, and grow only with a claim or a report of a returned grant', () => {
+  always(({ before, command, after }) => {
+    const { type } = command;
+    const isReturned = 'token' in command && command.token === before?.returnedToken;
     const [was, is] = [before?.attempts ?? 0, after?.attempts ?? 0];
     assert.ok(is <= (after?.facts.maxAttempts ?? 0));
-    assert.ok(is === was || (is === was + 1 && type === 'claim'), `${was} -> ${is} by ${type}`);
+    assert.ok(is === was || (is === was + 1 && (type === 'claim' || isReturned)), `${was} -> ${is} by ${type}`);
   });
 });
 
@@ -129,9 +136,14 @@ test('attempts equal the leases lost, and one more once the run was claimed sinc
       let lost = 0;
       for (const {
         before,
-        command: { type },
+        command: { type, ...rest },
         after,
       } of play(story)) {
+        const isReturned = type !== 'claim' && 'token' in rest && rest.token === before?.returnedToken;
+        if (isReturned && after !== before) {
+          lost++;
+          continue;
+        }
         if (type === 'expire_lease' && after !== before && after?.status !== 'cancelled') lost++;
         // A report of a grant that was taken for one that reached nobody.
         if (type !== 'cancel' && before?.status === 'queued' && after !== before && after?.status !== 'running') lost++;

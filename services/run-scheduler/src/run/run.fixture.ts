@@ -36,6 +36,7 @@ const history = {
   attempts: 1,
   attemptOpen: true,
   token: 't1',
+  returnedToken: null,
   lastSeq: 2,
   steps: [],
   answer: lastAnswer,

@@ -39,6 +39,8 @@ interface RunBase {
   readonly attemptOpen: boolean;
   /** Token of the last attempt that reported; kept past its end so that a repeated report is recognized. */
   readonly token: string | null;
+  /** The claim before it, taken for one that reached no worker and never heard of since. */
+  readonly returnedToken: string | null;
   /** Last report of that attempt that is recorded. */
   readonly lastSeq: number;
   readonly steps: readonly StepSummary[];

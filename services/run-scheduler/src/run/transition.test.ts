@@ -190,6 +190,47 @@ test('the first report of a grant that was taken for undelivered is refused, and
   }
 });
 
+test('the first report of a grant that was returned before another one followed is refused, and counts the attempt', () => {
+  const later = { token: 't2', returnedToken: 't1' } as const;
+  const states: [Run, string][] = [
+    [{ ...runs.running, ...later }, '2 running, 3 running, failed'],
+    [{ ...runs.cancelling, ...later }, '2 running, 3 running, !stale'],
+    [{ ...runs.waiting, ...later }, '2 waiting, 3 waiting, !stale'],
+    [{ ...runs.sleeping, ...later }, '2 sleeping, 3 sleeping, !stale'],
+    [{ ...runs.queued, ...later }, '2 queued, 3 queued, !stale'],
+    [{ ...runs.queued, ...later, attemptOpen: false }, '2 queued, failed, failed'],
+    [{ ...runs.succeeded, ...later }, '!stale, !stale, !stale'],
+    [{ ...runs.failed, ...later }, '!stale, !stale, !stale'],
+    [{ ...runs.cancelled, ...later }, '!stale, !stale, !stale'],
+  ];
+  for (const [run, expected] of states) {
+    for (const build of [recordStep, ask, sleep, succeed, fail, giveBack]) {
+      const outcomes = [1, 2, 3].map((attempts) => {
+        const decision = transition({ ...run, attempts }, build('t1', 1), T0 + 1);
+        if (decision.kind !== 'changed') return outcomeOf(decision);
+        assert.equal(decision.refusal, 'stale_attempt');
+        if (decision.run.status === 'failed') return 'failed';
+        assert.equal(transition(decision.run, build('t1', 1), T0 + 2).kind, 'refused');
+        return `${decision.run.attempts} ${decision.run.status}`;
+      });
+      assert.equal(outcomes.join(', '), expected);
+      assert.equal(transition(run, build('t1', 2), T0 + 1).kind, 'refused');
+    }
+  }
+});
+
+test('a claim keeps the token of the grant before it that reached nobody, and of no other', () => {
+  const claimed = (run: Run) => {
+    const decision = transition(run, claim('t2'), T0 + 1);
+    assert.ok(decision.kind === 'changed');
+    return decision.run.returnedToken;
+  };
+  assert.equal(claimed({ ...runs.queued, lastSeq: 0 }), 't1');
+  assert.equal(claimed(runs.queued), null);
+  assert.equal(claimed({ ...runs.queued, lastSeq: 0, attemptOpen: false }), null);
+  assert.equal(claimed(runs.fresh), null);
+});
+
 function effectName(effect: Effect): string {
   return effect.type === 'emit' ? `emit ${effect.event}` : effect.type;
 }

@@ -72,6 +72,7 @@ export const updateColumns: readonly Column<RunChange>[] = [
   { name: 'attempts', type: 'smallint', value: (c) => c.after.attempts },
   { name: 'attempt_open', type: 'boolean', value: (c) => c.after.attemptOpen },
   { name: 'token', type: 'text', value: (c) => c.after.token },
+  { name: 'returned_token', type: 'text', value: (c) => c.after.returnedToken },
   { name: 'worker_session', type: 'text', value: (c) => workerSession(c.after) },
   { name: 'last_seq', type: 'integer', value: (c) => c.after.lastSeq },
   {

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newRunId } from '@methods/base/ids';
 import { sqlState } from '@methods/postgres/safe-db-error';
-import { answer, ask, cancel, claim, expireQuestion, giveBack, recordStep, succeed } from '../run/run.fixture.ts';
+import {
+  answer,
+  ask,
+  cancel,
+  claim,
+  expireQuestion,
+  giveBack,
+  recordStep,
+  returnGrant,
+  succeed,
+} from '../run/run.fixture.ts';
 import type { RunFacts } from '../run/run.ts';
 import { keyText } from './postgres-run-store.ts';
 import { takenRun } from './run-row.ts';
@@ -32,8 +42,10 @@ describe('the store of runs', () => {
       [ask('t1', 3, 'q1')],
       [answer('q1', 'digest')],
       [claim('t2')],
+      [returnGrant('t2')],
+      [claim('t3')],
       [cancel],
-      [succeed('t2', 1)],
+      [succeed('t3', 1)],
     ];
     let run = null;
     const statuses: string[] = [];
@@ -48,6 +60,8 @@ describe('the store of runs', () => {
       'running',
       'running',
       'waiting',
+      'queued',
+      'running',
       'queued',
       'running',
       'running',

@@ -28,6 +28,7 @@ export interface RunRow {
   readonly attempts: number;
   readonly attempt_open: boolean;
   readonly token: string | null;
+  readonly returned_token: string | null;
   readonly worker_session: string | null;
   readonly last_seq: number;
   readonly cancel_requested: boolean;
@@ -42,7 +43,7 @@ export interface RunRow {
 export const runColumns =
   'run_id, org_id, shard, revision, method, version_id, inputs_json, idempotency_hash, request_digest, webhook_url, key_id, ' +
   'answer_by, metadata_json, created_at_ms::float8, max_attempts, needs, status, state_since_ms::float8, started_at_ms::float8, ' +
-  'queued_ms::float8, running_ms::float8, waiting_ms::float8, attempts, attempt_open, token, worker_session, last_seq, ' +
+  'queued_ms::float8, running_ms::float8, waiting_ms::float8, attempts, attempt_open, token, returned_token, worker_session, last_seq, ' +
   'cancel_requested, question_json, answer_json, wake_at_ms::float8, folder_id, result_json, error_json';
 
 export const takenColumns = 'run_id, org_id, shard, revision, token, worker_session, cancel_requested';
@@ -74,6 +75,7 @@ export function runFromRow(row: RunRow, steps: readonly StepSummary[]): Run {
     attempts: row.attempts,
     attemptOpen: row.attempt_open,
     token: row.token,
+    returnedToken: row.returned_token,
     lastSeq: row.last_seq,
     steps,
     answer: row.answer_json === null ? null : JSON.parse(row.answer_json),

@@ -2,6 +2,7 @@
 // grant that reached nobody and a worker that drained go on with the attempt they had.
 import { changed, type Decision, refused } from '../decision.ts';
 import { leave } from '../moves.ts';
+import { isReturned } from '../reports.ts';
 import type { Run } from '../run.ts';
 import type { ClaimRun } from '../run-command.ts';
 
@@ -16,6 +17,7 @@ export function claimRun(run: Run | null, command: ClaimRun, nowMs: number): Dec
       attempts: run.attemptOpen ? run.attempts : run.attempts + 1,
       attemptOpen: true,
       token: command.token,
+      returnedToken: isReturned(run) ? run.token : run.returnedToken,
       workerSession: command.workerSession,
       lastSeq: 0,
       cancelRequested: false,

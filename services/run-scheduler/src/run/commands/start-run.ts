@@ -18,6 +18,7 @@ export function startRun(run: Run | null, command: StartRun): Decision {
     attempts: 0,
     attemptOpen: false,
     token: null,
+    returnedToken: null,
     // Tells the store that there are steps before there was an attempt; every claim begins at 0.
     lastSeq: kept.steps.length,
     steps: kept.steps.map((step) => step.summary),
