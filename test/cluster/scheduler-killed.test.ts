@@ -73,7 +73,7 @@ clusterTest(
       await cluster.kill(name, 'SIGTERM');
       await until('the next round', () => performance.now() - beganMs > ROUND_MS);
     }
-    await witness.settled(3);
+    await witness.settled(3, 30_000);
     const report = await load.stop();
     say(
       `${report.runs.length} runs, median ${report.medianMs.toFixed(0)} ms, longest ${report.longestMs.toFixed(0)} ms`,

@@ -14,6 +14,7 @@ import { processesOf } from './stack-processes.ts';
 /** Mounts of its own, for root and for users where the machine allows it. */
 const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount'];
 /** What a start says on its way. */
+const RESTARTED = / ended and was started again; /;
 const STARTING = ['Starting Postgres, NATS, the services and a worker ...', 'Installing nats-server, once.'];
 
 describe('a start of the local stack that cannot succeed', () => {
@@ -31,7 +32,7 @@ describe('a start of the local stack that cannot succeed', () => {
     const stack = new StackProcess({ ...folder, dataDir, args: ['--json', ...args], ...more });
     assert.deepEqual(await stack.exited, { code: 1, signal: null }, stack.stderr.join('\n'));
     assert.deepEqual(stack.stdout, []);
-    const said = stack.stderr.filter((line) => !STARTING.includes(line));
+    const said = stack.stderr.filter((line) => !STARTING.includes(line) && !RESTARTED.test(line));
     assert.equal(said.length, 1, said.join('\n'));
     await until('nothing is left running', () => processesOf(dataDir).length === 0);
     assert.deepEqual(readdirSync(folder.stateDir), [], 'no ready line is left');
@@ -48,6 +49,15 @@ describe('a start of the local stack that cannot succeed', () => {
     } finally {
       other.close();
     }
+  });
+
+  test('a service that ends again and again', async () => {
+    const dataDir = join(folder.path, 'broken-service');
+    const said = await fault([], {
+      dataDir,
+      env: { SHARD_COUNT: '0', OIDC_ISSUER: 'http://127.0.0.1:1', OIDC_CLIENT_ID: 'none' },
+    });
+    assert.equal(said, `run-scheduler-1 ended 5 times; see ${join(dataDir, 'run-scheduler-1', 'log')}.`);
   });
 
   test('a data folder that cannot be written', async () => {

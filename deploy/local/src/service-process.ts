@@ -26,6 +26,7 @@ export class ServiceProcess {
   private readonly backoff = new Backoff({ firstMs: 100, maxMs: 5_000 });
   private process: ServerProcess | null = null;
   private stopping = false;
+  private ends = 0;
 
   constructor(private readonly options: ServiceOptions) {}
 
@@ -43,6 +44,11 @@ export class ServiceProcess {
 
   logTail(): string {
     return this.process?.logTail() ?? '';
+  }
+
+  /** How often it ended by itself. */
+  get ended(): number {
+    return this.ends;
   }
 
   get running(): boolean {
@@ -63,6 +69,7 @@ export class ServiceProcess {
     this.process = process_;
     void process_.exited.then(() => {
       if (this.stopping) return;
+      this.ends++;
       if (performance.now() - startedMs > WELL_MS) this.backoff.reset();
       systemClock.after(this.backoff.nextMs(), () => this.restart());
     });

@@ -17,6 +17,8 @@ import { SignIn } from './sign-in.ts';
 const EXAMPLES = fileURLToPath(new URL('../examples/', import.meta.url));
 /** A part that dies is started again, and one that lives may be slow: a machine under heavy load takes minutes. */
 const READY_MS = 600_000;
+/** Ends of one service during the start: it will not get well by waiting. */
+const ENDS_MAX = 5;
 
 export interface ReadyLine {
   readonly ready: true;
@@ -63,6 +65,9 @@ export class LocalStack {
 
   private goOn(): void {
     if (this.interrupted) throw new StackError('interrupted', 'The start was interrupted.');
+    const broken = this.services.find(({ ended }) => ended >= ENDS_MAX);
+    if (broken === undefined) return;
+    throw new StackError('start_failed', `${broken.name} ended ${broken.ended} times; see ${broken.logFile}.`);
   }
 
   private async startAll(): Promise<ReadyLine> {
