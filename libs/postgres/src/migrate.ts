@@ -45,7 +45,7 @@ export async function migrate(url: string, options: MigrateOptions): Promise<str
   try {
     return await alone(holder, schema, () => applyFiles(sql, schema, folder));
   } catch (error) {
-    throw new MigrationError(`Schema ${schema} could not be migrated: ${reason(error)}`);
+    throw new MigrationError(`Schema ${schema} could not be migrated: ${reason(error)}`, { cause: safeDbError(error) });
   } finally {
     await Promise.all([sql.end({ timeout: 5 }), holder.end({ timeout: 5 })]);
   }

@@ -1,8 +1,10 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
+import { doorTo } from '@methods/test/harness/database-door';
 import { testPostgres } from '@methods/test/harness/postgres';
+import { until } from '@methods/test/harness/until';
 import { DatabaseUnreachable, ServiceDatabase } from './service-database.ts';
 
 const MIGRATIONS = new URL('../../../services/method-registry/migrations/', import.meta.url);
@@ -45,4 +47,54 @@ test('replicas that start together bring the schema up once', async (t) => {
       .map((file) => Number.parseInt(file, 10))
       .sort((x, y) => x - y),
   );
+});
+
+/** A database behind a door; `waits` counts how often it was found away. */
+async function behindDoor(t: TestContext) {
+  const fresh = await (await testPostgres()).freshDatabase();
+  const door = await doorTo(fresh.url);
+  const waits: unknown[] = [];
+  const logger = { ...silentLogger, warn: (fields: unknown) => void waits.push(fields) };
+  const service = new ServiceDatabase({
+    ...{ url: door.url, applicationName: 'test', schema: 'registry', migrations: MIGRATIONS },
+    logger: logger as typeof silentLogger,
+  });
+  t.after(async () => {
+    await service.stop();
+    await door.shut();
+    await fresh.drop();
+  });
+  return { door, service, waits };
+}
+
+test('what a start does is done again while the server is away', async (t) => {
+  const { door, service, waits } = await behindDoor(t);
+  await service.start();
+  await door.shut();
+  const answer = service.untilDone(() => service.sql<{ n: number }[]>`select 1 as n`);
+  await until('it was away', () => waits.length > 0);
+  await door.open();
+  deepEqual(
+    (await answer).map(({ n }) => n),
+    [1],
+  );
+});
+
+test('a server that goes away before the migrations is waited for', async (t) => {
+  const { door, service, waits } = await behindDoor(t);
+  await door.shut();
+  const started = service.start();
+  await until('it was away', () => waits.length > 0);
+  await door.open();
+  await started;
+});
+
+test('what does not pass is thrown at once', async (t) => {
+  const { service, waits } = await behindDoor(t);
+  await rejects(service.untilDone(() => service.sql`select no_such_column`));
+  await rejects(
+    service.untilDone(async () => Promise.reject(new TypeError('ours'))),
+    TypeError,
+  );
+  equal(waits.length, 0);
 });

@@ -3,10 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Backoff } from '@methods/base/backoff';
 import { type Clock, systemClock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
+import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import { withDeadline } from './deadline.ts';
 import { refuseUnsafeServer } from './durability.ts';
-import { migrate } from './migrate.ts';
+import { MigrationError, migrate } from './migrate.ts';
 import { isPassingFault } from './passing-fault.ts';
 import { openPool, type Sql } from './pool.ts';
 import { safeDbError, sqlState } from './safe-db-error.ts';
@@ -56,8 +57,10 @@ export class ServiceDatabase implements Stoppable {
 
   /** @throws DatabaseUnreachable, UnsafeServerError, MigrationError: each a sentence for the operator. */
   async start(): Promise<void> {
-    await this.reach();
-    await migrate(this.options.url, { schema: this.options.schema, folder: this.options.migrations });
+    await this.untilDone(() => withDeadline(refuseUnsafeServer(this.sql), CHECK_DEADLINE_MS));
+    this.reached = true;
+    const { url, schema, migrations } = this.options;
+    await this.untilDone(() => migrate(url, { schema, folder: migrations }));
   }
 
   async stop(): Promise<void> {
@@ -66,15 +69,17 @@ export class ServiceDatabase implements Stoppable {
     await this.sql.end({ timeout: this.reached ? STOP_TIMEOUT_S : 0 });
   }
 
-  private async reach(): Promise<void> {
+  /**
+   * Does it again while the server is away: for what a service reads and writes at its start, which may have been done
+   * before. @throws DatabaseUnreachable after 30 s, and what does not pass.
+   */
+  async untilDone<T>(work: () => Promise<T>): Promise<T> {
     const { clock = systemClock, patienceMs = PATIENCE_MS } = this.options;
     const deadlineMs = clock.monotonicMs() + patienceMs;
     const backoff = new Backoff({ firstMs: 100, maxMs: 1_000 });
     for (;;) {
       try {
-        await withDeadline(refuseUnsafeServer(this.sql), CHECK_DEADLINE_MS);
-        this.reached = true;
-        return;
+        return await work();
       } catch (error) {
         if (this.stopping.signal.aborted || !mayHeal(error)) throw refused(error);
         const waitMs = backoff.nextMs();
@@ -93,6 +98,9 @@ export class ServiceDatabase implements Stoppable {
 
 /** No answer at all, or one of a server that starts, stops, is full or turned into a reader. */
 function mayHeal(error: unknown): boolean {
+  if (error instanceof MigrationError) return mayHeal(error.cause);
+  // A store's word for a fault of the connection.
+  if (error instanceof ServiceError) return error.code === 'unavailable';
   const state = sqlState(error);
   return state === null ? isPassingFault(error) : /^(08|25006|53|57)/.test(state);
 }

@@ -145,7 +145,10 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     registry(),
     formThreads(),
     valueThreads(),
-    { start: async () => databaseClock().observe(await store().clockMs()), stop: () => {} },
+    {
+      start: async () => databaseClock().observe(await database().untilDone(() => store().clockMs())),
+      stop: () => {},
+    },
     { start: listen, stop: () => {} },
     { start: () => nodeBus().start(), stop: () => nodeBus().stop() },
     server(),
@@ -154,7 +157,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     { start: () => due().start(), stop: () => due().stop() },
     ticks,
     retention(),
-    shards(),
+    { start: () => database().untilDone(() => shards().start()), stop: () => shards().stop() },
     workerServer(),
     {
       stop: async () => {
