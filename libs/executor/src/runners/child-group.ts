@@ -34,6 +34,8 @@ export class ChildGroup {
   /** The one process of the sandbox that runs steps. */
   private runner: number | null = null;
   private gone = false;
+  /** Resolves when what came before the sandbox was known has been passed on. */
+  private linesRead: Promise<void> = Promise.resolve();
 
   /** Throws when the system has no process left to give, or an argument is too long for it. */
   constructor(
@@ -106,8 +108,8 @@ export class ChildGroup {
 
   private listen(): void {
     const { events } = this;
-    if (this.launch.sandboxed) this.listenToSandbox();
-    else this.listenToLines();
+    const began = this.launch.sandboxed ? this.sandboxBegan() : Promise.resolve();
+    this.listenToLines(began);
     // A write to a process that is just ending: its exit tells the rest.
     this.pipe.on('error', () => {});
     this.child.stdout?.on('data', (chunk: Buffer) => events.onPrint('stdout', chunk));
@@ -119,35 +121,57 @@ export class ChildGroup {
     this.child.on('exit', (code, signal) => this.onExit(code, signal));
   }
 
-  /** Lines are read once it is known which process the sandbox began with. */
-  private listenToSandbox(): void {
+  /** Resolves when it is known which process the sandbox began with, or that there is none. */
+  private sandboxBegan(): Promise<void> {
     const info = this.child.stdio[4] as Socket;
     let text = '';
     info.on('data', (chunk: Buffer) => {
       text = (text + chunk.toString('latin1')).slice(0, INFO_BYTES_MAX);
     });
     info.on('error', () => {});
-    info.on('close', () => {
-      this.init = SandboxInit.of(text);
-      this.listenToLines();
+    return new Promise((resolve) => {
+      info.on('close', () => {
+        this.init = SandboxInit.of(text);
+        resolve();
+      });
     });
   }
 
-  private listenToLines(): void {
+  /** Lines count from `began` on. They are read before: Node throws away what nothing reads when a process exits. */
+  private listenToLines(began: Promise<void>): void {
     const { events } = this;
     const lines = new LineReader(LINE_BYTES_MAX, events.onLine);
+    let early: Buffer[] | null = [];
+    let earlyBytes = 0;
     let overflown = false;
-    this.pipe.on('data', (chunk: Buffer) => {
+    const push = (chunk: Buffer) => {
       if (overflown || lines.push(chunk)) return;
       overflown = true;
       events.onOverflow();
+    };
+    this.pipe.on('data', (chunk: Buffer) => {
+      if (early === null) return push(chunk);
+      if (overflown) return;
+      earlyBytes += chunk.length;
+      early.push(chunk);
+      if (earlyBytes <= LINE_BYTES_MAX) return;
+      overflown = true;
+      events.onOverflow();
+    });
+    this.linesRead = began.then(() => {
+      const chunks = early ?? [];
+      early = null;
+      for (const chunk of chunks) push(chunk);
     });
   }
 
   private onExit(code: number | null, signal: NodeJS.Signals | null): void {
     // Processes that the step started would outlive it in its group, and hold the pipes open.
     this.signal('SIGKILL');
-    const ended = this.init === null ? Promise.resolve(true) : endSandbox(this.init, this.clock);
+    const waited = new Promise<void>((resolve) => this.clock.after(CLOSE_AFTER_EXIT_MS, resolve));
+    const ended = Promise.race([this.linesRead, waited]).then(() =>
+      this.init === null ? true : endSandbox(this.init, this.clock),
+    );
     const closed = new Promise<void>((resolve) => {
       // The pipes' last bytes come before 'close'; one that left the group may keep it from ever coming.
       this.clock.after(CLOSE_AFTER_EXIT_MS, resolve);

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '@methods/base/clock';
+import { ChildGroup } from './child-group.ts';
+
+test('a line of a process that ends before its sandbox is known is not lost', async () => {
+  const lines: string[] = [];
+  // The sleeping process holds the descriptor of the sandbox's facts until the group is ended.
+  const script = 'printf "first\\nsecond\\n" >&3; sleep 60 3>&- > /dev/null 2>&1 & exit 0';
+  const env = { PATH: process.env.PATH ?? '' };
+  await new Promise<void>((resolve) => {
+    new ChildGroup({ command: 'bash', args: ['-c', script], cwd: '/', env, sandboxed: true }, systemClock, {
+      onLine: (line) => void lines.push(line),
+      onOverflow: () => assert.fail('two lines are no overflow'),
+      onPrint: () => {},
+      onGone: () => resolve(),
+    });
+  });
+  assert.deepEqual(lines, ['first', 'second']);
+});
