@@ -7,9 +7,9 @@ test('a line of a process that ends before its sandbox is known is not lost', as
   const lines: string[] = [];
   // The sleeping process holds the descriptor of the sandbox's facts until the group is ended.
   const script = 'printf "first\\nsecond\\n" >&3; sleep 60 3>&- > /dev/null 2>&1 & exit 0';
-  const env = { PATH: process.env.PATH ?? '' };
+  const env = { PATH: '/usr/bin:/bin' };
   await new Promise<void>((resolve) => {
-    new ChildGroup({ command: 'bash', args: ['-c', script], cwd: '/', env, sandboxed: true }, systemClock, {
+    new ChildGroup({ command: '/bin/bash', args: ['-c', script], cwd: '/', env, sandboxed: true }, systemClock, {
       onLine: (line) => void lines.push(line),
       onOverflow: () => assert.fail('two lines are no overflow'),
       onPrint: () => {},
