@@ -1,4 +1,4 @@
-// What a JSON text costs to parse, told from its bytes before it is parsed: lists, objects and names make objects of
+// What a JSON text costs to parse, counted over its bytes before it is parsed: lists, objects and names make objects of
 // their own, and a megabyte of them holds the event loop for more than 50 ms.
 
 const QUOTE = 0x22;

@@ -1,4 +1,4 @@
-// Large bodies have bounds of their own, so that those of one organization hold up nobody else: how many bytes of them
+// Large bodies have bounds of their own, so that those of one organization do not delay others: how many bytes of them
 // an organization has here at a time, and how much of the event loop their parsing takes, with turns by organization.
 import type { Clock } from '@methods/base/clock';
 import { Shares } from '@methods/base/shares';
