@@ -84,6 +84,22 @@ describe('the outbox', () => {
     assert.equal(await outbox.makeDue({ ...overdue, sentToo: true }, 1_000, 3), 1);
   });
 
+  test('rows are removed while other statements change them, each in an order of its own', async () => {
+    for (const statement of ['sent', 'postpone', 'makeDue', 'sent', 'postpone', 'makeDue']) {
+      await events('org_a', 1_000);
+      const ids = Array.from({ length: 1_000 }, (_, n) => `org_a/${1_000 - n}.1`);
+      const rows = ids.map((outboxId) => ({ outboxId, runId: outboxId.slice(0, -2), orgId: 'org_a', sendAtMs: 2_000 }));
+      const change = async () => {
+        if (statement === 'sent') await outbox.sent(rows);
+        else if (statement === 'postpone') await outbox.postpone(rows);
+        else await outbox.makeDue({ shards: [0], beforeMs: 1_000, sentToo: true }, 0, 5_000);
+      };
+      await Promise.all([change(), outbox.remove(ids)]);
+      const [left] = await db.sql<{ count: number }[]>`select count(*)::integer as count from scheduler.outbox`;
+      assert.equal(left?.count, 0, statement);
+    }
+  });
+
   test('however long a backlog is, a page of it reads no more than it gives', async () => {
     for (let org = 0; org < 10; org++) await events(`org_${org}`, 3_000);
     await db.sql`select pg_stat_force_next_flush()`;

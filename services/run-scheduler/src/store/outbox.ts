@@ -9,6 +9,12 @@ import type { OutboxEvent } from './run-store.ts';
 /** An event is sent with its commit; without a confirmation it is due after this. */
 export const UNCONFIRMED_MS = 5_000;
 
+/**
+ * A statement that changes rows never waits for the one that removes them: each would come to the rows in an order of
+ * its own, and two that wait for each other cost one of them its work. A row that is skipped is gone in a moment.
+ */
+const NOT_BEING_REMOVED = 'for update of o skip locked';
+
 export interface OutboxRun {
   readonly orgId: string;
   readonly runId: string;
@@ -158,7 +164,9 @@ export class PostgresOutbox implements Outbox {
   async sent(events: readonly Rescheduled[]): Promise<void> {
     await this.query(
       `update scheduler.outbox o set sent = true, send_at_ms = t.send_at_ms
-       from unnest($1::text[], $2::text[], $3::bigint[]) as t(outbox_id, org_id, send_at_ms)
+       from (select outbox_id, org_id, t.send_at_ms
+         from unnest($1::text[], $2::text[], $3::bigint[]) as t(outbox_id, org_id, send_at_ms)
+         join scheduler.outbox o using (outbox_id, org_id) ${NOT_BEING_REMOVED}) t
        where o.outbox_id = t.outbox_id and o.org_id = t.org_id`,
       [
         arrayLiteral(events.map((event) => event.outboxId)),
@@ -171,8 +179,11 @@ export class PostgresOutbox implements Outbox {
   async postpone(runs: readonly (OutboxRun & { readonly sendAtMs: number })[]): Promise<void> {
     await this.query(
       `update scheduler.outbox o set send_at_ms = t.send_at_ms
-       from unnest($1::text[], $2::text[], $3::bigint[]) as t(run_id, org_id, send_at_ms)
-       where o.run_id = t.run_id and o.org_id = t.org_id and o.send_at_ms < t.send_at_ms`,
+       from (select o.outbox_id, o.org_id, t.send_at_ms
+         from unnest($1::text[], $2::text[], $3::bigint[]) as t(run_id, org_id, send_at_ms)
+         join scheduler.outbox o on o.run_id = t.run_id and o.org_id = t.org_id and o.send_at_ms < t.send_at_ms
+         ${NOT_BEING_REMOVED}) t
+       where o.outbox_id = t.outbox_id and o.org_id = t.org_id`,
       [
         arrayLiteral(runs.map((run) => run.runId)),
         arrayLiteral(runs.map((run) => run.orgId)),
@@ -185,9 +196,10 @@ export class PostgresOutbox implements Outbox {
     const rows = await this.query(
       `update scheduler.outbox o set send_at_ms = least(o.created_at_ms, $3::bigint)
        where (o.outbox_id, o.org_id) in (
-         select outbox_id, org_id from scheduler.outbox
-         where shard = any($1::smallint[]) and created_at_ms <= $2::bigint and send_at_ms > $3::bigint and (not sent or $4::integer = 1)
-         limit $5)
+         select o.outbox_id, o.org_id from scheduler.outbox o
+         where o.shard = any($1::smallint[]) and o.created_at_ms <= $2::bigint and o.send_at_ms > $3::bigint
+           and (not o.sent or $4::integer = 1)
+         limit $5 ${NOT_BEING_REMOVED})
        returning 1`,
       [
         arrayLiteral(shards),
