@@ -25,10 +25,10 @@ export function decodeRunEvent(bytes: Uint8Array): DecodedEvent {
   const change = changeOf(message);
   const fault = faultOf(message) ?? (typeof change === 'string' ? change : null);
   if (fault !== null || typeof change === 'string') return { ok: false, outboxId, fault: fault ?? 'unknown' };
-  const { orgId, runId, seq, method, versionId, webhookUrl, keyId, createdAtMs } = message;
+  const { orgId, runId, seq, method, versionId, webhookUrl, keyId, createdAtMs, contentLeftOut } = message;
   const answerBy = message.answerBy === Answerer.APPLICATION ? 'application' : 'team';
   const follows = message.followsSeq === 0 ? null : { seq: message.followsSeq, atMs: message.followsAtMs };
-  const facts = { orgId, runId, seq, method, versionId, webhookUrl, keyId, createdAtMs };
+  const facts = { orgId, runId, seq, method, versionId, webhookUrl, keyId, createdAtMs, contentLeftOut };
   return { ok: true, outboxId, event: { ...facts, answerBy, change, follows } };
 }
 

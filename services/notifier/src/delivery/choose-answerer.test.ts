@@ -27,6 +27,7 @@ for (const [webhookUrl, answerBy, change, application, team] of table) {
       seq: 1,
       method: 'wf_1',
       versionId: 'v',
+      contentLeftOut: false,
       webhookUrl,
       keyId: 'k',
       answerBy,

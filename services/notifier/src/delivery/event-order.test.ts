@@ -18,6 +18,7 @@ function event(seq: number, follows: number | null, more: Partial<RunEvent> & { 
     keyId: 'key_a',
     answerBy: 'application',
     createdAtMs: NOW_MS,
+    contentLeftOut: false,
     change: { event: 'cancelled' },
     follows: follows === null ? null : { seq: follows, atMs: NOW_MS - askedAgoMs },
     ...fields,

@@ -18,6 +18,8 @@ export interface RunEvent {
   /** 0: unknown. */
   readonly createdAtMs: number;
   readonly change: RunChange;
+  /** It was more than a message of the bus: no result, nothing that a question shows and no form. */
+  readonly contentLeftOut: boolean;
   /** The run's event before this one; null: none, or unknown. */
   readonly follows: { readonly seq: number; readonly atMs: number } | null;
 }

@@ -6,7 +6,7 @@ import { webhookBody } from './webhook-body.ts';
 
 const at = Date.parse('2026-11-02T10:20:30.004Z');
 
-function eventOf(change: RunChange): RunEvent {
+function eventOf(change: RunChange, contentLeftOut = false): RunEvent {
   return {
     orgId: 'org_1',
     runId: 'run_1',
@@ -18,12 +18,13 @@ function eventOf(change: RunChange): RunEvent {
     answerBy: 'application',
     createdAtMs: at,
     change,
+    contentLeftOut,
     follows: null,
   };
 }
 
-function read(change: RunChange): Record<string, unknown> {
-  return JSON.parse(webhookBody(eventOf(change), 'dlv_1').toString('utf8'));
+function read(change: RunChange, contentLeftOut = false): Record<string, unknown> {
+  return JSON.parse(webhookBody(eventOf(change, contentLeftOut), 'dlv_1').toString('utf8'));
 }
 
 const common = {
@@ -93,6 +94,28 @@ test('a result passes through with every digit', () => {
   );
   assert.ok(body.toString('utf8').includes('"result":{"n":12345678901234567890.10,"t":"é"}'));
   assert.equal('result' in read({ event: 'succeeded', resultJson: '' }), false);
+});
+
+test('an event whose content was more than a message says that it is left out', () => {
+  assert.deepEqual(read({ event: 'succeeded', resultJson: '' }, true), {
+    event: 'succeeded',
+    status: 'succeeded',
+    ...common,
+    content_left_out: true,
+  });
+  const question = {
+    id: 'q_1',
+    step: 's',
+    prompt: 'p',
+    details: '',
+    show: [],
+    formJson: '',
+    askedAtMs: at,
+    deadlineAtMs: at,
+  };
+  const body = read({ event: 'needs_input', question }, true);
+  assert.deepEqual(Object.keys(body.question as object), ['id', 'step', 'prompt', 'asked_at', 'deadline_at']);
+  assert.equal(body.content_left_out, true);
 });
 
 test('a failure carries its error, without members that do not apply', () => {

@@ -1,6 +1,6 @@
 // The body of a webhook. It is made once, when the event is stored; every try sends these bytes and signs them.
 import { carriedJson, jsonObject, textIfAny, timeJson } from './json-text.ts';
-import type { EventName, Question, RunChange, RunError, RunEvent } from './run-event.ts';
+import type { EventName, Question, RunError, RunEvent } from './run-event.ts';
 
 const STATUS: Readonly<Record<EventName, string>> = {
   needs_input: 'waiting',
@@ -19,16 +19,20 @@ export function webhookBody(event: RunEvent, deliveryId: string): Buffer {
     ['status', JSON.stringify(STATUS[event.change.event])],
     ['method', JSON.stringify(event.method)],
     ['version_id', JSON.stringify(event.versionId)],
-    ...changeMembers(event.change),
+    ...changeMembers(event),
+    ['content_left_out', event.contentLeftOut ? 'true' : undefined],
     ['created_at', timeJson(event.createdAtMs)],
   ]);
   return Buffer.from(body, 'utf8');
 }
 
-function changeMembers(change: RunChange): (readonly [string, string | undefined])[] {
+function changeMembers({
+  change,
+  contentLeftOut,
+}: Pick<RunEvent, 'change' | 'contentLeftOut'>): (readonly [string, string | undefined])[] {
   switch (change.event) {
     case 'needs_input':
-      return [['question', questionJson(change.question)]];
+      return [['question', questionJson(change.question, contentLeftOut)]];
     case 'succeeded':
       return [['result', change.resultJson === '' ? undefined : change.resultJson]];
     case 'failed':
@@ -38,7 +42,7 @@ function changeMembers(change: RunChange): (readonly [string, string | undefined
   }
 }
 
-function questionJson(question: Question): string {
+function questionJson(question: Question, contentLeftOut: boolean): string {
   const shown = question.show.map((value) =>
     jsonObject([
       ['path', JSON.stringify(value.path)],
@@ -50,11 +54,15 @@ function questionJson(question: Question): string {
     ['step', JSON.stringify(question.step)],
     ['prompt', JSON.stringify(question.prompt)],
     ['details', textIfAny(question.details)],
-    ['show', `[${shown.join(',')}]`],
-    ['form', question.formJson === '' ? '{}' : question.formJson],
+    ['show', contentLeftOut ? undefined : `[${shown.join(',')}]`],
+    ['form', contentLeftOut ? undefined : carriedForm(question.formJson)],
     ['asked_at', timeJson(question.askedAtMs)],
     ['deadline_at', timeJson(question.deadlineAtMs)],
   ]);
+}
+
+function carriedForm(formJson: string): string {
+  return formJson === '' ? '{}' : formJson;
 }
 
 function errorJson(error: RunError): string {

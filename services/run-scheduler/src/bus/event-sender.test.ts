@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { silentLogger } from '@methods/logging/logger';
+import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import { EventSender } from './event-sender.ts';
 import { HeldBackEvents } from './held-back-events.ts';
 
@@ -40,4 +42,27 @@ test('what is on its way to the bus is bounded by its bytes and by its count', a
     }
     assert.equal(sending.isFull, false);
   }
+});
+
+test('an event beyond what the bus takes goes out without its content, and the later ones of its run behind it', async () => {
+  const taken: { outboxId: string; body: Uint8Array }[] = [];
+  const publish = async ({ outboxId, body }: { outboxId: string; body: Uint8Array }) => {
+    if (body.length > 1_024) throw Object.assign(new Error('too large'), { code: 'too_large' });
+    taken.push({ outboxId, body });
+  };
+  const heldBack = new HeldBackEvents();
+  const sending = new EventSender({ publisher: { publish }, heldBack, logger: silentLogger });
+  const resultJson = `"${'x'.repeat((4 << 20) - 1)}"`;
+  const body = toBinary(
+    RunEventSchema,
+    create(RunEventSchema, { outboxId: 'run_1.1', event: 'succeeded', resultJson }),
+  );
+  const outcome = await sending.inOrder([{ ...event(1, 0), body }, event(1, 10, 2)]);
+  assert.deepEqual(outcome, { sent: 2, by: 'sent' });
+  assert.deepEqual(
+    taken.map(({ outboxId }) => outboxId),
+    ['run_1.1', 'run_1.2'],
+  );
+  const sent = fromBinary(RunEventSchema, taken[0]?.body ?? Buffer.of());
+  assert.deepEqual([sent.outboxId, sent.resultJson, sent.contentLeftOut], ['run_1.1', '', true]);
 });

@@ -2,12 +2,13 @@
 // in their rows.
 import type { Logger } from '@methods/logging/logger';
 import type { OutboxEvent } from '../store/run-store.ts';
+import { withoutContent } from './event-size.ts';
 import type { HeldBackEvents } from './held-back-events.ts';
 
 /** On their way to the bus at one time. */
 const EVENTS_MAX = 10_000;
 const BYTES_MAX = 16 << 20;
-/** Events beyond what the bus takes, each told of once. */
+/** Events beyond what the bus takes, each logged once. */
 const TOO_LARGE_MAX = 1_000;
 
 export interface EventPublisher {
@@ -15,7 +16,7 @@ export interface EventPublisher {
   publish(event: OutboxEvent): Promise<void>;
 }
 
-/** `too_large`: the bus as it is set up can never take it, which says nothing of any other event. */
+/** `too_large`: the bus as it is set up can never take it, even without its content; no sign for any other event. */
 type Sending = 'sent' | 'refused' | 'too_large';
 
 export interface SentInOrder {
@@ -84,21 +85,29 @@ export class EventSender {
   }
 
   private async publish(event: OutboxEvent): Promise<Sending> {
+    const sending = await this.tryToPublish(event);
+    if (sending !== 'too_large') return sending;
+    const body = withoutContent(event.body);
+    const brief = body === null ? 'too_large' : await this.tryToPublish({ ...event, body });
+    if (brief === 'too_large') this.logTooLarge(event, 'event beyond what the bus takes');
+    if (brief === 'sent') this.logTooLarge(event, 'event beyond what the bus takes went out without its content');
+    return brief;
+  }
+
+  private async tryToPublish(event: OutboxEvent): Promise<Sending> {
     try {
       await this.options.publisher.publish(event);
       return 'sent';
     } catch (error) {
-      if ((error as { code?: unknown }).code !== 'too_large') return 'refused';
-      this.tellTooLarge(event);
-      return 'too_large';
+      return (error as { code?: unknown }).code === 'too_large' ? 'too_large' : 'refused';
     }
   }
 
-  /** It is tried again, since the bus may get another limit; whoever runs the service hears once. */
-  private tellTooLarge({ runId, outboxId, body }: OutboxEvent): void {
+  /** Once for each event: it may be sent again and again. */
+  private logTooLarge({ runId, outboxId, body }: OutboxEvent, message: string): void {
     if (this.tooLarge.has(outboxId)) return;
     if (this.tooLarge.size >= TOO_LARGE_MAX) this.tooLarge.clear();
     this.tooLarge.add(outboxId);
-    this.options.logger.error({ run: runId, bytes: body.length }, 'event beyond what the bus takes');
+    this.options.logger.error({ run: runId, bytes: body.length }, message);
   }
 }

@@ -16,6 +16,17 @@ test('an event is named by its run and the revision it tells of, which orders th
   assert.deepEqual([body.orgId, body.webhookUrl, body.keyId], [facts.orgId, facts.webhookUrl, facts.keyId]);
 });
 
+test('a question that is more than a message of the bus is left to be read from the run', () => {
+  const { question } = runs.waiting;
+  const show = Array.from({ length: 4 }, () => ({ path: 'a', valueJson: `"${'x'.repeat(1 << 20)}"` }));
+  const waiting = { ...runs.waiting, question: { ...question, prompt: `${'x'.repeat(998)}😀😀`, show } };
+  const event = runEvent(waiting, { event: 'needs_input', follows: null });
+  assert.ok(event.body.length < 16_384, `${event.body.length} bytes`);
+  const body = fromBinary(RunEventSchema, event.body);
+  assert.deepEqual([body.contentLeftOut, body.question?.id, body.question?.show], [true, question.id, []]);
+  assert.equal(body.question?.prompt, `${'x'.repeat(998)}…`);
+});
+
 for (const [run, event, status, holds] of [
   [runs.waiting, 'needs_input', RunStatus.WAITING, 'question'],
   [runs.succeeded, 'succeeded', RunStatus.SUCCEEDED, 'resultJson'],

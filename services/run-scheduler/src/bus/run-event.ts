@@ -5,6 +5,7 @@ import { answererNumber, questionMessage, runStatusNumber } from '../rpc/run-mes
 import type { Effect } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
 import type { OutboxEvent } from '../store/run-store.ts';
+import { EVENT_BYTES_MAX, withoutContent } from './event-size.ts';
 
 type EmittedEvent = Omit<Effect & { type: 'emit' }, 'type'>;
 
@@ -12,7 +13,7 @@ type EmittedEvent = Omit<Effect & { type: 'emit' }, 'type'>;
 export function runEvent(run: Run, { event, follows }: EmittedEvent): OutboxEvent {
   const { facts, revision } = run;
   const outboxId = `${facts.runId}.${revision}`;
-  const body = toBinary(
+  const whole = toBinary(
     RunEventSchema,
     create(RunEventSchema, {
       outboxId,
@@ -33,6 +34,7 @@ export function runEvent(run: Run, { event, follows }: EmittedEvent): OutboxEven
       ...(follows === null ? {} : { followsSeq: follows.seq, followsAtMs: follows.atMs }),
     }),
   );
+  const body = whole.length > EVENT_BYTES_MAX ? (withoutContent(whole) ?? whole) : whole;
   return {
     outboxId,
     orgId: facts.orgId,

@@ -87,6 +87,17 @@ describe('what a worker reports', () => {
     assert.equal(finished?.status === 'succeeded' && finished.resultJson, '{"ok":true}');
   });
 
+  test('a result of more than 1 MiB, up to what a message carries, ends its run as failed', async () => {
+    assert.equal(await say(finish(1, `"${'x'.repeat((4 << 20) - (64 << 10))}"`)), 'ack 1');
+    const finished = await stored();
+    assert.deepEqual(finished?.status === 'failed' && finished.error, {
+      code: 'result_invalid',
+      kind: 'limit',
+      message: 'The result is larger than 1 MiB; use a file',
+      step: '',
+    });
+  });
+
   test('said again it is acknowledged again and changes nothing', async () => {
     await say(stepRecord(1));
     await say(finish(2));

@@ -8,7 +8,7 @@ import type { TellOutcome } from '../actor/run-actor.ts';
 import type { RunActors } from '../actor/run-actors.ts';
 import { stepStatusName } from '../rpc/run-message.ts';
 import type { Run, StepSummary } from '../run/run.ts';
-import type { AskRun, RunCommand } from '../run/run-command.ts';
+import type { AskRun, FinishRun, RunCommand } from '../run/run-command.ts';
 import type { LeaseTable } from './lease-table.ts';
 import type { QuestionForms } from './question-forms.ts';
 
@@ -41,6 +41,7 @@ export function isReport(item: WorkerItem['item']): item is ReportItem {
 const NO_ANSWER = '{"not":{}}';
 /** Steps and starts of those that take their time, of one attempt. */
 const REPORTS_MAX = 30_000;
+const RESULT_BYTES_MAX = 1 << 20;
 const SLEEP_MS_MAX = 366 * 86_400_000;
 
 export class WorkerReports {
@@ -152,7 +153,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
     case 'finish': {
       const { status, resultJson, error } = item.value;
       if (status === RunStatus.SUCCEEDED) {
-        return { type: 'finish', token, seq, outcome: { status: 'succeeded', resultJson: resultJson || '{}' } };
+        return { type: 'finish', token, seq, outcome: outcomeOf(resultJson) };
       }
       if (status !== RunStatus.FAILED || error === undefined) return null;
       const { code, kind, message, step } = error;
@@ -161,6 +162,13 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
     case 'giveBack':
       return { type: 'give_back', token, seq };
   }
+}
+
+/** Workers of ours end such a run in the same words. */
+function outcomeOf(resultJson: string): FinishRun['outcome'] {
+  if (Buffer.byteLength(resultJson) <= RESULT_BYTES_MAX) return { status: 'succeeded', resultJson: resultJson || '{}' };
+  const message = 'The result is larger than 1 MiB; use a file';
+  return { status: 'failed', error: { code: 'result_invalid', kind: 'limit', message, step: '' } };
 }
 
 function stepOf(record: StepRecord): StepSummary | null {
