@@ -1,7 +1,8 @@
 // The process's log: JSON, one record a line, to standard error unless told otherwise. Loggers are made once in a
 // composition and injected; a part of a process gets a child.
-import { type DestinationStream, destination as fileDestination, type Logger as PinoLogger, pino } from 'pino';
+import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { errorRecord } from './error-record.ts';
+import { LogOutput } from './log-output.ts';
 import { redacted } from './redaction.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -25,12 +26,11 @@ export interface LoggerOptions {
   /** The process or part, as `name` in each record. */
   readonly name: string;
   readonly level?: LogLevel;
-  /** A file descriptor or a stream of lines; default 2, standard error. */
-  readonly destination?: number | DestinationStream;
+  /** Takes the lines; default: standard error. */
+  readonly destination?: DestinationStream;
 }
 
-export function createLogger({ name, level = 'info', destination = 2 }: LoggerOptions): Logger {
-  const sink = typeof destination === 'number' ? fileDestination({ fd: destination, sync: true }) : destination;
+export function createLogger({ name, level = 'info', destination = new LogOutput() }: LoggerOptions): Logger {
   const root = pino(
     {
       name,
@@ -40,8 +40,12 @@ export function createLogger({ name, level = 'info', destination = 2 }: LoggerOp
       formatters: { level: (label) => ({ level: label }), log: redacted },
       serializers: { error: errorRecord, err: errorRecord },
     },
-    sink,
+    destination,
   );
+  if (destination instanceof LogOutput) {
+    destination.onDropped = (lines) =>
+      root.warn({ lines }, 'lines of this log were dropped: nothing read them in time');
+  }
   return redactingChildren(root);
 }
 

@@ -1,5 +1,6 @@
 // The life of one of our processes: read the configuration, start, serve, and end on a signal with what is under way
 // finished. A fault at the start is one sentence and exit code 1.
+import { LogOutput } from '@methods/logging/log-output';
 import { createLogger, type Logger, type LogLevel } from '@methods/logging/logger';
 import closeWithGrace from 'close-with-grace';
 import { isStrayConnectionFault } from './stray-fault.ts';
@@ -22,6 +23,8 @@ export interface ServiceProcess<Config extends { readonly logLevel: LogLevel }> 
 }
 
 const STOP_LIMIT_MS = 15_000;
+/** For a reader of the log that is slow. */
+const LOG_WRITTEN_MS = 500;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function runService<Config extends { readonly logLevel: LogLevel }>(process_: ServiceProcess<Config>): void {
@@ -34,7 +37,8 @@ export function runService<Config extends { readonly logLevel: LogLevel }>(proce
 
 async function run<Config extends { readonly logLevel: LogLevel }>(process_: ServiceProcess<Config>): Promise<void> {
   const config = process_.readConfig();
-  const logger = createLogger({ name: process_.name, level: config.logLevel });
+  const output = new LogOutput();
+  const logger = createLogger({ name: process_.name, level: config.logLevel, destination: output });
   const service = process_.compose(config, logger);
   let stopping = false;
   // No timer of ours keeps a process alive, and a worker between two connections has nothing else that would: without
@@ -56,6 +60,7 @@ async function run<Config extends { readonly logLevel: LogLevel }>(process_: Ser
     if (err === undefined) logger.info({ signal }, 'stopping');
     else logger.error({ err }, 'stopping after a fault');
     await service.stop();
+    await output.written(LOG_WRITTEN_MS);
   });
   try {
     await service.start();
