@@ -5,7 +5,7 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const BODY = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
-export type IdPrefix = 'ver' | 'run' | 'upl' | 'key' | 'dlv' | 'q' | 'org' | 'fld' | 'usr' | 'aud' | 'bld';
+export type IdPrefix = 'ver' | 'run' | 'upl' | 'key' | 'dlv' | 'q' | 'org' | 'fld' | 'usr' | 'aud' | 'bld' | 'file';
 
 /** `<prefix>_` and 26 characters; `shard` only for runs. */
 export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {

@@ -1,6 +1,6 @@
 // A run folder as one stream and back: a gzip tar of regular files and folders. What comes in is hostile until it
 // stands in a fresh folder of our own: everything is checked and counted while it streams, then renamed into place.
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -17,6 +17,9 @@ const OVERHEAD_BYTES_PER_FILE = 4096;
 const OVERHEAD_BYTES = 1024 * 1024;
 
 type Entry = ExtractEvents['entry'][1];
+
+/** Told of each file that stands in the folder. */
+type Unpacked = (name: string, file: { readonly bytes: number; readonly sha256: string }) => void;
 
 /**
  * Packs every file below `dir` in the order of their names; the same files give the same bytes. The stream fails with
@@ -41,12 +44,13 @@ export async function unpackFolder(
   source: AsyncIterable<Uint8Array>,
   dir: string,
   limits: ArchiveLimits = RUN_FOLDER_LIMITS,
+  unpacked: Unpacked = () => {},
 ): Promise<number> {
   const staging = `${dir}.unpacking-${randomBytes(6).toString('hex')}`;
   await mkdir(staging, { recursive: true, mode: 0o700 });
   try {
     const folder = FolderHandle.open(staging);
-    const bytes = await unpackInto(source, folder, limits).finally(() => folder.close());
+    const bytes = await unpackInto(source, folder, unpacked, limits).finally(() => folder.close());
     await rename(staging, dir);
     return bytes;
   } catch (error) {
@@ -96,6 +100,7 @@ async function addMember(tar: Pack, found: FoundEntry, bytesMax: number): Promis
 async function unpackInto(
   source: AsyncIterable<Uint8Array>,
   folder: FolderHandle,
+  unpacked: Unpacked,
   limits: ArchiveLimits,
 ): Promise<number> {
   const tar = extract();
@@ -109,7 +114,7 @@ async function unpackInto(
       if (!Number.isSafeInteger(entry.header.size)) throw new ArchiveRefused('a member has no valid size');
       bytes += entry.header.size;
       if (bytes > limits.bytesMax) throw new ArchiveRefused(`the files exceed ${limits.bytesMax} bytes`);
-      await unpackMember(entry, folder, names);
+      await unpackMember(entry, folder, names, unpacked);
     }
   } catch (error) {
     tar.destroy();
@@ -124,7 +129,7 @@ async function unpackInto(
   return bytes;
 }
 
-async function unpackMember(entry: Entry, folder: FolderHandle, names: MemberNames): Promise<void> {
+async function unpackMember(entry: Entry, folder: FolderHandle, names: MemberNames, unpacked: Unpacked): Promise<void> {
   const { type, size } = entry.header;
   if (type === 'directory') {
     // A folder with content would make the reader take that content for further members.
@@ -142,8 +147,13 @@ async function unpackMember(entry: Entry, folder: FolderHandle, names: MemberNam
   await folder.ensureWithin(parts, async (parent) => {
     // The mode is ours: set-user-id and execute bits of the archive mean nothing here.
     const file = await parent.createFile(last, 0o644);
+    const hash = createHash('sha256');
     try {
-      for await (const chunk of entry) await file.writeFile(chunk as Buffer);
+      for await (const chunk of entry) {
+        hash.update(chunk as Buffer);
+        await file.writeFile(chunk as Buffer);
+      }
+      unpacked(entry.header.name, { bytes: size, sha256: hash.digest('hex') });
     } finally {
       await file.close();
     }

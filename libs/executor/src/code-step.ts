@@ -2,6 +2,8 @@
 import type { CodeStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import { type JsonValue, objectOf } from '@methods/method/json';
+import type { FileValue } from './files/file-value.ts';
+import { refuseNamedFiles, withGivenFiles } from './files/named-files.ts';
 import { LogTail } from './log-tail.ts';
 import { printedOut, typedOut } from './printed-out.ts';
 import { type RunnerJob, runnerKey } from './runners/runner-job.ts';
@@ -20,7 +22,8 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
   const names = [...step.inputs.keys()];
   context.onInput?.(objectOf(names.map((name, i) => [name, values[i] ?? null] as const)));
   // Only what the run folder has found to be its own file: a text that looks like a path may be made up.
-  const files = new Set<string>();
+  const files = new Map<string, FileValue>();
+  const made = new Set<JsonValue>();
   if (folder.hasFiles()) values = await Promise.all(values.map((it) => folder.withAbsolutePaths(it, files)));
   const path = environment.path === '' ? runners.path : `${environment.path}:${runners.path}`;
   const python = step.kind === 'python' ? await runners.pythons.get(environment.pythonCommand, path) : null;
@@ -52,7 +55,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     key: stepKey(context.runId, context.path),
     tryNumber: context.tryNumber,
     values,
-    files: [...files],
+    files: [...files.keys()],
     timeoutMs: deadline.timeoutMs,
     timeoutText: deadline.text,
     stdoutBytesMax: step.stdout === null ? null : step.limits.outputBytesMax,
@@ -62,7 +65,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     },
     told: context.onEvent,
     collectFiles(out, workDir) {
-      return takeStepFiles(step, out, workDir, folder, context.path);
+      return takeStepFiles(step, out, workDir, folder, context.path, made);
     },
   };
   const reply = await context.stop.during(runners.run(job), () => runners.cancel(job));
@@ -70,9 +73,14 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
   const log = (tail as LogTail | null)?.end() ?? null;
   const { checks, failure, stdout } = reply;
   if (failure !== null) return { returned: undefined, failure, checks, log };
-  const returned = step.kind === 'shell' ? typedOut(step, reply.out) : reply.out;
-  if (step.stdout === null || stdout === null) return { returned, failure, checks, log };
-  return { ...printedOut(step, step.stdout, returned, stdout), checks, log };
+  const typed = step.kind === 'shell' ? typedOut(step, reply.out) : reply.out;
+  const end =
+    step.stdout === null || stdout === null
+      ? { returned: typed, failure }
+      : printedOut(step, step.stdout, typed, stdout);
+  const returned = end.returned && withGivenFiles(end.returned, [...files.values()], made);
+  if (returned !== undefined) refuseNamedFiles(returned, folder, made);
+  return { ...end, returned, checks, log };
 }
 
 function secretsOf(step: CodeStep, context: StepContext): Map<string, string> {

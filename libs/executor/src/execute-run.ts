@@ -1,11 +1,13 @@
 // Runs one version of a method: walks its steps from the top, keeps the finished ones, runs the others. It knows no
 // scheduler; step records go to a journal, and the way the walk ended is returned.
+import { checkInputFiles } from './files/input-files.ts';
 import { StepRecorder } from './records/step-record.ts';
 import type { RunOptions } from './run-options.ts';
-import type { RunOutcome } from './run-outcome.ts';
+import type { RunError, RunOutcome } from './run-outcome.ts';
 import { RunStop } from './run-stop.ts';
 import { type DeclaredSecrets, declaredSecrets } from './secrets/declared-secrets.ts';
 import { runMask } from './secrets/run-mask.ts';
+import type { StepFailure } from './step-failure.ts';
 import { walkMethod } from './walk/method-walk.ts';
 import { type Frame, firstPlace } from './walk/place.ts';
 import { RunState } from './walk/run-state.ts';
@@ -17,12 +19,25 @@ export type { FinishedStep, RunOptions } from './run-options.ts';
 export async function executeRun(options: RunOptions): Promise<RunOutcome> {
   const secrets = declaredSecrets(options.method, options.secrets);
   if ('code' in secrets) return { status: 'failed', error: secrets };
+  const forged = foreignInput(options);
+  if (forged !== null) return { status: 'failed', error: forged };
   const stop = new RunStop(options.signal);
   try {
     const outcome = await walkToItsEnd(options, stop, secrets);
     return stop.stopped ? { status: 'stopped' } : outcome;
   } finally {
     stop.release();
+  }
+}
+
+/** Whatever stands in the row of the run: a file of its inputs is one that the worker knows, or the run fails. */
+function foreignInput({ method, inputs, folder }: RunOptions): RunError | null {
+  try {
+    checkInputFiles(method, inputs, folder);
+    return null;
+  } catch (error) {
+    const { kind, message } = error as StepFailure;
+    return { code: 'step_failed', kind, message };
   }
 }
 

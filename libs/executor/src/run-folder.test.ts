@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { EntryRefused } from '@methods/content/folder/folder-handle';
 import { ArchiveRefused } from '@methods/content/member-names';
-import { isFileValue, RunFolder } from './run-folder.ts';
+import { RunFolder } from './run-folder.ts';
 
 let base: string;
 before(async () => {
@@ -56,7 +56,7 @@ describe('a run folder', () => {
   it('gives absolute paths for its files at any depth, and none outside', async () => {
     const folder = RunFolder.create(base, 'run_4');
     const file = await folder.write('a', 'x', bytes('x'), 'text/plain');
-    assert.ok(isFileValue(file));
+    assert.ok(folder.has(file));
     assert.deepEqual(await folder.withAbsolutePaths({ list: [file, 1, null], other: 'steps/a' }), {
       list: [{ ...file, path: join(folder.dir, file.path) }, 1, null],
       other: 'steps/a',

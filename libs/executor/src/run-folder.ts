@@ -8,16 +8,9 @@ import { filesBelow } from '@methods/content/folder/folder-walk';
 import { removeEntry, removeFolder } from '@methods/content/folder/remove-folder';
 import { MemberNames } from '@methods/content/member-names';
 import { packFolder, unpackFolder } from '@methods/content/run-folder-archive';
-import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import { isJsonObject, type JsonValue } from '@methods/method/json';
+import { type FileValue, KnownFiles } from './files/file-value.ts';
 import { StepFailure } from './step-failure.ts';
-
-/** A file in an out: `path` is relative to the run folder (`steps/<step>/files/<name>`), `sha256` is hex. */
-export interface FileValue extends JsonObject {
-  readonly path: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly media_type: string;
-}
 
 interface MadeFile {
   readonly bytes: number;
@@ -26,6 +19,7 @@ interface MadeFile {
 
 export class RunFolder {
   private names: MemberNames | null = null;
+  private readonly known = new KnownFiles();
   private bytes = 0;
   private made = false;
   private changes = 0;
@@ -53,6 +47,8 @@ export class RunFolder {
     const folder = RunFolder.create(baseDir, runId);
     for await (const file of filesBelow(folder.dir)) {
       if (!/^steps\/(.+\/)?files\//.test(file.name)) continue;
+      const handle = await file.folder.openFile(file.entry);
+      folder.known.add(file.name, await factsOf(handle.createReadStream()));
       folder.bytes += file.bytes;
       folder.made = true;
     }
@@ -61,6 +57,11 @@ export class RunFolder {
 
   hasFiles(): boolean {
     return this.made;
+  }
+
+  /** True for a reference to a file that this worker wrote for the run or restored. */
+  has(value: JsonValue): value is FileValue {
+    return this.known.has(value);
   }
 
   /** Bytes of all files together. */
@@ -113,13 +114,13 @@ export class RunFolder {
     }
   }
 
-  /** The same value with absolute paths in its files, for code that opens them. `found` gets each of those paths. */
-  async withAbsolutePaths(value: JsonValue, found?: Set<string>): Promise<JsonValue> {
+  /** The same value with absolute paths in the run's files, for code that opens them. `found` gets each by its path. */
+  async withAbsolutePaths(value: JsonValue, found?: Map<string, FileValue>): Promise<JsonValue> {
     if (!this.made || typeof value !== 'object' || value === null) return value;
     if (!isJsonObject(value)) return Promise.all(value.map((item) => this.withAbsolutePaths(item, found)));
-    if (isFileValue(value)) {
+    if (this.has(value)) {
       const path = await this.absolutePath(value.path);
-      found?.add(path);
+      found?.set(path, value);
       return { ...value, path };
     }
     const members = Object.entries(value).map(
@@ -128,7 +129,7 @@ export class RunFolder {
     return Object.fromEntries(await Promise.all(members));
   }
 
-  /** Throws when the path leads out of the folder, over a link or to nothing: a file value can be made up by a step. */
+  /** Throws when the path leads out of the folder, over a link or to nothing: a step may have removed the file. */
   async absolutePath(path: string): Promise<string> {
     const file = await this.openFile(path);
     await file.close();
@@ -166,7 +167,10 @@ export class RunFolder {
   /** Takes over what an earlier attempt saved. Whatever stood here before is dropped. */
   async restore(archive: AsyncIterable<Uint8Array>): Promise<void> {
     await removeFolder(this.dir);
-    this.bytes = await unpackFolder(archive, this.dir);
+    this.known.drop('');
+    this.bytes = await unpackFolder(archive, this.dir, RUN_FOLDER_LIMITS, (name, facts) => {
+      this.known.add(name, facts);
+    });
     this.made = true;
   }
 
@@ -185,6 +189,7 @@ export class RunFolder {
   async clearStep(step: string): Promise<void> {
     if (!this.made) return;
     const folder = folderOf(step);
+    this.known.drop(`${folder}/files/`);
     await this.inTurn(() => this.removeFiles(folder));
     const gone = this.files?.get(folder);
     if (!this.files || gone === undefined) return;
@@ -225,6 +230,7 @@ export class RunFolder {
         const { bytes, sha256 } = await make(file).finally(() => file.close());
         await this.inTurn(() => this.putInPlace(parts, part, path));
         files.set(path, bytes);
+        this.known.add(path, { bytes, sha256 });
         this.bytes += bytes;
         this.changes++;
         return { path, bytes, sha256 };
@@ -284,16 +290,12 @@ function folderOf(step: string): string {
   return `steps/${step.replaceAll(/\[(\d+)\]/g, '.$1')}`;
 }
 
-/** True for the exact shape of a file value. */
-export function isFileValue(value: JsonValue): value is FileValue {
-  if (!isJsonObject(value) || Object.keys(value).length !== 4) return false;
-  const { path, bytes, sha256, media_type } = value;
-  return (
-    typeof path === 'string' &&
-    path.startsWith('steps/') &&
-    typeof bytes === 'number' &&
-    typeof sha256 === 'string' &&
-    /^[0-9a-f]{64}$/.test(sha256) &&
-    typeof media_type === 'string'
-  );
+async function factsOf(content: AsyncIterable<Uint8Array>): Promise<MadeFile> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of content) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
 }

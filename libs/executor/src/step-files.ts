@@ -7,8 +7,9 @@ import { EntryRefused, FolderHandle } from '@methods/content/folder/folder-handl
 import { ArchiveRefused } from '@methods/content/member-names';
 import type { CodeStep } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
+import type { FileValue } from './files/file-value.ts';
 import { mediaTypeOf } from './folder/media-type.ts';
-import type { FileValue, RunFolder } from './run-folder.ts';
+import type { RunFolder } from './run-folder.ts';
 import { StepFailure } from './step-failure.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -16,7 +17,7 @@ const CHUNK_BYTES = 256 * 1024;
 /**
  * `out` with each `{ $file }` of `step.file()` replaced by its file value. The step has ended, but it wrote the names
  * and the folder, and its process may change it still: each file is opened beneath the folder without following a link,
- * and copied from that one descriptor. Throws StepFailure of kind out or limit.
+ * and copied from that one descriptor. `made` gets the file values. Throws StepFailure of kind out or limit.
  */
 export async function takeStepFiles(
   step: CodeStep,
@@ -24,6 +25,7 @@ export async function takeStepFiles(
   workDir: string,
   folder: RunFolder,
   path: string = step.name,
+  made: Set<JsonValue> = new Set(),
 ): Promise<JsonValue> {
   checkCount(out);
   await folder.clearStep(path);
@@ -47,6 +49,7 @@ export async function takeStepFiles(
         });
         const value = await folder.write(path, name, content, mediaType ?? mediaTypeOf(extname(name)));
         taken.set(name, value);
+        made.add(value);
         return value;
       } finally {
         await file.close();

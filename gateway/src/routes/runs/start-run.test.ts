@@ -264,3 +264,35 @@ steps:
   assert.equal((await start(10)).status, 201, 'a warning refuses nothing');
   assert.deepEqual(gateway.book.starts[0]?.needs, ['python'], 'the worker must have python');
 });
+
+test('a file is named by its id; a path, whatever stands beside it, is refused at any depth', async () => {
+  await using gateway = await gatewayFixture();
+  const source = `format: method/2
+name: files
+types: { Named: { deep: list<file> } }
+inputs: { a?: file, list?: list<file>, inner?: { f: file }, map?: map<file>, named?: Named, none?: 'file | null', any?: any }
+steps:
+  - name: one
+    python: print("paid")
+`;
+  const { methodId } = gateway.registry.method(gateway.orgId, source);
+  const start = (inputs: object) => gateway.ask('POST', '/v1/runs', { method: methodId, inputs });
+  const path = { path: '/etc/passwd', bytes: 1, sha256: 'a'.repeat(64), media_type: 'text/plain' };
+  const id = newId('file');
+  for (const file of [
+    path,
+    { ...path, file_id: id },
+    { file_id: id, path: 'steps/a/files/b' },
+    { $file: 'x' },
+    id,
+    7,
+  ]) {
+    const shapes = [{ a: file }, { list: [file] }, { inner: { f: file } }, { map: { x: file } }];
+    for (const inputs of [...shapes, { named: { deep: [file] } }, { none: file }]) {
+      const { status, body } = await start(inputs);
+      assert.deepEqual([status, body.error], [422, 'invalid_inputs'], JSON.stringify(inputs));
+    }
+  }
+  assert.equal(gateway.book.starts.length, 0);
+  assert.equal((await start({ any: path, none: null })).status, 201, 'what is of no type is data');
+});

@@ -4,6 +4,7 @@ import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { ValueCheck } from '@methods/method/check-value';
 import type { JsonObject, JsonValue } from '@methods/method/json';
+import { fileFields } from '@methods/method/typed-fields';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
@@ -117,6 +118,7 @@ async function startMessage(
     if (inputs.reason === 'too_large') throw inputsTooLarge();
     throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
   }
+  refuseFiles(version.startable, inputs.value);
   const inputsJson = inputsJsonOf(inputs.value);
   const unmet = await version.startable.unmet(inputs.value as JsonObject);
   if (unmet.length > 0) {
@@ -137,6 +139,16 @@ async function startMessage(
     metadata: asked.metadata,
     needs: [...version.startable.needs],
   };
+}
+
+/** No file that a caller names is known. @throws ServiceError invalid_inputs */
+function refuseFiles({ inputSchema }: StartableVersion, inputs: JsonValue): void {
+  const findings = fileFields(inputSchema, inputs).map(({ path }) => ({
+    path: `/${path.join('/')}`,
+    code: 'unknown_file',
+    message: 'names no file',
+  }));
+  if (findings.length > 0) throw new ServiceError('invalid_inputs', undefined, { findings: findings.slice(0, 20) });
 }
 
 /** What takes more than a turn of the event loop is checked on a thread. */

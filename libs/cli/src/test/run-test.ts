@@ -10,7 +10,10 @@ import type { CheckRecord, RunOutcome, StepEnd } from '@methods/executor/run-out
 import type { RunnerPool } from '@methods/executor/runner-pool';
 import { compileCheck } from '@methods/method/check-value';
 import type { CompiledMethod, MethodTest } from '@methods/method/compiled-method';
-import type { JsonObject } from '@methods/method/json';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import { fileFields } from '@methods/method/typed-fields';
+import { withFileReferences } from '@methods/method/types/file-schema';
+import { inputFile, withFiles } from '../local-run/input-files.ts';
 import { StandIns } from './stand-ins.ts';
 
 /** What a run under test left. */
@@ -36,15 +39,17 @@ export async function runTest(
   runners: RunnerPool,
   signal: AbortSignal,
 ): Promise<TestEnd> {
-  const checked = compileCheck(method.inputSchema)(test.inputs);
-  if (!checked.ok) {
-    return { run: null, faults: checked.findings.map(({ path, message }) => `inputs${path}: ${message}`) };
-  }
-  const inputs = checked.value as JsonObject;
   const standIns = new StandIns(test);
   const records: StepEnd[] = [];
   const base = await mkdtemp(join(tmpdir(), 'methods-test-'));
   try {
+    const folder = RunFolder.create(base, 'run');
+    const given = await withWrittenFiles(folder, method, test.inputs);
+    const checked = compileCheck(withFileReferences(method.inputSchema))(given);
+    if (!checked.ok) {
+      return { run: null, faults: checked.findings.map(({ path, message }) => `inputs${path}: ${message}`) };
+    }
+    const inputs = checked.value as JsonObject;
     const outcome = await executeRun({
       runId: 'run_test',
       versionId: `test-${method.name}`,
@@ -60,7 +65,7 @@ export async function runTest(
       },
       runners,
       fetch: () => Promise.reject(new TypeError('tests send no requests')),
-      folder: RunFolder.create(base, 'run'),
+      folder,
       signal,
       clock: hastyClock,
       environment,
@@ -72,6 +77,20 @@ export async function runTest(
   } finally {
     await rm(base, { recursive: true, force: true });
   }
+}
+
+/** The inputs with each `{ $file: text }` of a file's place as a file of that text. */
+async function withWrittenFiles(folder: RunFolder, method: CompiledMethod, inputs: JsonValue): Promise<JsonValue> {
+  const written = new Map<JsonObject, JsonObject>();
+  for (const { file, path } of fileFields(method.inputSchema, inputs)) {
+    const { $file, ...more } = file;
+    if (typeof $file !== 'string' || Object.keys(more).length > 0) continue;
+    const content = async function* () {
+      yield Buffer.from($file);
+    };
+    written.set(file, await folder.write(inputFile(written.size), `${path.join('-')}.txt`, content(), 'text/plain'));
+  }
+  return withFiles(inputs, written);
 }
 
 /** Real ones never get into a test; those it does not name have a value that can do nothing. */

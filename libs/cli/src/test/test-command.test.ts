@@ -152,3 +152,30 @@ tests:
     await own.remove();
   }
 });
+
+const FILES = `format: method/2
+name: files
+inputs: { a: file, more?: list<file> }
+steps:
+  - name: read
+    in: [inputs.a, inputs.more]
+    node: |
+      const { readFileSync } = await import('node:fs')
+      return { text: readFileSync(a.path, 'utf8'), second: more == null ? null : readFileSync(more[1].path, 'utf8') }
+    out: { text: string, second: string | null }
+result: { text: =steps.read.text, second: =steps.read.second, bytes: =inputs.a.bytes, name: =inputs.a.name }
+tests:
+  - name: files are written as text
+    inputs: { a: { $file: hello }, more: [{ $file: one }, { $file: two }] }
+    expect: { result: { text: hello, second: two, bytes: 5, name: a.txt } }
+`;
+
+test('a file among the inputs of a test is one with its text; a path is no file', async () => {
+  await folder.write('files.method', FILES);
+  const tested = await folder.methods(['test', 'files.method']);
+  deepEqual([tested.code, tested.stderr], [0, '']);
+  const path = { path: '/etc/passwd', bytes: 1, sha256: 'a'.repeat(64), media_type: 'text/plain' };
+  const run = await folder.methods(['run', 'files.method', '--inputs', JSON.stringify({ a: path })]);
+  equal(run.code, 1);
+  match(run.stderr, /the inputs do not fit: a/);
+});

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { HttpAuth, HttpStep } from '@methods/method/compiled-method';
 import { evaluate, type Scope } from '@methods/method/evaluate';
 import { isJsonList, isJsonObject, type JsonValue } from '@methods/method/json';
-import { isFileValue, type RunFolder } from '../run-folder.ts';
+import type { RunFolder } from '../run-folder.ts';
 import { StepFailure } from '../step-failure.ts';
 
 export interface HttpRequest {
@@ -67,7 +67,7 @@ async function bodyOf(
       headers.set('content-type', 'text/plain; charset=utf-8');
       return { kind: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) };
     case 'file': {
-      if (!isFileValue(value)) throw new StepFailure('http', 'The body is not a file');
+      if (!folder.has(value)) throw new StepFailure('http', 'The body is no file of the run');
       const opened = () =>
         folder.openFile(value.path).catch(() => {
           throw new StepFailure('input', 'A file of an earlier step is not in the run folder');

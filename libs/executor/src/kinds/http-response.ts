@@ -2,6 +2,7 @@
 import type { HttpStep } from '@methods/method/compiled-method';
 import { evaluate, type Scope } from '@methods/method/evaluate';
 import { type JsonObject, type JsonValue, nestsDeeperThan, objectOf } from '@methods/method/json';
+import { refuseNamedFiles } from '../files/named-files.ts';
 import type { StepContext } from '../step-context.ts';
 import { StepFailure } from '../step-failure.ts';
 import { networkFailure } from './http-exchange.ts';
@@ -34,7 +35,7 @@ export async function readResponse(step: HttpStep, response: Response, context: 
   const read: JsonObject = {
     status,
     headers: objectOf(response.headers),
-    body: step.keepsFile ? null : bodyValue(await boundedText(response), contentType),
+    body: step.keepsFile ? null : bodyOf(await boundedText(response), contentType, context.folder),
     file: step.keepsFile ? await keepFile(step, response, contentType, context) : null,
   };
   return { returned: returnedOf(step, read, context.scope, status), response: read };
@@ -57,6 +58,12 @@ function retryAfter(header: string | null, nowMs: number): number | null {
 
 function bodyAsOut(body: JsonValue, status: number): JsonValue {
   if (typeof body === 'string') throw new StepFailure('out', 'The answer is not JSON; use take', { status });
+  return body;
+}
+
+function bodyOf(text: string, contentType: string, folder: StepContext['folder']): JsonValue {
+  const body = bodyValue(text, contentType);
+  refuseNamedFiles(body, folder);
   return body;
 }
 

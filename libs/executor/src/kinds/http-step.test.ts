@@ -109,7 +109,7 @@ describe('the request of an http step', () => {
       media_type: 'x/y',
     });
     const steal = http('steal', server.origin, { verb: 'put', body: { kind: 'file', value: forged } });
-    assert.equal((await harness.last(method([make, steal]))).error?.kind, 'input');
+    assert.equal((await harness.last(method([make, steal]))).error?.kind, 'http');
   });
 
   it('refuses URLs that are not http, and header values with line breaks', async () => {

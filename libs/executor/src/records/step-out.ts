@@ -1,10 +1,11 @@
 // From what an action returned to what is recorded: declared fields only, checked, bounded, and free of secrets.
 import { projectOut } from '@methods/method/check-value';
 import type { CompiledStep } from '@methods/method/compiled-method';
-import type { JsonObject, JsonValue } from '@methods/method/json';
+import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
+import { fileFields, secretFields } from '@methods/method/typed-fields';
+import type { RunFolder } from '../run-folder.ts';
 import type { Mask } from '../secrets/mask.ts';
 import type { RunMask } from '../secrets/run-mask.ts';
-import { secretFields } from '../secrets/secret-fields.ts';
 import { StepFailure } from '../step-failure.ts';
 
 export interface StepOut {
@@ -18,8 +19,16 @@ export interface StepOut {
 const NO_FIELDS: JsonObject = {};
 const DROPPED_MAX = 20;
 
-/** `returned`: undefined when the action returned nothing. What it gives as a secret is masked from then on. Throws StepFailure of kind out, limit or secret. */
-export function stepOut(step: CompiledStep, returned: JsonValue | undefined, mask: RunMask): StepOut {
+/**
+ * `returned`: undefined when the action returned nothing. What it gives as a secret is masked from then on, and what it
+ * gives as a file must be one of the run's. Throws StepFailure of kind out, limit or secret.
+ */
+export function stepOut(
+  step: CompiledStep,
+  returned: JsonValue | undefined,
+  mask: RunMask,
+  files: Pick<RunFolder, 'has'>,
+): StepOut {
   const { out } = step;
   if (out === null) return { value: NO_FIELDS, json: '{}', dropped: [] };
   const projected = projectOut(out.schema, returned === undefined || returned === null ? NO_FIELDS : returned);
@@ -30,11 +39,26 @@ export function stepOut(step: CompiledStep, returned: JsonValue | undefined, mas
     const hint = dropped.length > 0 ? ` (returned, but not declared: ${dropped.join(', ')})` : '';
     throw new StepFailure('out', `out does not match: ${finding?.path || '/'} ${finding?.message ?? ''}${hint}`);
   }
+  if (out.hasFile) checkFiles(out.schema, checked.value, files);
   const bounded = boundedOut(step, checked.value, mask);
   if (out.hasSecret) {
-    for (const [place, value] of secretFields(out.schema, bounded.value)) mask.learn(`${step.name}.${place}`, value);
+    for (const { text, path } of secretFields(out.schema, bounded.value)) {
+      mask.learn(`${step.name}.${path.join('.')}`, text);
+    }
   }
   return { ...bounded, dropped };
+}
+
+/** @throws StepFailure of kind out for a file that the worker did not make. */
+export function checkFiles(schema: JsonSchema, value: JsonValue, files: Pick<RunFolder, 'has'>): void {
+  for (const { file, path } of fileFields(schema, value)) {
+    if (files.has(file)) continue;
+    const place = path.join('.').slice(0, 100);
+    throw new StepFailure(
+      'out',
+      `${place} is no file of the run: files come from step.file(), response.file or inputs`,
+    );
+  }
 }
 
 /** A value within the step's limit and without a secret. Throws StepFailure of kind limit or secret. */

@@ -19,6 +19,12 @@ import { giveFolder, type StepUser, writeUserFiles } from './step-user.ts';
 
 const VALUES = 'in.json';
 
+interface PlacedValues {
+  readonly values: readonly JsonValue[];
+  /** Of the files in this folder. */
+  readonly paths: ReadonlySet<string>;
+}
+
 export class ExchangeFolder {
   readonly dir: string;
   readonly workDir: string;
@@ -63,8 +69,7 @@ export class ExchangeFolder {
   }
 
   /** The same values with their files in this folder, where a sandbox can see them. Throws when one is not there. */
-  withFiles(values: readonly JsonValue[], files: readonly string[]): readonly JsonValue[] {
-    if (files.length === 0) return values;
+  withFiles(values: readonly JsonValue[], files: readonly string[]): PlacedValues {
     const placed = new Map<string, string>();
     for (const file of files) {
       const number = String(this.given.length);
@@ -83,7 +88,8 @@ export class ExchangeFolder {
       }
       placed.set(file, join(this.inDir, number, name));
     }
-    return values.map((value) => replacePaths(value, placed));
+    const paths = new Set(placed.values());
+    return { values: files.length === 0 ? values : values.map((value) => replacePaths(value, placed)), paths };
   }
 
   /** After a step: the next must not find what this one was given. False: some of it stays. */

@@ -96,7 +96,7 @@ export class RunnerProcess implements Runner {
   private linesFor(n: number, job: RunnerJob): string {
     const { step, key, code, codeLine, names, tryNumber } = job;
     const { isolation } = this.options;
-    const values = isolation.level === 'sandbox' ? this.folder.withFiles(job.values, job.files) : job.values;
+    const values = isolation.level === 'sandbox' ? this.folder.withFiles(job.values, job.files).values : job.values;
     const run: StepMessage = { t: 'step', n, step, key, try: tryNumber, values };
     // The values as a file are for code that reads it; most does not, and a file costs as much as a short step.
     const known = this.knownSteps.get(step);

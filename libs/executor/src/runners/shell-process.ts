@@ -83,9 +83,11 @@ export class ShellProcess implements Runner {
 
   private launch(job: RunnerJob): ReturnType<typeof launchOf> {
     const { folder } = this;
-    const values = this.options.isolation.level === 'sandbox' ? folder.withFiles(job.values, job.files) : job.values;
+    const given = { values: job.values, paths: new Set(job.files) };
+    const { values, paths } =
+      this.options.isolation.level === 'sandbox' ? folder.withFiles(job.values, job.files) : given;
     const env = {
-      ...shellVariables(job.names, values),
+      ...shellVariables(job.names, values, paths),
       STEP_NAME: job.step,
       STEP_KEY: job.key,
       STEP_TRY: String(job.tryNumber),

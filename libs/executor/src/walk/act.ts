@@ -92,7 +92,7 @@ async function tryOnce(walker: Walker, step: ActingStep, turn: Turn, tryNumber: 
   const failure = failedCheck(checks) ?? end.failure;
   if (failure !== null) return { failure: failureOf(failure, step), out: null, checks, log: end.log };
   try {
-    const out = stepOut(step, end.returned, recorder.mask);
+    const out = stepOut(step, end.returned, recorder.mask, walker.run.options.folder);
     // What it has said of its own secret could not be masked before.
     if (givesSecret) {
       log = recorder.maskedLog(log);

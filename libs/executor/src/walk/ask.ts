@@ -1,6 +1,7 @@
 // An ask step: its answer where there is one, else the question.
 import type { AskStep } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
+import { refuseNamedFiles } from '../files/named-files.ts';
 import { questionOf } from '../kinds/ask-step.ts';
 import { failedCheck } from '../records/checks.ts';
 import type { Begun } from '../records/step-record.ts';
@@ -40,6 +41,11 @@ function answered(
   before: readonly CheckRecord[],
 ): Walked {
   const { place, path } = turn;
+  try {
+    refuseNamedFiles(value, walker.run.options.folder);
+  } catch (error) {
+    return walker.failed(step, turn, error, begun, { checks: before });
+  }
   const scope = { ...place.scope, out: value };
   const ensured = walker.judged(step, 'ensure', { ...turn, place: { ...place, scope } });
   const checks = [...before, ...ensured];

@@ -3,8 +3,11 @@ import { compileCheck, type ValueCheck } from '@methods/method/check-value';
 import type { CallStep, CallTarget, CompiledMethod } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import { isJsonObject, type JsonObject, type JsonValue, objectOf, ownField } from '@methods/method/json';
+import { withFileReferences } from '@methods/method/types/file-schema';
+import { checkInputFiles } from '../files/input-files.ts';
 import { failedCheck } from '../records/checks.ts';
 import { StepRecorder } from '../records/step-record.ts';
+import type { RunFolder } from '../run-folder.ts';
 import type { CalledVersion } from '../run-options.ts';
 import { calledSecrets } from '../secrets/declared-secrets.ts';
 import { StepFailure } from '../step-failure.ts';
@@ -39,7 +42,7 @@ export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Prom
     }
     const given = objectOf([...step.inputs].map(([name, value]) => [name, evaluate(value, place.scope)] as const));
     run.options.observer?.stepGiven?.(path, recorder.mask.json(given) as JsonObject);
-    const inputs = checkedInputs(called.method, given);
+    const inputs = checkedInputs(called.method, given, run.options.folder);
     const frame = frameOf(walker, called, turn);
     const { runId, startedAtMs } = run.options;
     const end = await walkMethod(walker, { ...firstPlace(frame, runId, startedAtMs, inputs), budget: place.budget });
@@ -72,17 +75,20 @@ function pinned(target: CallTarget, checkpoint: JsonValue): CallTarget {
 
 const inputChecks = new WeakMap<CompiledMethod, (value: JsonValue) => ValueCheck>();
 
-function checkedInputs(method: CompiledMethod, given: JsonObject): JsonObject {
+function checkedInputs(method: CompiledMethod, given: JsonObject, folder: RunFolder): JsonObject {
   let check = inputChecks.get(method);
   if (check === undefined) {
-    check = compileCheck(method.inputSchema);
+    check = compileCheck(withFileReferences(method.inputSchema));
     inputChecks.set(method, check);
   }
   // Absent is null in this language: a null for an input that may be left out leaves it out.
   const properties = method.inputSchema.properties;
   const present = Object.entries(given).filter(([name, value]) => value !== null || isNullable(properties, name));
   const checked = check(objectOf(present));
-  if (checked.ok) return checked.value as JsonObject;
+  if (checked.ok) {
+    checkInputFiles(method, checked.value as JsonObject, folder);
+    return checked.value as JsonObject;
+  }
   const [finding] = checked.findings;
   throw new StepFailure(
     'input',

@@ -4,6 +4,7 @@ import { evaluate } from '@methods/method/evaluate';
 import { objectOf } from '@methods/method/json';
 import { failedCheck } from '../records/checks.ts';
 import { boundedOut, stepOut } from '../records/step-out.ts';
+import type { RunFolder } from '../run-folder.ts';
 import { type Place, placeInside, type Turn } from './place.ts';
 import { atRest, DONE_NULL, type Walked } from './walk-end.ts';
 import type { Walker } from './walker.ts';
@@ -39,7 +40,7 @@ async function around(
   if (end.kind !== 'done') return end;
   let checks = before;
   try {
-    const out = outOf(step, inner);
+    const out = outOf(step, inner, walker.run.options.folder);
     const ensured = walker.judged(step, 'ensure', {
       ...turn,
       place: { ...inner, scope: { ...inner.scope, out: out.value } },
@@ -55,9 +56,9 @@ async function around(
 }
 
 /** The group's `result`, with the steps inside it in scope. */
-function outOf(step: GroupStep | ParallelStep, inner: Place) {
+function outOf(step: GroupStep | ParallelStep, inner: Place, folder: RunFolder) {
   const { mask } = inner.frame.recorder;
-  if (step.kind === 'parallel' || step.result === null) return stepOut(step, undefined, mask);
+  if (step.kind === 'parallel' || step.result === null) return stepOut(step, undefined, mask, folder);
   const result = objectOf([...step.result].map(([name, value]) => [name, evaluate(value, inner.scope)] as const));
-  return step.out === null ? boundedOut(step, result, mask) : stepOut(step, result, mask);
+  return step.out === null ? boundedOut(step, result, mask) : stepOut(step, result, mask, folder);
 }

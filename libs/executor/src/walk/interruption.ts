@@ -43,7 +43,7 @@ function happened(walker: Walker, step: CodeStep | HttpStep, turn: Turn, told: J
   const { recorder } = turn.place.frame;
   const begun = recorder.begin();
   try {
-    const out = stepOut(step, told, recorder.mask);
+    const out = stepOut(step, told, recorder.mask, walker.run.options.folder);
     walker.succeeded(step, turn, out, begun, {});
     return { kind: 'done', value: out.value };
   } catch (error) {

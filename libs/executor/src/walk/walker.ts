@@ -5,7 +5,7 @@ import { evaluate } from '@methods/method/evaluate';
 import type { JsonValue } from '@methods/method/json';
 import { failedCheck, judge } from '../records/checks.ts';
 import { failureOf } from '../records/failures.ts';
-import { type StepOut, stepOut } from '../records/step-out.ts';
+import { checkFiles, type StepOut, stepOut } from '../records/step-out.ts';
 import type { Begun, RecordParts } from '../records/step-record.ts';
 import type { FinishedStep } from '../run-options.ts';
 import type { CheckRecord } from '../run-outcome.ts';
@@ -98,7 +98,7 @@ export class Walker {
     const { place } = turn;
     let { checks = [] } = parts;
     try {
-      const out = stepOut(step, returned, place.frame.recorder.mask);
+      const out = stepOut(step, returned, place.frame.recorder.mask, this.run.options.folder);
       const ensured = this.judged(step, 'ensure', { ...turn, place: withOut(place, out.value) });
       checks = [...checks, ...ensured];
       const failure = failedCheck(ensured);
@@ -142,9 +142,20 @@ export class Walker {
     if (kept.status !== 'skipped' && (isContainer(step) || (kept.withheld && kept.status === 'succeeded'))) return null;
     this.run.options.observer?.stepKept?.(path);
     if (kept.status === 'skipped') return SKIPPED;
-    if (kept.status === 'succeeded') return { kind: 'done', value: kept.out };
+    if (kept.status === 'succeeded') return this.keptOut(step, path, kept.out);
     if (step.onError === 'continue') return DONE_NULL;
     return { kind: 'failed', path, name: step.name, error: errorOfKept(kept) };
+  }
+
+  /** What stands in the server's record is data as well: a file in it must be one that was restored. */
+  private keptOut(step: CompiledStep, path: string, out: JsonValue): Walked {
+    try {
+      if (step.out?.hasFile === true) checkFiles(step.out.schema, out, this.run.options.folder);
+    } catch {
+      const error = { kind: 'input', message: 'A file of an earlier attempt is not in the run folder' } as const;
+      return { kind: 'failed', path, name: step.name, error };
+    }
+    return { kind: 'done', value: out };
   }
 
   private perform(step: CompiledStep, turn: Turn): Walked | Promise<Walked> {

@@ -48,7 +48,20 @@ export function accessOfNull(receiver: Receiver): null {
 export function compileMember(compiler: Compiler, expr: ExprOf<'member'>, env: Env): Compiled {
   const receiver = compileReceiver(compiler, expr.object, expr.optional, env);
   const types = membersOf(receiver.type).map((member) => fieldType(compiler, expr, member, env));
-  return { type: unionOf(types), stops: receiver.stops, run: fieldOf(receiver, expr.name) };
+  const run = fieldOf(receiver, expr.name);
+  const ofFile = expr.name === 'name' && membersOf(receiver.type).some((member) => member.kind === 'file');
+  return { type: unionOf(types), stops: receiver.stops, run: ofFile ? fileName(receiver, run) : run };
+}
+
+/** Files that steps made have no name of their own: it is the last part of their path. */
+function fileName(receiver: Receiver, own: Evaluator): Evaluator {
+  return (frame) => {
+    const name = own(frame);
+    if (name !== null) return name;
+    const file = receiver.run(frame);
+    const path = isJsonObject(file) ? ownField(file, 'path') : undefined;
+    return typeof path === 'string' ? path.slice(path.lastIndexOf('/') + 1) : null;
+  };
 }
 
 function fieldOf(receiver: Receiver, name: string): Evaluator {
@@ -77,13 +90,13 @@ function fieldType(compiler: Compiler, expr: ExprOf<'member'>, member: Member, e
       return orNull(member.of);
     case 'file':
       if (name === 'bytes') return INTEGER;
-      if (name === 'path' || name === 'sha256') return STRING;
+      if (name === 'path' || name === 'sha256' || name === 'name') return STRING;
       if (name === 'media_type') return orNull(STRING);
       throw new ExpressionProblem(
         'M403',
         `a file has no field "${name.slice(0, 40)}"`,
         place,
-        'it has: path, bytes, sha256, media_type',
+        'it has: name, path, bytes, sha256, media_type',
       );
     case 'object': {
       const field = member.fields.get(name);

@@ -7,10 +7,11 @@ import type { JsonSchema } from '../json.ts';
 import type { Findings } from '../source/findings.ts';
 import type { SourceEntry, SourceMap, SourceNode } from '../source/source-node.ts';
 import { readTests } from '../tests-section/read-tests.ts';
+import { withFileIds } from '../types/file-schema.ts';
 import { SchemaTooLarge, SchemaWriter } from '../types/json-schema.ts';
 import { PatternBook } from '../types/pattern.ts';
 import { TypeReader } from '../types/read-type.ts';
-import { type Field, type ObjectType, STRING } from '../types/type.ts';
+import { contains, type Field, type ObjectType, STRING } from '../types/type.ts';
 import type { Callees } from './callee.ts';
 import { checkKeys, withTodaysNames } from './check-keys.ts';
 import { DeclaredSecrets } from './declared-secrets.ts';
@@ -98,7 +99,7 @@ export function readMethod(findings: Findings, root: SourceMap, callees: Callees
     features: featuresOf([...steps, ...after.onFailure, ...after.finally]),
     secrets: secrets.all,
     limits: resolveMethodLimits(limits),
-    inputSchema: context.schemas.schemaOf(inputs),
+    inputSchema: inputSchema(context, inputs),
     resultSchema: resultSchema(context, result.type, entry('result')),
     dependencies: readDependencies(findings, entry('dependencies')),
     lib,
@@ -109,6 +110,11 @@ export function readMethod(findings: Findings, root: SourceMap, callees: Callees
     result: result.values,
     tests,
   };
+}
+
+function inputSchema({ schemas }: MethodContext, inputs: ObjectType): JsonSchema {
+  const schema = schemas.schemaOf(inputs);
+  return contains(inputs, 'file') ? withFileIds(schema) : schema;
 }
 
 /** The names every expression may read, `steps` apart. */

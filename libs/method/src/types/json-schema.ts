@@ -1,5 +1,6 @@
 // Owns the turn of types into JSON Schema 2020-12.
 import type { JsonSchema, JsonValue } from '../json.ts';
+import { fileSchema } from './file-schema.ts';
 import type { Bounds, Field, ObjectType, Type } from './type.ts';
 
 export const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
@@ -60,7 +61,7 @@ export class SchemaWriter {
       case 'open':
         return { type: 'object' };
       case 'file':
-        return fileSchema();
+        return { ...fileSchema() };
       case 'secret':
         return { type: 'string', 'x-secret': true };
       case 'number':
@@ -128,21 +129,6 @@ export class SchemaWriter {
     }
     return { anyOf: [...written, ...(nullable ? [{ type: 'null' }] : [])] };
   }
-}
-
-function fileSchema(): Draft {
-  return {
-    type: 'object',
-    'x-type': 'file',
-    properties: {
-      path: { type: 'string' },
-      bytes: { type: 'integer', minimum: 0 },
-      sha256: { type: 'string' },
-      media_type: { type: 'string' },
-    },
-    required: ['path', 'bytes', 'sha256'],
-    additionalProperties: false,
-  };
 }
 
 function numberBounds(bounds: Bounds): Draft {

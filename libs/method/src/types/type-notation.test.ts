@@ -212,7 +212,14 @@ test('a file and a secret in an out have their own marks', () => {
   assert.ok(out);
   const { properties } = out.schema as unknown as { properties: { report: JsonSchema; token: JsonSchema } };
   assert.equal(properties.report['x-type'], 'file');
-  assert.deepEqual(Object.keys(properties.report.properties as JsonSchema), ['path', 'bytes', 'sha256', 'media_type']);
+  assert.deepEqual(Object.keys(properties.report.properties as JsonSchema), [
+    'path',
+    'bytes',
+    'sha256',
+    'media_type',
+    'name',
+    'file_id',
+  ]);
   assert.deepEqual(properties.token, { type: 'string', 'x-secret': true });
   assert.deepEqual([out.hasFile, out.hasSecret], [true, true]);
 });
