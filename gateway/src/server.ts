@@ -31,9 +31,10 @@ import { PEOPLE, PROGRAMS } from './routes/runs/run-surface.ts';
 import { addUploadContent } from './routes/uploads/content.ts';
 import { addUploadLinks } from './routes/uploads/links.ts';
 import { addWellKnown, type WellKnownParts } from './routes/well-known.ts';
+import { LongWork } from './turns/long-work.ts';
 
 export interface ServerParts
-  extends Omit<RunRouteParts, 'eventStreams'>,
+  extends Omit<RunRouteParts, 'eventStreams' | 'longWork'>,
     MethodRouteParts,
     CallerParts,
     AuthParts,
@@ -84,7 +85,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   addErrorReply(app, parts.logger);
   addRequestGate(app);
   addRequestLog(app, parts.logger);
-  const largeBodies = new LargeBodies(parts.clock);
+  const longWork = new LongWork(parts.clock);
+  const largeBodies = new LargeBodies(longWork);
   addJsonBody(app, largeBodies);
   app.addHook('onRequest', (_request, reply, done) => {
     if (parts.stopping()) reply.header('connection', 'close');
@@ -104,7 +106,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     mcpUrl: parts.mcpUrl,
   };
   // Each route says in its `config.access` which role it needs. One line an area.
-  const runParts = { ...parts, eventStreams: new EventStreams(parts.clock, parts.eventStreamLimits) };
+  const eventStreams = new EventStreams(parts.clock, longWork, parts.eventStreamLimits);
+  const runParts = { ...parts, longWork, eventStreams };
   await addCallerScope(app, 'service', callers, (scope) => {
     addRunRoutes(scope, runParts, PROGRAMS);
     addGetCallerMethod(scope, parts);

@@ -11,6 +11,7 @@ import { addRouteTable } from '../plugins/caller-access.ts';
 import { addCallerScope } from '../plugins/caller-scope.ts';
 import { LargeBodies } from '../plugins/large-bodies.ts';
 import { MACHINE, type ProbeFixture, PUBLIC_URL, probeFixture } from '../testing/probe-fixture.ts';
+import { LongWork } from '../turns/long-work.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
@@ -206,7 +207,7 @@ test('the log tells who asked and why somebody was refused, never what they show
 });
 
 test('a route that does not say who may use it, or stands in the wrong scope, is not registered', async () => {
-  const largeBodies = new LargeBodies(systemClock);
+  const largeBodies = new LargeBodies(new LongWork(systemClock));
   const findCaller = () => assert.fail('nobody asks');
   const scope = { findCaller, limit: null, refusedCredentials: null, largeBodies, mcpUrl: null };
   const register = async (surface: 'api' | 'cli' | 'service', url: string, config?: object) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '@methods/base/clock';
+import { LongWork } from '../turns/long-work.ts';
 import { LargeBodies } from './large-bodies.ts';
 
 /** Parsing takes 10 ms; rests are over when the test says so. */
@@ -15,7 +16,7 @@ function held() {
       return { cancel() {} };
     },
   };
-  const bodies = new LargeBodies(clock);
+  const bodies = new LargeBodies(new LongWork(clock));
   const parsed: string[] = [];
   const parse = (orgId: string) =>
     bodies.parse(orgId, 100_000, () => {

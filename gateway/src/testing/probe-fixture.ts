@@ -19,6 +19,7 @@ import { LargeBodies } from '../plugins/large-bodies.ts';
 import { addRequestLog } from '../plugins/request-log.ts';
 import { addAuthRoutes } from '../routes/auth/auth-routes.ts';
 import { SourceThreads } from '../sources/source-threads.ts';
+import { LongWork } from '../turns/long-work.ts';
 import { RegistryPeer } from './registry-peer.ts';
 
 export const PUBLIC_URL = 'http://127.0.0.1:8080';
@@ -80,7 +81,7 @@ export async function probeFixture({ clock = systemClock, config: changes }: Pro
   addRouteTable(app);
   addErrorReply(app, logger);
   addRequestLog(app, logger);
-  const largeBodies = new LargeBodies(clock);
+  const largeBodies = new LargeBodies(new LongWork(clock));
   addJsonBody(app, largeBodies);
   const sources = { ...people, registry: registryClient, uploadTokens, keyUses: { used() {} }, publicUrl: PUBLIC_URL };
   const scope = { findCaller: callerFinder(sources), limit: null, refusedCredentials: null, largeBodies, mcpUrl: MCP };

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
 import { RunStatus, type RunView, RunViewSchema, StepStatus } from '@methods/proto/run/v1/run_pb';
-import { runEvents, toldRun } from './run-events.ts';
+import { atOnce } from '../turns/at-once.ts';
+import { runEvents as eventsInParts, type ToldRun, toldRun } from './run-events.ts';
 
 const STEPS = [{ name: 'fetch', kind: 'http' }];
 const NOW = Date.UTC(2026, 0, 2);
+
+const runEvents = (before: ToldRun | null, run: RunView, steps: typeof STEPS, nowMs: number) =>
+  atOnce(eventsInParts(before, run, steps, nowMs));
 
 function running(revision: number, changes: Partial<RunView> = {}): RunView {
   const timing = { createdAtMs: NOW - 9_000, stateSinceMs: NOW - 5_000 };
@@ -38,7 +42,7 @@ test('where a step is gone the whole run is told', () => {
 test('who comes back with a revision knows what was told up to it', () => {
   const before = running(1);
   const next = running(2, { status: RunStatus.SUCCEEDED, resultJson: '{"text":"a\\nb"}' });
-  const { text } = runEvents(toldRun(before, STEPS), next, STEPS, NOW);
+  const { text } = runEvents(atOnce(toldRun(before, STEPS)), next, STEPS, NOW);
   assert.deepEqual(names(text), ['step', 'status']);
   // Every event ends with its one empty line, whatever the result holds.
   assert.equal(text.split('\n\n').length, 3);

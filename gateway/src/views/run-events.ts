@@ -2,8 +2,8 @@
 // without its steps. What is told is the difference to what was told before, so that a state that was skipped, or
 // pushed twice, loses and repeats nothing.
 import type { RunView } from '@methods/proto/run/v1/run_pb';
-import { runStateJson, runViewJson } from './run-view.ts';
-import { type DeclaredStep, stepsInOrder } from './step-view.ts';
+import { runStateJson, runViewInParts } from './run-view.ts';
+import { type DeclaredStep, shownSteps } from './step-view.ts';
 
 /** What a reader knows of a run. */
 export interface ToldRun {
@@ -20,22 +20,28 @@ export interface RunEvents {
 
 // Sums of open spans grow by themselves, and what grows by itself is no change: at this time they are all zero.
 const NO_TIME = 0;
+const STEPS_A_PART = 50;
 
-/** `before` null: the reader knows nothing. The last event of a state carries its revision as its id. */
-export function runEvents(
+/**
+ * `before` null: the reader knows nothing. The last event of a state carries its revision as its id. It may be left at
+ * each `yield`.
+ */
+export function* runEvents(
   before: ToldRun | null,
   run: RunView,
   declared: readonly DeclaredStep[],
   nowMs: number,
-): RunEvents {
-  const told = toldRun(run, declared);
-  const whole = () => event('run', run.revision, runViewJson(run, declared, nowMs));
-  if (before === null) return { text: whole(), told };
+): Generator<undefined, RunEvents> {
+  const told = yield* toldRun(run, declared);
   // A step that is gone cannot be told as one that changed.
-  for (const path of before.steps.keys()) if (!told.steps.has(path)) return { text: whole(), told };
+  if (before === null || [...before.steps.keys()].some((path) => !told.steps.has(path))) {
+    return { text: event('run', run.revision, yield* runViewInParts(run, declared, nowMs)), told };
+  }
   const parts: [name: string, json: string][] = [];
-  for (const { path, json } of stepsInOrder(run, declared, nowMs)) {
+  let steps = 0;
+  for (const { path, json } of shownSteps(run, declared, nowMs)) {
     if (told.steps.get(path) !== before.steps.get(path)) parts.push(['step', json]);
+    if (++steps % STEPS_A_PART === 0) yield;
   }
   if (told.state !== before.state) parts.push(['status', runStateJson(run, nowMs)]);
   // Resumed in the middle of a state, a reader gets all of it again.
@@ -43,12 +49,14 @@ export function runEvents(
   return { text: text.join(''), told };
 }
 
-/** What a reader knows who has been told all of this. */
-export function toldRun(run: RunView, declared: readonly DeclaredStep[]): ToldRun {
-  return {
-    steps: new Map(stepsInOrder(run, declared, NO_TIME).map(({ path, json }) => [path, json])),
-    state: runStateJson(run, NO_TIME),
-  };
+/** What a reader knows who has been told all of this. It may be left at each `yield`. */
+export function* toldRun(run: RunView, declared: readonly DeclaredStep[]): Generator<undefined, ToldRun> {
+  const steps = new Map<string, string>();
+  for (const { path, json } of shownSteps(run, declared, NO_TIME)) {
+    steps.set(path, json);
+    if (steps.size % STEPS_A_PART === 0) yield;
+  }
+  return { steps, state: runStateJson(run, NO_TIME) };
 }
 
 /** Why a stream ends before its run does. */

@@ -1,7 +1,8 @@
 // A run as the scheduler tells it, turned into the documented JSON.
 import { Answerer, type Question, RunStatus, type RunTiming, type RunView } from '@methods/proto/run/v1/run_pb';
+import { atOnce } from '../turns/at-once.ts';
 import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
-import { type DeclaredStep, stepsJson } from './step-view.ts';
+import { type DeclaredStep, shownSteps } from './step-view.ts';
 
 const STATUS_NAMES: Record<RunStatus, string> = {
   [RunStatus.UNSPECIFIED]: 'queued',
@@ -38,13 +39,42 @@ export function startedRunJson(run: RunView, status: string): string {
   return `{"run_id":"${run.runId}","version_id":"${run.versionId}","status":"${status}"}`;
 }
 
+/** A run with more steps than these is written in turns: so many take a few milliseconds. */
+const STEPS_AT_ONCE = 500;
+const STEPS_A_PART = 50;
+
+/** Whether its JSON takes more than a moment of the event loop. */
+export function isLongRun(run: RunView): boolean {
+  return run.steps.length > STEPS_AT_ONCE;
+}
+
 /**
  * The whole run. Fields that do not apply are absent, unknown times null; sums of time include the span that is still
  * open at `nowMs` (wall clock). `declared` are the version's top-level steps, all listed from the start.
  */
 export function runViewJson(run: RunView, declared: readonly DeclaredStep[], nowMs: number): string {
+  return atOnce(runViewInParts(run, declared, nowMs));
+}
+
+/** The same; it may be left at each `yield`. */
+export function* runViewInParts(
+  run: RunView,
+  declared: readonly DeclaredStep[],
+  nowMs: number,
+): Generator<undefined, string> {
+  const parts: string[] = [];
+  let part = '';
+  let steps = 0;
+  for (const { json } of shownSteps(run, declared, nowMs)) {
+    part += steps === 0 ? json : `,${json}`;
+    if (++steps % STEPS_A_PART !== 0) continue;
+    parts.push(part);
+    part = '';
+    yield;
+  }
+  parts.push(part);
   return (
-    `${headJson(run, nowMs)},"steps":${stepsJson(run, declared, nowMs)}` +
+    `${headJson(run, nowMs)},"steps":[${parts.join('')}]` +
     `${questionJson(run)}${resultJson(run)}${errorJson(run, true)}}`
   );
 }

@@ -20,56 +20,59 @@ const STATUS_NAMES: Record<StepStatus, string> = {
   [StepStatus.CANCELLED]: 'cancelled',
 };
 
-/**
- * A JSON array. Each declared step stands once in the version's order, followed by what was recorded below its path;
- * with no declared steps (the version could not be read) the recorded ones stand alone.
- */
-export function stepsJson(run: RunView, declared: readonly DeclaredStep[], nowMs: number): string {
-  return `[${stepsInOrder(run, declared, nowMs)
-    .map(({ json }) => json)
-    .join(',')}]`;
-}
-
 export interface ShownStep {
   /** Unique within the run. */
   readonly path: string;
   readonly json: string;
 }
 
-/** The steps of that array, one by one. */
-export function stepsInOrder(run: RunView, declared: readonly DeclaredStep[], nowMs: number): ShownStep[] {
+/**
+ * The entries of `steps`, one by one, since a run may have 30,000. Each declared step stands once in the version's order,
+ * followed by what was recorded below its path; with no declared steps (the version could not be read) the recorded ones
+ * stand alone.
+ */
+export function* shownSteps(run: RunView, declared: readonly DeclaredStep[], nowMs: number): Generator<ShownStep> {
   const recorded = new Map(run.steps.map((step) => [step.path, step]));
   // What a failed run still has to do: a note for its workers.
   recorded.delete('@failure');
-  const shown: ShownStep[] = [];
-  const show = (step: StepView) => shown.push({ path: step.path, json: recordedJson(step, run, nowMs) });
+  const inside = stepsInside(recorded.values(), declared);
+  const show = (step: StepView) => ({ path: step.path, json: recordedJson(step, run, nowMs) });
   // The method's own checks stand where they were made: before the first step, and behind the last.
   const required = recorded.get('@require');
-  if (required && recorded.delete('@require')) show(required);
+  if (required && recorded.delete('@require')) yield show(required);
   let reached = true;
   for (const { name, kind } of declared) {
     const step = recorded.get(name);
     if (step) {
-      show(step);
+      yield show(step);
       recorded.delete(name);
       // A step is recorded when it begins, where a lost worker must not repeat it.
       if (isBegun(step)) reached = false;
     } else {
       const status = unrecordedStatus(run, name, reached);
-      shown.push({ path: name, json: unrecordedJson(name, kind, status, run, nowMs) });
+      yield { path: name, json: unrecordedJson(name, kind, status, run, nowMs) };
       reached = false;
     }
-    for (const [path, inner] of recorded) {
-      if (!isBelow(path, name)) continue;
-      show(inner);
-      recorded.delete(path);
+    for (const inner of inside.get(name) ?? []) {
+      if (recorded.delete(inner.path)) yield show(inner);
     }
   }
-  for (const step of recorded.values()) show(step);
-  return shown;
+  for (const step of recorded.values()) yield show(step);
+}
+
+/** The recorded steps below the path of each declared one. */
+function stepsInside(recorded: Iterable<StepView>, declared: readonly DeclaredStep[]): Map<string, StepView[]> {
+  const inside = new Map<string, StepView[]>(declared.map(({ name }) => [name, []]));
+  for (const step of recorded) {
+    const end = step.path.search(BELOW);
+    if (end >= 0) inside.get(step.path.slice(0, end))?.push(step);
+  }
+  return inside;
 }
 
 // `upsert[3]` and `classify/ticket` are below `upsert` and `classify`.
+const BELOW = /[/[]/;
+
 function isBelow(path: string, name: string): boolean {
   const next = path.charAt(name.length);
   return (next === '/' || next === '[') && path.startsWith(name);

@@ -7,9 +7,12 @@ import { Shares } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { RunFollower } from '../../clients/run-waiters.ts';
-import { droppedEvent, runEvents, type ToldRun } from '../../views/run-events.ts';
-import { isFinished } from '../../views/run-view.ts';
+import { atOnce } from '../../turns/at-once.ts';
+import type { LongWork } from '../../turns/long-work.ts';
+import { droppedEvent, type RunEvents, runEvents, type ToldRun } from '../../views/run-events.ts';
+import { isFinished, isLongRun } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
+import { STEP_BYTES } from './run-reply.ts';
 
 export interface EventStreamLimits {
   readonly streamsMax: number;
@@ -39,6 +42,7 @@ export class EventStreams {
 
   constructor(
     private readonly clock: Clock,
+    private readonly longWork: LongWork,
     limits: Partial<EventStreamLimits> = {},
   ) {
     this.limits = { ...LIMITS, ...limits };
@@ -54,7 +58,9 @@ export class EventStreams {
   enter(caller: Caller, stands: () => Promise<boolean>): RunEventStream {
     const place = this.places.take(caller.orgId, callerId(caller));
     if (!place.ok) throw overShare('event streams', place);
-    return new RunEventStream(this.clock, this.limits, stands, place.leave);
+    const inTurns = <T>(run: RunView, work: Iterator<unknown, T>) =>
+      this.longWork.run(caller.orgId, run.steps.length * STEP_BYTES, work);
+    return new RunEventStream({ clock: this.clock, limits: this.limits, stands, leave: place.leave, inTurns });
   }
 }
 
@@ -66,15 +72,22 @@ export class RunEventStream implements RunFollower {
   private told: ToldRun | null = null;
   private declared: readonly DeclaredStep[] | null = null;
   private blockedSinceMs: number | null = null;
+  private writing = false;
   private ended = false;
   private timer: Timer | null = null;
   private onEnd: () => void = () => {};
 
   constructor(
-    private readonly clock: Clock,
-    private readonly limits: EventStreamLimits,
-    private readonly stands: () => Promise<boolean>,
-    private readonly leave: () => void,
+    private readonly parts: {
+      readonly clock: Clock;
+      readonly limits: EventStreamLimits;
+      /** Whether the caller may still read. */
+      readonly stands: () => Promise<boolean>;
+      /** Gives the place back. */
+      readonly leave: () => void;
+      /** Does what takes long for a run with many steps. */
+      readonly inTurns: <T>(run: RunView, work: Iterator<unknown, T>) => Promise<T>;
+    },
   ) {
     this.body = new Readable({
       highWaterMark: BUFFERED_BYTES,
@@ -116,29 +129,51 @@ export class RunEventStream implements RunFollower {
 
   private flush(): void {
     const run = this.latest;
-    if (run === null || this.declared === null || this.ended || this.blockedSinceMs !== null) return;
-    if (run.revision > this.toldRevision) {
-      const { text, told } = runEvents(this.told, run, this.declared, this.clock.wallMs());
-      this.toldRevision = run.revision;
-      this.told = told;
-      if (text !== '') this.push(text);
-    }
+    if (run === null || this.declared === null || this.ended || this.blockedSinceMs !== null || this.writing) return;
+    if (run.revision <= this.toldRevision) return this.endIfFinished(run);
+    const { clock, inTurns } = this.parts;
+    const work = runEvents(this.told, run, this.declared, clock.wallMs());
+    if (!isLongRun(run)) return this.tell(run, atOnce(work));
+    this.writing = true;
+    inTurns(run, work).then(
+      (events) => {
+        this.writing = false;
+        if (this.ended) return;
+        this.tell(run, events);
+        this.flush();
+      },
+      // The organization has too much waiting: the reader comes back.
+      () => this.end(),
+    );
+  }
+
+  private tell(run: RunView, { text, told }: RunEvents): void {
+    this.toldRevision = run.revision;
+    this.told = told;
+    if (text !== '') this.push(text);
+    this.endIfFinished(run);
+  }
+
+  private endIfFinished(run: RunView): void {
     if (isFinished(run)) this.end();
   }
 
   private push(text: string): void {
-    if (!this.body.push(text)) this.blockedSinceMs = this.clock.monotonicMs();
+    if (!this.body.push(text)) this.blockedSinceMs = this.parts.clock.monotonicMs();
   }
 
   private beatLater(): void {
-    this.timer = this.clock.after(this.limits.beatMs, () => void this.beat());
+    this.timer = this.parts.clock.after(this.parts.limits.beatMs, () => void this.beat());
   }
 
   private async beat(): Promise<void> {
-    if (this.blockedSinceMs !== null && this.clock.monotonicMs() - this.blockedSinceMs >= this.limits.slowMs) {
+    if (
+      this.blockedSinceMs !== null &&
+      this.parts.clock.monotonicMs() - this.blockedSinceMs >= this.parts.limits.slowMs
+    ) {
       return this.drop('slow');
     }
-    if (!(await this.stands())) return this.drop('unauthorized');
+    if (!(await this.parts.stands())) return this.drop('unauthorized');
     if (this.ended) return;
     if (this.blockedSinceMs === null) this.push(': still here\n\n');
     this.beatLater();
@@ -149,14 +184,14 @@ export class RunEventStream implements RunFollower {
     if (this.ended) return;
     this.body.push(droppedEvent(reason));
     this.end();
-    this.clock.after(this.limits.slowMs, () => this.body.destroy());
+    this.parts.clock.after(this.parts.limits.slowMs, () => this.body.destroy());
   }
 
   private stop(): void {
     if (this.ended) return;
     this.ended = true;
     this.timer?.cancel();
-    this.leave();
+    this.parts.leave();
     this.onEnd();
   }
 }

@@ -3,13 +3,16 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { mayUse } from '@methods/auth/caller';
 import { asServiceError } from '@methods/errors/service-error';
+import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
-import { toldRun } from '../../views/run-events.ts';
-import { isFinished } from '../../views/run-view.ts';
+import { atOnce } from '../../turns/at-once.ts';
+import { type ToldRun, toldRun } from '../../views/run-events.ts';
+import { isFinished, isLongRun } from '../../views/run-view.ts';
+import type { DeclaredStep } from '../../views/step-view.ts';
 import { runShown } from './run-acts.ts';
-import { declaredSteps, type RunRouteParts, runIdOf } from './run-reply.ts';
+import { declaredSteps, type RunRouteParts, runIdOf, STEP_BYTES } from './run-reply.ts';
 import { NoQuery, RunParams, replies } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 
@@ -50,7 +53,7 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
             stream.body.destroy();
             return await reply.code(204).send();
           }
-          const resumed = known >= run.revision ? { revision: known, told: toldRun(run, steps) } : null;
+          const resumed = known >= run.revision ? { revision: known, told: await told(orgId, run, steps) } : null;
           stream.begin(resumed, steps, stop);
           stream.changed(run);
         } catch (error) {
@@ -69,6 +72,11 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
       });
       return reply.send(stream.body);
     });
+
+  function told(orgId: string, run: RunView, steps: readonly DeclaredStep[]): ToldRun | Promise<ToldRun> {
+    const work = toldRun(run, steps);
+    return isLongRun(run) ? parts.longWork.run(orgId, run.steps.length * STEP_BYTES, work) : atOnce(work);
+  }
 
   /** Whether the caller might ask this again now. That it cannot be known ends nothing. */
   async function stillMay(request: FastifyRequest): Promise<boolean> {

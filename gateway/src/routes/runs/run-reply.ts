@@ -10,7 +10,8 @@ import type { MethodRegistry } from '../../clients/method-registry.ts';
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import type { RunScheduler } from '../../clients/run-scheduler.ts';
-import { runViewJson } from '../../views/run-view.ts';
+import type { LongWork } from '../../turns/long-work.ts';
+import { isLongRun, runViewInParts, runViewJson } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
 import type { EventStreams } from './event-streams.ts';
 
@@ -23,8 +24,12 @@ export interface RunRouteParts {
   readonly clock: Clock;
   readonly webhooks: WebhookUrlPolicy;
   readonly eventStreams: EventStreams;
+  readonly longWork: LongWork;
   readonly valueThreads: Pick<ValueThreads, 'check'>;
 }
+
+/** Of a step while its run waits to be written, about. */
+export const STEP_BYTES = 500;
 
 /** The run of a path. @throws not_found for what cannot be a run id. */
 export function runIdOf(params: unknown): string {
@@ -33,9 +38,16 @@ export function runIdOf(params: unknown): string {
   return id;
 }
 
-/** The whole run as JSON. Costs a promise only when its version is not at hand. */
-export function runJson({ registry, clock }: RunRouteParts, orgId: string, run: RunView): string | Promise<string> {
-  const view = (steps: readonly DeclaredStep[]) => runViewJson(run, steps, clock.wallMs());
+/** The whole run as JSON. Costs a promise only when its version is not at hand, or it has many steps. */
+export function runJson(
+  { registry, clock, longWork }: RunRouteParts,
+  orgId: string,
+  run: RunView,
+): string | Promise<string> {
+  const view = (steps: readonly DeclaredStep[]) =>
+    isLongRun(run)
+      ? longWork.run(orgId, run.steps.length * STEP_BYTES, runViewInParts(run, steps, clock.wallMs()))
+      : runViewJson(run, steps, clock.wallMs());
   const steps = declaredSteps({ registry }, orgId, run);
   return steps instanceof Promise ? steps.then(view) : view(steps);
 }

@@ -1,0 +1,71 @@
+// Work on callers' data that takes more than a moment of the event loop: it runs in slices, organizations take turns,
+// and after each slice the loop is left to others for several times as long.
+import type { Clock } from '@methods/base/clock';
+import { overShare } from '@methods/errors/over-share';
+import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
+
+const WAITING = { small: 64, large: 0, all: 512, allBytes: 256 << 20 };
+/** Work that can be divided stops after this time; a slice ends with the step that is under way. */
+const SLICE_MS = 8;
+/** After a slice the event loop is left to others for so many times as long. */
+const REST = 4;
+/** Of one rest: a process that was stopped for a while does not rest for it. */
+const REST_MS_MAX = 200;
+
+interface Job extends QueuedJob {
+  /** True: it has ended. */
+  readonly slice: (isOver: () => boolean) => boolean;
+}
+
+/** One for all surfaces. */
+export class LongWork {
+  private readonly queue = new FairQueue<Job>(WAITING);
+  private resting = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  /**
+   * Resolves with what `work` returns. It may be left at each `yield`. `bytes`: what it holds while it waits.
+   * @throws ServiceError when the organization, or all of them, have too much of it waiting
+   */
+  run<T>(orgId: string, bytes: number, work: Iterator<unknown, T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const slice = (isOver: () => boolean): boolean => {
+        try {
+          for (;;) {
+            const step = work.next();
+            if (step.done) resolve(step.value);
+            if (step.done || isOver()) return step.done === true;
+          }
+        } catch (error) {
+          reject(error);
+          return true;
+        }
+      };
+      const admission = this.queue.add({ orgId, bytes, isLarge: false, slice });
+      if (admission === 'waits') return this.next();
+      reject(
+        overShare('large bodies and replies', {
+          share: admission === 'share' ? 'organization' : 'all',
+          max: admission === 'share' ? WAITING.small : WAITING.all,
+        }),
+      );
+    });
+  }
+
+  private next(): void {
+    if (this.resting) return;
+    const job = this.queue.take(() => true, { large: false });
+    if (job === null) return;
+    const beganMs = this.clock.monotonicMs();
+    const ended = job.slice(() => this.clock.monotonicMs() - beganMs >= SLICE_MS);
+    // Its place was given back just now, so there is room for it.
+    if (!ended) this.queue.add(job);
+    this.resting = true;
+    const restMs = Math.min(REST * (this.clock.monotonicMs() - beganMs), REST_MS_MAX);
+    this.clock.after(restMs, () => {
+      this.resting = false;
+      this.next();
+    });
+  }
+}
