@@ -16,6 +16,7 @@ import { followRegistryChanges, type RegistryChangeListener } from './clients/re
 import { RunScheduler } from './clients/run-scheduler.ts';
 import { UploadTokens } from './clients/upload-tokens.ts';
 import type { Config } from './config.ts';
+import { RecordThreads } from './local-runs/record-threads.ts';
 import { buildServer, type ServerParts } from './server.ts';
 import { SourceInterfaces } from './sources/source-interfaces.ts';
 import { SourceThreads } from './sources/source-threads.ts';
@@ -61,9 +62,11 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     send: (lines) => registryCalls.recordAudit(lines),
   });
   const valueThreads = new ValueThreads();
+  const recordThreads = new RecordThreads();
   const before: Stoppable[] = [
     sources,
     valueThreads,
+    recordThreads,
     scheduler,
     registry,
     people.accounts,
@@ -87,6 +90,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     uploadTokens,
     keyUses,
     valueThreads,
+    recordThreads,
     ...config,
     clock,
     logger,

@@ -20,6 +20,8 @@ test('what is not set has its default', () => {
     natsUrl: null,
     rateLimitPerKey: 200,
     rateLimitPerOrganization: 1_000,
+    connectionsMax: 50_000,
+    connectionsPerAddressMax: 6_000,
     webhooks: { allowPrivate: false, ports: [] },
     logLevel: 'info',
     trustProxy: null,
@@ -31,6 +33,8 @@ test('every variable is read', () => {
     ...REQUIRED,
     LISTEN: '[::1]:8080',
     RATE_LIMIT_PER_KEY: '0',
+    CONNECTIONS_MAX: '90000',
+    CONNECTIONS_PER_ADDRESS_MAX: '0',
     WEBHOOK_PORTS: '8443,9443',
     ALLOW_PRIVATE_WEBHOOKS: '1',
     NATS_URL: 'nats://nats:4222',
@@ -38,6 +42,7 @@ test('every variable is read', () => {
   });
   assert.deepEqual(config.listen, { host: '::1', port: 8080 });
   assert.equal(config.rateLimitPerKey, 0);
+  assert.deepEqual([config.connectionsMax, config.connectionsPerAddressMax], [90_000, 0]);
   assert.deepEqual(config.webhooks, { allowPrivate: true, ports: [8443, 9443] });
   assert.equal(config.natsUrl?.reveal(), 'nats://nats:4222');
   assert.equal(config.trustProxy, '10.0.0.0/8');

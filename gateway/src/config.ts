@@ -40,6 +40,10 @@ const Environment = Type.Object({
   RATE_LIMIT_PER_KEY: Type.Integer({ minimum: 0, default: 200 }),
   /** Requests a second of all callers of one organization, at each gateway; bursts of twice as many. 0: no limit. */
   RATE_LIMIT_PER_ORGANIZATION: Type.Integer({ minimum: 0, default: 1_000 }),
+  /** Connections that may be open. */
+  CONNECTIONS_MAX: Type.Integer({ minimum: 1, default: 50_000 }),
+  /** Of one address, or the first 64 bits of one of IPv6. 0: no limit. None for the addresses of TRUST_PROXY. */
+  CONNECTIONS_PER_ADDRESS_MAX: Type.Integer({ minimum: 0, default: 6_000 }),
   /** Ports that webhook URLs may use besides 443, separated by commas. */
   WEBHOOK_PORTS: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}(,[0-9]{1,5})*$' })),
   /** Allows webhooks by plain http and to addresses that are not public: for a single machine only. */
@@ -75,6 +79,9 @@ export interface Config {
   /** Requests a second; 0 is no limit, nor one of what an address may try. */
   readonly rateLimitPerKey: number;
   readonly rateLimitPerOrganization: number;
+  readonly connectionsMax: number;
+  /** 0: no limit. */
+  readonly connectionsPerAddressMax: number;
   readonly webhooks: WebhookUrlPolicy;
   readonly logLevel: LogLevel;
   readonly trustProxy: string | null;
@@ -94,6 +101,8 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     natsUrl: environment.NATS_URL ?? null,
     rateLimitPerKey: environment.RATE_LIMIT_PER_KEY,
     rateLimitPerOrganization: environment.RATE_LIMIT_PER_ORGANIZATION,
+    connectionsMax: environment.CONNECTIONS_MAX,
+    connectionsPerAddressMax: environment.CONNECTIONS_PER_ADDRESS_MAX,
     webhooks: {
       allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS,
       ports: environment.WEBHOOK_PORTS?.split(',').map(Number) ?? [],

@@ -6,6 +6,7 @@ import { type CallerSources, callerFinder } from './callers/find-caller.ts';
 import { addCallerFields } from './plugins/caller.ts';
 import { addRouteTable } from './plugins/caller-access.ts';
 import { addCallerScope } from './plugins/caller-scope.ts';
+import { addConnectionLimits } from './plugins/connections.ts';
 import { addDrain } from './plugins/drain.ts';
 import { addErrorReply, replyToClientError, replyToFrameworkError } from './plugins/error-reply.ts';
 import { addJsonBody, BODY_BYTES_MAX } from './plugins/json-body.ts';
@@ -19,6 +20,7 @@ import { addRequestLog } from './plugins/request-log.ts';
 import { addAccountRoutes } from './routes/account/account-routes.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-routes.ts';
+import type { CliRunParts } from './routes/cli/cli-runs.ts';
 import { addEditorSchema } from './routes/editor-schema.ts';
 import { addHealth } from './routes/health.ts';
 import { addGetCallerMethod } from './routes/methods/get-caller-method.ts';
@@ -36,6 +38,7 @@ import { LongWork } from './turns/long-work.ts';
 export interface ServerParts
   extends Omit<RunRouteParts, 'eventStreams' | 'longWork'>,
     MethodRouteParts,
+    CliRunParts,
     CallerParts,
     AuthParts,
     WellKnownParts {
@@ -48,6 +51,9 @@ export interface ServerParts
   readonly rateLimitPerOrganization: number;
   /** Addresses whose X-Forwarded headers are believed, separated by commas. */
   readonly trustProxy: string | null;
+  /** Connections that may be open, and those of one address that is no trusted proxy; 0: no limit of one address. */
+  readonly connectionsMax: number;
+  readonly connectionsPerAddressMax: number;
   /** True once the process is stopping. */
   readonly stopping: () => boolean;
   /** Of the replies that tell of runs as they change. */
@@ -60,6 +66,8 @@ type CallerParts = Omit<CallerSources, 'registry' | 'accounts'>;
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
 const CHECK_MS = 1_000;
+/** Longer than load balancers keep a connection for its next request. */
+const KEEP_ALIVE_MS = 72_000;
 
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify({
@@ -69,6 +77,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     requestIdHeader: false,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECK_MS, requireHostHeader: false },
     trustProxy: parts.trustProxy ?? false,
     exposeHeadRoutes: false,
@@ -81,6 +90,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   });
   addCallerFields(app);
   addRouteTable(app);
+  addConnectionLimits(app, parts);
   addDrain(app);
   addErrorReply(app, parts.logger);
   addRequestGate(app);

@@ -50,6 +50,8 @@ export async function cliGateway(options: CliGatewayOptions): Promise<CliGateway
       natsUrl: null,
       rateLimitPerKey: 0,
       rateLimitPerOrganization: 0,
+      connectionsMax: 1_000,
+      connectionsPerAddressMax: 0,
       webhooks: { allowPrivate: false, ports: [] },
       logLevel: 'info',
       trustProxy: null,

@@ -1,8 +1,7 @@
 // JSON is the only kind of body. It passes the gate of json/json-gate.ts before any route sees it.
 import { ServiceError } from '@methods/errors/service-error';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type JsonFault, type JsonReading, readJson } from '../json/json-gate.ts';
-import { WEIGHT_PER_MIB_MAX } from '../json/json-weight.ts';
 import { LARGE_BODY_BYTES, type LargeBodies } from './large-bodies.ts';
 
 declare module 'fastify' {
@@ -26,10 +25,31 @@ export function addJsonBody(app: FastifyInstance, largeBodies: LargeBodies): voi
       else done(refusal(reading.fault));
     };
     if (body.length <= LARGE_BODY_BYTES) return settle(readJson(body));
-    const weightMax = (WEIGHT_PER_MIB_MAX * request.routeOptions.bodyLimit) / BODY_BYTES_MAX;
     const orgId = request.caller?.orgId ?? '';
-    largeBodies.parse(orgId, body.length, () => readJson(body, weightMax)).then(settle, done);
+    largeBodies.parse(orgId, body.length, () => readJson(body)).then(settle, done);
   });
+}
+
+/**
+ * Routes of `scope` have bodies that are read elsewhere. `read` resolves with the body that its route sees. More than a
+ * MiB is never parsed on the event loop.
+ */
+export function readBodiesApart(
+  scope: FastifyInstance,
+  read: (request: FastifyRequest, body: Buffer) => Promise<JsonReading>,
+): void {
+  scope.removeContentTypeParser('application/json');
+  scope.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      request.bodyBytes = body.length;
+      if (body.length === 0) return undefined;
+      const reading = await read(request, body);
+      if (!reading.ok) throw refusal(reading.fault);
+      return reading.value;
+    },
+  );
 }
 
 function refusal({ path, code, message }: JsonFault): ServiceError {

@@ -67,6 +67,8 @@ export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions 
       natsUrl: natsUrl === undefined ? null : new Secret(natsUrl),
       rateLimitPerKey: 0,
       rateLimitPerOrganization: 0,
+      connectionsMax: 1_000,
+      connectionsPerAddressMax: 0,
       webhooks: { allowPrivate: false, ports: [] },
       logLevel: 'info',
       trustProxy: null,

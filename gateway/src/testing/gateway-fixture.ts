@@ -14,6 +14,7 @@ import { OrganizationSettings } from '../clients/organization-settings.ts';
 import { RegistryCalls } from '../clients/registry-calls.ts';
 import { RunScheduler } from '../clients/run-scheduler.ts';
 import { UploadTokens } from '../clients/upload-tokens.ts';
+import { RecordThreads } from '../local-runs/record-threads.ts';
 import { buildServer, type ServerParts } from '../server.ts';
 import { SourceInterfaces } from '../sources/source-interfaces.ts';
 import { SourceThreads } from '../sources/source-threads.ts';
@@ -98,6 +99,7 @@ export async function gatewayFixture({
   const organizationSettings = new OrganizationSettings(registryCalls, systemClock);
   const audit = new AuditLog({ clock: systemClock, logger, send: (lines) => registryCalls.recordAudit(lines) });
   const valueThreads = new ValueThreads();
+  const recordThreads = new RecordThreads();
   const app = await buildServer({
     scheduler,
     registry: registryClient,
@@ -109,11 +111,14 @@ export async function gatewayFixture({
     uploadTokens,
     keyUses,
     valueThreads,
+    recordThreads,
     clock: systemClock,
     logger,
     webhooks: { allowPrivate: false, ports: [] },
     rateLimitPerKey: 0,
     rateLimitPerOrganization: 0,
+    connectionsMax: 1_000,
+    connectionsPerAddressMax: 0,
     trustProxy: null,
     stopping: () => fixture.stopping,
     ...settings,
@@ -160,6 +165,7 @@ export async function gatewayFixture({
       scheduler.stop();
       await audit.stop();
       await valueThreads.stop();
+      await recordThreads.stop();
       registryClient.stop();
       await sources.stop();
       people.accounts.stop();

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import type { MethodRouteParts } from '../methods/method-parts.ts';
 import { SPELLINGS } from '../methods/spelling.ts';
 import { addCliMethods } from './cli-methods.ts';
-import { addCliRuns } from './cli-runs.ts';
+import { addCliRuns, type CliRunParts } from './cli-runs.ts';
 
 /** In the scope `cli`. */
-export function addCliRoutes(scope: FastifyInstance, parts: MethodRouteParts): void {
+export function addCliRoutes(scope: FastifyInstance, parts: MethodRouteParts & CliRunParts): void {
   for (const spelling of SPELLINGS) addCliMethods(scope, parts, spelling);
   addCliRuns(scope, parts);
 }

@@ -1,10 +1,13 @@
 // PUT /api/cli/runs/:id: the record of a run that somebody made on their own computer.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { doerOf } from '../../callers/request-doer.ts';
+import { WEIGHT_PER_MIB_MAX } from '../../json/json-weight.ts';
+import type { RecordThreads } from '../../local-runs/record-threads.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
+import { BODY_BYTES_MAX, readBodiesApart } from '../../plugins/json-body.ts';
 import type { MethodRouteParts } from '../methods/method-parts.ts';
 import { runIdOf } from '../runs/run-reply.ts';
 import { NoQuery, replies } from '../runs/run-schemas.ts';
@@ -14,7 +17,13 @@ const RECORD_BYTES_MAX = 4 * 1024 * 1024;
 // A record goes to the registry in one message of the same bound, which has the names around it to carry too.
 const INSPECTION_BYTES_MAX = RECORD_BYTES_MAX - 1024;
 
-export function addCliRuns(scope: FastifyInstance, { registryCalls }: Pick<MethodRouteParts, 'registryCalls'>): void {
+const WEIGHT_MAX = (WEIGHT_PER_MIB_MAX * RECORD_BYTES_MAX) / BODY_BYTES_MAX;
+
+export interface CliRunParts extends Pick<MethodRouteParts, 'registryCalls'> {
+  readonly recordThreads: Pick<RecordThreads, 'read'>;
+}
+
+export function addCliRuns(cli: FastifyInstance, { registryCalls, recordThreads }: CliRunParts): void {
   const schema = {
     operationId: 'cliPutRun',
     summary: 'Upload the record of a local run',
@@ -25,20 +34,29 @@ export function addCliRuns(scope: FastifyInstance, { registryCalls }: Pick<Metho
     response: replies({ 200: KeptRunRecord }),
   };
   const options = { schema, config: { access: 'member' }, bodyLimit: RECORD_BYTES_MAX } as const;
-  scope.withTypeProvider<TypeBoxTypeProvider>().put('/api/cli/runs/:id', options, async (request, reply) => {
-    const { workflow_id: methodId, version_id: versionId, sequence, inspection } = request.body;
-    const runId = runIdOf(request.params);
-    const inspectionJson = JSON.stringify(inspection);
-    if (Buffer.byteLength(inspectionJson) > INSPECTION_BYTES_MAX) {
-      throw tooLarge('/inspection', 'inspection_bytes', `An inspection has at most ${INSPECTION_BYTES_MAX} bytes.`);
-    }
-    const { orgId } = callerOf(request);
-    const { record } = await registryCalls.runRecords.putRunRecord({
-      ...{ orgId, runId, methodId, versionId, sequence, inspectionJson },
-      doer: doerOf(request),
+  const inspections = new WeakMap<FastifyRequest, string>();
+  cli.register(async (scope) => {
+    readBodiesApart(scope, async (request, body) => {
+      const reading = await recordThreads.read(callerOf(request).orgId, body, WEIGHT_MAX);
+      if (!reading.ok) return reading;
+      if (reading.inspectionJson !== null) inspections.set(request, reading.inspectionJson);
+      return { ok: true, value: reading.outline };
     });
-    if (record === undefined) throw new ServiceError('internal');
-    reply.header('content-type', JSON_TYPE);
-    return JSON.stringify({ run_id: record.runId, sequence: record.sequence });
+    scope.withTypeProvider<TypeBoxTypeProvider>().put('/api/cli/runs/:id', options, async (request, reply) => {
+      const { workflow_id: methodId, version_id: versionId, sequence } = request.body;
+      const runId = runIdOf(request.params);
+      const inspectionJson = inspections.get(request) ?? '';
+      if (Buffer.byteLength(inspectionJson) > INSPECTION_BYTES_MAX) {
+        throw tooLarge('/inspection', 'inspection_bytes', `An inspection has at most ${INSPECTION_BYTES_MAX} bytes.`);
+      }
+      const { orgId } = callerOf(request);
+      const { record } = await registryCalls.runRecords.putRunRecord({
+        ...{ orgId, runId, methodId, versionId, sequence, inspectionJson },
+        doer: doerOf(request),
+      });
+      if (record === undefined) throw new ServiceError('internal');
+      reply.header('content-type', JSON_TYPE);
+      return JSON.stringify({ run_id: record.runId, sequence: record.sequence });
+    });
   });
 }

@@ -201,6 +201,33 @@ test('a record may be 4 MiB, and no larger', async () => {
   assert.equal((await member('PUT', path, record(4 * 1024 * 1024 - 2_000))).status, 200);
 });
 
+test('a record that is costly to read is read apart from the event loop', async (context) => {
+  const { id, versionId } = await saved();
+  const names = Array.from({ length: 180_000 }, (_, n) => `"n${n}":0`).join(',');
+  const head = `"workflow_id":"${id}","version_id":"${versionId}","sequence":1`;
+  const here = [JSON.parse, JSON.stringify] as const;
+  const longest = { read: 0, written: 0 };
+  context.mock.method(JSON, 'parse', (text: string, ...rest: [never]) => {
+    longest.read = Math.max(longest.read, text.length);
+    return here[0](text, ...rest);
+  });
+  context.mock.method(JSON, 'stringify', (...given: [never]) => {
+    const text = here[1](...given);
+    longest.written = Math.max(longest.written, text?.length ?? 0);
+    return text;
+  });
+  const path = `/api/cli/runs/${newRunId(1)}`;
+  assertRefused(await member('PUT', path, `{${head},"inspection":{},"x":{${names}}}`), 400, 'invalid_request');
+  assertRefused(await member('PUT', path, `{${head},"inspection":[${'0,'.repeat(90_000)}0]}`), 400, 'invalid_request');
+  assertRefused(
+    await member('PUT', path, `{${head},"inspection":{"a":tru},"x":"${'x'.repeat(99_999)}"}`),
+    400,
+    'invalid_request',
+  );
+  assert.equal((await member('PUT', path, `{${head},"inspection":{${names}}}`)).status, 200);
+  assert.ok(longest.read < 64 * 1024 && longest.written < 64 * 1024, here[1](longest));
+});
+
 test('the dashboard’s cookie and other tokens open no route of the command line', async () => {
   const asMcp = `Bearer ${await running().issuer.token({ aud: 'http://127.0.0.1:8080/mcp', sub: 'acme-member' })}`;
   const refused = await member('GET', `/api/cli/methods/${(await saved()).id}`, undefined, { authorization: asMcp });
