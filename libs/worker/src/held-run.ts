@@ -111,9 +111,10 @@ export class HeldRun {
     if (this.stop === null && error instanceof ServiceError) {
       return this.fail({ code: 'step_failed', kind: 'internal', message: error.message });
     }
-    // What the version depends on cannot be had here.
+    // What the version depends on cannot be had here, or its code cannot be read.
     if (this.stop === null && error instanceof StepFailure) {
-      return this.fail({ code: 'dependencies_failed', kind: error.kind, message: error.message });
+      const code = error.kind === 'syntax' ? 'step_failed' : 'dependencies_failed';
+      return this.fail({ code, kind: error.kind, message: error.message });
     }
     throw error;
   }

@@ -159,6 +159,15 @@ describe('a run fails before its first step', () => {
     });
   }
 
+  it('with code that the interpreter of a later step cannot read', async () => {
+    await using _ = await startWorker();
+    const source =
+      'format: method/2\nname: ab\nsteps:\n  - name: pay\n    node: f()\n  - name: note\n    python: "return {"\n';
+    const run = node.grant({ versionId: node.publish(source) });
+    assert.match(await endOf(run), /^step_failed syntax The code at steps\[1\]\.python, line 7, does not parse: /);
+    assert.equal(run.recorded.length, 1);
+  });
+
   it('with a lock of other packages', async () => {
     await using _ = await startWorker();
     const versionId = node.publish(saying('other'));

@@ -6,6 +6,7 @@ import type { Stoppable } from '@methods/base/stoppable';
 import { type PreparedDependencies, prepareDependencies } from '@methods/executor/dependencies/prepare-dependencies';
 import { type Isolation, isolationLevel, NO_SANDBOX } from '@methods/executor/isolation';
 import { RunnerPool } from '@methods/executor/runner-pool';
+import { refuseUnreadableCode } from '@methods/executor/unreadable-code';
 import type { Logger } from '@methods/logging/logger';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { type Grant, type SchedulerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
@@ -142,12 +143,16 @@ export class Worker implements Stoppable {
     await this.workFolder.stop();
   }
 
-  private prepare(method: CompiledMethod, lock: Uint8Array | undefined): Promise<PreparedDependencies> {
+  private async prepare(method: CompiledMethod, lock: Uint8Array | undefined): Promise<PreparedDependencies> {
     const { cacheDir, allowInstallScripts: allowScripts, path, secrets: host, clock } = this.options;
     const { signal } = this.installs;
     const { pythons } = this.runners;
     const given = lock === undefined ? {} : { lock };
-    return prepareDependencies(method, { cacheDir, allowScripts, path, host, pythons, clock, signal, ...given });
+    const options = { cacheDir, allowScripts, path, host, pythons, clock, signal, ...given };
+    const prepared = await prepareDependencies(method, options);
+    const { pythonCommand } = prepared.environment;
+    await refuseUnreadableCode(method, { path, pythonCommand });
+    return prepared;
   }
 
   /** Asks for no more grants; those already sent are still taken, and given back. */

@@ -121,3 +121,24 @@ test('every command has a help with two examples', async () => {
     match(stdout, new RegExp(`Examples:\\n {2}.*methods ${name}.*\\n {2}.*methods ${name}.*\\n$`));
   }
 });
+
+test('code that does not parse has its line and column, in every language; a run refuses it as well', async () => {
+  const unread = await CliFolder.make({
+    'py.method': GOOD.replace(/node: .*/, 'python: |\n      total = amount\n      return {"n": total +}'),
+    'sh.method': GOOD.replace(/node: .*/, 'shell: |\n      step out n 1\n      fi'),
+    'js.method': GOOD.replace(/node: .*/, 'node: |\n      const n = amount\n      return { n: n + }'),
+  });
+  const places: string[] = [];
+  for (const name of ['py', 'sh', 'js']) {
+    const { code, stdout } = await unread.methods(['check', `${name}.method`]);
+    equal(code, 1, stdout);
+    places.push(/\w+\.method:\d+:\d+ error M114/.exec(stdout)?.[0] ?? stdout);
+  }
+  deepEqual(places, ['py.method:9:27 error M114', 'sh.method:9:7 error M114', 'js.method:9:23 error M114']);
+  for (const name of ['py', 'sh', 'js']) {
+    const { code, stderr } = await unread.methods(['run', `${name}.method`, '--inputs', '{"amount":1}']);
+    equal(code, 1);
+    match(stderr, /does not parse/);
+  }
+  await unread.remove();
+});

@@ -1,8 +1,7 @@
 // `methods check`: the diagnostics of files, without running anything.
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../command/exit-code.ts';
-import { CalledFiles } from '../method-file/called-files.ts';
-import { readCalledFile } from '../method-file/local-method.ts';
+import { checkFile } from '../method-file/check-file.ts';
 import { diagnosticsText, readMethodFile } from '../method-file/method-file.ts';
 import { countOf } from '../terminal/words.ts';
 import { CHECK_WORDS } from './check-words.ts';
@@ -10,11 +9,11 @@ import { CHECK_WORDS } from './check-words.ts';
 export const checkCommand: Command = {
   ...CHECK_WORDS,
 
-  async run(line, { cwd, output }) {
+  async run(line, { cwd, output, config }) {
     const files = [];
     for (const name of line.operands) {
       const file = await readMethodFile(name, cwd);
-      const { diagnostics } = new CalledFiles(readCalledFile).compile(file.path, file.bytes);
+      const diagnostics = await checkFile(file, config);
       const errors = diagnostics.filter((found) => found.severity === 'error').length;
       output.result(diagnosticsText(file, diagnostics, output));
       output.line(`${name}: ${verdict(errors, diagnostics.length - errors)}`);

@@ -44,20 +44,17 @@ export async function methodWord(given: string | undefined, app: string, cwd: st
 }
 
 /** @throws CommandError */
-export async function connectedMethod(
-  api: ServerApi,
-  word: string,
-  { cwd, output }: CommandContext,
-): Promise<ConnectedMethod> {
+export async function connectedMethod(api: ServerApi, word: string, context: CommandContext): Promise<ConnectedMethod> {
+  const { cwd } = context;
   let method: ServerMethod;
   if (await isFileName(word, cwd)) {
     const known = await namedMethod(api, word, cwd).catch((error) => {
       if ((error as { code?: string }).code === 'not_saved') return null;
       throw error;
     });
-    method = known === null ? await savedMethod(api, word, { cwd, output }) : await getMethod(api, known.id);
+    method = known === null ? await savedMethod(api, word, context) : await getMethod(api, known.id);
     // Of a file that was changed since, what it is now is published: nothing else was ever chosen.
-    if (known !== null && method.published_version === null) method = await savedMethod(api, word, { cwd, output });
+    if (known !== null && method.published_version === null) method = await savedMethod(api, word, context);
   } else method = await getMethod(api, (await namedMethod(api, word, cwd)).id);
   const publishedNow = method.published_version === null && method.current_version !== null;
   if (publishedNow) method = await publishVersion(api, method.id, method.current_version ?? '');
@@ -67,10 +64,10 @@ export async function connectedMethod(
 async function savedMethod(
   api: ServerApi,
   word: string,
-  { cwd, output }: Pick<CommandContext, 'cwd' | 'output'>,
+  { cwd, output, config }: Pick<CommandContext, 'cwd' | 'output' | 'config'>,
 ): Promise<ServerMethod> {
   const file = { ...(await readMethodFile(word, cwd)), path: resolve(cwd, word) };
-  const { reply } = await saveChecked(api, file, { reason: '', onto: null }, output);
+  const { reply } = await saveChecked(api, file, { reason: '', onto: null }, { output, config });
   return { ...(await getMethod(api, reply.method_id)), current_version: reply.version_id };
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { prepareDependencies } from '@methods/executor/dependencies/prepare-dependencies';
 import type { PreparedEnvironment } from '@methods/executor/prepared-environment';
 import { StepFailure } from '@methods/executor/step-failure';
+import { refuseUnreadableCode } from '@methods/executor/unreadable-code';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../command/command-error.ts';
@@ -19,16 +20,29 @@ export interface PreparedMethod {
   readonly called: ReadonlyMap<string, PreparedEnvironment>;
 }
 
-/** @throws CommandError `dependency`. */
+/** @throws CommandError `dependency`, `invalid_method`. */
 export async function prepareMethod({ method, called }: LocalMethod, context: CommandContext): Promise<PreparedMethod> {
   const { config, cwd } = context;
   const cacheDir = join(config.cacheDir ?? join(cwd, '.methods', 'cache'), 'methods');
+  await refuseUnreadable({ method, called }, context);
   const own = await prepare(method, cacheDir, context);
   const environments = new Map<string, PreparedEnvironment>();
   for (const [path, inner] of called) {
     environments.set(path, (await prepare(inner.method, cacheDir, context)).environment);
   }
   return { environment: own.environment, lockSha256: own.lockSha256, called: environments };
+}
+
+/** Before packages are installed for it. */
+async function refuseUnreadable({ method, called }: LocalMethod, { config }: CommandContext): Promise<void> {
+  for (const one of [method, ...[...called.values()].map((inner) => inner.method)]) {
+    try {
+      await refuseUnreadableCode(one, { path: config.path });
+    } catch (error) {
+      if (!(error instanceof StepFailure)) throw error;
+      throw new CommandError('invalid_method', `${one.name} cannot run: ${error.message}`);
+    }
+  }
 }
 
 async function prepare(method: CompiledMethod, cacheDir: string, { config, output, interrupted }: CommandContext) {

@@ -1,16 +1,20 @@
 // What is wrong with a file before it is sent, and what the server found that cannot be seen here.
 import type { Diagnostic } from '@methods/method/diagnostic';
 import { CommandError } from '../command/command-error.ts';
-import { CalledFiles } from '../method-file/called-files.ts';
-import { readCalledFile } from '../method-file/local-method.ts';
+import type { Config } from '../config.ts';
+import { checkFile } from '../method-file/check-file.ts';
 import { diagnosticsText, type MethodFile } from '../method-file/method-file.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import type { Output } from '../terminal/output.ts';
 import { countOf } from '../terminal/words.ts';
 
 /** Shows what is wrong, with carets, and gives the warnings. @throws CommandError `invalid_method`. */
-export function checkSource(file: MethodFile, output: Output): readonly Diagnostic[] {
-  const { diagnostics } = new CalledFiles(readCalledFile).compile(file.path, file.bytes);
+export async function checkSource(
+  file: MethodFile,
+  output: Output,
+  config: Pick<Config, 'path'>,
+): Promise<readonly Diagnostic[]> {
+  const diagnostics = await checkFile(file, config);
   const errors = diagnostics.filter((found) => found.severity === 'error').length;
   output.complaint(diagnosticsText(file, diagnostics, output));
   if (errors === 0) return diagnostics;

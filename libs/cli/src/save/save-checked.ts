@@ -1,8 +1,8 @@
 // A save as commands make it: checked here first, with conflicts and findings shown.
+import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../command/command-error.ts';
 import type { MethodFile } from '../method-file/method-file.ts';
 import type { ServerApi } from '../server/server-api.ts';
-import type { Output } from '../terminal/output.ts';
 import { checkSource, showFindings, showRefusedSource } from './check-source.ts';
 import { SaveConflict, type SavedFile, type SaveOptions, saveFile } from './save-file.ts';
 import { conflictError } from './show-conflict.ts';
@@ -12,9 +12,9 @@ export async function saveChecked(
   api: ServerApi,
   file: MethodFile,
   options: SaveOptions,
-  output: Output,
+  { output, config }: Pick<CommandContext, 'output' | 'config'>,
 ): Promise<SavedFile> {
-  const warnings = checkSource(file, output);
+  const warnings = await checkSource(file, output, config);
   try {
     const saved = await saveFile(api, file, options);
     showFindings(file, saved.reply.warnings, warnings, output);

@@ -13,7 +13,7 @@ export const saveCommand: Command = {
   async run(line, context) {
     const file = await readMethodFile(line.operands[0] ?? '', context.cwd);
     const options = { reason: line.text('reason') ?? '', onto: line.text('onto') ?? null };
-    const saved = await saveChecked(await openServer(line, context), file, options, context.output);
+    const saved = await saveChecked(await openServer(line, context), file, options, context);
     context.output.document(saved.reply);
     for (const text of saidOf(saved, file.file)) context.output.line(text);
     return EXIT.done;

@@ -3,6 +3,7 @@ import type { CodeBlock, CodeLanguage } from '../compiled-method.ts';
 import type { Findings } from '../source/findings.ts';
 import { isEmptyNode, type SourceEntry, stringOf } from '../source/source-node.ts';
 import { checkKeys } from '../structure/check-keys.ts';
+import { checkSyntax } from '../structure/kinds/check-syntax.ts';
 import { LIB_KEYS } from './dependency-keys.ts';
 
 const CODE_BYTES_MAX = 65_536;
@@ -36,6 +37,7 @@ export function readLib(
       findings.add('M804', 'code is at most 64 KiB', at, given.keyRange);
     else {
       const codeAt = given.value.kind === 'scalar' ? given.value.contentAt : given.value.range[0];
+      if (language === 'node') checkSyntax(findings, at, given, null);
       blocks[language] = { code, line: findings.source.positionOf(codeAt).line };
     }
   }

@@ -45,6 +45,7 @@ export const CATALOGUE: Readonly<Record<string, CatalogueEntry>> = {
   M111: error('A key has no meaning for this kind'),
   M112: error('There is no code'),
   M113: error('A key is not available yet', 'elsewhere'),
+  M114: error('The code does not parse'),
   M201: error('No such step has finished here'),
   M202: error('An unknown input'),
   M203: error('Not a valid name'),

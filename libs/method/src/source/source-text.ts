@@ -27,6 +27,11 @@ export class SourceText {
     return { line: low + 1, column: offset - (this.#lineStarts[low] ?? 0) + 1 };
   }
 
+  /** The offset of a line and column, both from 1; the end of the text where there is no such line. */
+  offsetOf(line: number, column: number): number {
+    return Math.min((this.#lineStarts[line - 1] ?? this.text.length) + column - 1, this.text.length);
+  }
+
   /** The text of the line an offset lies in, without its line break. */
   lineAt(offset: number): string {
     const start = this.#lineStarts[this.positionOf(offset).line - 1] ?? 0;

@@ -2,10 +2,12 @@
 import type { CodeLanguage, CodeStep, StepBase } from '../../compiled-method.ts';
 import { type SourceEntry, stringOf } from '../../source/source-node.ts';
 import { isUnknown, membersOf, type Type } from '../../types/type.ts';
+import { nodeParameters } from '../code-syntax.ts';
 import { hintNearest } from '../did-you-mean.ts';
 import { hasNetwork } from '../read-limits.ts';
 import { placeOf, type StepContext } from '../step-context.ts';
 import { checkCode } from './check-code.ts';
+import { checkSyntax } from './check-syntax.ts';
 import { readIn } from './read-in.ts';
 
 const CODE_BYTES_MAX = 65_536;
@@ -23,6 +25,7 @@ export function readCode(context: StepContext, kind: CodeLanguage, entry: Source
   const inputs = readIn(context, placeOf(context, 'values'), 'variables');
   const secrets = readSecretNames(context, step.entries.get('secrets'));
   if (code !== '') checkCode(context, { kind, entry, code, inputs, secrets });
+  if (kind === 'node') checkSyntax(findings, at, entry, nodeParameters(context.lib, inputs.keys()));
   const codeAt = entry.value.kind === 'scalar' ? entry.value.contentAt : entry.value.range[0];
   return {
     kind,

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nodeCodeFault, nodeLibFault } from './code-syntax.ts';
+
+test('what the runner takes is no fault', () => {
+  const codes = [
+    "import { a } from 'x'\nconst a = 1\nreturn { a }",
+    "import * as a from 'x'; import b, { c as d } from 'y' with { type: 'json' }\nawait a.x; return { b, d }",
+    'for await (const x of y) step.log(x)\nreturn { at: import.meta.url, n: arguments.length }',
+    'if (n) return { n }\n// the end',
+    'await using file = open()',
+    'return { text: `${n}`, other: "${steps.a.b}", third: \'{{inputs.x}}\' }',
+    'return /(?<a>x)(?i:y)[\\p{L}--a]/v.test(n)',
+    '',
+  ];
+  for (const code of codes) assert.deepEqual(nodeCodeFault(code, ['step', 'n']), null, code);
+  assert.equal(nodeLibFault('export const a = 1\nexport async function f() { await a }\nclass B {}'), null);
+});
+
+test('what the runner cannot take has its place', () => {
+  const codes: [code: string, at: number][] = [
+    ['let step = 1', 4],
+    ['return { a: 1 }\n}\nfunction other() {', 18],
+    ['}); (async function () {', 2],
+    ["import a from 'x'\nimport { a } from 'y'", 18],
+    ['const a = ${steps.a}', 11],
+    ['with (n) {}', 0],
+    ['return `a ${n', 13],
+  ];
+  for (const [code, at] of codes) assert.equal(nodeCodeFault(code, ['step'])?.at, at, code);
+});
+
+test('hostile code is read in bounded time, however deep it nests', () => {
+  const shapes = [
+    '('.repeat(65_000),
+    '`${'.repeat(21_000),
+    'a=>'.repeat(21_000),
+    '!'.repeat(65_000),
+    `${'{'.repeat(4_000)}${'var a;'.repeat(9_000)}`,
+    `${'{'.repeat(190)}${'var a;'.repeat(9_000)}${'}'.repeat(190)}`,
+    Array.from({ length: 6_000 }, (_, n) => `let a${n};`).join(''),
+    Array.from({ length: 9_000 }, (_, n) => `a${n}:`).join(''),
+    `/${Array.from({ length: 5_000 }, (_, n) => `(?<a${n}>b)`).join('')}/`,
+  ];
+  for (const shape of shapes) {
+    const before = process.cpuUsage();
+    const fault = nodeCodeFault(shape, []);
+    const { user } = process.cpuUsage(before);
+    assert.ok(user < 1_000_000, `${shape.slice(0, 20)}… took ${user / 1000} ms`);
+    assert.ok((fault?.message.length ?? 0) < 200);
+  }
+});

@@ -1,0 +1,105 @@
+// Owns reading node code without running it: whether it parses as the runner executes it, as the body of a strict async
+// function with its values as parameters and its imports at the top of a module.
+import { Parser } from 'acorn';
+
+/** Offset in the code; `message` in acorn's words. */
+export interface CodeFault {
+  readonly at: number;
+  readonly message: string;
+}
+
+const LIB_EXPORT = /^export(?=\s+(?:async|function|class|const|let|var)\b)/gm;
+const TOO_DEEP = 'it nests too deeply';
+/** Each declaration looks through the scopes around it. */
+const SCOPES_MAX = 200;
+const MESSAGE_CHARACTERS_MAX = 120;
+const ENDS_EARLY = 'a bracket or a text is not closed, or a bracket is closed twice';
+const NOT_ONE = 'a bracket is closed that was not opened';
+
+/** What acorn's plugins may use of its parser; its own types leave it out. */
+interface ParserInside {
+  readonly scopeStack: readonly unknown[];
+  readonly pos: number;
+  enterScope(flags: number): void;
+  exitScope(): void;
+  raise(at: number, message: string): never;
+}
+type InsideClass = new (
+  ...given: unknown[]
+) => ParserInside & {
+  parseImport(node: { start: number; specifiers: readonly { local: { name: string } }[] }): unknown;
+  parseExport(node: { start: number }): unknown;
+};
+
+/** The runner moves imports to the top of a module of the step's own: their names are in a scope around the code's. */
+const CodeParser = Parser.extend((Base) => {
+  const Inside = Base as unknown as InsideClass;
+  class WithImportsAround extends Inside {
+    private readonly imported = new Set<string>();
+
+    override enterScope(flags: number): void {
+      if (this.scopeStack.length > SCOPES_MAX) this.raise(this.pos, TOO_DEEP);
+      super.enterScope(flags);
+    }
+
+    override parseImport(node: { start: number; specifiers: readonly { local: { name: string } }[] }): unknown {
+      this.enterScope(0);
+      const parsed = super.parseImport(node);
+      this.exitScope();
+      for (const { local } of node.specifiers) {
+        if (this.imported.has(local.name)) this.raise(node.start, `"${local.name}" is imported twice`);
+        this.imported.add(local.name);
+      }
+      return parsed;
+    }
+
+    override parseExport(node: { start: number }): unknown {
+      return this.raise(node.start, "'export' has no meaning in a step");
+    }
+  }
+  return WithImportsAround as unknown as typeof Base;
+});
+
+/** `names`: what the code sees as variables. Null: it parses. Bounded by the code's size; never throws. */
+export function nodeCodeFault(code: string, names: readonly string[]): CodeFault | null {
+  const head = `(async function (${names.join(', ')}) {\n`;
+  const text = `${head}${code}\n})`;
+  try {
+    const { body } = CodeParser.parse(text, {
+      ecmaVersion: 'latest',
+      sourceType: 'module',
+      allowImportExportEverywhere: true,
+    });
+    const [statement] = body;
+    const isOne = body.length === 1 && statement?.type === 'ExpressionStatement';
+    const whole = isOne && statement.expression.type === 'FunctionExpression' && statement.expression;
+    if (whole && whole.end === text.length - 1) return null;
+    // The code closes the function around it.
+    return { at: whole ? whole.end - head.length : closedAt(body) - head.length, message: NOT_ONE };
+  } catch (error) {
+    if (error instanceof RangeError) return { at: 0, message: TOO_DEEP };
+    return faultOf(error, head.length, code.length);
+  }
+}
+
+/** The variables of a node step, in the runner's order. */
+export function nodeParameters(lib: { readonly node?: unknown }, names: Iterable<string>): string[] {
+  return [...(lib.node === undefined ? [] : ['lib']), 'step', ...names];
+}
+
+/** Of `lib`: what it exports is a member of `lib` with or without the word. */
+export function nodeLibFault(code: string): CodeFault | null {
+  return nodeCodeFault(code.replace(LIB_EXPORT, '      '), []);
+}
+
+function closedAt(body: readonly { readonly end: number }[]): number {
+  return (body[0]?.end ?? 1) - 1;
+}
+
+function faultOf(error: unknown, headLength: number, codeLength: number): CodeFault {
+  const position = typeof error === 'object' && error !== null && 'pos' in error ? Number(error.pos) : headLength;
+  const said = error instanceof Error ? error.message.replace(/ \(\d+:\d+\)$/, '') : 'it cannot be read';
+  const message = said.startsWith('Not enough stack') ? TOO_DEEP : said.slice(0, MESSAGE_CHARACTERS_MAX);
+  const at = Math.max(0, position - headLength);
+  return at > codeLength ? { at: codeLength, message: ENDS_EARLY } : { at, message };
+}
