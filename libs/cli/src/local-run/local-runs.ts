@@ -1,6 +1,6 @@
 // The runs of one folder: `.methods/runs/<run_id>` below where the command was called.
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '@methods/base/ids';
 import type { JsonObject } from '@methods/method/json';
@@ -8,9 +8,10 @@ import { CommandError } from '../command/command-error.ts';
 import { type LocalMethod, localVersionId } from '../method-file/local-method.ts';
 import type { MethodFile } from '../method-file/method-file.ts';
 import { readCalledFiles, writeCalledFiles } from './called-copies.ts';
-import { type JournalEvent, readJournal } from './run-journal.ts';
+import { readRunFile, writeRunFile, writeRunJson } from './run-files.ts';
+import { JOURNAL, type JournalEvent, readJournal } from './run-journal.ts';
 import { takeRunLock } from './run-lock.ts';
-import { type LocalRunRecord, readRunRecord, writeJson } from './run-record.ts';
+import { type LocalRunRecord, readRunRecord } from './run-record.ts';
 
 /** A run this process has to itself. */
 export interface OpenRun {
@@ -58,13 +59,13 @@ export class LocalRuns {
     const dir = join(this.dir, record.run_id);
     await mkdir(dir, { mode: 0o700 });
     const release = await this.lock(record.run_id);
-    await writeFile(join(dir, 'method'), file.bytes);
+    await writeRunFile(dir, 'method', file.bytes);
     const copies = new Map([...called].map(([path, { bytes }]) => [path, bytes]));
     await writeCalledFiles(dir, copies);
-    await writeFile(join(dir, 'inputs.json'), `${JSON.stringify(inputs, null, 2)}\n`);
-    await writeFile(join(dir, 'journal.ndjson'), '');
+    await writeRunJson(dir, 'inputs.json', inputs);
+    await writeRunFile(dir, JOURNAL, '');
     // Last: a folder without it is no run.
-    await writeJson(join(dir, 'run.json'), record);
+    await writeRunJson(dir, 'run.json', record);
     return { dir, record, inputs, method: file.bytes, called: copies, events: [], release };
   }
 
@@ -72,7 +73,7 @@ export class LocalRuns {
   async look(runId: string): Promise<LocalRunRecord | null> {
     // Ids become folder names: anything else never reaches the disk.
     if (!/^run_[0-9a-z]+$/.test(runId)) return null;
-    return readRunRecord(join(this.dir, runId, 'run.json')).catch((error) => {
+    return readRunRecord(join(this.dir, runId)).catch((error) => {
       throw damaged(runId, error);
     });
   }
@@ -97,15 +98,23 @@ export class LocalRuns {
       // Again, under the lock: the process that held it may have gone on meanwhile.
       const record = await this.find(runId);
       const [method, called, inputs, events] = await Promise.all([
-        readFile(join(dir, 'method')),
+        readRunFile(dir, 'method'),
         readCalledFiles(dir),
-        readFile(join(dir, 'inputs.json'), 'utf8'),
-        readJournal(join(dir, 'journal.ndjson')),
+        readRunFile(dir, 'inputs.json'),
+        readJournal(dir),
       ]);
       if (createHash('sha256').update(method).digest('hex') !== record.sha256) {
         throw new SyntaxError('its copy of the method was changed');
       }
-      return { dir, record, inputs: JSON.parse(inputs) as JsonObject, method, called, events, release };
+      return {
+        dir,
+        record,
+        inputs: JSON.parse(inputs.toString('utf8')) as JsonObject,
+        method,
+        called,
+        events,
+        release,
+      };
     } catch (error) {
       await release();
       throw error instanceof CommandError ? error : damaged(runId, error);
@@ -113,7 +122,7 @@ export class LocalRuns {
   }
 
   private async lock(runId: string): Promise<() => Promise<void>> {
-    const lock = await takeRunLock(join(this.dir, runId, 'lock'));
+    const lock = await takeRunLock(join(this.dir, runId));
     if (lock.held) return lock.release;
     throw new CommandError('run_busy', `the process ${lock.pid} works on ${runId}`);
   }

@@ -1,6 +1,6 @@
 // Walks a local run to where it rests: its end, a question nobody answers here, or an interrupt. Every step's end is on
 // the disk before the next step acts, so that the run can be gone on with whatever ends this process.
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
@@ -18,9 +18,10 @@ import { reasonOf } from '../method-file/method-file.ts';
 import type { ExecutorParts } from './executor-parts.ts';
 import type { PreparedMethod } from './local-dependencies.ts';
 import type { OpenRun } from './local-runs.ts';
+import { writeRunJson } from './run-files.ts';
 import { asJson, keptRecord, RunHistory } from './run-history.ts';
 import { RunJournalFile } from './run-journal.ts';
-import { type LocalQuestion, type LocalRunRecord, localQuestion, writeJson } from './run-record.ts';
+import { type LocalQuestion, type LocalRunRecord, localQuestion } from './run-record.ts';
 import { StepFolders, writeStepFile } from './step-folder.ts';
 
 /** Where a run rests. `record` is what stands in `run.json`. */
@@ -74,9 +75,8 @@ export class LocalWalk {
 
   static async toItsRest(parts: LocalWalkParts): Promise<WalkedRun> {
     const { dir, record, events } = parts.run;
-    const file = join(dir, 'journal.ndjson');
     const folder = await RunFolder.reopen(dirname(dir), record.run_id);
-    const journal = await RunJournalFile.open(file, record.run_id, attemptOf(parts.run), events.at(-1)?.seq ?? 0);
+    const journal = await RunJournalFile.open(dir, record.run_id, attemptOf(parts.run), events.at(-1)?.seq ?? 0);
     const walk = new LocalWalk(parts, journal, folder);
     try {
       return { ...(await walk.walk()), records: walk.history.records };
@@ -146,7 +146,7 @@ export class LocalWalk {
     switch (outcome.status) {
       case 'succeeded': {
         const { result } = outcome;
-        await writeJson(join(this.parts.run.dir, 'result.json'), result);
+        await writeRunJson(this.parts.run.dir, 'result.json', result);
         const record = await this.end({ status: 'succeeded' }, { result });
         return { status: 'succeeded', result, record };
       }
@@ -234,7 +234,7 @@ export class LocalWalk {
 
   private async save(change: Partial<LocalRunRecord>): Promise<LocalRunRecord> {
     this.record = { ...this.record, ...change };
-    await writeJson(join(this.parts.run.dir, 'run.json'), this.record);
+    await writeRunJson(this.parts.run.dir, 'run.json', this.record);
     return this.record;
   }
 }

@@ -1,9 +1,12 @@
 // `journal.ndjson`: what happened in a local run, one event a line. It is what a run goes on from: a step whose end stands
 // in it never runs again.
-import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { systemClock } from '@methods/base/clock';
 import { JournalEvents } from '@methods/executor/journal-events';
 import type { JsonObject, JsonValue } from '@methods/method/json';
+import { openToAppend, readRunFile } from './run-files.ts';
+
+export const JOURNAL = 'journal.ndjson';
 
 export interface JournalEvent {
   readonly seq: number;
@@ -18,10 +21,13 @@ export interface JournalEvent {
 }
 
 /** The events so far. A last line without its end is of a write that a kill cut off: it is removed. */
-export async function readJournal(path: string): Promise<JournalEvent[]> {
-  const content = await readFile(path);
+export async function readJournal(runDir: string): Promise<JournalEvent[]> {
+  const content = await readRunFile(runDir, JOURNAL);
   const wholeBytes = content.lastIndexOf('\n') + 1;
-  if (wholeBytes < content.length) await truncate(path, wholeBytes);
+  if (wholeBytes < content.length) {
+    const file = await openToAppend(runDir, JOURNAL);
+    await file.truncate(wholeBytes).finally(() => file.close());
+  }
   const lines = content.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as JournalEvent);
 }
@@ -43,8 +49,8 @@ export class RunJournalFile {
   }
 
   /** `lastSeq` is that of the last event; 0: none. */
-  static async open(path: string, runId: string, attempt: number, lastSeq: number): Promise<RunJournalFile> {
-    return new RunJournalFile(await open(path, 'a'), { runId, attempt, lastSeq });
+  static async open(runDir: string, runId: string, attempt: number, lastSeq: number): Promise<RunJournalFile> {
+    return new RunJournalFile(await openToAppend(runDir, JOURNAL), { runId, attempt, lastSeq });
   }
 
   /** Resolves when the event, and all before it, are on the disk. Events stand in the order of the calls. */

@@ -1,6 +1,9 @@
 // One process at a time works on a run: a second one would run its steps twice.
-import { readFile, unlink, writeFile } from 'node:fs/promises';
+import { unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readRunText } from './run-files.ts';
 
+const NAME = 'lock';
 const TRIES_MAX = 3;
 
 export type RunLock =
@@ -8,7 +11,8 @@ export type RunLock =
   | { readonly held: false; readonly pid: number };
 
 /** A lock whose process is gone (killed, machine restarted) is taken over. */
-export async function takeRunLock(path: string): Promise<RunLock> {
+export async function takeRunLock(runDir: string): Promise<RunLock> {
+  const path = join(runDir, NAME);
   for (let tries = 1; ; tries++) {
     try {
       await writeFile(path, `${process.pid}\n`, { flag: 'wx' });
@@ -16,7 +20,7 @@ export async function takeRunLock(path: string): Promise<RunLock> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const pid = Number.parseInt(await readFile(path, 'utf8').catch(() => ''), 10);
+    const pid = Number.parseInt((await readRunText(runDir, NAME).catch(() => null)) ?? '', 10);
     if (tries >= TRIES_MAX || (pid > 0 && pid !== process.pid && isAlive(pid))) return { held: false, pid };
     await unlink(path).catch(() => {});
   }

@@ -1,8 +1,7 @@
 // `run.json`: what a local run is and how it stands. Written by rename, so that a reader never sees half of it.
-import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { RunError, RunQuestion } from '@methods/executor/run-outcome';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
+import { readRunText } from './run-files.ts';
 
 /** `running` also where its process died or was interrupted: such a run can be gone on with. */
 export type LocalRunStatus = 'running' | 'waiting' | 'succeeded' | 'failed';
@@ -43,21 +42,12 @@ export interface LocalQuestion {
 }
 
 /** Null: there is no such file. Throws for one that is no record of a run. */
-export async function readRunRecord(path: string): Promise<LocalRunRecord | null> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+export async function readRunRecord(runDir: string): Promise<LocalRunRecord | null> {
+  const text = await readRunText(runDir, 'run.json');
   if (text === null) return null;
   const record = JSON.parse(text) as JsonValue;
   if (!isJsonObject(record) || record.format !== 'local-run/1') throw new SyntaxError('not a record of a local run');
   return record as unknown as LocalRunRecord;
-}
-
-export async function writeJson(path: string, value: unknown): Promise<void> {
-  const besides = `${path}.${randomBytes(4).toString('hex')}`;
-  await writeFile(besides, `${JSON.stringify(value, null, 2)}\n`);
-  await rename(besides, path);
 }
 
 export function localQuestion(id: string, question: RunQuestion, askedAtMs: number): LocalQuestion {

@@ -1,13 +1,11 @@
 // What a person finds of a step in the run's folder, beside the files the step gave: what it was given, what it came to,
 // and of its last try what it printed and told. All of it comes masked.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type LogSource, TextTail } from '@methods/executor/log-tail';
 import type { RunObserver } from '@methods/executor/run-observer';
 import type { StepEnd } from '@methods/executor/run-outcome';
 import type { StepEvent } from '@methods/executor/step-event';
 import { type JsonObject, objectOf } from '@methods/method/json';
-import { writeJson } from './run-record.ts';
+import { removeRunFile, writeRunFile, writeRunJson } from './run-files.ts';
 
 /** Of each file, the end. */
 const LOG_BYTES_MAX = 1024 * 1024;
@@ -50,7 +48,7 @@ export class StepFolders implements RunObserver {
     this.running.delete(path);
     if (said !== undefined) await this.writeSaid(path, said);
     // A step that gives a secret says nothing before its end: its log is masked only then.
-    else if (log !== null) await writeFile(join(await made(this.runDir, path), 'stdout.log'), log.text);
+    else if (log !== null) await writeRunFile(this.runDir, nameOf(path, 'stdout.log'), log.text);
     if (error !== null) await writeStepFile(this.runDir, path, 'error.json', error);
     else if (!withheld) await writeStepFile(this.runDir, path, 'out.json', out);
   }
@@ -69,20 +67,19 @@ export class StepFolders implements RunObserver {
   }
 
   private async writeSaid(path: string, said: Said): Promise<void> {
-    const dir = await made(this.runDir, path);
     for (const [name, tail] of Object.entries(said)) {
       const { text, cut } = tail.end();
       // Half a line is no event.
       const whole = cut && name === 'events.ndjson' ? text.slice(text.indexOf('\n') + 1) : text;
       // What an earlier attempt left is not what this one said.
-      if (whole === '') await rm(join(dir, name), { force: true });
-      else await writeFile(join(dir, name), whole);
+      if (whole === '') await removeRunFile(this.runDir, nameOf(path, name));
+      else await writeRunFile(this.runDir, nameOf(path, name), whole);
     }
   }
 }
 
 export async function writeStepFile(runDir: string, path: string, name: string, value: unknown): Promise<void> {
-  await writeJson(join(await made(runDir, path), name), value);
+  await writeRunJson(runDir, nameOf(path, name), value);
 }
 
 /** Large values are told by their size: the outs they came from stand in files of their own. */
@@ -102,8 +99,6 @@ function bytesOf(value: unknown): number {
 }
 
 /** `loop[2]/inner` stands in `steps/loop.2/inner`. */
-async function made(runDir: string, path: string): Promise<string> {
-  const dir = join(runDir, 'steps', ...path.replaceAll(/\[(\d+)\]/g, '.$1').split('/'));
-  await mkdir(dir, { recursive: true });
-  return dir;
+function nameOf(path: string, name: string): string {
+  return `steps/${path.replaceAll(/\[(\d+)\]/g, '.$1')}/${name}`;
 }

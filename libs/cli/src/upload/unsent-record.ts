@@ -1,11 +1,13 @@
 // `unsent.json` in the folder of a run: the last record of the run, from before it is sent until a server has taken it.
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { CommandError } from '../command/command-error.ts';
+import { readRunText } from '../local-run/run-files.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { replaceFile } from '../sign-in/replace-file.ts';
 
+const NAME = 'unsent.json';
 const FORMAT = 'unsent-record/1';
 const ADDRESS = /^https?:\/\/[\w.:[\]/~%-]+$/;
 
@@ -43,10 +45,12 @@ export function forgetUnsent(dir: string): Promise<void> {
 /** Null: all of the run's record was sent, or none was to be. @throws CommandError `run_damaged`. */
 export async function readUnsent(dir: string, runId: string): Promise<UnsentRecord | null> {
   try {
-    const value = JSON.parse(await readFile(fileIn(dir), 'utf8')) as JsonValue;
+    const text = await readRunText(dir, NAME);
+    if (text === null) return null;
+    const value = JSON.parse(text) as JsonValue;
     if (isUnsent(value) && value.runId === runId) return value as unknown as UnsentRecord;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  } catch {
+    // No file, or no record: the same to who reads it.
   }
   throw new CommandError('run_damaged', `${fileIn(dir)} does not hold the record of ${runId}`, {
     hint: 'remove the file; the run itself is whole',
@@ -67,5 +71,5 @@ function isUnsent(value: JsonValue): value is JsonObject {
 }
 
 function fileIn(dir: string): string {
-  return join(dir, 'unsent.json');
+  return join(dir, NAME);
 }

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { tempFolder } from '@methods/test/harness/temp-folder';
+import { readUnsent } from '../upload/unsent-record.ts';
+import { readCalledFiles, writeCalledFiles } from './called-copies.ts';
+import { openToAppend, readRunFile } from './run-files.ts';
+import { JOURNAL, readJournal } from './run-journal.ts';
+import { takeRunLock } from './run-lock.ts';
+import { readRunRecord } from './run-record.ts';
+import { writeStepFile } from './step-folder.ts';
+
+/** A folder of a run, and beside it one of the machine. */
+function folders(): { run: string; other: string } {
+  const root = tempFolder('run-files');
+  const [run, other] = [join(root, 'run'), join(root, 'other')];
+  mkdirSync(run);
+  mkdirSync(other);
+  writeFileSync(join(other, 'secret'), '{"seq":1}\nno end of a line');
+  return { run, other };
+}
+
+test('no link in the folder of a run is followed: nothing else is read, cut or written', async () => {
+  const { run, other } = folders();
+  const secret = join(other, 'secret');
+  for (const name of ['run.json', 'method', JOURNAL, 'unsent.json', 'lock']) symlinkSync(secret, join(run, name));
+  for (const name of ['called', 'steps']) symlinkSync(other, join(run, name));
+  writeFileSync(join(other, 'files.json'), '{"/a":"secret"}');
+  const tries: (() => Promise<unknown>)[] = [
+    () => readRunRecord(run),
+    () => readRunFile(run, 'method'),
+    () => readJournal(run),
+    () => openToAppend(run, JOURNAL),
+    () => readCalledFiles(run),
+    () => writeCalledFiles(run, new Map([['/a', Buffer.from('a')]])),
+    () => readUnsent(run, 'run_1'),
+    () => writeStepFile(run, 'first', 'out.json', {}),
+  ];
+  for (const attempt of tries) await assert.rejects(attempt);
+  assert.equal(readFileSync(secret, 'utf8'), '{"seq":1}\nno end of a line');
+  assert.deepEqual(readdirSync(other).sort(), ['files.json', 'secret']);
+});
+
+test('a FIFO in the folder of a run holds no one up', async () => {
+  const { run } = folders();
+  for (const name of [JOURNAL, 'run.json', 'lock']) execFileSync('mkfifo', [join(run, name)]);
+  await assert.rejects(() => readJournal(run), /is not a file/);
+  await assert.rejects(() => openToAppend(run, JOURNAL));
+  await assert.rejects(() => readRunRecord(run), /is not a file/);
+  const lock = await takeRunLock(run);
+  assert.equal(lock.held, true);
+});
+
+test('a step of a loop has a folder of its own, and the end of a journal that was cut off is removed', async () => {
+  const { run } = folders();
+  await writeStepFile(run, 'loop[2]/inner', 'out.json', { a: 1 });
+  assert.deepEqual(JSON.parse(readFileSync(join(run, 'steps/loop.2/inner/out.json'), 'utf8')), { a: 1 });
+  writeFileSync(join(run, JOURNAL), '{"seq":1}\n{"seq"');
+  assert.deepEqual(await readJournal(run), [{ seq: 1 }]);
+  assert.equal(readFileSync(join(run, JOURNAL), 'utf8'), '{"seq":1}\n');
+});
