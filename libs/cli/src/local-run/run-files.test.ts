@@ -45,7 +45,8 @@ test('no link in the folder of a run is followed: nothing else is read, cut or w
 
 test('a FIFO in the folder of a run holds no one up', async () => {
   const { run } = folders();
-  for (const name of [JOURNAL, 'run.json', 'lock']) execFileSync('mkfifo', [join(run, name)]);
+  const fifos = [JOURNAL, 'run.json', 'lock'].map((name) => join(run, name));
+  execFileSync('/bin/sh', ['-c', 'exec mkfifo "$@"', 'sh', ...fifos]);
   await assert.rejects(() => readJournal(run), /is not a file/);
   await assert.rejects(() => openToAppend(run, JOURNAL));
   await assert.rejects(() => readRunRecord(run), /is not a file/);
