@@ -29,6 +29,7 @@ import { storedEvents } from './store/stored-events.ts';
 import { Dispatcher } from './timer/dispatcher.ts';
 import { SendSlots } from './timer/send-slots.ts';
 import { TryRecorder } from './timer/try-recorder.ts';
+import { AddressPlaces } from './webhook/address-places.ts';
 import { LocalNames } from './webhook/local-names.ts';
 import { NameResolver } from './webhook/name-resolver.ts';
 import { NameServers } from './webhook/name-servers.ts';
@@ -36,6 +37,8 @@ import { RegistryAnswers } from './webhook/registry-answers.ts';
 import { WebhookSender } from './webhook/webhook-sender.ts';
 
 const SENDS = { sendsMax: 256, bytesMax: 64 << 20, perHostMax: 8 };
+/** Sends to one address: a share of SENDS, so that one address never holds them all. */
+const ADDRESS_PLACES = { placesMax: 64, perOrganizationMax: SENDS.perHostMax, waitMs: 1_000 };
 const STOP_GRACE_MS = 3_000;
 const REGISTRY_TIMEOUT_MS = 2_500;
 
@@ -132,6 +135,7 @@ function register(config: Config, logger: Logger): DependencyContainer {
       secrets: new RegistryAnswers({ ask: askSecret, clock }),
       hosts: from.resolve(WebhookHostsToken),
       resolve: from.resolve(NameResolver).resolve,
+      places: new AddressPlaces({ ...ADDRESS_PLACES, clock }),
       clock,
       timeoutMs: config.timeoutMs,
     });

@@ -45,6 +45,24 @@ test('eight sends go to one host of an organization; the same host is not full f
   });
 });
 
+test('many names that lead to one silent address share its eight places, and leave the rest to other addresses', async () => {
+  await using silent = await silentReceivers();
+  await using names = await nameServer(() => ({ addresses: ['127.0.4.1'], ttlS: 60 }));
+  await using quick = await receiver(status(200), { host: '127.0.0.1' });
+  await using shared = await receiver(status(200), { host: '127.0.4.1' });
+  const [first, second] = [newId('org'), newId('org')];
+  await withNotifier({ ...PATIENT, WEBHOOK_NAME_SERVERS: names.address }, async () => {
+    await emitAll(100, (i) => `http://n${i}.wild.example:${silent.neverAnswers}/`, first);
+    await until('eight are under way', () => silent.open === 8);
+    const own = succeeded(`http://127.0.0.1:${quick.port}/`, { orgId: first });
+    const other = succeeded(`http://shared.example:${shared.port}/`, { orgId: second });
+    await Promise.all([stack.emit(own), stack.emit(other)]);
+    await Promise.all([ended(own), ended(other)]);
+    assert.equal(silent.openMax, 8);
+    await noneLeft(silent);
+  });
+});
+
 test('an organization whose hosts are all silent gets half of the sends, a second one half of the rest', async () => {
   await using silent = await silentReceivers();
   await withNotifier(PATIENT, async () => {

@@ -47,6 +47,7 @@ function sender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
     secrets: { get: async () => SECRET },
     hosts: { get: async () => [] },
     resolve: at('127.0.0.1'),
+    places: { enter: async () => () => {} },
     clock: systemClock,
     timeoutMs: TIMEOUT_MS,
     ...options,

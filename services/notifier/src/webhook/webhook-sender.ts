@@ -4,15 +4,16 @@ import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
+import type { AddressPlaces } from './address-places.ts';
 import type { HostResolver } from './host-resolver.ts';
 import { postWebhook, type WebhookAnswer } from './post-webhook.ts';
 import type { RegistryAnswers } from './registry-answers.ts';
 import { TryFailed } from './try-failed.ts';
-import { resolveTarget } from './webhook-target.ts';
+import { resolveTarget, type WebhookTarget } from './webhook-target.ts';
 
 export type TryOutcome =
   | { readonly kind: 'tried'; readonly result: DeliveryTry }
-  /** Nothing was sent and nothing counts: the registry is away, or this node stops. */
+  /** Nothing was sent and nothing counts: the registry is away, its address is full, or this node stops. */
   | { readonly kind: 'postponed'; readonly reason: string };
 
 export interface WebhookSenderOptions {
@@ -22,8 +23,9 @@ export interface WebhookSenderOptions {
   /** Host names the organization sends webhooks to; empty: any. */
   readonly hosts: Pick<RegistryAnswers<[orgId: string], readonly string[]>, 'get'>;
   readonly resolve: HostResolver;
+  readonly places: Pick<AddressPlaces, 'enter'>;
   readonly clock: Clock;
-  /** For the whole try: resolving, connecting, sending and the answer. */
+  /** For resolving, connecting, sending and the answer together. */
   readonly timeoutMs: number;
   /** PEM certificates trusted in place of the system's. */
   readonly trustedCertificates?: string | undefined;
@@ -58,9 +60,15 @@ export class WebhookSender {
         return { kind: 'postponed', reason: 'no signing secret or rules' };
       return tried(0, new TryFailed('signing_secret_missing').message, '');
     }
+    let leave: (() => void) | null = null;
     try {
-      const untilMs = clock.monotonicMs() + timeoutMs;
-      const answer = await this.post(delivery, rules, stop);
+      const beganMs = clock.monotonicMs();
+      const target = await this.targetOf(delivery, rules, stop);
+      const leftMs = Math.max(1, Math.round(timeoutMs - (clock.monotonicMs() - beganMs)));
+      leave = await this.options.places.enter(delivery.orgId, target.addresses, stop);
+      if (leave === null) return { kind: 'postponed', reason: 'its address has enough to do' };
+      const untilMs = clock.monotonicMs() + leftMs;
+      const answer = await this.post(delivery, rules.secret, target, leftMs, stop);
       const delivered = answer.httpStatus >= 200 && answer.httpStatus <= 299;
       const worthMs = delivered ? ANSWER_BODY_WAIT_AFTER_2XX_MS : ANSWER_BODY_WAIT_MS;
       const bodyWaitMs = Math.max(0, Math.min(worthMs, untilMs - clock.monotonicMs()));
@@ -68,6 +76,8 @@ export class WebhookSender {
     } catch (error) {
       if (stop.aborted) return { kind: 'postponed', reason: 'stopping' };
       return tried(0, error instanceof TryFailed ? error.message : new TryFailed('bad_answer').message, '');
+    } finally {
+      leave?.();
     }
   }
 
@@ -77,8 +87,19 @@ export class WebhookSender {
     return { secret, hosts: allowed };
   }
 
-  private post(delivery: ClaimedDelivery, { secret, hosts }: SendRules, stop: AbortSignal): Promise<WebhookAnswer> {
-    const { policy, resolve, clock, timeoutMs, trustedCertificates } = this.options;
+  private targetOf({ url }: ClaimedDelivery, { hosts }: SendRules, stop: AbortSignal): Promise<WebhookTarget> {
+    const { policy, resolve, clock, timeoutMs } = this.options;
+    return within(timeoutMs, clock, stop, () => resolveTarget(url, { policy, hosts }, resolve));
+  }
+
+  private post(
+    delivery: ClaimedDelivery,
+    secret: string,
+    target: WebhookTarget,
+    timeoutMs: number,
+    stop: AbortSignal,
+  ): Promise<WebhookAnswer> {
+    const { clock, trustedCertificates } = this.options;
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'methods-webhooks/1',
@@ -86,11 +107,9 @@ export class WebhookSender {
       'Service-Event': delivery.event,
       'Service-Delivery': delivery.deliveryId,
     };
-    return within(timeoutMs, clock, stop, async (signal) => {
-      const target = await resolveTarget(delivery.url, { policy, hosts }, resolve);
-      signal.throwIfAborted();
-      return postWebhook(target, headers, delivery.body, { signal, timeoutMs, trustedCertificates });
-    });
+    return within(timeoutMs, clock, stop, (signal) =>
+      postWebhook(target, headers, delivery.body, { signal, timeoutMs, trustedCertificates }),
+    );
   }
 }
 

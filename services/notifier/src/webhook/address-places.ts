@@ -1,0 +1,96 @@
+// Who sends to one address at a time: names are cheap, so many of them that lead to one silent address share its places.
+// Counted by organization and address, and by address in all: of an address that many organizations use, one of them
+// never takes more than its part.
+import type { Clock, Timer } from '@methods/base/clock';
+import { Shares } from '@methods/base/shares';
+import type { ResolvedAddress } from './host-resolver.ts';
+
+export interface AddressPlacesOptions {
+  readonly clock: Clock;
+  /** Sends to one address. */
+  readonly placesMax: number;
+  /** Of one organization; it gets fewer while others are there: never more than are still free. */
+  readonly perOrganizationMax: number;
+  /** For a place to be free. It paces an organization whose sends all lead to one full address. */
+  readonly waitMs: number;
+}
+
+interface Waiter {
+  readonly orgId: string;
+  readonly addresses: readonly string[];
+  readonly settle: (leave: (() => void) | null) => void;
+}
+
+export class AddressPlaces {
+  /** Of the addresses that somebody sends to. */
+  private readonly places = new Map<string, Shares>();
+  /** As many as there are sends at most, those that came first in front. */
+  private readonly waiters = new Set<Waiter>();
+
+  constructor(private readonly options: AddressPlacesOptions) {}
+
+  /** A place at each of the addresses; what it gives returns them. Null: none was free in time, or `stop` came. */
+  enter(orgId: string, addresses: readonly ResolvedAddress[], stop: AbortSignal): Promise<(() => void) | null> {
+    const keys = [...new Set(addresses.map(({ address }) => placeOf(address)))];
+    const leave = this.take(orgId, keys);
+    if (leave !== null || stop.aborted) return Promise.resolve(leave);
+    return new Promise((resolve) => {
+      let timer: Timer | null = null;
+      const giveUp = () => waiter.settle(null);
+      const waiter: Waiter = {
+        orgId,
+        addresses: keys,
+        settle: (taken) => {
+          this.waiters.delete(waiter);
+          timer?.cancel();
+          stop.removeEventListener('abort', giveUp);
+          resolve(taken);
+        },
+      };
+      this.waiters.add(waiter);
+      timer = this.options.clock.after(this.options.waitMs, giveUp);
+      stop.addEventListener('abort', giveUp);
+    });
+  }
+
+  private take(orgId: string, keys: readonly string[]): (() => void) | null {
+    const taken: (() => void)[] = [];
+    const leaveAll = () => {
+      for (const leave of taken) leave();
+      for (const key of keys) if (this.places.get(key)?.used === 0) this.places.delete(key);
+    };
+    for (const key of keys) {
+      const shares = this.places.get(key) ?? new Shares(this.options);
+      this.places.set(key, shares);
+      const place = shares.take(orgId);
+      if (place.ok) taken.push(place.leave);
+      else {
+        leaveAll();
+        return null;
+      }
+    }
+    return () => {
+      leaveAll();
+      for (const waiter of this.waiters) {
+        if (!waiter.addresses.some((key) => keys.includes(key))) continue;
+        const next = this.take(waiter.orgId, waiter.addresses);
+        if (next !== null) waiter.settle(next);
+      }
+    };
+  }
+}
+
+/** Of an IPv6 address its first 64 bits: whoever has one of such a network has all of it. */
+function placeOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = '', tail] = address.toLowerCase().split('%')[0]?.split('::') ?? [];
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === undefined || tail === '' ? [] : tail.split(':');
+  // An IPv4 address at the end takes the room of two groups.
+  const groups = back.length + (back.at(-1)?.includes('.') ? 1 : 0);
+  const middle = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - front.length - groups) }, () => '0');
+  const first = [...front, ...middle, ...back].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${first.join(':')}::/64`;
+}
