@@ -53,11 +53,15 @@ export class StatementPlans {
       log_rotation_size: '0',
       // Statistics are made when a test says so.
       autovacuum: 'off',
+      // What it is filled with is made anew by the next test.
+      fsync: 'off',
+      full_page_writes: 'off',
+      max_wal_size: '8GB',
     });
     const url = await createDatabase(server.url, 'plans');
-    // It fills the database: what is lost with the server is made anew by the next test.
+    // It fills the database, which takes many minutes where it is as large as it gets.
     const settings = { synchronous_commit: 'off' };
-    const admin = openPool({ url, applicationName: 'admin', max: 1, statementTimeoutMs: 300_000, settings });
+    const admin = openPool({ url, applicationName: 'admin', max: 1, statementTimeoutMs: 0, settings });
     return new StatementPlans(url, admin, server);
   }
 

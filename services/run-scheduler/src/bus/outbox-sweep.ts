@@ -63,7 +63,7 @@ export class OutboxSweep {
   /** Everything of these shards up to now is due, before anything new of them. */
   sendAll(shards: readonly number[], sentToo: boolean): Promise<void> {
     this.options.heldBack.holdShards(shards);
-    this.overdue.push({ shards, beforeMs: this.nowMs() + CLOCKS_APART_MS, sentToo });
+    this.haveDue(shards, sentToo);
     return this.sweep();
   }
 
@@ -143,12 +143,19 @@ export class OutboxSweep {
     const { heldBack, outbox, ownedShards } = this.options;
     // What was held back is not known by name: it is among all that was not sent.
     if (heldBack.everything) {
-      this.overdue.push({ shards: ownedShards(), beforeMs: this.nowMs() + CLOCKS_APART_MS, sentToo: false });
+      this.haveDue(ownedShards(), false);
     }
     for (let overdue = this.overdue[0]; overdue !== undefined; overdue = this.overdue[0]) {
-      const count = await outbox.makeDue(overdue, this.nowMs(), MAKE_DUE_MAX);
-      if (count < MAKE_DUE_MAX) this.overdue.shift();
+      const left = await outbox.makeDue(overdue, this.nowMs(), MAKE_DUE_MAX);
+      if (left === null) this.overdue.shift();
+      else this.overdue[0] = left;
     }
+  }
+
+  private haveDue(shards: readonly number[], sentToo: boolean): void {
+    if (shards.length === 0) return;
+    const places = shards.map((shard) => ({ shard, afterMs: 0 }));
+    this.overdue.push({ shards: places, beforeMs: this.nowMs() + CLOCKS_APART_MS, sentToo });
   }
 
   private async sendHeldBack(nowMs: number): Promise<void> {

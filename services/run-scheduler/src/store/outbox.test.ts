@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { ask, claim } from '../run/run.fixture.ts';
-import { type DueQuery, PostgresOutbox, UNCONFIRMED_MS } from './outbox.ts';
+import { type DueQuery, type Overdue, PostgresOutbox, UNCONFIRMED_MS } from './outbox.ts';
 import { newFacts, startOf, TestStore } from './run-store.fixture.ts';
 
 describe('the outbox', () => {
@@ -79,9 +79,31 @@ describe('the outbox', () => {
     );
     await outbox.postpone([{ orgId: 'org_a', runId: 'r', sendAtMs: 2_000 }]);
     assert.deepEqual((await outbox.dueRuns(query())).runs, []);
-    const overdue = { shards: [0], beforeMs: 1_000, sentToo: false };
-    assert.deepEqual([await outbox.makeDue(overdue, 1_000, 3), await outbox.makeDue(overdue, 1_000, 3)], [3, 1]);
-    assert.equal(await outbox.makeDue({ ...overdue, sentToo: true }, 1_000, 3), 1);
+    const overdue = { shards: [{ shard: 0, afterMs: 0 }], beforeMs: 1_000, sentToo: false };
+    const due = async () => (await db.sql`select from scheduler.outbox where send_at_ms <= 1000`).length;
+    await outbox.makeDue(overdue, 1_000, 100);
+    assert.equal(await due(), 4);
+    await outbox.makeDue({ ...overdue, sentToo: true }, 1_000, 100);
+    assert.equal(await due(), 5);
+  });
+
+  test('what is due already is looked at once, however many looks make the rest due', async () => {
+    // Two events at each time, the later half of them not due; one in another shard.
+    await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
+      select n || '.1', 'org_a', n, 0, 1, '\\x00', (n + 1) / 2, case when n > 50 then 9000 else 1 end
+      from generate_series(1, 100) n`;
+    await events('org_b', 1, 1);
+    const shards = [0, 1, 2].map((shard) => ({ shard, afterMs: 0 }));
+    let left: Overdue | null = { shards, beforeMs: 40, sentToo: false };
+    const looks: (readonly object[])[] = [];
+    while (left !== null) {
+      looks.push(left.shards);
+      left = await outbox.makeDue(left, 100, 45);
+    }
+    assert.deepEqual(looks, [shards, [{ shard: 0, afterMs: 8 }], [{ shard: 0, afterMs: 31 }]]);
+    const late = await db.sql<{ at: number }[]>`select distinct created_at_ms::float8 as at from scheduler.outbox
+      where send_at_ms = 9000 order by 1`;
+    assert.deepEqual([late[0]?.at, late.length], [41, 10]);
   });
 
   test('rows are removed while other statements change them, each in an order of its own', async () => {
@@ -92,7 +114,7 @@ describe('the outbox', () => {
       const change = async () => {
         if (statement === 'sent') await outbox.sent(rows);
         else if (statement === 'postpone') await outbox.postpone(rows);
-        else await outbox.makeDue({ shards: [0], beforeMs: 1_000, sentToo: true }, 0, 5_000);
+        else await outbox.makeDue({ shards: [{ shard: 0, afterMs: 0 }], beforeMs: 1_000, sentToo: true }, 0, 5_000);
       };
       await Promise.all([change(), outbox.remove(ids)]);
       const [left] = await db.sql<{ count: number }[]>`select count(*)::integer as count from scheduler.outbox`;

@@ -8,6 +8,8 @@ import type { OutboxEvent } from './run-store.ts';
 
 /** An event is sent with its commit; without a confirmation it is due after this. */
 export const UNCONFIRMED_MS = 5_000;
+/** Events of a shard that one statement looks at, however many shards there are. */
+const SHARD_EVENTS_MIN = 16;
 
 /**
  * A statement that changes rows never waits for the one that removes them: each would come to the rows in an order of
@@ -56,8 +58,10 @@ export interface Rescheduled {
   readonly sendAtMs: number;
 }
 
+/** Events of these shards that are due before their time. */
 export interface Overdue {
-  readonly shards: readonly number[];
+  /** Each with the time up to which its events were looked at. */
+  readonly shards: readonly { readonly shard: number; readonly afterMs: number }[];
   /** Events of this time and before. */
   readonly beforeMs: number;
   /** Also those that the bus took. */
@@ -75,8 +79,8 @@ export interface Outbox {
   sent(events: readonly Rescheduled[]): Promise<void>;
   /** None of these runs' events before `sendAtMs`. */
   postpone(runs: readonly (OutboxRun & { readonly sendAtMs: number })[]): Promise<void>;
-  /** So many more at most are due at once; how many they were. */
-  makeDue(overdue: Overdue, nowMs: number, limit: number): Promise<number>;
+  /** Looks at about so many events, and makes them due at once; what is left to look at. */
+  makeDue(overdue: Overdue, nowMs: number, eventsMax: number): Promise<Overdue | null>;
   remove(outboxIds: readonly string[]): Promise<void>;
 }
 
@@ -192,24 +196,36 @@ export class PostgresOutbox implements Outbox {
     );
   }
 
-  async makeDue({ shards, beforeMs, sentToo }: Overdue, nowMs: number, limit: number): Promise<number> {
-    const rows = await this.query(
-      `update scheduler.outbox o set send_at_ms = least(o.created_at_ms, $3::bigint)
-       where (o.outbox_id, o.org_id) in (
-         select o.outbox_id, o.org_id from scheduler.outbox o
-         where o.shard = any($1::smallint[]) and o.created_at_ms <= $2::bigint and o.send_at_ms > $3::bigint
-           and (not o.sent or $4::integer = 1)
-         limit $5 ${NOT_BEING_REMOVED})
-       returning 1`,
+  async makeDue(overdue: Overdue, nowMs: number, eventsMax: number): Promise<Overdue | null> {
+    const { shards, beforeMs, sentToo } = overdue;
+    const perShardMax = Math.max(SHARD_EVENTS_MIN, Math.ceil(eventsMax / shards.length));
+    // Each event is looked at once, be it due already or not; with those of its millisecond, so that a time is a place.
+    const rows = await this.query<{ shard: number; looked: number; last_ms: number }>(
+      `with looked as materialized (
+         select s.shard, e.outbox_id, e.org_id, e.created_at_ms
+         from unnest($1::smallint[], $2::bigint[]) as s(shard, after_ms), lateral (
+           select outbox_id, org_id, created_at_ms from scheduler.outbox
+           where shard = s.shard and created_at_ms > s.after_ms and created_at_ms <= $3::bigint
+           order by created_at_ms fetch first ($6::integer) rows with ties) e),
+       later as (
+         select outbox_id, org_id from looked join scheduler.outbox o using (outbox_id, org_id)
+         where o.send_at_ms > $4::bigint and (not o.sent or $5::integer = 1) ${NOT_BEING_REMOVED}),
+       made as (
+         update scheduler.outbox o set send_at_ms = least(o.created_at_ms, $4::bigint) from later
+         where o.outbox_id = later.outbox_id and o.org_id = later.org_id)
+       select shard, count(*)::integer as looked, max(created_at_ms) as last_ms from looked group by shard`,
       [
-        arrayLiteral(shards),
+        arrayLiteral(shards.map(({ shard }) => shard)),
+        arrayLiteral(shards.map(({ afterMs }) => afterMs)),
         String(Math.round(beforeMs)),
         String(Math.round(nowMs)),
         sentToo ? '1' : '0',
-        String(limit),
+        String(perShardMax),
       ],
     );
-    return rows.length;
+    const left = rows.filter(({ looked }) => looked >= perShardMax);
+    if (left.length === 0) return null;
+    return { ...overdue, shards: left.map(({ shard, last_ms: afterMs }) => ({ shard, afterMs })) };
   }
 
   async remove(outboxIds: readonly string[]): Promise<void> {
