@@ -40,7 +40,11 @@ export async function startBenchStack(args: readonly string[]): Promise<BenchSta
     {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, LOG_LEVEL: 'warn', STACK_NODE_ARGS: `--expose-gc --import ${COLLECT}` },
+      env: {
+        ...process.env,
+        LOG_LEVEL: 'warn',
+        STACK_NODE_ARGS: `--expose-gc --import ${COLLECT} ${process.env.STACK_NODE_ARGS ?? ''}`,
+      },
     },
   );
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -2,6 +2,7 @@
 import { measureAccounts } from './accounts.ts';
 import { type BenchStack, startBenchStack } from './bench-stack.ts';
 import { measureCliStart } from './cli-start.ts';
+import { measureDeadlines } from './deadlines.ts';
 import { measureLanguage } from './language.ts';
 import { measureLimit } from './limit.ts';
 import { type Measurement, measure } from './measure.ts';
@@ -71,6 +72,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
     return { ...answers, notes: await measureWaitingMemory(scale) };
   },
   accounts: ({ scale }) => withStackFor((stack) => measureAccounts(stack, scale)),
+  deadlines: ({ scale }) => withStackFor((stack) => measureDeadlines(stack, scale)),
   'cli-start': async ({ scale }) => ({ measurements: [], notes: await measureCliStart(scale) }),
   language: async ({ scale }) => ({ measurements: [], notes: await measureLanguage(scale) }),
   limit: async ({ scale }) => ({ measurements: [], notes: await measureLimit(scale) }),

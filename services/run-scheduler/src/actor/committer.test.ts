@@ -69,6 +69,17 @@ describe('the group commit', () => {
     );
   });
 
+  test('the next statement is under way before what follows from the last is done', async () => {
+    const open = closeGate();
+    const told: number[] = [];
+    const first = node.committer.submit(startChange()).then(() => told.push(node.batches.length));
+    await until('the first is under way', () => node.batches.length === 1);
+    const later = submitAll(Array.from({ length: 40 }, () => startChange()));
+    open();
+    await Promise.all([first, later]);
+    assert.deepEqual(told, [2]);
+  });
+
   test('under load a small batch waits for company, at most until 32 are there', async () => {
     const open = closeGate();
     const first = submitAll(Array.from({ length: 10 }, () => startChange()));

@@ -28,6 +28,11 @@ interface Waiting {
   readonly resolve: (outcome: ChangeOutcome) => void;
 }
 
+interface Settled {
+  readonly one: Waiting;
+  readonly outcome: ChangeOutcome;
+}
+
 const CHANGES_MAX = 256;
 const BYTES_MAX = 1 << 20;
 /** While Postgres stalls the batch in flight takes seconds: what comes beyond this hears `unavailable` at once. */
@@ -91,20 +96,16 @@ export class Committer {
     const batch = this.nextBatch();
     this.lastSize = batch.length;
     this.commit(batch, 1).then(
-      () => this.next(batch.length),
+      (settled) => this.next(settled),
       (error) => {
         this.options.logger.error({ error }, 'commit loop failed');
-        for (const { resolve } of batch) resolve('unavailable');
-        this.next(batch.length);
+        this.next(allOf(batch, 'unavailable'));
       },
     );
   }
 
-  private next(settled: number): void {
-    this.settled += settled;
-    while ((this.idleListeners[0]?.after ?? Number.POSITIVE_INFINITY) <= this.settled) {
-      this.idleListeners.shift()?.resolve();
-    }
+  /** The next batch goes first: what follows from this one is done while the database works. */
+  private next(settled: readonly Settled[]): void {
     if (this.waiting.length === 0) {
       this.state = 'idle';
     } else if (this.lastSize > LOADED_ABOVE && this.waiting.length < COMPANY) {
@@ -112,6 +113,11 @@ export class Committer {
       this.gathering = this.options.clock.after(COMPANY_WAIT_MS, () => this.begin());
     } else {
       this.begin();
+    }
+    for (const { one, outcome } of settled) one.resolve(outcome);
+    this.settled += settled.length;
+    while ((this.idleListeners[0]?.after ?? Number.POSITIVE_INFINITY) <= this.settled) {
+      this.idleListeners.shift()?.resolve();
     }
   }
 
@@ -135,66 +141,66 @@ export class Committer {
    * The epochs are those of this moment: one that was renewed since the change was made, after a commit without a
    * reply, must not refuse what has nothing to do with that commit. The run's revision guards the change itself.
    */
-  private async commit(waiting: readonly Waiting[], tries: number): Promise<void> {
+  private async commit(waiting: readonly Waiting[], tries: number): Promise<Settled[]> {
+    const settled: Settled[] = [];
     const batch: Waiting[] = [];
     const changes: RunChange[] = [];
     for (const one of waiting) {
-      const epoch = this.options.shards.epochOf(one.change.after.facts.shard);
-      const { wanted, ...change } = one.change;
-      if (epoch === null) one.resolve('lost_shard');
-      else if (wanted?.() === false) one.resolve('unavailable');
+      const { before, after, steps, events, dueMs, wanted } = one.change;
+      const epoch = this.options.shards.epochOf(after.facts.shard);
+      if (epoch === null) settled.push({ one, outcome: 'lost_shard' });
+      else if (wanted?.() === false) settled.push({ one, outcome: 'unavailable' });
       else {
         batch.push(one);
-        changes.push({ ...change, epoch });
+        changes.push({ before, after, steps, events, dueMs, epoch });
       }
     }
-    if (batch.length === 0) return;
+    if (batch.length === 0) return settled;
     try {
-      this.settle(batch, changes, await this.options.store.commit(changes));
+      settled.push(...this.outcomes(batch, changes, await this.options.store.commit(changes)));
     } catch (error) {
-      await this.recover(batch, error, tries);
+      settled.push(...(await this.recover(batch, error, tries)));
     }
+    return settled;
   }
 
-  private settle(batch: readonly Waiting[], changes: readonly RunChange[], outcome: BatchOutcome): void {
+  private outcomes(batch: readonly Waiting[], changes: readonly RunChange[], outcome: BatchOutcome): Settled[] {
     this.options.databaseClock.observe(outcome.nowMs);
     const lost: { shard: number; epoch: number }[] = [];
-    for (const [i, { change, resolve }] of batch.entries()) {
-      const { runId, shard } = change.after.facts;
-      if (outcome.done.has(runId)) resolve('done');
-      else if (outcome.heldShards.has(shard)) resolve(change.before === null ? 'key_taken' : 'moved_on');
-      else {
-        lost.push({ shard, epoch: changes[i]?.epoch ?? 0 });
-        resolve('lost_shard');
-      }
-    }
+    const settled = batch.map((one, i): Settled => {
+      const { before, after } = one.change;
+      const { runId, shard } = after.facts;
+      if (outcome.done.has(runId)) return { one, outcome: 'done' };
+      if (outcome.heldShards.has(shard)) return { one, outcome: before === null ? 'key_taken' : 'moved_on' };
+      lost.push({ shard, epoch: changes[i]?.epoch ?? 0 });
+      return { one, outcome: 'lost_shard' };
+    });
     if (lost.length > 0) this.options.shards.lost(lost);
+    return settled;
   }
 
-  private async recover(batch: readonly Waiting[], error: unknown, tries: number): Promise<void> {
+  private async recover(batch: readonly Waiting[], error: unknown, tries: number): Promise<Settled[]> {
     const kind = faultKind(error);
     this.options.logger.warn({ error, kind, changes: batch.length }, 'commit failed');
     if (kind === 'again' && tries < TRIES_MAX) return this.commit(batch, tries + 1);
     if (kind === 'data') return this.split(batch);
-    if (kind !== 'unknown') {
-      for (const { resolve } of batch) resolve('unavailable');
-      return;
-    }
+    if (kind !== 'unknown') return allOf(batch, 'unavailable');
     // No reply: the statement may still be running. A new epoch waits for its lock and shuts it out.
     await this.options.shards.bump([...new Set(batch.map((w) => w.change.after.facts.shard))]);
-    for (const { resolve } of batch) resolve('unknown');
+    return allOf(batch, 'unknown');
   }
 
   /** One row that Postgres cannot store must not fail its neighbours: halve until it stands alone. */
-  private async split(batch: readonly Waiting[]): Promise<void> {
-    if (batch.length === 1) {
-      batch[0]?.resolve('invalid');
-      return;
-    }
+  private async split(batch: readonly Waiting[]): Promise<Settled[]> {
+    if (batch.length === 1) return allOf(batch, 'invalid');
     const middle = batch.length >> 1;
-    await this.commit(batch.slice(0, middle), 1);
-    await this.commit(batch.slice(middle), 1);
+    const first = await this.commit(batch.slice(0, middle), 1);
+    return [...first, ...(await this.commit(batch.slice(middle), 1))];
   }
+}
+
+function allOf(batch: readonly Waiting[], outcome: ChangeOutcome): Settled[] {
+  return batch.map((one) => ({ one, outcome }));
 }
 
 function bytesOf(change: SubmittedChange): number {

@@ -26,6 +26,8 @@ export class TestActors {
   /** What lies between the committer and the database: a test delays, loses or breaks commits here. */
   between: (commit: () => Promise<BatchOutcome>, batch: readonly RunChange[]) => Promise<BatchOutcome> = (commit) =>
     commit();
+  /** Hears which read of the store begins. */
+  reading: (name: string) => void = () => {};
   private readonly lease: ShardLease;
 
   private constructor(
@@ -102,7 +104,11 @@ export class TestActors {
       return this.between(() => store.commit(batch), batch);
     };
     return new Proxy(store, {
-      get: (target, name) => (name === 'commit' ? commit : Reflect.get(target, name).bind(target)),
+      get: (target, name) => {
+        if (name === 'commit') return commit;
+        this.reading(String(name));
+        return Reflect.get(target, name).bind(target);
+      },
     });
   }
 

@@ -23,7 +23,7 @@ const RETRY_MS = 1_000;
 export class DueQuestions {
   private readonly heap = new TimerHeap<DueQuestion>();
   private readonly known = new Set<string>();
-  private timer: { cancel(): void } | null = null;
+  private timer: { readonly atMs: number; cancel(): void } | null = null;
   private looker: { cancel(): void } | null = null;
   private firing = 0;
   private looks = 0;
@@ -57,6 +57,7 @@ export class DueQuestions {
     if (wakeAtMs === null || wakeAtMs > this.options.databaseClock.nowMs() + AHEAD_MS) return;
     const { runId, orgId, shard } = after.facts;
     this.arm({ runId, orgId, shard, questionId: after.status === 'waiting' ? after.question.id : '', wakeAtMs });
+    this.schedule();
   }
 
   /** Reads the deadlines of the next minute; also called when shards were taken. */
@@ -64,6 +65,8 @@ export class DueQuestions {
     this.looker?.cancel();
     if (this.stopped) return;
     // The database's clock may have been set: what is armed may be due now.
+    this.timer?.cancel();
+    this.timer = null;
     this.schedule();
     this.looker = this.options.clock.after(LOOK_EVERY_MS, () => this.look());
     if (this.options.ownedShards().length > 0) void this.lookThrough(++this.looks);
@@ -79,6 +82,7 @@ export class DueQuestions {
         if (this.known.size >= KNOWN_MAX) return this.lookAgainSoon();
         const stretch: DueStretch = await store.dueQuestions(ownedShards(), untilMs, place);
         for (const question of stretch.questions) this.arm(question);
+        this.schedule();
         place = stretch.end;
       }
     } catch (error) {
@@ -96,24 +100,27 @@ export class DueQuestions {
     if (this.known.has(nameOf(question))) return;
     this.known.add(nameOf(question));
     this.heap.push(question.wakeAtMs, question);
-    this.schedule();
   }
 
+  /** One timer for the earliest; a burst does not set it anew for each of its deadlines. */
   private schedule(): void {
-    this.timer?.cancel();
-    const nextAtMs = this.heap.nextAtMs;
-    if (nextAtMs === null || this.stopped) return;
-    const waitMs = Math.max(1, nextAtMs - this.options.databaseClock.nowMs());
-    this.timer = this.options.clock.after(Math.min(waitMs, AHEAD_MS), () => this.fire());
+    const { heap, timer } = this;
+    const atMs = heap.nextAtMs;
+    if (atMs === null || this.stopped || this.firing >= AT_ONCE || (timer !== null && timer.atMs <= atMs)) return;
+    timer?.cancel();
+    const waitMs = Math.max(1, atMs - this.options.databaseClock.nowMs());
+    const set = this.options.clock.after(Math.min(waitMs, AHEAD_MS), () => this.fire());
+    this.timer = { atMs, cancel: () => set.cancel() };
   }
 
   private fire(): void {
+    this.timer = null;
     for (const question of this.heap.popDue(this.options.databaseClock.nowMs(), AT_ONCE - this.firing)) {
       if (this.options.owns(question.shard)) void this.expire(question);
       else this.known.delete(nameOf(question));
     }
     // At the bound, the next that is settled goes on.
-    if (this.firing < AT_ONCE) this.schedule();
+    this.schedule();
   }
 
   private async expire(question: DueQuestion): Promise<void> {

@@ -1,0 +1,155 @@
+// 20,000 deadlines at one moment: how long after it the last run has ended or is queued, and what other runs wait for
+// meanwhile. The runs are copies of one that waits, with a deadline a little later than a node's next look.
+import { newRunId } from '@methods/base/ids';
+import { openPool, type Sql } from '@methods/postgres/pool';
+import { Pool } from 'undici';
+import { cpuSeconds } from '../harness/process-tree.ts';
+import { until } from '../harness/until.ts';
+import type { BenchStack } from './bench-stack.ts';
+import type { WorkloadResult } from './report.ts';
+
+const DEADLINES = 20_000;
+/** A node reads the deadlines of the next minute every 30 s. */
+const AHEAD_MS = 33_000;
+const CALLERS = 4;
+/** Others run for so long before the moment, to compare with. */
+const BEFORE_MS = 3_000;
+const LOOK_EVERY_MS = 20;
+
+export async function measureDeadlines(stack: BenchStack, scale: number): Promise<WorkloadResult> {
+  const count = Math.ceil(DEADLINES * scale);
+  const sql = openPool({ url: stack.postgresUrl, applicationName: 'bench', max: 2, statementTimeoutMs: 60_000 });
+  const caller = new Caller(stack);
+  try {
+    const notes: string[] = [];
+    for (const [what, method, state] of [
+      ['questions', 'ask-in-time', 'waiting'],
+      ['sleeping runs', 'wait-for-an-hour', 'sleeping'],
+    ] as const) {
+      const runId = await caller.start(method);
+      await until(`it is ${state}`, async () => {
+        const [row] = await sql<{ status: string }[]>`select status from scheduler.runs where run_id = ${runId}`;
+        return row?.status === state;
+      });
+      notes.push(...(await burst(stack, sql, caller, { what, runId, count })));
+    }
+    return { measurements: [], notes };
+  } finally {
+    await caller.close();
+    await sql.end({ timeout: 1 });
+  }
+}
+
+interface Burst {
+  readonly what: string;
+  readonly runId: string;
+  readonly count: number;
+}
+
+async function burst(stack: BenchStack, sql: Sql, caller: Caller, { what, runId, count }: Burst): Promise<string[]> {
+  const [clock] = await sql<{ at: number }[]>`select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as at`;
+  const dueAtMs = (clock?.at ?? 0) + AHEAD_MS;
+  const beginsAtMs = performance.now() + AHEAD_MS - BEFORE_MS;
+  await copies(sql, runId, count, dueAtMs);
+  await new Promise((resolve) => setTimeout(resolve, beginsAtMs - performance.now()));
+  const before: number[] = [];
+  const during: number[] = [];
+  let latencies = before;
+  let over = false;
+  const others = Promise.all(
+    Array.from({ length: CALLERS }, async () => {
+      await caller.runOne();
+      while (!over) latencies.push(await caller.runOne());
+    }),
+  );
+  const roots = stack.processes.map(({ pid }) => pid);
+  let cpuBefore: readonly number[] | null = null;
+  let tookMs = 0;
+  while (!over) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    const [row] = await sql<{ late: number; left: boolean }[]>`
+      select extract(epoch from clock_timestamp())::float8 * 1000 - ${dueAtMs}::float8 as late,
+        exists (select from scheduler.deadlines where wake_at_ms = ${dueAtMs}::bigint) as left`;
+    tookMs = row?.late ?? 0;
+    if (tookMs < 0) continue;
+    cpuBefore ??= cpuSeconds(roots);
+    latencies = during;
+    over = row?.left === false;
+  }
+  const cpuAfter = cpuSeconds(roots);
+  await others;
+  const cpu = stack.processes.map(
+    ({ name }, i) => `${name} ${((cpuAfter[i] ?? 0) - (cpuBefore?.[i] ?? 0)).toFixed(2)}`,
+  );
+  return [
+    `${count} ${what} of one moment: the last was over ${tookMs.toFixed(0)} ms after it`,
+    `  one-step runs before ${timesOf(before)}, meanwhile ${timesOf(during)}`,
+    `  CPU seconds: ${cpu.join(', ')}`,
+  ];
+}
+
+function timesOf(latenciesMs: readonly number[]): string {
+  const sorted = [...latenciesMs].sort((a, b) => a - b);
+  const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(0);
+  return `p50 ${at(0.5)} ms, longest ${at(1)} ms of ${sorted.length}`;
+}
+
+/** Each in a shard of its own turn, due at the same moment. */
+async function copies(sql: Sql, runId: string, count: number, dueAtMs: number): Promise<void> {
+  const [shards] = await sql<{ n: number }[]>`select count(*)::integer as n from scheduler.shards`;
+  const shardCount = shards?.n ?? 1;
+  const ids = Array.from({ length: count }, (_, i) => newRunId(i % shardCount));
+  const literal = `{${ids.join(',')}}`;
+  await sql.unsafe(
+    `with copies as (select id, ((n - 1) % ${shardCount})::smallint as shard from unnest($1::text[]) with ordinality as t(id, n)),
+     runs as (insert into scheduler.runs select (jsonb_populate_record(r, jsonb_build_object(
+         'run_id', c.id, 'shard', c.shard, 'idempotency_hash', sha256(c.id::bytea),
+         'wake_at_ms', case r.status when 'sleeping' then ${dueAtMs} end,
+         'question_json', (r.question_json::jsonb || jsonb_build_object('id', 'q_' || c.id, 'deadlineAtMs', ${dueAtMs}))::text))).*
+       from scheduler.runs r, copies c where r.run_id = $2),
+     steps as (insert into scheduler.steps select (jsonb_populate_record(s, jsonb_build_object('run_id', c.id))).*
+       from scheduler.steps s, copies c where s.run_id = $2),
+     counted as (insert into scheduler.unfinished as u (org_id, shard, runs)
+       select r.org_id, c.shard, count(*) from scheduler.runs r, copies c where r.run_id = $2 group by 1, 2
+       on conflict (org_id, shard) do update set runs = u.runs + excluded.runs)
+     insert into scheduler.deadlines (run_id, org_id, question_id, wake_at_ms, shard)
+     select c.id, d.org_id, case d.question_id when '' then '' else 'q_' || c.id end, ${dueAtMs}, c.shard from scheduler.deadlines d, copies c where d.run_id = $2`,
+    [literal, runId],
+  );
+}
+
+class Caller {
+  private readonly pool: Pool;
+
+  constructor(private readonly stack: BenchStack) {
+    this.pool = new Pool(stack.baseUrl, { connections: CALLERS + 1, pipelining: 1 });
+  }
+
+  /** How long it took. */
+  async runOne(): Promise<number> {
+    const startedMs = performance.now();
+    const { status } = await this.post('one-step', '?wait_ms=30000');
+    if (status !== 'succeeded') throw new Error(`a run is ${status}`);
+    return performance.now() - startedMs;
+  }
+
+  async start(method: string): Promise<string> {
+    return (await this.post(method, '')).run_id;
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+
+  private async post(name: string, query: string): Promise<{ run_id: string; status: string }> {
+    const { statusCode, body } = await this.pool.request({
+      method: 'POST',
+      path: `/v1/runs${query}`,
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.stack.apiKey}` },
+      body: JSON.stringify({ method: this.stack.methods[name], inputs: { n: 1 } }),
+    });
+    const text = await body.text();
+    if (statusCode >= 300) throw new Error(`${statusCode} ${text.slice(0, 200)}`);
+    return JSON.parse(text) as { run_id: string; status: string };
+  }
+}
