@@ -1,5 +1,6 @@
 // The HTTP server: every route and what stands before and after it. Listens nowhere yet, so that tests can inject.
 import type { Clock } from '@methods/base/clock';
+import type { SharesOptions } from '@methods/base/shares';
 import type { Logger } from '@methods/logging/logger';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { type CallerSources, callerFinder } from './callers/find-caller.ts';
@@ -17,6 +18,7 @@ import { RefusedCredentials } from './plugins/refused-credentials.ts';
 import { addRequestGate } from './plugins/request-gate.ts';
 import { requestId } from './plugins/request-id.ts';
 import { addRequestLog } from './plugins/request-log.ts';
+import { UnreadReplies } from './plugins/unread-replies.ts';
 import { addAccountRoutes } from './routes/account/account-routes.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-routes.ts';
@@ -58,6 +60,8 @@ export interface ServerParts
   readonly stopping: () => boolean;
   /** Of the replies that tell of runs as they change. */
   readonly eventStreamLimits?: Partial<EventStreamLimits>;
+  /** Bytes of replies that are not read. */
+  readonly unreadReplyLimits?: Partial<SharesOptions>;
 }
 
 type CallerParts = Omit<CallerSources, 'registry' | 'accounts'>;
@@ -112,6 +116,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     findCaller: callerFinder(parts),
     limit: new RateLimit(parts),
     largeBodies,
+    unreadReplies: new UnreadReplies(parts.clock, parts.unreadReplyLimits),
     refusedCredentials: parts.rateLimitPerKey === 0 ? null : new RefusedCredentials(parts.clock),
     mcpUrl: parts.mcpUrl,
   };

@@ -10,6 +10,7 @@ import { addCallerFields } from '../plugins/caller.ts';
 import { addRouteTable } from '../plugins/caller-access.ts';
 import { addCallerScope } from '../plugins/caller-scope.ts';
 import { LargeBodies } from '../plugins/large-bodies.ts';
+import { UnreadReplies } from '../plugins/unread-replies.ts';
 import { MACHINE, type ProbeFixture, PUBLIC_URL, probeFixture } from '../testing/probe-fixture.ts';
 import { LongWork } from '../turns/long-work.ts';
 
@@ -209,7 +210,14 @@ test('the log tells who asked and why somebody was refused, never what they show
 test('a route that does not say who may use it, or stands in the wrong scope, is not registered', async () => {
   const largeBodies = new LargeBodies(new LongWork(systemClock));
   const findCaller = () => assert.fail('nobody asks');
-  const scope = { findCaller, limit: null, refusedCredentials: null, largeBodies, mcpUrl: null };
+  const scope = {
+    findCaller,
+    limit: null,
+    refusedCredentials: null,
+    largeBodies,
+    unreadReplies: new UnreadReplies(systemClock),
+    mcpUrl: null,
+  };
   const register = async (surface: 'api' | 'cli' | 'service', url: string, config?: object) => {
     const app = Fastify({ exposeHeadRoutes: false });
     addCallerFields(app);

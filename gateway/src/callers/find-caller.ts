@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Member, Origin } from '../clients/accounts.ts';
 import type { OpenedUpload } from '../clients/upload-tokens.ts';
 import type { FindCaller } from '../plugins/caller.ts';
+import { countedAddress } from '../plugins/counted-address.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import { CallerRefused } from './caller-refused.ts';
 import type { Identity } from './identity.ts';
@@ -16,7 +17,7 @@ import type { GuardedSurface } from './surface.ts';
 type Soon<Value> = Value | Promise<Value>;
 
 export interface CallerSources {
-  readonly registry: { callerOf(authPart: string): Soon<Caller | null> };
+  readonly registry: { callerOf(authPart: string, address: string): Soon<Caller | null> };
   readonly accounts: {
     memberOf(identity: Identity, from: Origin): Soon<Member>;
     sessionMember(sessionSha256: Buffer): Soon<Member | null>;
@@ -50,14 +51,14 @@ export function callerFinder(sources: CallerSources): FindCaller {
     if (token === undefined) throw new CallerRefused('malformed');
     if (!token.startsWith('sk_')) return tokenCaller(sources, request, token, surface);
     if (surface !== 'service') throw new CallerRefused('other_kind');
-    return keyCaller(sources, token);
+    return keyCaller(sources, token, request.ip);
   };
 }
 
-function keyCaller({ registry, keyUses }: CallerSources, text: string): Soon<Caller> {
+function keyCaller({ registry, keyUses }: CallerSources, text: string, ip: string): Soon<Caller> {
   const key = text.length > KEY_LENGTH_MAX ? null : parseBearerKey(text);
   if (key === null) throw new CallerRefused('malformed');
-  return then(registry.callerOf(key.authPart), (caller) => {
+  return then(registry.callerOf(key.authPart, countedAddress(ip)), (caller) => {
     if (caller?.kind !== 'service_key') throw new CallerRefused('unknown_key');
     keyUses.used(caller.orgId, caller.keyId);
     return caller;

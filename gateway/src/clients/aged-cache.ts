@@ -52,6 +52,11 @@ export class AgedCache<Value> {
     return this.load(key, load);
   }
 
+  /** Old values count. */
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
+
   /** The value has changed and must not be used again. */
   drop(key: string): void {
     this.loads.delete(key);

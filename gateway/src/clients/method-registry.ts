@@ -5,11 +5,13 @@
 import type { Caller } from '@methods/auth/caller';
 import { authSha256 } from '@methods/auth/service-key';
 import type { Clock } from '@methods/base/clock';
+import { Shares } from '@methods/base/shares';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
+import { LRUCache } from 'lru-cache';
 import type { KeyUse } from '../callers/key-uses.ts';
 import type { SourceThreads } from '../sources/source-threads.ts';
 import { AgedCache } from './aged-cache.ts';
@@ -25,15 +27,21 @@ export interface MethodRegistryOptions {
 const CALL_MS = 3_000;
 const PROBE_MS = 1_000;
 const AGE_MS = 30_000;
-/** A key just made must work soon after somebody tried it too early. */
-const UNKNOWN_KEY_AGE_MS = 5_000;
+/** A key just made works so soon after it was tried too early, and a wrong one costs one look-up in that time. */
+const UNKNOWN_KEY_AGE_MS = 1_000;
+const UNKNOWN_KEYS_MAX = 10_000;
+/** Of keys that are not known here, under way, by the address that shows them. */
+const LOOKUP_RETRY_MS = 1_000;
+const LOOKUPS = { placesMax: 2_048, perOrganizationMax: 256 };
 const MIB = 1024 * 1024;
 
 export class MethodRegistry implements Stoppable {
   private readonly client: Client<typeof MethodRegistryService>;
-  // By the hex hash of the key, which is also how events name it; the key itself is kept nowhere. Null: the registry
-  // knows no such key, or it is revoked.
+  // By the hex hash of the key, which is also how events name it; the key itself is kept nowhere. Null: revoked.
   private readonly callers: AgedCache<Caller | null>;
+  // Apart from the others, so that a flood of made-up keys drives out no real one.
+  private readonly unknownKeys: LRUCache<string, true>;
+  private readonly lookups = new Shares(LOOKUPS);
   private readonly published: AgedCache<string>;
   private readonly versions: AgedCache<MethodVersion>;
 
@@ -46,6 +54,12 @@ export class MethodRegistry implements Stoppable {
       ageMsOf: (caller) => (caller === null ? UNKNOWN_KEY_AGE_MS : AGE_MS),
       bytesOf: () => 500,
     });
+    this.unknownKeys = new LRUCache<string, true>({
+      max: UNKNOWN_KEYS_MAX,
+      ttl: UNKNOWN_KEY_AGE_MS,
+      ttlResolution: 0,
+      perf: { now: () => clock.monotonicMs() },
+    });
     this.published = new AgedCache({ clock, bytesMax: 16 * MIB, ageMsOf: () => AGE_MS, bytesOf: () => 200 });
     this.versions = new AgedCache<MethodVersion>({
       clock,
@@ -55,10 +69,19 @@ export class MethodRegistry implements Stoppable {
     });
   }
 
-  /** Whose key this is (`sk_<auth part>`), or null for nobody's. */
-  callerOf(authPart: string): Caller | null | Promise<Caller | null> {
+  /**
+   * Whose key this is (`sk_<auth part>`), or null for nobody's. @throws ServiceError rate_limited where the address shows
+   * too many keys at a time that have to be looked up
+   */
+  callerOf(authPart: string, address: string): Caller | null | Promise<Caller | null> {
     const hash = authSha256(authPart);
-    return this.callers.get(hash.toString('hex'), () => this.resolveKey(hash));
+    const name = hash.toString('hex');
+    if (this.unknownKeys.has(name)) return null;
+    // A key in use is looked up again whatever others show from the same address.
+    const counted = this.callers.has(name) ? null : address;
+    const caller = this.callers.get(name, () => this.lookUpKey(hash, counted));
+    if (caller instanceof Promise) return caller.then((found) => this.noted(name, found));
+    return this.noted(name, caller);
   }
 
   /**
@@ -81,6 +104,7 @@ export class MethodRegistry implements Stoppable {
   onChanged(change: RegistryChanged): void {
     if (change.kind === 'key') {
       this.callers.drop(change.authSha256);
+      this.unknownKeys.delete(change.authSha256);
     } else if (change.kind === 'method') {
       this.published.expire(`${change.orgId}/${change.id}`);
     }
@@ -114,6 +138,26 @@ export class MethodRegistry implements Stoppable {
   private publishedOr(orgId: string, methodId: string, versionId: string): MethodVersion | Promise<MethodVersion> {
     if (versionId === '') throw new ServiceError('not_published');
     return this.version(orgId, methodId, versionId);
+  }
+
+  private noted(name: string, caller: Caller | null): Caller | null {
+    if (caller !== null) return caller;
+    this.unknownKeys.set(name, true);
+    this.callers.drop(name);
+    return null;
+  }
+
+  private async lookUpKey(hash: Buffer, address: string | null): Promise<Caller | null> {
+    const place = address === null ? null : this.lookups.take(address);
+    if (place?.ok === false) {
+      const message = 'Too many keys that are not known yet come from this address.';
+      throw new ServiceError('rate_limited', message, { retryAfterMs: LOOKUP_RETRY_MS });
+    }
+    try {
+      return await this.resolveKey(hash);
+    } finally {
+      if (place?.ok) place.leave();
+    }
   }
 
   private async resolveKey(hash: Buffer): Promise<Caller | null> {

@@ -9,6 +9,7 @@ import { addLargeBodies, type LargeBodies } from './large-bodies.ts';
 import { addRateLimit, type RateLimit } from './rate-limit.ts';
 import type { RefusedCredentials } from './refused-credentials.ts';
 import { addSlowBody } from './slow-body.ts';
+import { addUnreadReplies, type UnreadReplies } from './unread-replies.ts';
 
 export interface CallerScopeParts {
   readonly findCaller: FindCaller;
@@ -18,19 +19,22 @@ export interface CallerScopeParts {
   readonly refusedCredentials: RefusedCredentials | null;
   /** Of all surfaces together. */
   readonly largeBodies: LargeBodies;
+  /** Of all surfaces together. */
+  readonly unreadReplies: UnreadReplies;
   readonly mcpUrl: string | null;
 }
 
 export async function addCallerScope(
   app: FastifyInstance,
   surface: GuardedSurface,
-  { findCaller, limit, refusedCredentials, largeBodies, mcpUrl }: CallerScopeParts,
+  { findCaller, limit, refusedCredentials, largeBodies, unreadReplies, mcpUrl }: CallerScopeParts,
   addRoutes: (scope: FastifyInstance) => void,
 ): Promise<void> {
   await app.register(async (scope) => {
     if (surface === 'api') await scope.register(fastifyCookie);
     addCaller(scope, surface, { findCaller, challenge: challengeOf(surface, mcpUrl), refusedCredentials });
     addRateLimit(scope, limit);
+    addUnreadReplies(scope, unreadReplies);
     if (surface === 'upload') addSlowBody(scope);
     else addLargeBodies(scope, largeBodies);
     addAccess(scope, surface);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { newRunId } from '@methods/base/ids';
 import { gatewayFixture } from '../testing/gateway-fixture.ts';
+import { turnedClock } from '../testing/turned-clock.ts';
 
 test('without a good key every route answers with the same 401', async () => {
   await using gateway = await gatewayFixture();
@@ -65,4 +66,33 @@ test('while the registry is away a known key goes on working and an unknown one 
   const stranger = `Bearer ${createServiceKey().key}`;
   const { status, body } = await gateway.ask('GET', path, undefined, { authorization: stranger });
   assert.deepEqual([status, body.error], [503, 'unavailable']);
+});
+
+test('a wrong key is looked up once a second, however often it is shown, and works soon after it was made', async () => {
+  const { clock, turn } = turnedClock();
+  await using gateway = await gatewayFixture({ registryClock: clock });
+  const path = `/v1/runs/${newRunId(1)}`;
+  const { key, sha256 } = gateway.registry.key(gateway.orgId);
+  gateway.registry.revoke(sha256);
+  const authorization = `Bearer ${key}`;
+  const show = async () => (await gateway.ask('GET', path, undefined, { authorization })).status;
+  const shown = await Promise.all(Array.from({ length: 40 }, show));
+  assert.deepEqual([new Set(shown), gateway.registry.count('resolveServiceKey')], [new Set([401]), 1]);
+  gateway.registry.restore(sha256);
+  assert.equal(await show(), 401);
+  turn(1_000);
+  assert.equal(await show(), 404);
+});
+
+test('an address that shows many keys at a time waits, and a key that is known does not', async () => {
+  await using gateway = await gatewayFixture();
+  const path = `/v1/runs/${newRunId(1)}`;
+  assert.equal((await gateway.ask('GET', path)).status, 404);
+  const { registryClient: client } = gateway;
+  const lookups = Array.from({ length: 300 }, async (_, n) => client.callerOf(`sk_${n}`, '192.0.2.1'));
+  const refused = (await Promise.allSettled(lookups)).filter(({ status }) => status === 'rejected');
+  assert.equal(refused.length, 300 - 256);
+  const [first] = refused;
+  assert.equal(first?.status === 'rejected' && first.reason.code, 'rate_limited');
+  assert.equal(gateway.registry.count('resolveServiceKey'), 1 + 256);
 });

@@ -1,5 +1,5 @@
 // A whole gateway in front of test peers, listening on a free port.
-import { systemClock } from '@methods/base/clock';
+import { type Clock, systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { createLogger } from '@methods/logging/logger';
 import { until as conditionHolds } from '@methods/test/harness/until';
@@ -71,8 +71,9 @@ export interface Reply {
 
 export async function gatewayFixture({
   nodes: nodeCount = 1,
+  registryClock = systemClock,
   ...options
-}: { nodes?: number } & Partial<ServerParts> = {}) {
+}: { nodes?: number; registryClock?: Clock } & Partial<ServerParts> = {}) {
   const book = new RunBook();
   const nodes = Array.from({ length: nodeCount }, () => new SchedulerPeer(book));
   const registry = new RegistryPeer();
@@ -87,7 +88,7 @@ export async function gatewayFixture({
   const sources = new SourceThreads();
   const registryClient = new MethodRegistry({
     address: registry.address,
-    clock: systemClock,
+    clock: registryClock,
     sources,
   });
   const fixture = { stopping: false };

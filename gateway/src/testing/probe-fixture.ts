@@ -17,6 +17,7 @@ import { addErrorReply } from '../plugins/error-reply.ts';
 import { addJsonBody } from '../plugins/json-body.ts';
 import { LargeBodies } from '../plugins/large-bodies.ts';
 import { addRequestLog } from '../plugins/request-log.ts';
+import { UnreadReplies } from '../plugins/unread-replies.ts';
 import { addAuthRoutes } from '../routes/auth/auth-routes.ts';
 import { SourceThreads } from '../sources/source-threads.ts';
 import { LongWork } from '../turns/long-work.ts';
@@ -84,7 +85,14 @@ export async function probeFixture({ clock = systemClock, config: changes }: Pro
   const largeBodies = new LargeBodies(new LongWork(clock));
   addJsonBody(app, largeBodies);
   const sources = { ...people, registry: registryClient, uploadTokens, keyUses: { used() {} }, publicUrl: PUBLIC_URL };
-  const scope = { findCaller: callerFinder(sources), limit: null, refusedCredentials: null, largeBodies, mcpUrl: MCP };
+  const scope = {
+    findCaller: callerFinder(sources),
+    limit: null,
+    refusedCredentials: null,
+    largeBodies,
+    unreadReplies: new UnreadReplies(clock),
+    mcpUrl: MCP,
+  };
   for (const surface of ['service', 'cli', 'api'] as const) {
     await addCallerScope(app, surface, scope, (routes) => {
       for (const access of ['viewer', 'member', 'admin'] as const) {

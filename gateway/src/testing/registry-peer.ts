@@ -72,6 +72,12 @@ export class RegistryPeer {
     if (key) key.revokedAtMs = Date.now();
   }
 
+  /** As if it had never been revoked. */
+  restore(sha256: string): void {
+    const key = this.keys.get(sha256);
+    if (key) key.revokedAtMs = 0;
+  }
+
   /** A method whose only version, if there is a source, is published. */
   method(orgId: string, source: string | null, schemaVersion = 'method/2'): { methodId: string; versionId: string } {
     const methodId = newMethodId();

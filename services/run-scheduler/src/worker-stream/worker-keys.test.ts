@@ -73,9 +73,32 @@ describe('keys of workers', () => {
     assert.equal(await refusal(keys.ownerOf(authorization)), 'none');
     keys.changed('key_a');
     assert.equal(await refusal(keys.ownerOf(authorization)), 'unauthorized');
-    nowMs = 1;
+    nowMs = 1_000;
     answer = away;
     assert.equal(await refusal(keys.ownerOf(authorization)), 'unavailable');
+  });
+
+  test('a wrong key is asked for once a second, however often it is shown, and works soon after it was made', async () => {
+    answer = revoked;
+    const first = await Promise.all(Array.from({ length: 50 }, () => refusal(keys.ownerOf(authorization))));
+    for (let i = 0; i < 50; i++) first.push(await refusal(keys.ownerOf(authorization)));
+    assert.deepEqual([asked, new Set(first)], [1, new Set(['unauthorized'])]);
+    nowMs = 1_000;
+    answer = async () => OWNER;
+    assert.equal((await keys.ownerOf(authorization)).keyId, 'key_a');
+  });
+
+  test('wrong keys beyond the bound are forgotten, and no right one with them', async () => {
+    await keys.ownerOf(authorization);
+    answer = revoked;
+    const wrong = bearer();
+    await refusal(keys.ownerOf(wrong));
+    for (let i = 0; i < 10_000; i++) await refusal(keys.ownerOf(bearer()));
+    asked = 0;
+    await refusal(keys.ownerOf(wrong));
+    assert.equal(asked, 1);
+    await keys.ownerOf(authorization);
+    assert.equal(asked, 1);
   });
 
   test('an answer from before the key changed does not outlive the change', async () => {

@@ -18,9 +18,15 @@ interface Known extends KeyOwner {
  */
 const FRESH_MS = 20_000;
 const KEYS_MAX = 10_000;
+/** A wrong key that is shown again and again costs the registry one look a second; one made just now works after that. */
+const UNKNOWN_MS = 1_000;
 
 export class WorkerKeys {
   private readonly known = new Map<string, Known>();
+  /** When the registry said that it knows no such key. */
+  private readonly unknown = new Map<string, number>();
+  /** Under way since the last change of a key. */
+  private readonly lookups = new Map<string, Promise<KeyOwner>>();
   private changes = 0;
 
   constructor(
@@ -37,25 +43,48 @@ export class WorkerKeys {
     if (key === null) throw new ServiceError('unauthorized');
     const hash = authSha256(key.authPart);
     const name = hash.toString('hex');
+    const nowMs = this.options.nowMs();
     const known = this.known.get(name);
-    if (known !== undefined && this.options.nowMs() - known.atMs < FRESH_MS) return known;
+    if (known !== undefined && nowMs - known.atMs < FRESH_MS) return known;
+    const unknownAtMs = this.unknown.get(name);
+    if (unknownAtMs !== undefined && nowMs - unknownAtMs < UNKNOWN_MS) throw new ServiceError('unauthorized');
+    const running = this.lookups.get(name);
+    if (running) return running;
+    const lookup = this.lookUp(name, hash, known).finally(() => {
+      if (this.lookups.get(name) === lookup) this.lookups.delete(name);
+    });
+    this.lookups.set(name, lookup);
+    return lookup;
+  }
+
+  private async lookUp(name: string, hash: Uint8Array, known: Known | undefined): Promise<KeyOwner> {
     const { changes } = this;
     try {
       const owner = await this.options.resolve(hash);
       // A key changed meanwhile: the answer may be from before.
       if (changes !== this.changes) return await this.options.resolve(hash);
-      if (this.known.size >= KEYS_MAX) this.known.delete(this.known.keys().next().value ?? '');
-      this.known.set(name, { ...owner, atMs: this.options.nowMs() });
+      this.unknown.delete(name);
+      keep(this.known, name, { ...owner, atMs: this.options.nowMs() });
       return owner;
     } catch (error) {
-      if (error instanceof ServiceError && error.code === 'unauthorized') this.known.delete(name);
-      else if (known !== undefined) return known;
+      if (error instanceof ServiceError && error.code === 'unauthorized') {
+        this.known.delete(name);
+        keep(this.unknown, name, this.options.nowMs());
+      } else if (known !== undefined) return known;
       throw error;
     }
   }
 
   changed(keyId: string): void {
     this.changes++;
+    this.lookups.clear();
     for (const [name, owner] of this.known) if (owner.keyId === keyId) this.known.delete(name);
   }
+}
+
+/** The oldest goes where there are too many. */
+function keep<Value>(map: Map<string, Value>, name: string, value: Value): void {
+  map.delete(name);
+  if (map.size >= KEYS_MAX) map.delete(map.keys().next().value ?? '');
+  map.set(name, value);
 }
