@@ -24,6 +24,11 @@ const step = (body: string): string =>
 const condition = (text: string): string => step(`    if: ${text}\n    node: f()`);
 const http = (text: string, out = ''): string => step(`    http: { ${text} }\n${out}`);
 
+// Some 11,000 types in 800 fields.
+const NESTED = Array.from({ length: 800 }, (_, n) => `      f${n}: ${'list<'.repeat(13)}text${'>'.repeat(13)}\n`).join(
+  '',
+);
+
 const CASES: readonly Case[] = [
   { code: 'M001', source: method('title: a: b'), at: '3:8', hint: /quote the value/ },
   { code: 'M001', source: method('steps:\n  - name: a\n    if: "x" == y'), hint: /="x" == y/ },
@@ -109,6 +114,11 @@ const CASES: readonly Case[] = [
       `  a:\n    $schema:\n      anyOf: [${"{ $ref: '#/$defs/a' }, ".repeat(60)}{}]\n      $defs: { a: { const: ${'x'.repeat(6_000)} } }`,
     ),
   },
+  { code: 'M313', source: method(`inputs:\n${NESTED}${STEP}`), hint: /fewer fields/ },
+  { code: 'M313', source: method(`types:\n  T:\n${NESTED}inputs: { a: T }\n${STEP}`) },
+  { code: 'M313', source: step(`    node: f()\n    out:\n${NESTED}`) },
+  { code: 'M313', source: step(`    ask: Go?\n    out:\n${NESTED}`) },
+  { code: 'M313', source: step(`    http: { get: "https://shop.example" }\n    out:\n${NESTED}`) },
   { code: 'M401', source: condition('inputs.amount >'), hint: /too early/ },
   { code: 'M401', source: step('    ask: Pay ${inputs.amount\n    out: { a: string }'), at: '10:14' },
   { code: 'M402', source: condition('inputs.amount === 1'), hint: /==/ },

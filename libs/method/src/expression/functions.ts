@@ -82,7 +82,7 @@ class Call {
 }
 
 /** Name to the numbers of arguments it takes, and its builder. */
-const FUNCTIONS: ReadonlyMap<string, readonly [least: number, most: number, build: Build]> = new Map<
+export const FUNCTIONS: ReadonlyMap<string, readonly [least: number, most: number, build: Build]> = new Map<
   string,
   readonly [number, number, Build]
 >([
@@ -138,11 +138,14 @@ function round(call: Call): Compiled {
       const wanted = expectNumber(digits.run(frame), digitsPlace);
       if (!Number.isInteger(wanted) || wanted < 0 || wanted > 15)
         throw new ExpressionError('round takes 0 to 15 digits');
-      charge(frame, 1);
+      charge(frame, DECIMAL_STEPS);
       return roundDecimal(expectNumber(value.run(frame), place), wanted);
     },
   };
 }
+
+/** Of turning a number into text and back. */
+const DECIMAL_STEPS = 4;
 
 function whole(call: Call, apply: (value: number) => number): Compiled {
   const value = call.number(0);
@@ -314,6 +317,8 @@ function number(call: Call): Compiled {
   };
 }
 
+const TIMESTAMP_STEPS = 6;
+
 function timestamp(call: Call): Compiled {
   const value = call.operand(0);
   const place = call.place(0);
@@ -322,6 +327,7 @@ function timestamp(call: Call): Compiled {
     type: INTEGER,
     run: (frame) => {
       const given = expectText(value.run(frame), place);
+      charge(frame, TIMESTAMP_STEPS);
       // Only forms with a fixed meaning: a datetime without an offset would depend on the machine's time zone.
       const known = hasFormat('date', given) || hasFormat('date-time', given);
       const milliseconds = known ? Date.parse(given.replace(' ', 'T')) : Number.NaN;

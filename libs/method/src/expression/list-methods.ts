@@ -150,7 +150,8 @@ function join(call: MethodCall): ReturnType<ListMethod> {
     type: STRING,
     run: (frame, list) => {
       const between = separator ? expectText(separator.run(frame), call.place(0)) : ',';
-      charge(frame, list.length);
+      // A number is turned into text.
+      charge(frame, 2 * list.length);
       const texts = list.map((item) => scalarText(item, `an item of ${place}`));
       chargeText(
         frame,

@@ -37,7 +37,10 @@ export function chargeParts(frame: Frame, value: JsonValue): void {
   if (typeof value === 'string') return charge(frame, 1 + Math.ceil(value.length / CHARACTERS_A_STEP));
   charge(frame, 1);
   if (typeof value !== 'object' || value === null) return;
-  for (const part of Object.values(value)) chargeParts(frame, part);
+  const parts = Object.values(value);
+  // Names are written too.
+  if (!isJsonList(value)) charge(frame, parts.length);
+  for (const part of parts) chargeParts(frame, part);
 }
 
 /** Deep equality; the order of keys does not count. Charged a step for each part looked at. */
@@ -49,6 +52,7 @@ export function equal(frame: Frame, a: JsonValue, b: JsonValue): boolean {
   }
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
   const names = Object.keys(a);
+  charge(frame, 2 * names.length);
   if (names.length !== Object.keys(b).length) return false;
   return names.every((name) => {
     const other = ownField(b, name);

@@ -5,7 +5,7 @@ import { BOOLEAN, listOf, STRING, type Type } from '../types/type.ts';
 import { ExpressionProblem } from './expression-tree.ts';
 import { containsText, splitText } from './find-text.ts';
 import type { CompiledMethodCall, MethodCall } from './method-call.ts';
-import { charge, chargeText, ExpressionError, expectNumber, expectText } from './runtime.ts';
+import { charge, chargeText, ExpressionError, expectNumber, expectText, FUEL } from './runtime.ts';
 
 type TextMethod = (call: MethodCall) => CompiledMethodCall<string>;
 
@@ -13,8 +13,8 @@ export const TEXT_METHODS: ReadonlyMap<string, TextMethod> = new Map<string, Tex
   ['includes', (call) => withText(call, BOOLEAN, containsText)],
   ['startsWith', (call) => withText(call, BOOLEAN, (text, part) => text.startsWith(part))],
   ['endsWith', (call) => withText(call, BOOLEAN, (text, part) => text.endsWith(part))],
-  ['toLowerCase', (call) => changed(call, (text) => text.toLowerCase())],
-  ['toUpperCase', (call) => changed(call, (text) => text.toUpperCase())],
+  ['toLowerCase', (call) => changed(call, (text) => text.toLowerCase(), CASE_STEPS)],
+  ['toUpperCase', (call) => changed(call, (text) => text.toUpperCase(), CASE_STEPS)],
   ['trim', (call) => changed(call, (text) => text.trim())],
   ['split', split],
   ['slice', slice],
@@ -41,12 +41,16 @@ function withText(
   };
 }
 
-function changed(call: MethodCall, apply: (text: string) => string): ReturnType<TextMethod> {
+// Letters outside of ASCII are looked up one by one.
+const CASE_STEPS = 1 / 8;
+
+function changed(call: MethodCall, apply: (text: string) => string, stepsACharacter = 0): ReturnType<TextMethod> {
   call.takes(0);
   return {
     type: STRING,
     run: (frame, text) => {
       chargeText(frame, text.length);
+      charge(frame, Math.ceil(text.length * stepsACharacter));
       return apply(text);
     },
   };
@@ -153,5 +157,6 @@ function matches(call: MethodCall): ReturnType<TextMethod> {
 }
 
 const ENTERING_CHARACTERS = 16;
-const PATTERN_WORK_MAX = 5_000_000;
-const PATTERN_WORK_A_STEP = 64;
+// An instruction looks at a character in up to 20 ns where many branches are open at once.
+const PATTERN_WORK_A_STEP = 12;
+const PATTERN_WORK_MAX = FUEL * PATTERN_WORK_A_STEP;

@@ -8,7 +8,7 @@ import type { Findings } from '../source/findings.ts';
 import type { SourceEntry, SourceMap, SourceNode } from '../source/source-node.ts';
 import { readTests } from '../tests-section/read-tests.ts';
 import { withFileIds } from '../types/file-schema.ts';
-import { SchemaTooLarge, SchemaWriter } from '../types/json-schema.ts';
+import { SchemaWriter } from '../types/json-schema.ts';
 import { PatternBook } from '../types/pattern.ts';
 import { TypeReader } from '../types/read-type.ts';
 import { contains, type Field, type ObjectType, STRING } from '../types/type.ts';
@@ -28,6 +28,7 @@ import { readChecks } from './steps/read-checks.ts';
 import { readStep } from './steps/read-step.ts';
 import { readSteps } from './steps/read-steps.ts';
 import { afterScope, withSteps } from './steps/step-scope.ts';
+import { writtenSchema } from './written-schema.ts';
 
 // Only workflow/2 also reads these.
 const LEGACY_METHOD_KEYS: ReadonlyMap<string, string> = new Map([['workflow', 'name']]);
@@ -99,8 +100,8 @@ export function readMethod(findings: Findings, root: SourceMap, callees: Callees
     features: featuresOf([...steps, ...after.onFailure, ...after.finally]),
     secrets: secrets.all,
     limits: resolveMethodLimits(limits),
-    inputSchema: inputSchema(context, inputs),
-    resultSchema: resultSchema(context, result.type, entry('result')),
+    inputSchema: inputSchema(context, inputs, entry('inputs')),
+    resultSchema: writtenSchema(context, result.type, { path: 'result', range: entry('result')?.keyRange ?? NOWHERE }),
     dependencies: readDependencies(findings, entry('dependencies')),
     lib,
     require,
@@ -112,8 +113,10 @@ export function readMethod(findings: Findings, root: SourceMap, callees: Callees
   };
 }
 
-function inputSchema({ schemas }: MethodContext, inputs: ObjectType): JsonSchema {
-  const schema = schemas.schemaOf(inputs);
+const NOWHERE = [0, 0] as const;
+
+function inputSchema(context: MethodContext, inputs: ObjectType, entry: SourceEntry | undefined): JsonSchema {
+  const schema = writtenSchema(context, inputs, { path: 'inputs', range: entry?.keyRange ?? NOWHERE });
   return contains(inputs, 'file') ? withFileIds(schema) : schema;
 }
 
@@ -189,22 +192,4 @@ function featuresOf(steps: readonly CompiledStep[]): string[] {
   };
   steps.forEach(visit);
   return [...kinds].sort();
-}
-
-function resultSchema(context: MethodContext, type: ObjectType, entry: SourceEntry | undefined): JsonSchema {
-  try {
-    return context.schemas.schemaOf(type);
-  } catch (error) {
-    if (!(error instanceof SchemaTooLarge)) throw error;
-    context.findings.add(
-      'M803',
-      'the types of the result are too large together',
-      'result',
-      entry?.keyRange ?? [0, 0],
-      {
-        hint: 'name them under types:',
-      },
-    );
-    return {};
-  }
 }

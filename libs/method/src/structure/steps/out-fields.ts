@@ -2,11 +2,17 @@
 import { compileCheck, type ValueCheck } from '../../check-value.ts';
 import type { OutFields } from '../../compiled-method.ts';
 import type { JsonValue } from '../../json.ts';
-import type { SchemaWriter } from '../../types/json-schema.ts';
 import { contains, type ObjectType } from '../../types/type.ts';
+import type { MethodContext } from '../step-context.ts';
+import { type Declared, writtenSchema } from '../written-schema.ts';
 
-export function outFields(schemas: SchemaWriter, type: ObjectType): OutFields {
-  const schema = schemas.schemaOf(type);
+/** `declared`: where the `out` stands. */
+export function outFields(
+  context: Pick<MethodContext, 'schemas' | 'findings'>,
+  type: ObjectType,
+  declared: Declared,
+): OutFields {
+  const schema = writtenSchema(context, type, declared);
   let check: ((value: JsonValue) => ValueCheck) | undefined;
   return {
     names: [...type.fields.keys()],

@@ -32,6 +32,7 @@ export function readStep(outer: MethodContext, given: SourceMap, path: string): 
   const name = readName(outer, step, path);
   const kind = readKind(outer, step, path);
   const outType = readOut(outer, step, kind, path);
+  const outPlace = { path: `${path}.out`, range: step.entries.get('out')?.keyRange ?? given.range };
   const loop = readLoop(outer, step, kind?.key, path);
   const rounds = roundsOf(outer, step, kind, loop, outType);
   // `each` asks its `if` in every round, about the item; `repeat` asks once, before there is a `last`.
@@ -44,7 +45,7 @@ export function readStep(outer: MethodContext, given: SourceMap, path: string): 
     path,
     name: name ?? '',
     ownLimits: readOwnLimits(outer, step, kind, path),
-    out: outType === null ? null : outFields(outer.schemas, outType),
+    out: outType === null ? null : outFields(outer, outType, outPlace),
     outType,
   });
   const base = readBase(context, kind);
