@@ -303,15 +303,15 @@ export class RunScheduler implements Stoppable {
   private async watch(waited: WaitedRun): Promise<RunView> {
     const { orgId, runId, requestId } = waited;
     const steps = waited.followers.size > 0;
-    const value = { $typeName: 'methods.scheduler.v1.WatchRun' as const, orgId, runId, steps };
+    const knownRevision = waited.latest?.revision ?? 0;
+    const value = { $typeName: 'methods.scheduler.v1.WatchRun' as const, orgId, runId, steps, knownRevision };
     const reply = await this.call({ case: 'watch', value }, { requestId, repeatable: true });
-    const { node } = reply;
     const run = runOf(replied(reply));
-    waited.source = node;
-    waited.watchedOn.add(node);
+    waited.source = reply.node;
+    waited.watchedOn.add(reply.node);
     this.pushed.belongs(runId, orgId);
     // Everybody who held it has left meanwhile.
-    if (waited.holds === 0) node.unwatch(runId);
+    if (waited.holds === 0) reply.node.unwatch(runId);
     this.waiters.see(waited, run);
     return waited.latest ?? run;
   }

@@ -9,7 +9,7 @@ import type { Effect } from '../run/effect.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { ClaimRun, KeptBeginning, RunCommand } from '../run/run-command.ts';
 import { keyText } from '../store/postgres-run-store.ts';
-import type { OutboxEvent, RunStore } from '../store/run-store.ts';
+import type { OutboxEvent, RunPlace, RunStore } from '../store/run-store.ts';
 import type { Committer } from './committer.ts';
 import { type ActorHost, RunActor, type TellOutcome } from './run-actor.ts';
 import { RunLoader } from './run-loader.ts';
@@ -119,6 +119,11 @@ export class RunActors implements ActorHost {
   /** The run as committed, read from the database. */
   read(runId: string): Promise<Run | null> {
     return this.loader.load(runId);
+  }
+
+  /** Where the run is in the database, at a fraction of what reading it costs. */
+  place(runId: string): Promise<RunPlace | null> {
+    return this.loader.place(runId);
   }
 
   dropShards(shards: ReadonlySet<number>): void {

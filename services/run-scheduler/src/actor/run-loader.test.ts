@@ -10,10 +10,31 @@ test('whoever needs a run in one turn shares one read, and a run asked for twice
     reads.push(runIds);
     return new Map([['run_a', runs.queued]]);
   };
-  const loader = new RunLoader({ load } as RunStore);
+  const places: RunStore['places'] = async (runIds) => {
+    reads.push(runIds);
+    return new Map([['run_a', { orgId: 'org_a', revision: 3 }]]);
+  };
+  const loader = new RunLoader({ load, places });
   const found = await Promise.all(['run_a', 'run_b', 'run_a'].map((runId) => loader.load(runId)));
   assert.deepEqual(found, [runs.queued, null, runs.queued]);
+  assert.deepEqual(reads.splice(0), [['run_a', 'run_b']]);
+  assert.deepEqual(await Promise.all(['run_a', 'run_b', 'run_a'].map((runId) => loader.place(runId))), [
+    { orgId: 'org_a', revision: 3 },
+    null,
+    { orgId: 'org_a', revision: 3 },
+  ]);
   assert.deepEqual(reads, [['run_a', 'run_b']]);
+});
+
+test('5,000 runs that are looked at again in one turn take 20 statements', async () => {
+  let statements = 0;
+  const places: RunStore['places'] = async () => {
+    statements++;
+    return new Map();
+  };
+  const loader = new RunLoader({ places, load: async () => new Map() });
+  await Promise.all(Array.from({ length: 5_000 }, (_, run) => loader.place(`run_${run}`)));
+  assert.equal(statements, 20);
 });
 
 test('a read that fails fails all who wait for it, and not the next', async () => {

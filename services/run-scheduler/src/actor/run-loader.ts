@@ -1,29 +1,39 @@
 // Reads of runs by id, gathered by turn: whoever needs a run in the same turn shares one query.
 import { TurnBatch } from '@methods/base/turn-batch';
 import type { Run } from '../run/run.ts';
-import type { RunStore } from '../store/run-store.ts';
+import type { RunPlace, RunStore } from '../store/run-store.ts';
 
-interface Wanted {
+interface Wanted<Found> {
   readonly runId: string;
-  readonly resolve: (run: Run | null) => void;
+  readonly resolve: (found: Found | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class RunLoader {
-  private readonly batch = new TurnBatch<Wanted>((wanted) => void this.read(wanted));
+  private readonly runs = new TurnBatch<Wanted<Run>>((wanted) => void read(wanted, (ids) => this.store.load(ids)));
+  private readonly places = new TurnBatch<Wanted<RunPlace>>(
+    (wanted) => void read(wanted, (ids) => this.store.places(ids)),
+  );
 
-  constructor(private readonly store: RunStore) {}
+  constructor(private readonly store: Pick<RunStore, 'load' | 'places'>) {}
 
   load(runId: string): Promise<Run | null> {
-    return new Promise((resolve, reject) => this.batch.add({ runId, resolve, reject }));
+    return new Promise((resolve, reject) => this.runs.add({ runId, resolve, reject }));
   }
 
-  private async read(wanted: readonly Wanted[]): Promise<void> {
-    try {
-      const runs = await this.store.load([...new Set(wanted.map((w) => w.runId))]);
-      for (const { runId, resolve } of wanted) resolve(runs.get(runId) ?? null);
-    } catch (error) {
-      for (const { reject } of wanted) reject(error);
-    }
+  place(runId: string): Promise<RunPlace | null> {
+    return new Promise((resolve, reject) => this.places.add({ runId, resolve, reject }));
+  }
+}
+
+async function read<Found>(
+  wanted: readonly Wanted<Found>[],
+  load: (runIds: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
+): Promise<void> {
+  try {
+    const found = await load([...new Set(wanted.map(({ runId }) => runId))]);
+    for (const { runId, resolve } of wanted) resolve(found.get(runId) ?? null);
+  } catch (error) {
+    for (const { reject } of wanted) reject(error);
   }
 }

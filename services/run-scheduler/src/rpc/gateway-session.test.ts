@@ -23,12 +23,14 @@ describe("a gateway's calls", () => {
   let start: GatewayServices['start'];
   let session: GatewaySession;
   let nextCall: number;
+  let reads: number;
   let lists: (selection: RunSelection) => RunPage;
 
   beforeEach(() => {
     row = null;
     got = [];
     nextCall = 1;
+    reads = 0;
     watchers = new RunWatchers({
       clock: systemClock,
       shardCount: 4,
@@ -39,7 +41,13 @@ describe("a gateway's calls", () => {
     });
     start = async () => Promise.reject(new ServiceError('unavailable'));
     const services = {
-      actors: { read: async () => row },
+      actors: {
+        read: async () => {
+          reads++;
+          return row;
+        },
+        place: async () => row && { orgId: row.facts.orgId, revision: row.revision },
+      },
       answers: {},
       owners: {},
       watchers,
@@ -118,6 +126,21 @@ describe("a gateway's calls", () => {
     assert.equal(reply.item?.case, 'error');
     watchers.committed(null, as(runId));
     assert.equal(pushes(), 0);
+  });
+
+  test('a run that is looked at again and did not change is not read, and is watched all the same', async () => {
+    const runId = newRunId(0);
+    row = as(runId);
+    const { orgId } = row.facts;
+    const watch = async (knownRevision: number, of = orgId) => {
+      const { item } = await call({ case: 'watch', value: { runId, orgId: of, knownRevision } });
+      return item?.case === 'run' ? [item.value.run?.runId, item.value.run?.revision, reads] : [item?.case, reads];
+    };
+    assert.deepEqual(await watch(row.revision), [runId, row.revision, 0]);
+    watchers.committed(null, as(runId));
+    assert.equal(pushes(), 1);
+    assert.deepEqual(await watch(row.revision - 1), [runId, row.revision, 1]);
+    assert.deepEqual(await watch(row.revision, 'org_b'), ['error', 2]);
   });
 
   test("another organization's run is missing", async () => {

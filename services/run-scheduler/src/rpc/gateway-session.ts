@@ -123,9 +123,14 @@ export class GatewaySession implements ViewReceiver {
         return { view: this.view(await lookupRun(actors, item.value)), replayed: true };
       case 'watch': {
         // Watched first and read then: a change between the two is told, not missed.
-        const { runId, orgId, steps } = item.value;
+        const { runId, orgId, steps, knownRevision } = item.value;
         const isNew = watchers.watch(runId, orgId, this, steps);
         try {
+          if (knownRevision > 0) {
+            const place = await actors.place(runId);
+            if (place?.orgId === orgId && place.revision === knownRevision)
+              return plain(unchanged(runId, knownRevision));
+          }
           return plain(this.view(await getRun(actors, { runId, orgId })));
         } catch (error) {
           // Who asks for a run of somebody else must not end the other's watch.
@@ -170,6 +175,11 @@ export class GatewaySession implements ViewReceiver {
       if (watched !== '' && watched !== started) watchers.unwatch(watched, this);
     }
   }
+}
+
+/** A gateway that has this revision reads no more of it. */
+function unchanged(runId: string, revision: number): RunViewMessage {
+  return { runId, revision };
 }
 
 function plain(view: RunViewMessage): { view: RunViewMessage; replayed: boolean } {

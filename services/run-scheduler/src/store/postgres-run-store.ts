@@ -18,6 +18,7 @@ import type {
   QueueKey,
   QueueStretch,
   RunChange,
+  RunPlace,
   RunStore,
   TakenRun,
 } from './run-store.ts';
@@ -53,6 +54,14 @@ export class PostgresRunStore implements RunStore {
       arrayLiteral(runIds),
     ]);
     return this.withSteps(rows);
+  }
+
+  async places(runIds: readonly string[]): Promise<Map<string, RunPlace>> {
+    const rows = await this.read<{ run_id: string; org_id: string; revision: number }>(
+      `select run_id, org_id, revision from scheduler.runs where run_id = any($1::text[])`,
+      [arrayLiteral(runIds)],
+    );
+    return new Map(rows.map((row) => [row.run_id, { orgId: row.org_id, revision: row.revision }]));
   }
 
   async loadByKey(keys: readonly { orgId: string; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>> {

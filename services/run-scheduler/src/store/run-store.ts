@@ -88,11 +88,18 @@ export interface KeptStep {
   readonly outWithheld: boolean;
 }
 
+export interface RunPlace {
+  readonly orgId: string;
+  readonly revision: number;
+}
+
 export interface RunStore {
   /** One fenced statement; throws when the outcome is unknown or the statement was refused whole. */
   commit(batch: readonly RunChange[]): Promise<BatchOutcome>;
   /** Runs that are there, by run id. Whose they are is for the caller to compare. */
   load(runIds: readonly string[]): Promise<Map<string, Run>>;
+  /** Where runs are that are there, by run id: what a look at a run costs that did not change. */
+  places(runIds: readonly string[]): Promise<Map<string, RunPlace>>;
   /** The run a key belongs to, by `<org id>/<hex of the hash>`. */
   loadByKey(keys: readonly { orgId: string; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>>;
   /** Finished steps with their outs, in order, for a run that goes on. */

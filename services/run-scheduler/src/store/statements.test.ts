@@ -146,6 +146,7 @@ async function runs(store: PostgresRunStore): Promise<void> {
   const ids = Array.from({ length: 200 }, (_, i) => runIdOf((QUEUED + i + 1) % SHARDS, QUEUED + i + 1));
   assert.equal((await store.load(ids)).size, 200);
   const hash = (n: number) => Buffer.from(n.toString(16).padStart(64, '0'), 'hex');
+  assert.equal((await store.places(ids)).size, 200);
   await store.loadByKey([5, 6, 7].map((n) => ({ orgId: LARGE_ORG, idempotencyHash: hash(n) })));
   await store.keptSteps(LARGE_ORG, ids[0] ?? '');
   await store.outOfStep(LARGE_ORG, ids[0] ?? '', 'step_1');
