@@ -77,7 +77,7 @@ async function columnsOf(sql: Sql, oid: number): Promise<Columns> {
       ${names('confkey', 'confrelid')} as "targetColumns"
     from pg_constraint where conrelid = ${oid} and contype = 'f' order by name`;
   const checks = await sql<{ name: string }[]>`
-    select conname as name from pg_constraint where conrelid = ${oid} and contype = 'c'`;
+    select conname as name from pg_constraint where conrelid = ${oid} and contype = 'c' order by 1`;
   const policies = await sql<Policy[]>`
     select policyname as name, permissive, roles::text[] as roles, cmd as command, qual as using, with_check as check
     from pg_policies where (quote_ident(schemaname) || '.' || quote_ident(tablename))::regclass = ${oid} order by name`;

@@ -1,12 +1,15 @@
 // All services' schemas in one database, owned by a user as a service should have it: no superuser, who may make no
 // roles and was given the reader roles by an administrator. Row-level security would not hold for a superuser.
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { copyFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { migrate } from '@methods/postgres/migrate';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { ensureReaderRole, readerRole } from '@methods/postgres/reader-role';
 import { testPostgres } from '../harness/postgres.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 
 const SERVICES = new URL('../../services/', import.meta.url);
 const SCHEMAS: Readonly<Record<string, string>> = {
@@ -24,10 +27,13 @@ export interface ScopedDatabase {
   readonly service: Sql;
   /** Reads as the schema's reader role. */
   readerOf(schema: string): OrganizationReader;
+  /** Brings every schema to the newest version. */
+  migrateAll(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openScopedDatabase(): Promise<ScopedDatabase> {
+/** `filesMax`: of a service only so many of its migrations, the first ones. */
+export async function openScopedDatabase(filesMax: Readonly<Record<string, number>> = {}): Promise<ScopedDatabase> {
   const { url, drop } = await (await testPostgres()).freshDatabase();
   const pool = (of: string) => openPool({ url: of, applicationName: 'scoping', max: 2, statementTimeoutMs: 10_000 });
   const admin = pool(url);
@@ -39,13 +45,16 @@ export async function openScopedDatabase(): Promise<ScopedDatabase> {
   await admin.unsafe(`create role ${serviceUser} login password '${serviceUrl.password}'`);
   await admin.unsafe(`alter database ${database} owner to ${serviceUser}`);
   const schemas: string[] = [];
+  const migrations: (() => Promise<unknown>)[] = [];
   for (const folder of readdirSync(SERVICES)) {
     if (!readdirSync(new URL(folder, SERVICES)).includes('migrations')) continue;
     const schema = SCHEMAS[folder];
     if (schema === undefined) throw new Error(`services/${folder} has migrations: name its schema here`);
     await admin.begin((transaction) => ensureReaderRole(transaction, readerRole(schema)));
     await admin.unsafe(`grant ${readerRole(schema)} to ${serviceUser}`);
-    await migrate(serviceUrl.href, { schema, folder: new URL(`${folder}/migrations/`, SERVICES) });
+    const files = new URL(`${folder}/migrations/`, SERVICES);
+    await migrate(serviceUrl.href, { schema, folder: firstOf(files, filesMax[folder]) });
+    migrations.push(() => migrate(serviceUrl.href, { schema, folder: files }));
     schemas.push(schema);
   }
 
@@ -56,6 +65,9 @@ export async function openScopedDatabase(): Promise<ScopedDatabase> {
     admin,
     service,
     readerOf: (schema) => new OrganizationReader({ sql: service, role: readerRole(schema) }),
+    async migrateAll() {
+      for (const migrateOne of migrations) await migrateOne();
+    },
     async close() {
       await service.end({ timeout: 1 });
       await admin.unsafe(`alter database ${database} owner to current_user`);
@@ -65,4 +77,13 @@ export async function openScopedDatabase(): Promise<ScopedDatabase> {
       await drop();
     },
   };
+}
+
+function firstOf(folder: URL, filesMax: number | undefined): URL {
+  if (filesMax === undefined) return folder;
+  const copy = tempFolder('migrations');
+  for (const name of readdirSync(folder).sort().slice(0, filesMax)) {
+    copyFileSync(join(fileURLToPath(folder), name), join(copy, name));
+  }
+  return pathToFileURL(`${copy}/`);
 }

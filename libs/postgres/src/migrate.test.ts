@@ -48,7 +48,7 @@ describe('migrate', () => {
     );
   });
 
-  test('leaves everything as it was when a file fails', async () => {
+  test('leaves everything as it was before the file that fails', async () => {
     write('0003.do.good.sql', 'create table shop.good (id int);');
     write('0004.do.bad.sql', 'create table shop.half (id int); select no_such_function();');
     await assert.rejects(
@@ -56,9 +56,9 @@ describe('migrate', () => {
       (error) => error instanceof MigrationError && error.message.includes('42883'),
     );
     const [row] = await sql`select to_regclass('shop.good') as good, to_regclass('shop.half') as half`;
-    assert.deepEqual({ ...row }, { good: null, half: null });
+    assert.deepEqual({ ...row }, { good: 'shop.good', half: null });
     write('0004.do.bad.sql', 'create table shop.half (id int);');
-    assert.deepEqual(await migrate(url, { schema: 'shop', folder }), ['0003.good', '0004.bad']);
+    assert.deepEqual(await migrate(url, { schema: 'shop', folder }), ['0004.bad']);
   });
 
   test('walls off each table of organizations once, also one that a later file makes', async () => {
@@ -145,6 +145,24 @@ create unique index concurrently things_by_id
       assert.deepEqual([...(await sql.unsafe(VALID))], [{ valid: true }]);
       assert.deepEqual(await migrate(url, { schema: 'shop', folder }), []);
     });
+  });
+
+  test('holds no lock of one file while the next one reads', async () => {
+    write('0020.do.column.sql', 'alter table shop.things add column more text;');
+    write('0021.do.reads.sql', 'select pg_advisory_xact_lock(42);');
+    const migrated = await sql.begin(async (transaction) => {
+      await transaction`select pg_advisory_xact_lock(42)`;
+      const applied = migrate(url, { schema: 'shop', folder });
+      await until('the second file runs', async () => {
+        const rows = await transaction`select from pg_locks where locktype = 'advisory' and not granted and objid = 42`;
+        return rows.length > 0;
+      });
+      await transaction`set local lock_timeout = '2s'`;
+      await transaction`insert into shop.things (more) values ('x')`;
+      // Not awaited here: it waits for this transaction.
+      return { applied };
+    });
+    assert.deepEqual(await migrated.applied, ['0020.column', '0021.reads']);
   });
 
   test('refuses a file that was changed after it was applied', async () => {

@@ -24,8 +24,8 @@ const LOCK_AGAIN_MS = 200;
 
 /**
  * Names of the files applied now, none when up to date. Tables of rows that belong to organizations are walled off
- * without a file's doing. Files up to the next one that runs in steps are one transaction: a process that dies in the
- * middle leaves the schema as it was before them. Throws MigrationError, without statements.
+ * without a file's doing. Each file is one transaction, of a new database all up to the next one that runs in steps: a
+ * process that dies in the middle leaves the schema as it was before the file. Throws MigrationError, without statements.
  */
 export async function migrate(url: string, options: MigrateOptions): Promise<string[]> {
   const { schema, folder } = options;

@@ -1,5 +1,6 @@
-// The files of a schema in order: those between two that run in steps share a transaction, and a file in steps runs
-// statement by statement, outside of any. Such a file is for what would lock a large table: `create index concurrently`.
+// The files of a schema in order. Each is a transaction of its own, so that no lock of one is held while the next one
+// reads a large table; in a new database those between two that run in steps share one. A file in steps runs statement
+// by statement, outside of any. Such a file is for what would lock a large table: `create index concurrently`.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import Postgrator from 'postgrator';
@@ -42,7 +43,7 @@ export async function applyFiles(sql: Sql, schema: string, folder: URL): Promise
   const files = (await outer.getMigrations()).filter((file) => file.action === 'do');
   const version = await versionOf(sql, schema);
   const applied: string[] = [];
-  const parts = partsOf(files);
+  const parts = partsOf(files, version === 0);
   for (const [n, part] of parts.entries()) {
     // The last one runs in any case: it finds an applied file that was changed.
     if (part.toVersion <= version && n < parts.length - 1) continue;
@@ -72,11 +73,11 @@ async function versionOf(sql: Sql, schema: string): Promise<number> {
   return row?.version ?? 0;
 }
 
-function partsOf(files: readonly Postgrator.Migration[]): Part[] {
+function partsOf(files: readonly Postgrator.Migration[], isNew: boolean): Part[] {
   const parts: Part[] = [];
   for (const { version, filename } of [...files].sort((a, b) => a.version - b.version)) {
     const inSteps = readFileSync(filename, 'utf8').startsWith(IN_STEPS);
-    if (!inSteps && parts.at(-1)?.inSteps === false) parts.pop();
+    if (isNew && !inSteps && parts.at(-1)?.inSteps === false) parts.pop();
     parts.push({ toVersion: version, inSteps });
   }
   return parts;
