@@ -188,3 +188,9 @@ describe('unpackFolder under random archives', () => {
     );
   });
 });
+
+it('a folder that is deeper than 32 is not packed', async () => {
+  const { target } = await place();
+  await mkdir(join(target, ...Array.from({ length: 33 }, () => 'd')), { recursive: true });
+  await assert.rejects(packed(target), /deeper than 32 folders/);
+});
