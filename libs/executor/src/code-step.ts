@@ -63,6 +63,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
       tail ??= new LogTail(context.mask, step.limits.logBytesMax, context.onLog);
       return tail;
     },
+    masked: (text) => context.mask.text(text),
     told: context.onEvent,
     collectFiles(out, workDir) {
       return takeStepFiles(step, out, workDir, folder, context.path, made);

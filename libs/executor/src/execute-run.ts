@@ -53,7 +53,7 @@ async function walkToItsEnd(options: RunOptions, stop: RunStop, secrets: Declare
     prefix: '',
     depth: 0,
     secrets,
-    recorder: new StepRecorder(clock, runMask(secrets.mask)),
+    recorder: new StepRecorder(clock, runMask(secrets.covered, secrets.mask)),
     endsMs: runTimeoutMs === null ? null : clock.monotonicMs() + runTimeoutMs - ranMs,
   };
   const end = await walkMethod(new Walker(run), firstPlace(frame, runId, startedAtMs, inputs));

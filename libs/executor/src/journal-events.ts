@@ -1,5 +1,6 @@
 // What happens in a run as a line of JSON each, for a `journal.ndjson`.
 import type { StepKind } from '@methods/method/compiled-method';
+import { cutText } from '@methods/method/cut-text';
 import type { JsonObject } from '@methods/method/json';
 import type { RunObserver } from './run-observer.ts';
 import type { CheckRecord, StepEnd } from './run-outcome.ts';
@@ -55,7 +56,7 @@ export class JournalEvents implements RunObserver {
   logged(path: string, text: string): void {
     const before = this.loggedBy.get(path) ?? 0;
     if (before >= LOGGED_CHARACTERS_MAX) return;
-    const kept = text.slice(0, LOGGED_CHARACTERS_MAX - before);
+    const kept = cutText(text, LOGGED_CHARACTERS_MAX - before);
     this.loggedBy.set(path, before + text.length);
     this.add('log.appended', { path, text: kept, ...(kept === text ? {} : { cut: true }) });
   }

@@ -1,6 +1,10 @@
 // What a step's code tells while it runs, besides what it prints, and how its log spells that.
+import { cutText } from '@methods/method/cut-text';
 import type { JsonValue } from '@methods/method/json';
 import type { Mask } from './secrets/mask.ts';
+
+/** Of a check. */
+export const NAME_CHARACTERS_MAX = 120;
 
 export interface LogEvent {
   readonly t: 'log';
@@ -35,7 +39,12 @@ export function maskedEvent(event: StepEvent, mask: Mask): StepEvent {
     case 'progress':
       return { ...event, ...said };
     case 'check':
-      return { ...event, ...said, name: mask.text(event.name), actual: mask.json(event.actual) };
+      return {
+        ...event,
+        ...said,
+        name: cutText(mask.text(event.name), NAME_CHARACTERS_MAX),
+        actual: mask.json(event.actual),
+      };
   }
 }
 

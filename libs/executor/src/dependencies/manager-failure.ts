@@ -1,5 +1,6 @@
 // Reads what npm and pip say when they fail: whether the registry was away, a package is not there, or is not the one
 // that was locked.
+import { cutText } from '@methods/method/cut-text';
 
 export type ManagerFailure = 'unreachable' | 'not_found' | 'mismatch' | 'other';
 
@@ -42,5 +43,5 @@ export function reasonIn(output: string): string {
   );
   const last = told.length > 0 ? told.slice(0, LINES_TOLD) : lines.filter((line) => line !== '').slice(-LINES_TOLD);
   const text = last.map((line) => line.replace(/^(npm (error|ERR!)|ERROR:)\s*/, '')).join(' · ');
-  return text.length > MESSAGE_CHARACTERS_MAX ? `${text.slice(0, MESSAGE_CHARACTERS_MAX)}…` : text;
+  return text.length > MESSAGE_CHARACTERS_MAX ? `${cutText(text, MESSAGE_CHARACTERS_MAX)}…` : text;
 }

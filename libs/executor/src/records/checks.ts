@@ -1,5 +1,6 @@
 // Judges checks: all of a list are evaluated and recorded before the first failed one counts.
 import type { CompiledCheck } from '@methods/method/compiled-method';
+import { cutText } from '@methods/method/cut-text';
 import { evaluate, type Scope } from '@methods/method/evaluate';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, objectOf, ownField } from '@methods/method/json';
 import type { CheckRecord } from '../run-outcome.ts';
@@ -9,6 +10,7 @@ import { asFailure } from './failures.ts';
 
 /** Longer values are told by their size: a record is no place for a whole list. */
 const VALUE_CHARACTERS_MAX = 1000;
+const VALUE_CHARACTERS_READ = 16_384;
 const VALUES_MAX = 20;
 const MESSAGE_CHARACTERS_MAX = 1000;
 
@@ -24,7 +26,7 @@ export function judge(
     const values = valuesOf(check.that.paths, scope, mask, hidden);
     const { ok, message } = verdict(check, scope);
     const status = ok ? 'passed' : check.level === 'warn' ? 'warned' : 'failed';
-    const text = message === null ? null : mask.text(message).slice(0, MESSAGE_CHARACTERS_MAX);
+    const text = message === null ? null : cutText(mask.text(message), MESSAGE_CHARACTERS_MAX);
     return { name: check.name, phase, status, level: check.level, message: text, actual: null, values };
   });
 }
@@ -56,7 +58,7 @@ function valuesOf(paths: readonly string[], scope: Scope, mask: Mask, hidden: re
   for (const path of paths) {
     const names = path.split('.');
     if (hidden.includes(names[0] ?? '') || values.length === VALUES_MAX) continue;
-    values.push([path, mask.json(shortened(read(scope, names)))]);
+    values.push([path, shortened(read(scope, names), mask)]);
   }
   return objectOf(values);
 }
@@ -73,12 +75,16 @@ function read(scope: Scope, names: readonly string[]): JsonValue {
   return value ?? null;
 }
 
-function shortened(value: JsonValue): JsonValue {
+/** Masked before it is cut: what is left of a secret at the cut would be found no more. */
+function shortened(value: JsonValue, mask: Mask): JsonValue {
   if (typeof value === 'string') {
-    return value.length <= VALUE_CHARACTERS_MAX ? value : `${value.slice(0, VALUE_CHARACTERS_MAX)}…`;
+    if (value.length <= VALUE_CHARACTERS_MAX) return mask.text(value);
+    // As a stream that does not end, so that no part of a secret is shown at the end of what is read.
+    const masked = mask.stream().push(value.slice(0, VALUE_CHARACTERS_READ));
+    return `${cutText(masked, VALUE_CHARACTERS_MAX)}…`;
   }
   if (typeof value !== 'object' || value === null) return value;
   if (isJsonList(value) && value.length > VALUE_CHARACTERS_MAX) return `(a list of ${value.length})`;
-  if (JSON.stringify(value).length <= VALUE_CHARACTERS_MAX) return value;
+  if (JSON.stringify(value).length <= VALUE_CHARACTERS_MAX) return mask.json(value);
   return isJsonList(value) ? `(a list of ${value.length})` : `(an object of ${Object.keys(value).length} fields)`;
 }

@@ -1,9 +1,11 @@
 // Makes the records of steps: every error becomes a kind and a masked message here, and nowhere else.
 import type { Clock } from '@methods/base/clock';
 import type { StepKind } from '@methods/method/compiled-method';
+import { cutText } from '@methods/method/cut-text';
 import type { JsonValue } from '@methods/method/json';
 import type { CheckRecord, StepEnd, StepLog, StepTry } from '../run-outcome.ts';
 import type { RunMask } from '../secrets/run-mask.ts';
+import { NAME_CHARACTERS_MAX } from '../step-event.ts';
 import type { StepError, StepFailure } from '../step-failure.ts';
 import type { StepOut } from './step-out.ts';
 
@@ -72,7 +74,7 @@ export class StepRecorder {
     const { status, code, line, stack } = detail;
     return {
       kind,
-      message: this.mask.text(message).slice(0, MESSAGE_CHARACTERS_MAX),
+      message: cutText(this.mask.text(message), MESSAGE_CHARACTERS_MAX),
       ...(status === undefined ? {} : { status }),
       ...(code === undefined ? {} : { code: typeof code === 'string' ? this.mask.text(code) : code }),
       ...(line === undefined ? {} : { line }),
@@ -86,7 +88,7 @@ export class StepRecorder {
     if (checks.length === 0) return NONE;
     return checks.map((check) => ({
       ...check,
-      name: mask.text(check.name),
+      name: cutText(mask.text(check.name), NAME_CHARACTERS_MAX),
       message: check.message === null ? null : mask.text(check.message),
       actual: mask.json(check.actual),
     }));

@@ -41,6 +41,8 @@ export interface RunnerJob {
   /** Keep what the code prints, up to so many bytes; null: it is only a log. */
   readonly stdoutBytesMax: number | null;
   readonly log: () => LogTail;
+  /** Without secrets: for what is taken out of a text. */
+  readonly masked: (text: string) => string;
   /** Takes what the code tells while it runs; undefined: nobody looks. */
   readonly told: ((event: StepEvent) => void) | undefined;
   /** Takes the files that `out` names out of the working folder, and gives the out with their values in place. */

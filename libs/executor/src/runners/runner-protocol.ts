@@ -68,8 +68,6 @@ export interface RunnerError {
   readonly retry?: boolean;
 }
 
-const NAME_CHARACTERS_MAX = 120;
-
 /** Null for a line that is not of this protocol, or of another step than `n` (a step's late words); a shell's have none. */
 export function readRunnerMessage(line: string, n: number | undefined): RunnerMessage | null {
   let message: JsonValue;
@@ -85,7 +83,7 @@ export function readRunnerMessage(line: string, n: number | undefined): RunnerMe
     case 'check':
       return {
         t: 'check',
-        name: (textIn(message, 'name') ?? '').slice(0, NAME_CHARACTERS_MAX),
+        name: textIn(message, 'name') ?? '',
         ok: message.ok === true,
         level: message.level === 'warn' ? 'warn' : 'error',
         message: textIn(message, 'message'),

@@ -145,7 +145,7 @@ export class ShellProcess implements Runner {
       return new StepFailure(error.kind, error.message, { ...(line === undefined ? {} : { line }), ...error });
     }
     if (code === null) return deathFailure(code, signal, stderr, job.memoryMb);
-    return shellFault(job.step, code, stderr, line);
+    return shellFault(job.step, code, job.masked(stderr), line);
   }
 
   private settle(out: JsonValue | undefined, failure: StepFailure | null): void {

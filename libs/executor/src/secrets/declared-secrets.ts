@@ -2,9 +2,7 @@
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { RunError } from '../run-outcome.ts';
 import { createMask, type Mask } from './mask.ts';
-
-/** Shorter values would be found, and masked, all over ordinary texts. */
-const SECRET_CHARACTERS_MIN = 6;
+import { SECRET_CHARACTERS_MIN, withoutBreaks } from './secret-forms.ts';
 
 export interface DeclaredSecrets {
   readonly values: ReadonlyMap<string, string>;
@@ -28,7 +26,8 @@ export function declaredSecrets(
     if (value === undefined || value === '') {
       return { code: 'secret_missing', kind: 'secret', message: `The secret ${name} is not set on the worker` };
     }
-    if (value.length < SECRET_CHARACTERS_MIN) {
+    // Line breaks are no part of what is looked for.
+    if (withoutBreaks(value).length < SECRET_CHARACTERS_MIN) {
       const message = `The secret ${name} is shorter than ${SECRET_CHARACTERS_MIN} characters and could not be masked`;
       return { code: 'secret_too_short', kind: 'secret', message };
     }

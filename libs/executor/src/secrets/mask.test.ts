@@ -1,45 +1,28 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { LogTail } from '../log-tail.ts';
+import { encodersOf } from './encoders.fixture.ts';
 import { createMask } from './mask.ts';
-import { spellingsOf } from './secret-spellings.ts';
 
 const secret = 'p@ss w/"rd\\+ü&9f27c0d4';
+const long = `sk_live_${'Zx7/+&<>\'"=% é🔑'.repeat(8)}_end`;
 
 describe('a mask', () => {
   const mask = createMask(new Map([['TOKEN', secret]]));
 
-  const encodings: Record<string, string> = {
-    'as it is': secret,
-    'in JSON': JSON.stringify({ secret }),
-    'in JSON within JSON': JSON.stringify(JSON.stringify({ secret })),
-    'in a printed object of node': inspect({ secret }),
-    'in a printed object of python': `{'secret': '${secret.replaceAll('\\', '\\\\')}'}`,
-    'in a URL': `https://h/?t=${encodeURIComponent(secret)}`,
-    'in a URL with lower-case digits': encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase()),
-    'in a URL as python quotes it': 'p%40ss%20w/%22rd%5C%2B%C3%BC%269f27c0d4',
-    'in a form as python makes it': 'p%40ss+w/%22rd%5C%2B%C3%BC%269f27c0d4',
-    'in JSON of ASCII alone': '"p@ss w/\\"rd\\\\+\\u00fc&9f27c0d4"',
-    'in JSON with escaped slashes': '"p@ss w\\/\\"rd\\\\+\\u00fc&9f27c0d4"',
-    'in a form': new URLSearchParams({ secret }).toString(),
-    'in HTML': secret.replaceAll('&', '&amp;').replaceAll('"', '&quot;'),
-    'in hex': Buffer.from(secret).toString('hex'),
-    'in upper-case hex': Buffer.from(secret).toString('hex').toUpperCase(),
-    'in base64': Buffer.from(secret).toString('base64'),
-    'in base64url': Buffer.from(secret).toString('base64url'),
-    'in base64 after one byte': Buffer.from(`a${secret}b`).toString('base64'),
-    'in base64 after two bytes': Buffer.from(`ab${secret}cd`).toString('base64'),
-    'in base64 after three bytes': Buffer.from(`abc${secret}def`).toString('base64'),
-    'in a basic header': `Basic ${Buffer.from(`user:${secret}`).toString('base64')}`,
-    'in base64url after one byte': Buffer.from(`a${secret}`).toString('base64url'),
-  };
-  for (const [where, text] of Object.entries(encodings)) {
-    it(`finds and replaces a secret ${where}`, () => {
-      assert.equal(mask.finds(text), 'TOKEN');
-      assert.match(mask.text(text), /\*\*\*TOKEN\*\*\*/);
-      assert.equal(mask.finds(mask.text(text)), null);
+  const log = 'x'.repeat(70);
+  for (const [how, encode] of Object.entries(encodersOf())) {
+    it(`finds and replaces a secret ${how}, a short one and a long one`, () => {
+      for (const value of [secret, long, 'plain-text-0123456789', `${secret}${long}`]) {
+        const own = createMask(new Map([['TOKEN', value]]));
+        for (const text of [encode(value), `${log} ${encode(value)}, and more`, `one\n${encode(value)}\nthree`]) {
+          assert.equal(own.finds(text), 'TOKEN', text);
+          assert.match(own.text(text), /\*\*\*TOKEN\*\*\*/);
+          assert.equal(own.finds(own.text(text)), null);
+        }
+      }
     });
   }
 
@@ -83,7 +66,9 @@ describe('a mask', () => {
   });
 
   it('masks a text in chunks as it masks the whole, wherever it is cut', () => {
-    const spellings = [...spellingsOf(secret), ...spellingsOf('other-secret')];
+    const spellings = [secret, 'other-secret']
+      .flatMap((value) => Object.values(encodersOf()).map((encode) => encode(value)))
+      .filter((text) => !text.includes('\n'));
     const both = createMask(
       new Map([
         ['TOKEN', secret],
@@ -113,6 +98,76 @@ describe('a mask', () => {
       ),
       { numRuns: 2000 },
     );
+  });
+
+  it('masks a secret over several lines that come in chunks, but for a few digits before a line ends', () => {
+    const lines = Object.entries(encodersOf()).filter(([how, encode]) => encode(long).trim().includes('\n') && how);
+    assert.ok(lines.length > 5);
+    const own = createMask(new Map([['TOKEN', long]]));
+    for (const [how, encode] of lines) {
+      const text = `before\n${encode(long)}\nafter\n`;
+      for (const length of [1, 7, 61, 64, 65, 76, 77, 78, 1000]) {
+        const stream = own.stream();
+        let shown = '';
+        for (let at = 0; at < text.length; at += length) shown += stream.push(text.slice(at, at + length));
+        shown += stream.end();
+        assert.match(shown, /^before\n/, how);
+        assert.match(shown, /after\n$/, how);
+        assert.ok(shown.length < 90, `${how} ${length} ${shown}`);
+      }
+    }
+  });
+
+  it('names secrets that overlap, and leaves nothing of either', () => {
+    const two = createMask(
+      new Map([
+        ['ONE', 'abcdef-123456'],
+        ['TWO', '123456-uvwxyz'],
+      ]),
+    );
+    assert.equal(two.text('>abcdef-123456-uvwxyz<'), '>***ONE******TWO***<');
+  });
+
+  it('finds what a text brings together: a shell that goes on in a line, a table, a secret as metacharacters', () => {
+    const marks = createMask(new Map([['MARKS', '.*+?^${}()|[]\\']]));
+    assert.equal(marks.text('a .*+?^${}()|[]\\ b'), 'a ***MARKS*** b');
+    assert.equal(marks.text('aXXXXXXXXXXXXX b'), 'aXXXXXXXXXXXXX b');
+    const short = createMask(new Map([['SHORT', '123456']]));
+    assert.equal(short.text('123\n456\n'), '123\n456\n');
+    assert.equal(short.text('n=123456.'), 'n=***SHORT***.');
+  });
+
+  it('takes no more than a few passes over a text, whatever the secrets and the text are', () => {
+    const lines = 'GET /v1/items/4711 200 12 ms for 10.0.0.7 by worker-3, user agent curl 8.5.0\n';
+    const log = lines.repeat(Math.ceil(1_000_000 / lines.length));
+    const many = new Map(Array.from({ length: 20 }, (_, i) => [`S${i}`, randomBytes(30).toString('base64')]));
+    const large = new Map(Array.from({ length: 20 }, (_, i) => [`S${i}`, randomBytes(24_576).toString('base64url')]));
+    const same = new Map([['SAME', `${'a'.repeat(65_536)}b`]]);
+    const bound = (secrets: Map<string, string>, text: string, ms: number) => {
+      const own = createMask(secrets);
+      const spent = Array.from({ length: 4 }, () => {
+        const before = process.cpuUsage();
+        own.text(text);
+        const { user, system } = process.cpuUsage(before);
+        return (user + system) / 1000;
+      });
+      assert.ok(Math.min(...spent) < ms, `${Math.min(...spent)} ms`);
+    };
+    bound(many, log, 120);
+    bound(large, log, 120);
+    bound(same, 'a'.repeat(200_000), 600);
+    bound(new Map([['MARKS', '\\'.repeat(4000)]]), '\\'.repeat(40_000), 600);
+  });
+
+  it('holds no more of a stream than it must, and reads it again only as it grows', () => {
+    const stream = createMask(new Map([['SAME', `${'a'.repeat(65_536)}b`]])).stream();
+    const before = process.cpuUsage();
+    let shown = '';
+    for (let i = 0; i < 100_000; i++) shown += stream.push('a');
+    shown += stream.end();
+    const { user, system } = process.cpuUsage(before);
+    assert.ok((user + system) / 1000 < 1500, `${user + system} µs`);
+    assert.ok(shown.length > 0);
   });
 });
 

@@ -119,7 +119,7 @@ function frameOf(walker: Walker, called: CalledVersion, { place, path }: Turn): 
     prefix: `${path}/`,
     depth: place.frame.depth + 1,
     secrets,
-    recorder: new StepRecorder(clock, place.frame.recorder.mask.over(secrets.mask)),
+    recorder: new StepRecorder(clock, place.frame.recorder.mask.over(secrets.covered, secrets.mask)),
     endsMs: Number.isFinite(endsMs) ? endsMs : null,
   };
 }
