@@ -3,7 +3,7 @@
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
 import { storageFault } from '@methods/postgres/storage-fault';
-import type { Run, StepSummary } from '../run/run.ts';
+import type { Run } from '../run/run.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { commitStatement } from './commit-statement.ts';
 import { type DueRow, dueQuestionsQuery, dueStretchOf } from './due-rows.ts';
@@ -22,6 +22,7 @@ import type {
   RunStore,
   TakenRun,
 } from './run-store.ts';
+import { type StepRow, stepsKey, stepsOfRuns } from './step-rows.ts';
 
 /** Shards whose running runs are read by one statement. */
 const TAKEN_AT_ONCE = 4;
@@ -158,20 +159,16 @@ export class PostgresRunStore implements RunStore {
   }
 
   private async withSteps(rows: readonly RunRow[]): Promise<Map<string, Run>> {
-    const steps = new Map<string, StepSummary[]>();
     // Nothing was recorded before a run's first attempt, except what it took over.
     const begun = rows.filter((row) => row.attempts > 0 || row.last_seq > 0).map((row) => row.run_id);
-    if (begun.length > 0) {
-      const found = await this.read<{ run_id: string; org_id: string; view_json: string }>(
-        'select run_id, org_id, view_json from scheduler.steps where run_id = any($1::text[]) order by run_id, seq',
-        [arrayLiteral(begun)],
-      );
-      for (const step of found) {
-        const list = steps.get(stepsKey(step));
-        if (list === undefined) steps.set(stepsKey(step), [JSON.parse(step.view_json)]);
-        else list.push(JSON.parse(step.view_json));
-      }
-    }
+    const found =
+      begun.length === 0
+        ? []
+        : await this.read<StepRow>(
+            'select run_id, org_id, view_json from scheduler.steps where run_id = any($1::text[]) order by run_id, seq',
+            [arrayLiteral(begun)],
+          );
+    const steps = await stepsOfRuns(found);
     return new Map(rows.map((row) => [row.run_id, runFromRow(row, steps.get(stepsKey(row)) ?? [])]));
   }
 
@@ -188,11 +185,6 @@ export class PostgresRunStore implements RunStore {
 /** How `loadByKey` names what it found. */
 export function keyText(orgId: string, idempotencyHash: Uint8Array): string {
   return `${orgId}/${hexOf(idempotencyHash)}`;
-}
-
-/** A batch holds runs of many organizations: a step belongs to a run by both ids. */
-function stepsKey(row: { readonly run_id: string; readonly org_id: string }): string {
-  return `${row.org_id}/${row.run_id}`;
 }
 
 function hexOf(bytes: Uint8Array): string {
