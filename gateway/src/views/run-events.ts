@@ -10,6 +10,8 @@ export interface ToldRun {
   /** By path, without what only time changes. */
   readonly steps: ReadonlyMap<string, string>;
   readonly state: string;
+  /** Of all of it, about. */
+  readonly bytes: number;
 }
 
 export interface RunEvents {
@@ -52,11 +54,14 @@ export function* runEvents(
 /** What a reader knows who has been told all of this. It may be left at each `yield`. */
 export function* toldRun(run: RunView, declared: readonly DeclaredStep[]): Generator<undefined, ToldRun> {
   const steps = new Map<string, string>();
+  const state = runStateJson(run, NO_TIME);
+  let bytes = state.length;
   for (const { path, json } of shownSteps(run, declared, NO_TIME)) {
     steps.set(path, json);
+    bytes += path.length + json.length;
     if (steps.size % STEPS_A_PART === 0) yield;
   }
-  return { steps, state: runStateJson(run, NO_TIME) };
+  return { steps, state, bytes };
 }
 
 /** Why a stream ends before its run does. */

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock, Timer } from '@methods/base/clock';
-import { Shares } from '@methods/base/shares';
+import { Shares, type Taken } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { RunFollower } from '../../clients/run-waiters.ts';
@@ -23,6 +23,10 @@ export interface EventStreamLimits {
   readonly beatMs: number;
   /** How long a reader may take for what is under way. */
   readonly slowMs: number;
+  /** What large runs may hold here: events that are not read yet, and what was told. */
+  readonly bytesMax: number;
+  readonly bytesPerOrganizationMax: number;
+  readonly bytesPerCallerMax: number;
 }
 
 const LIMITS: EventStreamLimits = {
@@ -31,13 +35,21 @@ const LIMITS: EventStreamLimits = {
   streamsPerCallerMax: 100,
   beatMs: 15_000,
   slowMs: 30_000,
+  bytesMax: 256 << 20,
+  bytesPerOrganizationMax: 64 << 20,
+  bytesPerCallerMax: 32 << 20,
 };
 const BUFFERED_BYTES = 64 * 1024;
+/** Less than this is not counted: there are so many streams at most. */
+const SMALL_BYTES = 16 * 1024;
+/** One that the system takes, and one behind it. */
+const UNREAD_TEXTS = 2;
 /** What a reader waits before it comes back. */
 const PREAMBLE = 'retry: 1000\n\n';
 
 export class EventStreams {
   private readonly places: Shares;
+  private readonly bytes: Shares;
   private readonly limits: EventStreamLimits;
 
   constructor(
@@ -52,6 +64,11 @@ export class EventStreams {
       perOrganizationMax: streamsPerOrganizationMax,
       perKeyMax: streamsPerCallerMax,
     });
+    this.bytes = new Shares({
+      placesMax: this.limits.bytesMax,
+      perOrganizationMax: this.limits.bytesPerOrganizationMax,
+      perKeyMax: this.limits.bytesPerCallerMax,
+    });
   }
 
   /** A place among the streams; the stream gives it back. @throws rate_limited, unavailable */
@@ -60,7 +77,8 @@ export class EventStreams {
     if (!place.ok) throw overShare('event streams', place);
     const inTurns = <T>(run: RunView, work: Iterator<unknown, T>) =>
       this.longWork.run(caller.orgId, run.steps.length * STEP_BYTES, work);
-    return new RunEventStream({ clock: this.clock, limits: this.limits, stands, leave: place.leave, inTurns });
+    const hold = (bytes: number) => this.bytes.take(caller.orgId, callerId(caller), bytes);
+    return new RunEventStream({ clock: this.clock, limits: this.limits, stands, leave: place.leave, inTurns, hold });
   }
 }
 
@@ -73,6 +91,9 @@ export class RunEventStream implements RunFollower {
   private declared: readonly DeclaredStep[] | null = null;
   private blockedSinceMs: number | null = null;
   private writing = false;
+  /** Gives back what is told, and the texts that may be unread, oldest first. */
+  private leaveTold = () => {};
+  private readonly unread: (() => void)[] = [];
   private ended = false;
   private timer: Timer | null = null;
   private onEnd: () => void = () => {};
@@ -87,16 +108,20 @@ export class RunEventStream implements RunFollower {
       readonly leave: () => void;
       /** Does what takes long for a run with many steps. */
       readonly inTurns: <T>(run: RunView, work: Iterator<unknown, T>) => Promise<T>;
+      /** Counts bytes that are held here. */
+      readonly hold: (bytes: number) => Taken;
     },
   ) {
     this.body = new Readable({
       highWaterMark: BUFFERED_BYTES,
       read: () => {
         this.blockedSinceMs = null;
+        if (this.unread.length >= UNREAD_TEXTS) this.unread.shift()?.();
         this.flush();
       },
       destroy: (error, done) => {
         this.stop();
+        for (const leave of this.unread.splice(0)) leave();
         done(error);
       },
     });
@@ -108,6 +133,9 @@ export class RunEventStream implements RunFollower {
     // The reader or the process has gone meanwhile.
     if (this.ended) return onEnd();
     this.declared = declared;
+    const leaveTold = this.held(known?.told.bytes ?? 0);
+    if (!leaveTold) return this.end();
+    this.leaveTold = leaveTold;
     this.told = known?.told ?? null;
     this.toldRevision = known?.revision ?? -1;
     this.push(PREAMBLE);
@@ -148,10 +176,25 @@ export class RunEventStream implements RunFollower {
   }
 
   private tell(run: RunView, { text, told }: RunEvents): void {
+    // What was told before is let go with it.
+    this.leaveTold();
+    const leaveTold = this.held(told.bytes);
+    const leaveText = leaveTold && this.held(text.length);
+    this.leaveTold = leaveTold ?? (() => {});
+    // Over a share the reader comes back.
+    if (!leaveText) return this.end();
     this.toldRevision = run.revision;
     this.told = told;
+    this.unread.push(leaveText);
     if (text !== '') this.push(text);
     this.endIfFinished(run);
+  }
+
+  /** Null: it is over a share. */
+  private held(bytes: number): (() => void) | null {
+    if (bytes <= SMALL_BYTES) return () => {};
+    const place = this.parts.hold(bytes);
+    return place.ok ? place.leave : null;
   }
 
   private endIfFinished(run: RunView): void {
@@ -191,6 +234,7 @@ export class RunEventStream implements RunFollower {
     if (this.ended) return;
     this.ended = true;
     this.timer?.cancel();
+    this.leaveTold();
     this.parts.leave();
     this.onEnd();
   }

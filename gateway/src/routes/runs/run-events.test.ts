@@ -47,6 +47,11 @@ class Following {
     });
   }
 
+  /** The first event has come. */
+  get isWhole(): boolean {
+    return this.text.includes('event: run') && this.text.endsWith('\n\n');
+  }
+
   leave(): void {
     this.abort.abort();
   }
@@ -246,4 +251,29 @@ test('a gateway that stops ends its streams, for readers to come back elsewhere'
   gateway.scheduler.endWaits();
   await until(() => following.over);
   assert.equal(following.events.length, 1);
+});
+
+test('events of large runs that nobody reads use up the share of their key, and those of others come', async () => {
+  const limits = { bytesMax: 64 << 20, bytesPerOrganizationMax: 16 << 20, bytesPerCallerMax: 2 << 20 };
+  await using gateway = await gatewayFixture({ eventStreamLimits: limits });
+  const runId = await startedRun(gateway);
+  const steps = Array.from({ length: 3_000 }, (_, n) => greeted({ path: `greet[${n}]` }));
+  gateway.book.change(runId, { status: RunStatus.RUNNING, steps });
+  const { key } = gateway.registry.key(gateway.orgId);
+  const one = await Following.of(gateway, runId);
+  await until(() => one.isWhole);
+  const two = await Following.of(gateway, runId);
+  await until(() => two.over);
+  assert.deepEqual([one.over, two.events], [false, []]);
+  const other = await Following.of(gateway, runId, undefined, key);
+  await until(() => other.isWhole);
+  assert.equal(other.events[0]?.data.steps.length, 3_002);
+  one.leave();
+  await until(async () => {
+    const again = await Following.of(gateway, runId);
+    await until(() => again.over || again.isWhole);
+    again.leave();
+    return again.isWhole;
+  });
+  other.leave();
 });
