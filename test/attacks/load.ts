@@ -1,14 +1,27 @@
-// A process of its own that attacks: told by one JSON argument what to do, with little priority, as an attacker is on
-// another machine. Ends with its standard input, and prints how many requests got which reply.
+// A process of its own that attacks, with little priority, as an attacker is on another machine. Its first argument says
+// whom. Each line of its standard input is the name of an attack to begin, or empty: the attack ends, and a line says how
+// many requests got which reply. Ends with its standard input.
 import { setPriority } from 'node:os';
-import { type AttackTarget, attacks } from './attacks.ts';
+import { createInterface } from 'node:readline';
+import { AttackEnd, type AttackTarget } from './attack.ts';
+import { attacks } from './attacks.ts';
 
-const { attack, target } = JSON.parse(process.argv[2] ?? '{}') as { attack: string; target: AttackTarget };
-const stop = new AbortController();
-const replies = new Map<string, number>();
+const target = JSON.parse(process.argv[2] ?? '{}') as AttackTarget;
+let end = new AttackEnd();
+let replies = new Map<string, number>();
 
 setPriority(10);
-process.stdin.on('end', () => stop.abort()).resume();
-process.stdout.write('begins\n');
-await attacks[attack]?.(target, stop.signal, (reply) => replies.set(reply, (replies.get(reply) ?? 0) + 1));
-process.stdout.write(`${JSON.stringify(Object.fromEntries(replies))}\n`, () => process.exit(0));
+createInterface({ input: process.stdin })
+  .on('line', (name) => {
+    if (name !== '') {
+      end = new AttackEnd();
+      const counted = new Map<string, number>();
+      replies = counted;
+      attacks[name]?.(target, end, (reply) => void counted.set(reply, (counted.get(reply) ?? 0) + 1));
+      return void process.stdout.write('begun\n');
+    }
+    const text = JSON.stringify(Object.fromEntries(replies));
+    end.reach();
+    process.stdout.write(`${text}\n`);
+  })
+  .on('close', () => process.exit(0));

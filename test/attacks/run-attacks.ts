@@ -1,32 +1,38 @@
-// Every attack in turn against a running stack, while another organization goes about its business; its figures are
-// taken alone and under each attack, in turns, so that the machine does the same to both.
-import { spawn } from 'node:child_process';
+// Attacks in turn against a running stack, while another organization goes about its business; its figures are taken
+// alone and under each attack, in turns, so that the machine does the same to both.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createServiceKey } from '@methods/auth/service-key';
 import { person } from '../e2e/people.ts';
 import { type Stack, startStack } from '../e2e/stack.ts';
-import { mainArguments } from '../harness/main-arguments.ts';
-import { until } from '../harness/until.ts';
-import { type AttackTarget, attacks } from './attacks.ts';
-import { type QuietFigures, quietCalls } from './quiet-calls.ts';
+import type { AttackTarget } from './attack.ts';
+import { attacks } from './attacks.ts';
+import { LoadProcess } from './load-process.ts';
+import { MachineUse } from './machine-use.ts';
+import { QuietCaller, QuietFigures } from './quiet-calls.ts';
 
 export interface AttackReport {
   readonly attack: string;
+  /** Of all windows without an attack so far: what a window of its own tells of the slowest calls is chance. */
   readonly alone: QuietFigures;
   readonly attacked: QuietFigures;
   /** How many of the attack's requests got which reply. */
   readonly replies: Readonly<Record<string, number>>;
+  /** Under attack: the processor's time of each process, and in brackets how long its event loop was held. */
+  readonly use: string;
 }
 
 export interface AttackOptions {
   readonly schedulers: number;
-  /** Of each window. */
-  readonly forMs: number;
+  /** Windows of an attack, with one without it before each. */
+  readonly windows: number;
+  /** Of a window under attack. */
+  readonly attackedMs: number;
+  /** Of one without; 0: there are none. */
+  readonly aloneMs: number;
   /** Those whose name contains this. */
   readonly only?: string;
   readonly onReport?: (report: AttackReport) => void;
@@ -34,32 +40,61 @@ export interface AttackOptions {
 
 const METHOD = fileURLToPath(new URL('./methods/many-rows.method', import.meta.url));
 
-export async function runAttacks({ schedulers, forMs, only = '', onReport }: AttackOptions): Promise<AttackReport[]> {
+export async function runAttacks(options: AttackOptions): Promise<AttackReport[]> {
+  const { schedulers, windows, attackedMs, aloneMs, only = '', onReport } = options;
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const machine = new MachineUse();
   const stack = await startStack('attacks', {
     args: ['--schedulers', String(schedulers)],
     // As a service is run: npm start alone sets no limit.
-    env: { RATE_LIMIT_PER_KEY: '200', RATE_LIMIT_PER_ORGANIZATION: '400' },
+    env: {
+      RATE_LIMIT_PER_KEY: '200',
+      RATE_LIMIT_PER_ORGANIZATION: '400',
+      STACK_NODE_ARGS: `${machine.nodeArgs} ${process.env.STACK_NODE_ARGS ?? ''}`,
+    },
   });
+  const quiet = new QuietCaller(stack);
+  let load: LoadProcess | null = null;
   try {
-    const target = await attackerOf(stack, (silent.address() as { port: number }).port);
-    await quietCalls(stack, forMs);
+    load = new LoadProcess(await attackerOf(stack, (silent.address() as { port: number }).port));
+    const processes = [...stack.ready.processes, load];
+    // Code that runs for the first time is slow.
+    await quiet.calls(Math.max(2 * aloneMs, 200));
+    const alone = new QuietFigures();
+    await quiet.calls(aloneMs, alone);
     const reports: AttackReport[] = [];
     for (const attack of Object.keys(attacks).filter((name) => name.includes(only))) {
-      const alone = await quietCalls(stack, forMs);
-      const load = await startLoad(attack, target);
-      const attacked = await quietCalls(stack, forMs);
-      const report = { attack, alone, attacked, replies: await load.stop() };
+      const attacked = new QuietFigures();
+      const replies: Record<string, number> = {};
+      for (let n = 0; n < windows; n++) {
+        await quiet.calls(aloneMs, alone);
+        await load.begin(attack);
+        await machine.during(processes, () => quiet.calls(attackedMs, attacked));
+        for (const [reply, times] of Object.entries(await load.end())) replies[reply] = (replies[reply] ?? 0) + times;
+        if (aloneMs > 0) await settle(quiet, alone);
+      }
+      const report = { attack, alone, attacked, replies, use: machine.take() };
       reports.push(report);
       if (attacked.wrong.length > 0) keepLogs(stack, attack);
       onReport?.(report);
-      await until('the attack is over', async () => (await quietCalls(stack, 200)).p99Ms < 2 * alone.p99Ms, 30_000);
     }
     return reports;
   } finally {
+    load?.stop();
+    quiet.close();
     await stack.stop();
     silent.close();
+    machine.remove();
+  }
+}
+
+/** What the attack has begun may still be under way; ten seconds later it is the next window's. */
+async function settle(quiet: QuietCaller, alone: QuietFigures): Promise<void> {
+  for (let looks = 0; looks < 50; looks++) {
+    const now = new QuietFigures();
+    await quiet.calls(200, now);
+    if (now.ms(1) < 2 * alone.ms(0.99)) return;
   }
 }
 
@@ -87,23 +122,5 @@ async function attackerOf(stack: Stack, silentPort: number): Promise<AttackTarge
     token: admin.apiKey,
     method: method.production_id,
     silentUrl: `http://127.0.0.1:${silentPort}`,
-  };
-}
-
-async function startLoad(attack: string, target: AttackTarget) {
-  const argument = JSON.stringify({ attack, target });
-  const child = spawn(process.execPath, [...mainArguments('test/attacks/load.ts', null), argument], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const lines: string[] = [];
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
-  await until('the attack begins', () => lines.length > 0 || child.exitCode !== null);
-  return {
-    async stop(): Promise<Record<string, number>> {
-      child.stdin.end();
-      await ended;
-      return JSON.parse(lines[1] ?? '{}');
-    },
   };
 }
