@@ -1,11 +1,13 @@
 // Jobs for the tests of the pool: what a hostile text may do to a thread.
+import { readlinkSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { serveJobs } from './thread-body.ts';
 
 export type TestJob =
   | { readonly kind: 'echo'; readonly text: string }
   | { readonly kind: 'spin'; readonly ms: number }
   | { readonly kind: 'hold'; readonly until: SharedArrayBuffer }
-  | { readonly kind: 'fill' | 'throw' };
+  | { readonly kind: 'fill' | 'throw' | 'nice' };
 
 serveJobs((job: TestJob): string => {
   switch (job.kind) {
@@ -23,6 +25,8 @@ serveJobs((job: TestJob): string => {
       const kept: number[][] = [];
       for (;;) kept.push(Array.from({ length: 1_000 }, (_, i) => i + kept.length));
     }
+    case 'nice':
+      return String(getPriority(Number(readlinkSync('/proc/thread-self').split('/')[2])));
     case 'throw':
       throw new TypeError('with the text of a caller');
   }

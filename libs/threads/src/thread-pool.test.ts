@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { getPriority } from 'node:os';
 import { afterEach, describe, test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
 import { until } from '@methods/test/harness/until';
@@ -43,6 +44,10 @@ describe('a pool of threads', { timeout: 60_000 }, () => {
       return !error.message.includes('text of a caller');
     });
     equal(await pool.run(echo('after'), small), 'after');
+  });
+
+  test('jobs have a lower priority than the event loop of their process', async () => {
+    equal(await newPool().run({ kind: 'nice' }, small), String(getPriority() + 10));
   });
 
   test('a job that got little of the processor is not to blame: unavailable', async () => {
