@@ -7,6 +7,7 @@ import { RpcServer, served } from '@methods/rpc/server';
 import { ValueThreads } from '@methods/value-threads/value-threads';
 import { PeerRouter } from '../peer/peer-router.ts';
 import { AnswerRuns } from '../rpc/answer-run.ts';
+import { FairRunLists } from '../rpc/fair-run-lists.ts';
 import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
 import { StartRuns } from '../rpc/start-run.ts';
 import { UnfinishedRuns } from '../rpc/unfinished-runs.ts';
@@ -76,7 +77,7 @@ export function provideServing(parts: NodeParts): void {
           owners: owners(),
           watchers: watchers(),
           interests: interests(),
-          lists: lists(),
+          lists: new FairRunLists(lists(), clock),
           logger: log.child({ part: 'gateways' }),
         },
         starts: starts(),

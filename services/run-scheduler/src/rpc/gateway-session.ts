@@ -30,7 +30,7 @@ export interface GatewayServices {
   readonly owners: RunOwners;
   readonly watchers: RunWatchers;
   readonly interests: Pick<QueueInterests, 'whyQueued'>;
-  readonly lists: RunLists;
+  readonly lists: Pick<RunLists, 'page'>;
   /** Here, or on a peer that owns shards. */
   readonly start: (
     request: StartRun,

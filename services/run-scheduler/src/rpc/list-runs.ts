@@ -16,7 +16,7 @@ const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
 
 /** @throws ServiceError invalid_request for a cursor this list has not given out; unavailable without the database. */
-export async function listRuns(lists: RunLists, request: ListRuns): Promise<RunPageMessage> {
+export async function listRuns(lists: Pick<RunLists, 'page'>, request: ListRuns): Promise<RunPageMessage> {
   const selection = {
     orgId: request.orgId,
     after: request.cursor === '' ? null : placeOf(request.cursor),
