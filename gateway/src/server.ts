@@ -7,17 +7,20 @@ import { type CallerSources, callerFinder } from './callers/find-caller.ts';
 import { addCallerFields } from './plugins/caller.ts';
 import { addRouteTable } from './plugins/caller-access.ts';
 import { addCallerScope } from './plugins/caller-scope.ts';
+import { addConnectionLine } from './plugins/connection-line.ts';
 import { addConnectionLimits } from './plugins/connections.ts';
 import { addDrain } from './plugins/drain.ts';
 import { addErrorReply, replyToClientError, replyToFrameworkError } from './plugins/error-reply.ts';
 import { addJsonBody, BODY_BYTES_MAX } from './plugins/json-body.ts';
 import { LargeBodies } from './plugins/large-bodies.ts';
 import { addOpenApi } from './plugins/openapi.ts';
+import { OrganizationTurns } from './plugins/organization-turns.ts';
 import { RateLimit } from './plugins/rate-limit.ts';
 import { RefusedCredentials } from './plugins/refused-credentials.ts';
 import { addRequestGate } from './plugins/request-gate.ts';
 import { requestId } from './plugins/request-id.ts';
 import { addRequestLog } from './plugins/request-log.ts';
+import { addSlowRefusals } from './plugins/slow-refusals.ts';
 import { UnreadReplies } from './plugins/unread-replies.ts';
 import { addAccountRoutes } from './routes/account/account-routes.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
@@ -98,6 +101,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   addDrain(app);
   addErrorReply(app, parts.logger);
   addRequestGate(app);
+  addConnectionLine(app);
+  addSlowRefusals(app, parts.clock);
   addRequestLog(app, parts.logger);
   const longWork = new LongWork(parts.clock);
   const largeBodies = new LargeBodies(longWork);
@@ -114,6 +119,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
 
   const callers = {
     findCaller: callerFinder(parts),
+    turns: new OrganizationTurns(),
     limit: new RateLimit(parts),
     largeBodies,
     unreadReplies: new UnreadReplies(parts.clock, parts.unreadReplyLimits),

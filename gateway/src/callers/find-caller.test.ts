@@ -10,6 +10,7 @@ import { addCallerFields } from '../plugins/caller.ts';
 import { addRouteTable } from '../plugins/caller-access.ts';
 import { addCallerScope } from '../plugins/caller-scope.ts';
 import { LargeBodies } from '../plugins/large-bodies.ts';
+import { OrganizationTurns } from '../plugins/organization-turns.ts';
 import { UnreadReplies } from '../plugins/unread-replies.ts';
 import { MACHINE, type ProbeFixture, PUBLIC_URL, probeFixture } from '../testing/probe-fixture.ts';
 import { LongWork } from '../turns/long-work.ts';
@@ -212,6 +213,7 @@ test('a route that does not say who may use it, or stands in the wrong scope, is
   const findCaller = () => assert.fail('nobody asks');
   const scope = {
     findCaller,
+    turns: new OrganizationTurns(),
     limit: null,
     refusedCredentials: null,
     largeBodies,

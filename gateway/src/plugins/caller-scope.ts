@@ -6,6 +6,7 @@ import type { GuardedSurface } from '../callers/surface.ts';
 import { addCaller, type FindCaller } from './caller.ts';
 import { addAccess } from './caller-access.ts';
 import { addLargeBodies, type LargeBodies } from './large-bodies.ts';
+import { addOrganizationTurns, type OrganizationTurns } from './organization-turns.ts';
 import { addRateLimit, type RateLimit } from './rate-limit.ts';
 import type { RefusedCredentials } from './refused-credentials.ts';
 import { addSlowBody } from './slow-body.ts';
@@ -13,6 +14,8 @@ import { addUnreadReplies, type UnreadReplies } from './unread-replies.ts';
 
 export interface CallerScopeParts {
   readonly findCaller: FindCaller;
+  /** Of all surfaces together. */
+  readonly turns: OrganizationTurns;
   /** Of all surfaces together; null: no limit. */
   readonly limit: RateLimit | null;
   /** Of all surfaces together; null: no limit. */
@@ -27,12 +30,13 @@ export interface CallerScopeParts {
 export async function addCallerScope(
   app: FastifyInstance,
   surface: GuardedSurface,
-  { findCaller, limit, refusedCredentials, largeBodies, unreadReplies, mcpUrl }: CallerScopeParts,
+  { findCaller, turns, limit, refusedCredentials, largeBodies, unreadReplies, mcpUrl }: CallerScopeParts,
   addRoutes: (scope: FastifyInstance) => void,
 ): Promise<void> {
   await app.register(async (scope) => {
     if (surface === 'api') await scope.register(fastifyCookie);
     addCaller(scope, surface, { findCaller, challenge: challengeOf(surface, mcpUrl), refusedCredentials });
+    addOrganizationTurns(scope, turns);
     addRateLimit(scope, limit);
     addUnreadReplies(scope, unreadReplies);
     if (surface === 'upload') addSlowBody(scope);

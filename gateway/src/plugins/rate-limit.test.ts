@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
 import { newId, newRunId } from '@methods/base/ids';
+import { TokenBuckets } from '@methods/base/token-bucket';
 import { gatewayFixture } from '../testing/gateway-fixture.ts';
-import { TokenBuckets } from './token-bucket.ts';
 
 /** Nothing is filled up again, however slow the machine. */
 const STOPPED = { ...systemClock, monotonicMs: () => 0 };

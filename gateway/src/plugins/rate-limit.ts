@@ -2,10 +2,10 @@
 // is done for them, and tells in headers what is left.
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
+import { type BucketState, TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from './caller.ts';
-import { type BucketState, TokenBuckets } from './token-bucket.ts';
 
 export interface RateLimitOptions {
   /** Requests a second; 0 is no limit. */

@@ -2,10 +2,10 @@
 // key, or one that tries out keys, is told to slow down. Good credentials are let in from the same address all the time:
 // many people share one, and one of them must not be able to shut the others out.
 import type { Clock } from '@methods/base/clock';
+import { TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
 import type { CallerRefused } from '../callers/caller-refused.ts';
 import { countedAddress } from './counted-address.ts';
-import { TokenBuckets } from './token-bucket.ts';
 
 const BAD_CREDENTIALS = { perSecond: 1, burst: 60 };
 

@@ -16,6 +16,7 @@ import { addCallerScope } from '../plugins/caller-scope.ts';
 import { addErrorReply } from '../plugins/error-reply.ts';
 import { addJsonBody } from '../plugins/json-body.ts';
 import { LargeBodies } from '../plugins/large-bodies.ts';
+import { OrganizationTurns } from '../plugins/organization-turns.ts';
 import { addRequestLog } from '../plugins/request-log.ts';
 import { UnreadReplies } from '../plugins/unread-replies.ts';
 import { addAuthRoutes } from '../routes/auth/auth-routes.ts';
@@ -87,6 +88,7 @@ export async function probeFixture({ clock = systemClock, config: changes }: Pro
   const sources = { ...people, registry: registryClient, uploadTokens, keyUses: { used() {} }, publicUrl: PUBLIC_URL };
   const scope = {
     findCaller: callerFinder(sources),
+    turns: new OrganizationTurns(),
     limit: null,
     refusedCredentials: null,
     largeBodies,

@@ -1,12 +1,12 @@
 // Signing in and out with a browser. Where no issuer is configured these routes say so.
 import { fastifyCookie } from '@fastify/cookie';
 import type { Clock } from '@methods/base/clock';
+import { TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 import type { SignIn } from '../../callers/sign-in.ts';
 import type { Accounts } from '../../clients/accounts.ts';
 import { countedAddress } from '../../plugins/counted-address.ts';
-import { TokenBuckets } from '../../plugins/token-bucket.ts';
 import { addAuthPages } from './auth-pages.ts';
 import { addCallback } from './callback.ts';
 import { addLogin } from './login.ts';

@@ -1,5 +1,5 @@
 // How fast each key may ask: a bucket of tokens a key, filled steadily, one token a request.
-import type { Clock } from '@methods/base/clock';
+import type { Clock } from './clock.ts';
 
 export interface BucketState {
   readonly allowed: boolean;
