@@ -21,6 +21,7 @@ const { address } = await startWorkerServer(
       },
       callsMax: 20_000,
       callsPerOrganizationMax: 5_000,
+      seldomPath: '',
       lookupsPerAddressMax: 64,
     },
   },

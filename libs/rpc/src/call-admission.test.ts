@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { credentials, Client as GrpcClient, type Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
+import { systemClock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import { until } from '@methods/test/harness/until';
@@ -23,6 +24,7 @@ function admission(limits: Partial<Admission> = {}): Admission {
     },
     callsMax: 100,
     callsPerOrganizationMax: 100,
+    seldomPath: '',
     lookupsPerAddressMax: 64,
     ...limits,
   };
@@ -169,5 +171,54 @@ describe('connections', () => {
     equal(greedy.filter(({ closed }) => !closed).length, 5);
     for (const socket of greedy) socket.destroy();
     client.close();
+  });
+});
+
+describe('a client that comes too fast', () => {
+  /** What is held back stays so. */
+  function holdingClock() {
+    const held: (() => void)[] = [];
+    const clock = {
+      ...systemClock,
+      monotonicMs: () => 0,
+      after(_delayMs: number, run: () => void) {
+        held.push(run);
+        return { cancel() {} };
+      },
+    };
+    return { held, clock };
+  }
+
+  test('hears refusals late from the hundredth on, and who is let in beside it does not wait', LIMIT, async () => {
+    const { held, clock } = holdingClock();
+    const handlers = { getVersion: async () => ({}) };
+    await using running = await startWorkerServer(handlers, { admission: admission(), clock });
+    const stranger = clientOf(running.address, '');
+    const calls = Array.from({ length: 102 }, () => stranger.getVersion({}).catch(() => 'refused'));
+    await until('two refusals are held back', () => held.length === 2);
+    const client = clientOf(running.address, 'org_a/key_a');
+    await client.getVersion({});
+    for (const go of held) go();
+    equal((await Promise.all(calls)).length, 102);
+    client.close();
+    stranger.close();
+  });
+
+  test('opens what it opens seldom late, and calls as before', LIMIT, async () => {
+    const { held, clock } = holdingClock();
+    const seldomPath = '/methods.worker.v1.WorkerService/GetVersion';
+    const many = { callsMax: 1_000, callsPerOrganizationMax: 1_000 };
+    const handlers = { getVersion: async () => ({}), putLock: async () => ({}) };
+    await using running = await startWorkerServer(handlers, { admission: admission({ seldomPath, ...many }), clock });
+    const client = clientOf(running.address, 'org_a/key_a');
+    const calls = Array.from({ length: 101 }, () => client.getVersion({}));
+    await until('one is held back', () => held.length === 1);
+    await client.putLock({});
+    const other = clientOf(running.address, 'org_a/key_b');
+    await other.getVersion({});
+    held[0]?.();
+    equal((await Promise.all(calls)).length, 101);
+    client.close();
+    other.close();
   });
 });

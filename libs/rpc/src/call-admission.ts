@@ -7,7 +7,9 @@ import {
   type ServerInterceptor,
   status,
 } from '@grpc/grpc-js';
+import { type Clock, systemClock } from '@methods/base/clock';
 import { Shares } from '@methods/base/shares';
+import { SlowLane } from '@methods/base/slow-lane';
 import { toGrpcError } from '@methods/errors/grpc-status';
 import { overShare } from '@methods/errors/over-share';
 
@@ -23,6 +25,8 @@ export interface Admission {
   /** Calls and streams that are open at a time. */
   readonly callsMax: number;
   readonly callsPerOrganizationMax: number;
+  /** What a client opens seldom and which costs much: too many of one key in a short time begin late. */
+  readonly seldomPath: string;
   /** Of one address, calls whose credential is being looked up. */
   readonly lookupsPerAddressMax: number;
 }
@@ -31,6 +35,8 @@ export interface CallAdmissionOptions {
   readonly requestBytesMax: (path: string) => number;
   /** Null: the port is for processes of ours only. */
   readonly admission: Admission | null;
+  /** Default: the system's. */
+  readonly clock?: Clock | undefined;
   readonly onAdmitted: (remoteAddress: string | undefined, remotePort: number | undefined) => void;
 }
 
@@ -44,9 +50,15 @@ interface CallInside {
   decoder?: { maxReadMessageLength?: number };
 }
 
-export function callAdmission({ requestBytesMax, admission, onAdmitted }: CallAdmissionOptions): ServerInterceptor {
+export function callAdmission({
+  requestBytesMax,
+  admission,
+  onAdmitted,
+  clock = systemClock,
+}: CallAdmissionOptions): ServerInterceptor {
   const calls = new Shares(callShares(admission));
   const lookups = new Shares({ placesMax: LOOKUPS_MAX, perOrganizationMax: admission?.lookupsPerAddressMax ?? 0 });
+  const lane = new SlowLane(clock);
   return ({ path }, call) => {
     const compressed = limitMessages(call as CallInside, requestBytesMax(path));
     const { remoteAddress, remotePort } = call.getConnectionInfo();
@@ -54,18 +66,25 @@ export function callAdmission({ requestBytesMax, admission, onAdmitted }: CallAd
     const open = admission !== null && path.startsWith(HEALTH);
     let gone = false;
 
-    const admit = async ({ ownerOf }: Admission, metadata: Metadata): Promise<void> => {
+    // A client that goes on after refusals hears them late: each is a connection or a call that was for nothing.
+    const refuse = (refusal: Parameters<typeof call.sendStatus>[0]): void => {
+      if (admission === null) call.sendStatus(refusal);
+      else lane.pass(`address ${remoteAddress}`, () => call.sendStatus(refusal));
+    };
+    const admit = async ({ ownerOf, seldomPath }: Admission, metadata: Metadata): Promise<void> => {
       const lookup = lookups.take(String(remoteAddress));
       if (!lookup.ok) throw overShare('lookups of keys', lookup, 1_000);
+      let owner: CallOwner;
       try {
-        const { orgId, keyId } = await ownerOf(metadata);
-        const place = calls.take(orgId, keyId);
-        if (!place.ok) throw overShare('calls', place);
-        leave = place.leave;
-        if (gone) leave();
+        owner = await ownerOf(metadata);
       } finally {
         lookup.leave();
       }
+      if (path === seldomPath) await new Promise<void>((go) => lane.pass(`key ${owner.keyId}`, go));
+      const place = calls.take(owner.orgId, owner.keyId);
+      if (!place.ok) throw overShare('calls', place);
+      leave = place.leave;
+      if (gone) leave();
     };
 
     return new ServerInterceptingCall(call, {
@@ -73,8 +92,7 @@ export function callAdmission({ requestBytesMax, admission, onAdmitted }: CallAd
         next({
           onReceiveMetadata(metadata, pass) {
             if (compressed) {
-              call.sendStatus({ code: status.UNIMPLEMENTED, details: 'Messages must not be compressed.' });
-              return;
+              return refuse({ code: status.UNIMPLEMENTED, details: 'Messages must not be compressed.' });
             }
             const admitted = () => {
               // Whoever asks for nothing but health needs no credential, and no connection for long.
@@ -82,7 +100,7 @@ export function callAdmission({ requestBytesMax, admission, onAdmitted }: CallAd
               pass(metadata);
             };
             if (admission === null || open) admitted();
-            else admit(admission, metadata).then(admitted, (error) => call.sendStatus(toGrpcError(error)));
+            else admit(admission, metadata).then(admitted, (error) => refuse(toGrpcError(error)));
           },
           onCancel() {
             gone = true;

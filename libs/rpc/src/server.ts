@@ -2,6 +2,7 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import { assert } from '@methods/base/assert';
+import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import { HealthImplementation } from 'grpc-health-check';
@@ -58,6 +59,8 @@ export interface RpcServerOptions {
   readonly admitMs?: number;
   /** Default: 10,000. One address has at most half of them. */
   readonly connectionsMax?: number;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
 /** PEM. */
@@ -86,6 +89,7 @@ export class RpcServer implements Stoppable {
     const interceptor = callAdmission({
       requestBytesMax: (path) => sizes.get(path) ?? REQUEST_BYTES_MAX,
       admission: options.admission ?? null,
+      clock: options.clock,
       onAdmitted: (address, port) => this.door.admitted(address, port),
     });
     this.server = new GrpcServer({

@@ -5,7 +5,7 @@ import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
-import type { PutRunFolderRequest, WorkerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import { type PutRunFolderRequest, type WorkerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import type { Admission } from '@methods/rpc/call-admission';
 import type { Client } from '@methods/rpc/client';
 import { serveFrames } from '@methods/rpc/frame-stream';
@@ -44,6 +44,7 @@ export function workerAdmission(keys: WorkerKeys): Admission {
     ownerOf: (metadata) => keys.ownerOf(String(metadata.get('authorization')[0] ?? '')),
     callsMax: CALLS_MAX,
     callsPerOrganizationMax: CALLS_PER_ORGANIZATION_MAX,
+    seldomPath: `/${WorkerService.typeName}/${WorkerService.method.work.name}`,
     lookupsPerAddressMax: LOOKUPS_PER_ADDRESS_MAX,
   };
 }
