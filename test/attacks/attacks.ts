@@ -59,6 +59,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     ...get(target, `/v1/runs/${newId('run')}`),
     key: createServiceKey().key,
   })),
+  'the description of the API, without a key': each((target) => ({ ...get(target, '/openapi.json'), key: '' })),
   'requests by the hundred in one packet': byCallers(
     (target) => Buffer.concat(Array.from({ length: 100 }, () => requestBytes(get(target, `/v1/runs/${newId('run')}`)))),
     async ({ http }, bytes) => (await http.askAll(bytes, 100)).at(-1)?.status ?? '',
