@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 import { TokenBuckets } from './token-bucket.ts';
 
 /** Of one key, person or address. */
-const AT_ONCE = { perSecond: 20, burst: 100 };
+const AT_ONCE = { perSecond: 5, burst: 100 };
 const LATE_MS = 1_000;
 /** Beyond so many that wait, of all together, nothing more waits: each costs memory. */
 const WAITING_MAX = 10_000;
