@@ -1,5 +1,5 @@
 // How much the records of a run's steps hold: all of them stay in memory with their run, so there must be an end to it.
-import type { StepSummary } from './run.ts';
+import type { Run, StepSummary } from './run.ts';
 
 /** Four times what a message can show of a run. */
 const RECORDED_MAX = 16 * 1024 * 1024;
@@ -14,6 +14,13 @@ export function fitsBeside(others: readonly StepSummary[], step: StepSummary): b
   if (size <= SMALL) return true;
   for (const other of others) size += sizeOf(other);
   return size <= RECORDED_MAX;
+}
+
+/** About what a run takes in memory, in characters. */
+export function sizeOfRun({ facts, steps, answer, ...run }: Run): number {
+  let size = OBJECT_SIZE + facts.inputsJson.length + (answer?.answerJson.length ?? 0);
+  for (const step of steps) size += sizeOf(step);
+  return run.status === 'waiting' ? size + run.question.formJson.length + run.question.prompt.length : size;
 }
 
 function sizeOf({ path, kind, checks, error }: StepSummary): number {

@@ -2,6 +2,7 @@
 // A part is in the statement only when the batch needs it, so a batch of plain starts stays a small statement.
 import type { NewStep } from '../run/effect.ts';
 import { queuePlaceMs } from '../run/queue-place.ts';
+import { sizeOfRun } from '../run/recorded-size.ts';
 import { isFinished, type Run } from '../run/run.ts';
 import type { ArrayElement } from './array-literal.ts';
 import { UNCONFIRMED_MS } from './outbox.ts';
@@ -143,6 +144,7 @@ export const deadlineColumns: readonly Column<RunChange>[] = [
   { name: 'question_id', type: 'text', value: (c) => (c.after.status === 'waiting' ? c.after.question.id : '') },
   { name: 'wake_at_ms', type: 'bigint', value: (c) => ms(deadlineOf(c.after) ?? 0) },
   { name: 'shard', type: 'smallint', value: (c) => c.after.facts.shard },
+  { name: 'bytes', type: 'bigint', value: (c) => sizeOfRun(c.after) },
 ];
 
 /** How a change moves its organization's count of unfinished runs. */

@@ -78,7 +78,8 @@ export function commitStatement(batch: readonly RunChange[]): CommitStatement {
     parts.push(`deadlines_set as (
       insert into scheduler.deadlines (${names(deadlineColumns)}) select ${expressions(deadlineColumns)}
       from ${bind(deadlineColumns, rows.deadlines)} where ${isDone}
-      on conflict (run_id, org_id) do update set question_id = excluded.question_id, wake_at_ms = excluded.wake_at_ms)`);
+      on conflict (run_id, org_id) do update set question_id = excluded.question_id, wake_at_ms = excluded.wake_at_ms,
+        bytes = excluded.bytes)`);
   }
   if (rows.deadlinesOver.length > 0) {
     parts.push(`deadlines_over as (

@@ -10,10 +10,11 @@ export interface DueRow {
   readonly question_id: string;
   readonly shard: number;
   readonly wake_at_ms: number;
+  readonly bytes: number;
 }
 
 // Ordered by the columns themselves: by their values as another type, every due row would be sorted.
-export const dueQuestionsQuery = `select run_id, org_id, question_id, shard, wake_at_ms from scheduler.deadlines
+export const dueQuestionsQuery = `select run_id, org_id, question_id, shard, wake_at_ms, bytes from scheduler.deadlines
   where wake_at_ms < $1::bigint and (wake_at_ms, run_id) > ($2::bigint, $3)
   order by wake_at_ms, run_id limit ${STRETCH_MAX}`;
 
@@ -28,6 +29,7 @@ export function dueStretchOf(rows: readonly DueRow[], shards: ReadonlySet<number
         questionId: row.question_id,
         shard: row.shard,
         wakeAtMs: row.wake_at_ms,
+        bytes: row.bytes,
       })),
     end: rows.length === STRETCH_MAX && last !== undefined ? { wakeAtMs: last.wake_at_ms, runId: last.run_id } : null,
   };

@@ -59,6 +59,8 @@ export interface DueQuestion {
   readonly questionId: string;
   readonly shard: number;
   readonly wakeAtMs: number;
+  /** About what its run takes in memory; 0: not known. */
+  readonly bytes: number;
 }
 
 /** A place among all deadlines. */

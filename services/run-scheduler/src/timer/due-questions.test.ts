@@ -133,6 +133,7 @@ describe('questions nobody answers', () => {
   test('3,000 questions of one moment end in few statements and timers, and others get through meanwhile', async () => {
     const nowMs = await db.nowMs();
     await manyWaiting(3_000, nowMs);
+    await manyWaiting(1, nowMs + 500, { orgId: 'org_b' });
     due.stop();
     const reads: string[] = [];
     node.reading = (statement) => reads.push(statement);
@@ -150,6 +151,8 @@ describe('questions nobody answers', () => {
     const startedIn = node.batches.findIndex((batch) => batch.some(({ before }) => before === null));
     assert.ok(startedIn < 9, `a start was in commit ${startedIn}: it waits for what is under way, not for all`);
     await until('none is left', async () => (await open()) === 0, 60_000);
+    const otherIn = node.batches.findIndex((batch) => batch.some(({ after }) => after.facts.orgId === 'org_b'));
+    assert.ok(otherIn < 3, `another organization's deadline was in commit ${otherIn}`);
     // 12 batches of 256, that of the start, and those that a timer divided.
     assert.ok(node.batches.length <= 18, `${node.batches.length} commits`);
     const count = (name: string) => reads.filter((read) => read === name).length;
@@ -159,8 +162,23 @@ describe('questions nobody answers', () => {
     assert.ok(timers <= 36, `${timers} timers`);
   });
 
+  test('of runs that take much memory, few are read at a time', async () => {
+    await manyWaiting(40, await db.nowMs(), { bytes: 3 << 20 });
+    due.start();
+    await until('none is left', async () => (await open()) === 0);
+    const sizes = node.batches.map((batch) => batch.length);
+    assert.ok(Math.max(...sizes) <= 3, `${sizes} runs a commit`);
+  });
+
+  test('a deadline keeps what its run takes in memory', async () => {
+    const run = await waiting(60_000, { inputsJson: JSON.stringify('x'.repeat(50_000)) });
+    const { questions } = await node.store.dueQuestions([0], (await db.nowMs()) + 90_000, { wakeAtMs: 0, runId: '' });
+    const bytes = questions.find(({ runId }) => runId === run.facts.runId)?.bytes ?? 0;
+    assert.ok(bytes > 50_000 && bytes < 52_000, `${bytes} bytes`);
+  });
+
   /** Runs that wait for an answer, since a second ago at the latest. */
-  async function manyWaiting(count: number, nowMs: number): Promise<void> {
+  async function manyWaiting(count: number, nowMs: number, { orgId = 'org_a', bytes = 0 } = {}): Promise<void> {
     const ids = Array.from({ length: count }, (_, i) => newRunId(i % 4, nowMs));
     const question = JSON.stringify({
       id: 'q',
@@ -175,12 +193,12 @@ describe('questions nobody answers', () => {
       insert into scheduler.runs (run_id, org_id, shard, revision, method, version_id, inputs_json, idempotency_hash,
         request_digest, key_id, answer_by, created_at_ms, max_attempts, needs, status, state_since_ms, queued_ms,
         running_ms, waiting_ms, attempts, attempt_open, last_seq, question_json)
-      select id, 'org_a', (n - 1) % 4, 3, 'wf_a', 'ver_a', '{}', sha256(convert_to(id, 'UTF8')), '', 'key_a', 'team', 1, 3, '',
+      select id, ${orgId}, (n - 1) % 4, 3, 'wf_a', 'ver_a', '{}', sha256(convert_to(id, 'UTF8')), '', 'key_a', 'team', 1, 3, '',
         'waiting', 1, 1, 1, 0, 1, true, 1, jsonb_set(${question}::text::jsonb, '{id}', to_jsonb('q_' || id))
       from unnest(${ids}::text[]) with ordinality as t(id, n)`;
     await db.sql`
-      insert into scheduler.deadlines (run_id, org_id, question_id, wake_at_ms, shard)
-      select id, 'org_a', 'q_' || id, ${nowMs - 1_000}::bigint, (n - 1) % 4
+      insert into scheduler.deadlines (run_id, org_id, question_id, wake_at_ms, shard, bytes)
+      select id, ${orgId}, 'q_' || id, ${nowMs - 1_000}::bigint, (n - 1) % 4, ${bytes}::integer
       from unnest(${ids}::text[]) with ordinality as t(id, n)`;
   }
 

@@ -1,12 +1,15 @@
 // Ends questions nobody answered in time, and wakes sleeping runs. Deadlines are rows; only those due within a minute
 // stand in memory, in one heap with one timer, and the commit compares each once more with the database's own clock.
+// What is due at one moment goes by turns of organizations, so many at a time.
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { DatabaseClock } from '../database-clock.ts';
+import { sizeOfRun } from '../run/recorded-size.ts';
 import type { Run } from '../run/run.ts';
 import { deadlineOf } from '../store/commit-sections.ts';
 import type { DuePlace, DueQuestion, DueStretch, RunStore } from '../store/run-store.ts';
+import { DueLine } from './due-line.ts';
 import { TimerHeap } from './timer-heap.ts';
 
 const AHEAD_MS = 60_000;
@@ -18,14 +21,20 @@ const KNOWN_MAX = 100_000;
  * than these.
  */
 const AT_ONCE = 768;
+/** About what these runs take in memory, without the last of them. */
+const BYTES_AT_ONCE = 8 << 20;
+/** Deadlines that come into line in one turn of the event loop. */
+const LINED_UP_MAX = 4_096;
 const RETRY_MS = 1_000;
 
 export class DueQuestions {
   private readonly heap = new TimerHeap<DueQuestion>();
+  private readonly line = new DueLine();
   private readonly known = new Set<string>();
   private timer: { readonly atMs: number; cancel(): void } | null = null;
   private looker: { cancel(): void } | null = null;
   private firing = 0;
+  private firingBytes = 0;
   private looks = 0;
   private stopped = false;
 
@@ -56,7 +65,8 @@ export class DueQuestions {
     const wakeAtMs = deadlineOf(after);
     if (wakeAtMs === null || wakeAtMs > this.options.databaseClock.nowMs() + AHEAD_MS) return;
     const { runId, orgId, shard } = after.facts;
-    this.arm({ runId, orgId, shard, questionId: after.status === 'waiting' ? after.question.id : '', wakeAtMs });
+    const questionId = after.status === 'waiting' ? after.question.id : '';
+    this.arm({ runId, orgId, shard, questionId, wakeAtMs, bytes: sizeOfRun(after) });
     this.schedule();
   }
 
@@ -102,11 +112,16 @@ export class DueQuestions {
     this.heap.push(question.wakeAtMs, question);
   }
 
+  private get isFull(): boolean {
+    return this.firing >= AT_ONCE || this.firingBytes >= BYTES_AT_ONCE;
+  }
+
   /** One timer for the earliest; a burst does not set it anew for each of its deadlines. */
   private schedule(): void {
-    const { heap, timer } = this;
-    const atMs = heap.nextAtMs;
-    if (atMs === null || this.stopped || this.firing >= AT_ONCE || (timer !== null && timer.atMs <= atMs)) return;
+    const { heap, line, timer } = this;
+    const atMs = line.size > 0 ? 0 : heap.nextAtMs;
+    // At the bound, the next that is settled goes on.
+    if (atMs === null || this.stopped || this.isFull || (timer !== null && timer.atMs <= atMs)) return;
     timer?.cancel();
     const waitMs = Math.max(1, atMs - this.options.databaseClock.nowMs());
     const set = this.options.clock.after(Math.min(waitMs, AHEAD_MS), () => this.fire());
@@ -115,23 +130,27 @@ export class DueQuestions {
 
   private fire(): void {
     this.timer = null;
-    for (const question of this.heap.popDue(this.options.databaseClock.nowMs(), AT_ONCE - this.firing)) {
+    for (const question of this.heap.popDue(this.options.databaseClock.nowMs(), LINED_UP_MAX)) this.line.add(question);
+    while (!this.isFull) {
+      const question = this.line.take();
+      if (question === null) break;
       if (this.options.owns(question.shard)) void this.expire(question);
       else this.known.delete(nameOf(question));
     }
-    // At the bound, the next that is settled goes on.
     this.schedule();
   }
 
   private async expire(question: DueQuestion): Promise<void> {
+    const { runId, orgId, questionId, bytes } = question;
     this.firing++;
-    const { runId, orgId, questionId } = question;
+    this.firingBytes += bytes;
     const outcome = await this.options.actors.tell(
       runId,
       orgId,
       questionId === '' ? { type: 'wake' } : { type: 'expire_question', questionId },
     );
     this.firing--;
+    this.firingBytes -= bytes;
     if (outcome.kind === 'failed' && this.options.owns(question.shard)) {
       // Too early by the database's clock, or it could not be reached: once more in a moment.
       this.heap.push(this.options.databaseClock.nowMs() + RETRY_MS / 4, question);

@@ -9,8 +9,8 @@ test('what is due comes out in order, the rest stays', () => {
   heap.push(10, 'a');
   heap.push(20, 'b');
   assert.equal(heap.nextAtMs, 10);
-  assert.deepEqual(heap.popDue(9), []);
-  assert.deepEqual(heap.popDue(20), ['a', 'b']);
+  assert.deepEqual(heap.popDue(9, 100), []);
+  assert.deepEqual(heap.popDue(20, 100), ['a', 'b']);
   assert.equal(heap.nextAtMs, 30);
   assert.equal(heap.size, 1);
 });
@@ -21,7 +21,7 @@ test('an empty heap has no next moment, and a cleared one is empty', () => {
   heap.push(1, 'a');
   heap.clear();
   assert.equal(heap.nextAtMs, null);
-  assert.deepEqual(heap.popDue(2), []);
+  assert.deepEqual(heap.popDue(2, 100), []);
 });
 
 test('pushes and pops in any order give what sorting would give', () => {
@@ -37,7 +37,7 @@ test('pushes and pops in any order give what sorting would give', () => {
           model = [...model, operation.pushAtMs].sort((a, b) => a - b);
         } else {
           assert.deepEqual(
-            heap.popDue(operation.popAtMs),
+            heap.popDue(operation.popAtMs, 100),
             model.filter((atMs) => atMs <= operation.popAtMs),
           );
           model = model.filter((atMs) => atMs > operation.popAtMs);

@@ -28,7 +28,7 @@ export class TimerHeap<Item> {
   }
 
   /** Takes out what is due at `nowMs`, in order, at most so many. */
-  popDue(nowMs: number, itemsMax = Number.POSITIVE_INFINITY): Item[] {
+  popDue(nowMs: number, itemsMax: number): Item[] {
     const due: Item[] = [];
     while (this.heap.length > 0 && due.length < itemsMax && this.at(0).atMs <= nowMs) {
       due.push(this.at(0).item);
