@@ -53,9 +53,7 @@ export class StatementPlans {
       log_rotation_size: '0',
       // Statistics are made when a test says so.
       autovacuum: 'off',
-      // What it is filled with is made anew by the next test.
-      fsync: 'off',
-      full_page_writes: 'off',
+      // Filling it is not slowed by checkpoints.
       max_wal_size: '8GB',
     });
     const url = await createDatabase(server.url, 'plans');

@@ -52,7 +52,7 @@ export async function fillScheduler(url: string, sql: Sql, queued: number): Prom
     select run_id, org_id, 'step_' || k, k, 'succeeded', '{}', '1' from scheduler.runs, generate_series(1, 2) k
     where status <> 'queued';
     insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms, sent)
-    select run_id || '.5', org_id, run_id, shard, 5, '\\x00', ${nowMs} - 60000, ${nowMs} - 30000, true
+    select run_id || '.5', org_id, run_id, shard, 5, '\\x00', created_at_ms, ${nowMs} - 30000, true
     from scheduler.runs where status = 'waiting';
     insert into scheduler.run_folders (folder_id, org_id, run_id, bytes_total, created_at_ms)
     select folder_id, org_id, run_id, 1, ${nowMs} - 2 * 86400000 from scheduler.runs where folder_id is not null;
