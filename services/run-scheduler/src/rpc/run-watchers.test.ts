@@ -97,7 +97,27 @@ describe('gateways that wait for runs', () => {
     watchers.watch(runId, 'org_a', gateway);
     for (const run of [runs.waiting, runs.queued, runs.succeeded]) watchers.committed(null, as(run, runId));
     assert.deepEqual(gateway.statuses, [RunStatus.WAITING, RunStatus.SUCCEEDED]);
+  });
+
+  test('a shard is watched until the second look finds it idle: one short run after the other begins nothing anew', () => {
+    for (let n = 0; n < 5; n++) {
+      const runId = newRunId(OWN_SHARD);
+      watchers.startedBy(runId, 'org_a', gateway);
+      watchers.committed(null, as(runs.succeeded, runId));
+      if (n === 2) watchers.pollForeign();
+    }
+    const watched = newRunId(OWN_SHARD);
+    watchers.watch(watched, 'org_a', gateway);
+    for (let look = 0; look < 3; look++) watchers.pollForeign();
+    assert.deepEqual(shards, ['3 true']);
+    watchers.unwatch(watched, gateway);
+    watchers.pollForeign();
+    assert.deepEqual(shards, ['3 true']);
+    watchers.pollForeign();
+    watchers.pollForeign();
     assert.deepEqual(shards, ['3 true', '3 false']);
+    watchers.watch(watched, 'org_a', gateway);
+    assert.deepEqual(shards, ['3 true', '3 false', '3 true']);
   });
 
   test('a gateway that started and watches a run hears each rest once', () => {
@@ -117,7 +137,6 @@ describe('gateways that wait for runs', () => {
     watchers.gone(gateway);
     watchers.committed(null, as(runs.succeeded, second));
     assert.deepEqual(gateway.told, []);
-    assert.deepEqual(shards, ['3 true', '3 false']);
   });
 
   test('a run that another node changed is read and told when it rests', async () => {

@@ -33,7 +33,10 @@ const PUSH_EVERY_MS_PER_STEP = 0.2;
 export class RunWatchers {
   private readonly watched = new Map<string, Watched>();
   private readonly places: Shares;
+  /** How many runs of each shard are watched; 0: none any more. */
   private readonly shards = new Map<number, number>();
+  /** Nothing of them was watched at the last look. */
+  private idleShards = new Set<number>();
   /** Runs whose row is being read; true: it changed since, and one more look is needed. */
   private readonly behind = new Map<string, boolean>();
   private readonly pace: Pace;
@@ -142,8 +145,12 @@ export class RunWatchers {
     this.removeIfUnused(runId, entry);
   }
 
-  /** The answer to a lost message: runs of other nodes that somebody watches are looked at now and then. */
+  /**
+   * The answer to a lost message: runs of other nodes that somebody watches are looked at now and then. Shards of which
+   * nothing is watched any more are left.
+   */
   pollForeign(): void {
+    this.leaveIdleShards();
     const foreign: string[] = [];
     for (const runId of this.watched.keys()) {
       if (foreign.length === POLL_MAX) break;
@@ -204,10 +211,23 @@ export class RunWatchers {
   private countShard(runId: string, by: number): void {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return;
-    const before = this.shards.get(shard) ?? 0;
-    if (before + by === 0) this.shards.delete(shard);
-    else this.shards.set(shard, before + by);
-    if (before === 0 || before + by === 0) this.options.shardWatched(shard, before === 0);
+    const before = this.shards.get(shard);
+    this.shards.set(shard, (before ?? 0) + by);
+    if (before === undefined) this.options.shardWatched(shard, true);
+  }
+
+  /** A subscription ends at the second look that finds it idle: short runs would have one each. */
+  private leaveIdleShards(): void {
+    const idle = new Set<number>();
+    for (const [shard, runs] of this.shards) {
+      if (runs > 0) continue;
+      if (!this.idleShards.has(shard)) idle.add(shard);
+      else {
+        this.shards.delete(shard);
+        this.options.shardWatched(shard, false);
+      }
+    }
+    this.idleShards = idle;
   }
 }
 
