@@ -88,3 +88,19 @@ test('one organization fills its share and drops no run of another', () => {
   assert.ok(pushed.bytes <= 17 * 1024 * 1024);
   assert.equal(pushed.finished(theirs.runId, 'org_b'), theirs);
 });
+
+test('a run is kept as quickly when many are kept and many have gone as when there are few', () => {
+  const { pushed } = pushedRuns();
+  const one = finishedRun();
+  let next = 0;
+  const cpuOf = (count: number): number => {
+    const before = process.cpuUsage();
+    for (let i = 0; i < count; i++) pushed.read({ ...one, runId: `run_${next++}` }, 'org_a');
+    return process.cpuUsage(before).user;
+  };
+  cpuOf(4_000);
+  const first = cpuOf(4_000);
+  cpuOf(40_000);
+  const last = Math.min(...Array.from({ length: 5 }, () => cpuOf(4_000)));
+  assert.ok(last < 8 * first + 5_000, `${first} µs, then ${last} µs`);
+});

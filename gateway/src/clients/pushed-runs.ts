@@ -8,6 +8,11 @@ import { isFinished } from '../views/run-view.ts';
 const KEPT_MS = 30_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 const BYTES_PER_ORGANIZATION_MAX = 16 * 1024 * 1024;
+/**
+ * What a bound is exceeded by goes with so much more: a look at the oldest passes over all that went before it, and must
+ * not be made for each run.
+ */
+const SLACK = 1 / 16;
 const OWNERS_MAX = 50_000;
 
 interface Kept {
@@ -73,8 +78,9 @@ export class PushedRuns {
   /** Drops what is too old; the oldest stand first. */
   trim(): void {
     const oldestMs = this.clock.monotonicMs() - KEPT_MS;
+    const bytesMax = downFrom(BYTES_MAX, this.keptBytes);
     for (const [runId, { atMs }] of this.kept) {
-      if (atMs > oldestMs && this.keptBytes <= BYTES_MAX) return;
+      if (atMs > oldestMs && this.keptBytes <= bytesMax) return;
       this.drop(runId);
     }
   }
@@ -87,11 +93,16 @@ export class PushedRuns {
     this.keptBytes += bytes;
     share.runIds.add(run.runId);
     share.bytes += bytes;
+    if (share.bytes > BYTES_PER_ORGANIZATION_MAX) this.shorten(share);
+    if (this.keptBytes > BYTES_MAX) this.trim();
+  }
+
+  private shorten(share: { readonly runIds: ReadonlySet<string>; readonly bytes: number }): void {
+    const bytesMax = downFrom(BYTES_PER_ORGANIZATION_MAX, share.bytes);
     for (const runId of share.runIds) {
-      if (share.bytes <= BYTES_PER_ORGANIZATION_MAX) break;
+      if (share.bytes <= bytesMax) return;
       this.drop(runId);
     }
-    this.trim();
   }
 
   private drop(runId: string): void {
@@ -105,6 +116,10 @@ export class PushedRuns {
     share.bytes -= kept.bytes;
     if (share.runIds.size === 0) this.shares.delete(kept.orgId ?? '');
   }
+}
+
+function downFrom(max: number, bytes: number): number {
+  return bytes > max ? max * (1 - SLACK) : max;
 }
 
 // Texts count two bytes a character; the constants stand for the objects around them.
