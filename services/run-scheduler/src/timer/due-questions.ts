@@ -17,10 +17,10 @@ const LOOK_EVERY_MS = 30_000;
 /** Deadlines in memory; beyond this the rest is read when half of them are over. */
 const KNOWN_MAX = 100_000;
 /**
- * Told to their runs at a time: one batch is committed while the next ones are read. Everything else waits for no more
+ * Told to their runs at a time: one batch is committed while the next one is read. Everything else waits for no more
  * than these.
  */
-const AT_ONCE = 768;
+const AT_ONCE = 512;
 /** About what these runs take in memory, without the last of them. */
 const BYTES_AT_ONCE = 8 << 20;
 /** Deadlines that come into line in one turn of the event loop. */
