@@ -47,12 +47,15 @@ export class Publisher {
   async serviceKey(orgId: string, folder: DataFolder): Promise<string> {
     const { secrets } = folder;
     if (secrets.webhookSecret !== null) return secrets.webhookSecret;
-    const { webhookSecret } = await this.registry.createServiceKey({
-      orgId,
-      name: 'local-stack',
-      authSha256: secrets.authSha256,
-      doer: LOCAL_STACK,
-    });
+    const { webhookSecret } = await this.registry.createServiceKey(
+      {
+        orgId,
+        name: 'local-stack',
+        authSha256: secrets.authSha256,
+        doer: LOCAL_STACK,
+      },
+      { timeoutMs: CALL_MS },
+    );
     secrets.webhookSecret = webhookSecret;
     folder.saveSecrets();
     return webhookSecret;
@@ -76,17 +79,23 @@ export class Publisher {
         { timeoutMs: CALL_MS },
       );
       const methodId = method?.methodId ?? '';
-      const current = await this.registry.getVersion({ orgId, methodId, version: method?.currentVersion ?? '' });
+      const current = await this.registry.getVersion(
+        { orgId, methodId, version: method?.currentVersion ?? '' },
+        { timeoutMs: CALL_MS },
+      );
       let versionId = current.version?.versionId ?? '';
       if (!Buffer.from(current.version?.source ?? []).equals(source)) {
-        const saved = await this.registry.saveVersion({
-          orgId,
-          methodId,
-          baseVersion: versionId,
-          source,
-          reason: 'The file changed.',
-          ...by,
-        });
+        const saved = await this.registry.saveVersion(
+          {
+            orgId,
+            methodId,
+            baseVersion: versionId,
+            source,
+            reason: 'The file changed.',
+            ...by,
+          },
+          { timeoutMs: CALL_MS },
+        );
         versionId = saved.version?.versionId ?? '';
       }
       await this.registry.publishVersion({ orgId, methodId, versionId, ...by }, { timeoutMs: CALL_MS });

@@ -1,4 +1,11 @@
-// The few calls of the public HTTP API that the demonstration makes.
+// The few calls of the public HTTP API that the demonstration makes. A busy machine answers late, or says for a while
+// that it cannot: both are waited for.
+import { setTimeout as wait } from 'node:timers/promises';
+
+const PATIENCE_MS = 600_000;
+const AGAIN_MS = 500;
+const AGAIN = [429, 503];
+const AT_REST = ['waiting', 'succeeded', 'failed', 'cancelled'];
 
 export interface RunReply {
   readonly run_id: string;
@@ -32,8 +39,20 @@ export class RunClient {
     return this.call('POST', `/v1/runs${query}`, body);
   }
 
-  get(runId: string, query = ''): Promise<RunReply> {
+  private get(runId: string, query: string): Promise<RunReply> {
     return this.call('GET', `/v1/runs/${runId}${query}`);
+  }
+
+  /** The run as it rests: finished, or with a question other than this one. */
+  async rested(run: RunReply, answered?: string): Promise<RunReply> {
+    const untilMs = performance.now() + PATIENCE_MS;
+    const query = `?wait_ms=15000${answered === undefined ? '' : `&after_question=${answered}`}`;
+    let latest = run;
+    while (!AT_REST.includes(latest.status) || (latest.status === 'waiting' && latest.question?.id === answered)) {
+      if (performance.now() > untilMs) break;
+      latest = await this.get(run.run_id, query);
+    }
+    return latest;
   }
 
   answer(runId: string, answer: object, questionId: string): Promise<RunReply> {
@@ -41,14 +60,24 @@ export class RunClient {
   }
 
   private async call(method: string, path: string, body?: object): Promise<RunReply> {
+    const untilMs = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const { status, text } = await this.request(method, path, body);
+      if (status < 300) return JSON.parse(text) as RunReply;
+      if (!AGAIN.includes(status) || performance.now() > untilMs) {
+        throw new Error(`${method} ${path} answered ${status}: ${text}`);
+      }
+      await wait(AGAIN_MS);
+    }
+  }
+
+  private async request(method: string, path: string, body?: object): Promise<{ status: number; text: string }> {
     const reply = await fetch(`${this.baseUrl}${path}`, {
       method,
       headers: { authorization: `Bearer ${this.apiKey}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(70_000),
     });
-    const text = await reply.text();
-    if (!reply.ok) throw new Error(`${method} ${path} answered ${reply.status}: ${text}`);
-    return JSON.parse(text) as RunReply;
+    return { status: reply.status, text: await reply.text() };
   }
 }
