@@ -1,4 +1,5 @@
 // The whole state of a run as one document, `inspection/1`: actions and checks apart, at most 4 MiB.
+import { textEnd } from '@methods/method/cut-text';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { CheckRecord, RunError, RunQuestion, StepEnd, StepTry } from './run-outcome.ts';
 import { stepKey } from './step-key.ts';
@@ -144,7 +145,7 @@ function questionOf(question: NonNullable<InspectedRun['question']>): JsonObject
 }
 
 function tailOf(text: string): string[] {
-  const lines = text.slice(-TAIL_CHARACTERS_MAX).split('\n');
+  const lines = textEnd(text, TAIL_CHARACTERS_MAX).split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines.slice(-TAIL_LINES_MAX);
 }

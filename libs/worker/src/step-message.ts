@@ -1,6 +1,7 @@
 // What the executor says of steps and questions, as messages for the run-scheduler.
 import { canonicalDigest } from '@methods/base/canonical';
 import type { RunQuestion, StepEnd } from '@methods/executor/run-outcome';
+import { textEnd } from '@methods/method/cut-text';
 import type { JsonObject } from '@methods/method/json';
 import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
@@ -67,7 +68,7 @@ export function stepRecordItem(grant: HeldGrant, seq: number, end: StepEnd, fold
 
 /** Postgres keeps no NUL in a text, and a record with one would be refused for ever. */
 function logTailOf({ log }: StepEnd): string {
-  return log?.text.slice(-LOG_TAIL_CHARACTERS).replaceAll('\u0000', '\ufffd') ?? '';
+  return log === null ? '' : textEnd(log.text, LOG_TAIL_CHARACTERS).replaceAll('\u0000', '\ufffd');
 }
 
 function stepError(error: NonNullable<StepEnd['error']>) {

@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { compileCheck } from '@methods/method/check-value';
 import type { CompiledMethod } from '@methods/method/compiled-method';
+import { wellFormed } from '@methods/method/cut-text';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import { loneSurrogateIn } from '@methods/method/lone-surrogates';
 import { parse } from 'yaml';
 import { CommandError, UsageError } from '../command/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
@@ -32,6 +34,11 @@ function parseAs(option: string, text: string, read: (text: string) => unknown):
 
 /** The inputs with their defaults. @throws CommandError `invalid_inputs`, naming every one that does not fit. */
 export function fittingInputs(method: CompiledMethod, given: JsonValue): JsonObject {
+  const half = loneSurrogateIn(given, JSON.stringify(given));
+  if (half !== null) {
+    const hint = 'write the character whole, such as  "\\ud83d\\udd11"';
+    throw new CommandError('invalid_inputs', `the inputs hold half of a character at ${wellFormed(half)}`, { hint });
+  }
   const checked = compileCheck(method.inputSchema)(given);
   if (checked.ok && isJsonObject(checked.value)) return checked.value;
   const findings = checked.ok ? [] : checked.findings;

@@ -1,8 +1,9 @@
 // Judges checks: all of a list are evaluated and recorded before the first failed one counts.
 import type { CompiledCheck } from '@methods/method/compiled-method';
-import { cutText } from '@methods/method/cut-text';
+import { cutText, wellFormed } from '@methods/method/cut-text';
 import { evaluate, type Scope } from '@methods/method/evaluate';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, objectOf, ownField } from '@methods/method/json';
+import { wellFormedJson } from '@methods/method/lone-surrogates';
 import type { CheckRecord } from '../run-outcome.ts';
 import type { Mask } from '../secrets/mask.ts';
 import { StepFailure } from '../step-failure.ts';
@@ -23,10 +24,10 @@ export function judge(
   hidden: readonly string[] = [],
 ): CheckRecord[] {
   return checks.map((check) => {
-    const values = valuesOf(check.that.paths, scope, mask, hidden);
+    const values = wellFormedJson(valuesOf(check.that.paths, scope, mask, hidden)) as JsonObject;
     const { ok, message } = verdict(check, scope);
     const status = ok ? 'passed' : check.level === 'warn' ? 'warned' : 'failed';
-    const text = message === null ? null : cutText(mask.text(message), MESSAGE_CHARACTERS_MAX);
+    const text = message === null ? null : cutText(wellFormed(mask.text(message)), MESSAGE_CHARACTERS_MAX);
     return { name: check.name, phase, status, level: check.level, message: text, actual: null, values };
   });
 }

@@ -2,6 +2,7 @@
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { evaluate, type Scope } from '@methods/method/evaluate';
 import { type JsonObject, objectOf } from '@methods/method/json';
+import { loneSurrogateIn } from '@methods/method/lone-surrogates';
 import type { RunError } from '../run-outcome.ts';
 import type { Mask } from '../secrets/mask.ts';
 import { asFailure } from './failures.ts';
@@ -19,6 +20,11 @@ export function resultOf(method: CompiledMethod, scope: Scope, mask: Mask): { va
   const json = JSON.stringify(value);
   if (json.length * 3 > RESULT_BYTES_MAX && Buffer.byteLength(json) > RESULT_BYTES_MAX) {
     return { code: 'result_invalid', kind: 'limit', message: 'The result is larger than 1 MiB; use a file' };
+  }
+  const half = loneSurrogateIn(value, json);
+  if (half !== null) {
+    const message = `The result holds half of a character at ${mask.text(half)} (a lone surrogate), which is no text`;
+    return { code: 'result_invalid', kind: 'out', message };
   }
   const secret = mask.finds(json);
   if (secret !== null) {

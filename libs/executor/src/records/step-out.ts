@@ -1,7 +1,9 @@
 // From what an action returned to what is recorded: declared fields only, checked, bounded, and free of secrets.
 import { projectOut } from '@methods/method/check-value';
 import type { CompiledStep } from '@methods/method/compiled-method';
+import { wellFormed } from '@methods/method/cut-text';
 import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
+import { loneSurrogateIn } from '@methods/method/lone-surrogates';
 import { fileFields, secretFields } from '@methods/method/typed-fields';
 import type { RunFolder } from '../run-folder.ts';
 import type { Mask } from '../secrets/mask.ts';
@@ -32,7 +34,7 @@ export function stepOut(
   const { out } = step;
   if (out === null) return { value: NO_FIELDS, json: '{}', dropped: [] };
   const projected = projectOut(out.schema, returned === undefined || returned === null ? NO_FIELDS : returned);
-  const dropped = projected.dropped.slice(0, DROPPED_MAX).map((name) => mask.text(name));
+  const dropped = projected.dropped.slice(0, DROPPED_MAX).map((name) => wellFormed(mask.text(name)));
   const checked = out.check(projected.value);
   if (!checked.ok) {
     const [finding] = checked.findings;
@@ -68,6 +70,13 @@ export function boundedOut(step: CompiledStep, value: JsonValue, mask: Mask): St
   // A character is at most 3 bytes of UTF-8: most outs need no count.
   if (json.length * 3 > outputBytesMax && Buffer.byteLength(json) > outputBytesMax) {
     throw new StepFailure('limit', `out is larger than ${outputBytesMax / 1024} KiB (limits: output_kb); use a file`);
+  }
+  const half = loneSurrogateIn(value, json);
+  if (half !== null) {
+    throw new StepFailure(
+      'out',
+      `out holds half of a character at ${mask.text(half)} (a lone surrogate), which is no text`,
+    );
   }
   if (step.out?.hasSecret !== true) {
     const secret = mask.finds(json);

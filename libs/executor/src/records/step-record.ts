@@ -1,8 +1,9 @@
 // Makes the records of steps: every error becomes a kind and a masked message here, and nowhere else.
 import type { Clock } from '@methods/base/clock';
 import type { StepKind } from '@methods/method/compiled-method';
-import { cutText } from '@methods/method/cut-text';
+import { cutText, wellFormed } from '@methods/method/cut-text';
 import type { JsonValue } from '@methods/method/json';
+import { wellFormedJson } from '@methods/method/lone-surrogates';
 import type { CheckRecord, StepEnd, StepLog, StepTry } from '../run-outcome.ts';
 import type { RunMask } from '../secrets/run-mask.ts';
 import { NAME_CHARACTERS_MAX } from '../step-event.ts';
@@ -74,12 +75,17 @@ export class StepRecorder {
     const { status, code, line, stack } = detail;
     return {
       kind,
-      message: cutText(this.mask.text(message), MESSAGE_CHARACTERS_MAX),
+      message: cutText(this.shown(message), MESSAGE_CHARACTERS_MAX),
       ...(status === undefined ? {} : { status }),
-      ...(code === undefined ? {} : { code: typeof code === 'string' ? this.mask.text(code) : code }),
+      ...(code === undefined ? {} : { code: typeof code === 'string' ? this.shown(code) : code }),
       ...(line === undefined ? {} : { line }),
-      ...(stack === undefined ? {} : { stack: this.mask.text(stack) }),
+      ...(stack === undefined ? {} : { stack: this.shown(stack) }),
     };
+  }
+
+  /** Halves of characters are of no use to a reader, and break what keeps the record. */
+  private shown(text: string): string {
+    return wellFormed(this.mask.text(text));
   }
 
   /** Checks of the author's code: every text in them is the code's. */
@@ -88,9 +94,9 @@ export class StepRecorder {
     if (checks.length === 0) return NONE;
     return checks.map((check) => ({
       ...check,
-      name: cutText(mask.text(check.name), NAME_CHARACTERS_MAX),
-      message: check.message === null ? null : mask.text(check.message),
-      actual: mask.json(check.actual),
+      name: cutText(this.shown(check.name), NAME_CHARACTERS_MAX),
+      message: check.message === null ? null : this.shown(check.message),
+      actual: wellFormedJson(mask.json(check.actual)),
     }));
   }
 

@@ -2,6 +2,7 @@
 import type { StepKind, WaitStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
+import { timestampOf } from '@methods/method/types/instants';
 import { failedCheck } from '../records/checks.ts';
 import { StepFailure } from '../step-failure.ts';
 import type { Turn } from './place.ts';
@@ -71,8 +72,8 @@ function timeOf(walker: Walker, { wait }: WaitStep, { place }: Turn): number {
   const nowMs = walker.wallMs();
   if (wait.kind === 'for') return nowMs + wait.ms;
   const text = evaluate(wait.time, place.scope);
-  const untilMs = typeof text === 'string' ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(untilMs)) throw new StepFailure('expression', `${wait.time.source} is not a date and time`);
+  const untilMs = typeof text === 'string' ? timestampOf(text) : null;
+  if (untilMs === null) throw new StepFailure('expression', `${wait.time.source} is not a date and time`);
   if (untilMs - nowMs > WAIT_MS_MAX) throw new StepFailure('limit', 'A wait takes at most 366 days');
   return untilMs;
 }

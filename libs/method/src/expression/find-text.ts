@@ -11,6 +11,7 @@ export function containsText(text: string, part: string): boolean {
 
 /** As `text.split(separator, piecesMax)`. */
 export function splitText(text: string, separator: string, piecesMax: number): string[] {
+  if (separator === '') return charactersOf(text, piecesMax);
   if (isSmall(text, separator)) return text.split(separator, piecesMax);
   const pieces: string[] = [];
   let start = 0;
@@ -19,6 +20,16 @@ export function splitText(text: string, separator: string, piecesMax: number): s
     start = end;
   }
   if (pieces.length < piecesMax) pieces.push(text.slice(start));
+  return pieces;
+}
+
+/** Not UTF-16 units: half of a character is no text. */
+function charactersOf(text: string, piecesMax: number): string[] {
+  const pieces: string[] = [];
+  for (const character of text) {
+    if (pieces.length === piecesMax) break;
+    pieces.push(character);
+  }
   return pieces;
 }
 

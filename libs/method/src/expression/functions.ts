@@ -3,7 +3,7 @@ import { DistinctValues } from '../check/distinct-values.ts';
 import type { Frame } from '../compiled-value.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { hintNearest } from '../structure/did-you-mean.ts';
-import { hasFormat } from '../types/formats.ts';
+import { comparable, holdsTimes, timestampOf } from '../types/instants.ts';
 import {
   ANY,
   INTEGER,
@@ -203,12 +203,16 @@ function extreme(call: Call, pick: (a: number, b: number) => number): Compiled {
 function unique(call: Call): Compiled {
   const { value, of } = call.list(0);
   const place = call.place(0);
+  const areTimes = holdsTimes(of);
   return {
     type: listOf(of),
     run: (frame) => {
       const seen = new DistinctValues();
       const payer = { charge: (steps: number) => charge(frame, steps / CHECK_STEPS_A_STEP) };
-      return expectList(value.run(frame), place).filter((item) => seen.add(item, payer));
+      const list = expectList(value.run(frame), place);
+      if (!areTimes) return list.filter((item) => seen.add(item, payer));
+      chargeParts(frame, list);
+      return list.filter((item) => seen.add(comparable(item, [of]), payer));
     },
   };
 }
@@ -223,6 +227,7 @@ function sort(call: Call): Compiled {
     call.expr.args.length === 2 ? call.compiler.arrow(call.argument(1), of, call.env, call.expr) : undefined;
   const key = arrow?.type ?? of;
   if (!isNumber(key) && !isText(key)) call.refuse(arrow ? 1 : 0, 'numbers or texts to sort by', key);
+  const areTimes = holdsTimes(key);
   return {
     type: listOf(of),
     run: (frame) => {
@@ -236,6 +241,7 @@ function sort(call: Call): Compiled {
         }
         for (let level = items.length; level > 1; level /= 2) chargeComparison(frame, entry.key, entry.key);
       }
+      if (areTimes) for (const entry of keyed) entry.key = comparable(entry.key, [key]);
       return keyed.sort((a, b) => compareKeys(a.key, b.key)).map((entry) => entry.item);
     },
   };
@@ -329,9 +335,8 @@ function timestamp(call: Call): Compiled {
       const given = expectText(value.run(frame), place);
       charge(frame, TIMESTAMP_STEPS);
       // Only forms with a fixed meaning: a datetime without an offset would depend on the machine's time zone.
-      const known = hasFormat('date', given) || hasFormat('date-time', given);
-      const milliseconds = known ? Date.parse(given.replace(' ', 'T')) : Number.NaN;
-      if (Number.isNaN(milliseconds)) throw new ExpressionError(`${place} is not a date or a datetime with an offset`);
+      const milliseconds = timestampOf(given);
+      if (milliseconds === null) throw new ExpressionError(`${place} is not a date or a datetime with an offset`);
       return milliseconds;
     },
   };

@@ -2,6 +2,7 @@
 import type { Frame } from '../compiled-value.ts';
 import { isJsonList, type JsonValue } from '../json.ts';
 import { overlap } from '../types/fits.ts';
+import { comparable, holdsTimes } from '../types/instants.ts';
 import {
   ANY,
   BOOLEAN,
@@ -19,6 +20,7 @@ import { ExpressionProblem } from './expression-tree.ts';
 import type { CompiledMethodCall, MethodCall } from './method-call.ts';
 import {
   charge,
+  chargeParts,
   chargeText,
   equal,
   expectBoolean,
@@ -121,11 +123,16 @@ function search(call: MethodCall, type: Type, answer: (index: number) => JsonVal
     const message = `${call.compiler.textOf(call.expr.object)} holds ${shortType(call.of)}, never ${shortType(wanted.type)}`;
     throw new ExpressionProblem('M406', message, call.argument(0));
   }
+  const types = [call.of, wanted.type];
+  const areTimes = types.some(holdsTimes);
   return {
     type,
     run: (frame, list) => {
       const value = wanted.run(frame);
-      return answer(list.findIndex((item) => equal(frame, item, value)));
+      if (!areTimes) return answer(list.findIndex((item) => equal(frame, item, value)));
+      chargeParts(frame, list);
+      const moment = comparable(value, types);
+      return answer(list.findIndex((item) => equal(frame, comparable(item, types), moment)));
     },
   };
 }

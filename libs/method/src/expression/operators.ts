@@ -3,6 +3,7 @@ import type { Frame } from '../compiled-value.ts';
 import type { JsonValue } from '../json.ts';
 import { nearest } from '../structure/did-you-mean.ts';
 import { overlap, shapeOf } from '../types/fits.ts';
+import { comparable, holdsTimes, isSortText } from '../types/instants.ts';
 import {
   BOOLEAN,
   every,
@@ -20,7 +21,17 @@ import {
 import type { Compiled, Compiler, Env } from './compiler-context.ts';
 import { type ArithmeticOperator, type Expr, ExpressionProblem, type ExprOf } from './expression-tree.ts';
 import { isNull } from './narrowing.ts';
-import { chargeComparison, chargeText, ExpressionError, equal, expectNumber, expectText, finite } from './runtime.ts';
+import {
+  charge,
+  chargeComparison,
+  chargeParts,
+  chargeText,
+  ExpressionError,
+  equal,
+  expectNumber,
+  expectText,
+  finite,
+} from './runtime.ts';
 
 export function compileNegate(compiler: Compiler, expr: ExprOf<'negate'>, env: Env): Compiled {
   const value = compiler.operand(expr.value, env);
@@ -41,7 +52,18 @@ export function compileEquality(compiler: Compiler, expr: ExprOf<'equality'>, en
   compiler.refuseSecret(expr.left, left.type);
   compiler.refuseSecret(expr.right, right.type);
   if (!overlap(left.type, right.type)) throw neverEqual(compiler, expr, left.type, right.type);
-  return { type: BOOLEAN, run: (frame) => equal(frame, left.run(frame), right.run(frame)) !== negated };
+  const types = [left.type, right.type];
+  if (!types.some(holdsTimes)) {
+    return { type: BOOLEAN, run: (frame) => equal(frame, left.run(frame), right.run(frame)) !== negated };
+  }
+  const moments = (frame: Frame, value: JsonValue) => {
+    chargeParts(frame, value);
+    return comparable(value, types);
+  };
+  return {
+    type: BOOLEAN,
+    run: (frame) => equal(frame, moments(frame, left.run(frame)), moments(frame, right.run(frame))) !== negated,
+  };
 }
 
 function neverEqual(compiler: Compiler, expr: ExprOf<'equality'>, left: Type, right: Type): ExpressionProblem {
@@ -85,6 +107,9 @@ export function compileComparison(compiler: Compiler, expr: ExprOf<'comparison'>
   }
   const compare = COMPARISONS[expr.operator];
   const place = compiler.textOf(expr);
+  const types = [left.type, right.type];
+  const areTimes = types.some(holdsTimes);
+  if (areTimes) for (const side of [expr.left, expr.right]) refuseNoMoment(side, types, place);
   return {
     type: BOOLEAN,
     run: (frame) => {
@@ -93,11 +118,27 @@ export function compileComparison(compiler: Compiler, expr: ExprOf<'comparison'>
       if (typeof a === 'number' && typeof b === 'number') return compare(a, b);
       if (typeof a === 'string' && typeof b === 'string') {
         chargeComparison(frame, a, b);
-        return compare(a, b);
+        if (!areTimes) return compare(a, b);
+        charge(frame, 2);
+        const [first, second] = [comparable(a, types), comparable(b, types)];
+        if (isMoment(first) && isMoment(second)) return compare(first, second);
+        if (!isMoment(first) && !isMoment(second)) return compare(a, b);
+        throw new ExpressionError(`${place} compares a time with a text that is none`);
       }
       throw new ExpressionError(`${place} needs two numbers or two texts`);
     },
   };
+}
+
+function isMoment(value: JsonValue): value is string {
+  return typeof value === 'string' && isSortText(value);
+}
+
+/** A text in quotes beside a datetime must be one, or a date. */
+function refuseNoMoment(side: Expr, types: readonly Type[], place: string): void {
+  if (side.kind !== 'literal' || isMoment(comparable(side.value, types))) return;
+  const hint = 'for example  "2026-01-31T12:00:00Z"  or  "2026-01-31", which begins at midnight in UTC';
+  throw new ExpressionProblem('M406', `${place} compares a time with a text that is none`, side, hint);
 }
 
 const COMPARISONS = {

@@ -1,4 +1,5 @@
 // Owns the methods of texts: includes startsWith endsWith toLowerCase toUpperCase trim split slice replaceAll padStart matches.
+import { splitsPair, wholeCharacters } from '../cut-text.ts';
 import type { JsonValue } from '../json.ts';
 import { type Pattern, PatternError } from '../types/pattern.ts';
 import { BOOLEAN, listOf, STRING, type Type } from '../types/type.ts';
@@ -81,7 +82,8 @@ function slice(call: MethodCall): ReturnType<TextMethod> {
     type: STRING,
     run: (frame, text) => {
       const from = start ? expectNumber(start.run(frame), call.place(0)) : 0;
-      return text.slice(from, end ? expectNumber(end.run(frame), call.place(1)) : undefined);
+      const to = end ? expectNumber(end.run(frame), call.place(1)) : text.length;
+      return text.slice(placeIn(text, from), placeIn(text, to));
     },
   };
 }
@@ -115,9 +117,17 @@ function padStart(call: MethodCall): ReturnType<TextMethod> {
     run: (frame, text) => {
       const wanted = length ? expectNumber(length.run(frame), call.place(0)) : 0;
       chargeText(frame, Math.max(wanted, text.length));
-      return text.padStart(wanted, filler ? expectText(filler.run(frame), call.place(1)) : ' ');
+      const padding = ''.padStart(wanted - text.length, filler ? expectText(filler.run(frame), call.place(1)) : ' ');
+      return wholeCharacters(padding) + text;
     },
   };
+}
+
+/** Counted from the end where it is negative, and never inside of a character: then the place before it. */
+function placeIn(text: string, index: number): number {
+  const whole = Math.trunc(index);
+  const at = whole < 0 ? Math.max(0, text.length + whole) : Math.min(whole, text.length);
+  return splitsPair(text, at) ? at - 1 : at;
 }
 
 /** The pattern is a literal, so that it is read once and a bad one is found before any run. */

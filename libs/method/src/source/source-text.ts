@@ -1,4 +1,5 @@
 // Owns the source as text: decoding, the bounds on bytes and characters, and offsets turned into lines and columns.
+import { isWellFormed } from '../cut-text.ts';
 
 const SOURCE_BYTES_MAX = 262_144;
 
@@ -47,14 +48,6 @@ export type Decoded =
 // Control characters YAML forbids; they also stand for token borders inside the YAML lexer, so they must not get there.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
-
-// Kept apart: a pattern with a Unicode property costs more to make than to run.
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-/** False when a surrogate stands alone: such text has no UTF-8 form. */
-function isWellFormed(text: string): boolean {
-  return !LONE_SURROGATE.test(text);
-}
 
 /** False for NUL and lone surrogates: escapes can write them, but databases refuse them. */
 export function isStorable(text: string): boolean {
