@@ -8,11 +8,10 @@ import { processCompiler } from './recording-compiler.ts';
 
 const never = new AbortController().signal;
 
-/** The request for a recording that comes in two pieces. */
-function recorded(bytes: Uint8Array, name = '') {
+/** The request for a recording that comes in pieces. */
+function recorded(bytes: Uint8Array, name = '', pieceBytes = Math.ceil(bytes.length / 2)) {
   async function* parts() {
-    yield bytes.subarray(0, 1_000);
-    yield bytes.subarray(1_000);
+    for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
   }
   return { parts: parts(), sizeBytes: bytes.length, name };
 }
@@ -27,6 +26,16 @@ describe('the compiler of recordings', { timeout: 60_000 }, () => {
     const hasty = processCompiler({ timeMaxMs: 1 });
     deepEqual(await hasty.compile(recorded(large()), never), { kind: 'too_long' });
     equal((await processCompiler().compile(recorded(SHOP_HAR), never)).kind, 'drafted');
+  });
+
+  test('a recording of many pieces leaves no listeners behind', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on('warning', onWarning);
+    await processCompiler({ timeMaxMs: 1 }).compile(recorded(large(), '', 1 << 17), never);
+    await new Promise(setImmediate);
+    process.off('warning', onWarning);
+    deepEqual(warnings, []);
   });
 
   test('it is given up when the registry stops', async () => {

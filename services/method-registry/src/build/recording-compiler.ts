@@ -101,12 +101,15 @@ async function fed(
   signal: AbortSignal,
 ): Promise<number> {
   let bytes = 0;
+  // One for all waits: a listener that lost its race would stay.
+  const closed = once(into, 'close', { signal });
+  closed.catch(() => {});
   for await (const part of parts) {
     signal.throwIfAborted();
     bytes += part.length;
     if (bytes > sizeBytes) break;
     if (into.destroyed || into.write(part)) continue;
-    await Promise.race([once(into, 'drain', { signal }), once(into, 'close', { signal })]);
+    await Promise.race([once(into, 'drain', { signal }), closed]);
   }
   return bytes;
 }

@@ -1,4 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { setMaxListeners } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -29,6 +30,7 @@ describe('the share of an organization in checks of sources', { timeout: 120_000
     const [hostile, honest] = [await newOrganization(client), await newOrganization(client)];
     const { methodId, versionId } = await newMethod(client, honest);
     const end = new AbortController();
+    setMaxListeners(CONNECTIONS, end.signal);
     let checked = 0;
     let refused = 0;
     const failures = new Set<string>();
