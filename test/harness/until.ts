@@ -2,11 +2,14 @@
 
 const POLL_MS = 10;
 
-/** Resolves with the first truthy value of `condition`; rejects, naming `what`, after `withinMs`. */
+/**
+ * Resolves with the first truthy value of `condition`; rejects, naming `what`, after `withinMs`. The deadline is for what
+ * never comes: a machine that does something else for seconds does not break a test.
+ */
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<Exclude<T, false | null | undefined>> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -75,6 +75,7 @@ describe('a worker', () => {
     const before = node.stream.heartbeats.length;
     node.stream.send({ item: { case: 'cancel', value: { runId, token } } });
     await until('the step has ended', () => signal.aborted);
+    await until('a heartbeat has come', () => node.stream.heartbeats.length > before);
     assert.deepEqual(node.stream.heartbeats.slice(before), [[runId]]);
     // Its place is free again.
     const next = node.grant({ versionId });
