@@ -1,7 +1,7 @@
 // `npm test`, after the checks: all tests of the repository, or those whose path contains one of the arguments. They
 // share one Postgres, started here; each makes databases of its own on it. They run as code that was built here, and
-// call the `methods` command as a package that was packed here. Tests of whole systems come first, and those of faults last, one file at a time. Nothing is left
-// running, whatever ends this.
+// call the `methods` command as a package that was packed here. Tests of whole systems come first, and those that measure
+// how soon a system gets over a fault last, one file at a time. Nothing is left running, whatever ends this.
 import { availableParallelism } from 'node:os';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { root } from './checks/command.ts';
@@ -9,15 +9,20 @@ import { PackedCli } from './harness/packed-cli.ts';
 import { startTestPostgres } from './harness/postgres.ts';
 import { BuiltCode } from './runner/built-code.ts';
 import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
+import { sharedProcesses } from './runner/shared-processes.ts';
 import { findTestFiles } from './runner/test-files.ts';
 import { TestSummary } from './runner/test-summary.ts';
 
 const { beside, wholeSystem, faults } = findTestFiles(root, process.argv.slice(2));
 const runs = [
   // The longest first. Many of them wait more than they work.
-  { files: [...wholeSystem, ...beside], concurrency: availableParallelism() + 1, timeoutMs: 900_000 },
-  { files: faults, concurrency: 1, timeoutMs: 900_000 },
-].filter((run) => run.files.length > 0);
+  {
+    groups: [...wholeSystem.map((file) => [file]), ...sharedProcesses(root, beside)],
+    concurrency: availableParallelism() + 2,
+    timeoutMs: 900_000,
+  },
+  { groups: faults.map((file) => [file]), concurrency: 1, timeoutMs: 900_000 },
+].filter((run) => run.groups.length > 0);
 
 let running: NodeTests | null = null;
 let stopped: NodeJS.Signals | null = null;
@@ -36,7 +41,7 @@ async function runAll(postgresUrl: string, cli: string, built: BuiltCode): Promi
     if (stopped !== null) return false;
     running = runNodeTests({
       ...run,
-      files: run.files.map((file) => built.file(file)),
+      files: run.groups.map((group) => built.file(group)),
       root,
       env: {
         ...process.env,
@@ -62,10 +67,12 @@ if (runs.length === 0) {
   process.exitCode = 1;
 } else {
   if (findNatsServer() === null) await installNatsServer();
-  const files = runs.flatMap((run) => run.files);
   const [built, postgres, cli] = await Promise.all([
-    BuiltCode.build(root, files),
-    startTestPostgres({ max_connections: '200' }),
+    BuiltCode.build(
+      root,
+      runs.flatMap((run) => run.groups),
+    ),
+    startTestPostgres({ max_connections: '400' }),
     PackedCli.install(),
   ]);
   try {

@@ -17,6 +17,7 @@ let witness: ChangeWitness;
 before(async () => {
   // One place: a second run stays queued while the first one is held.
   cluster = await Cluster.start({
+    sharesPostgres: true,
     schedulers: 2,
     concurrency: 1,
     env: { WORKER_LEASE_MS: String(LEASE_MS), HEARTBEAT_MS: '2000' },

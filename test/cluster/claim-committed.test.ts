@@ -21,7 +21,11 @@ let witness: ChangeWitness;
 before(async () => {
   // The point strikes where this file is missing: not before the test wants it.
   writeFileSync(struck, '');
-  cluster = await Cluster.start({ schedulers: 3, env: { FAULT_POINT: 'claim-committed', FAULT_ONCE: struck } });
+  cluster = await Cluster.start({
+    sharesPostgres: true,
+    schedulers: 3,
+    env: { FAULT_POINT: 'claim-committed', FAULT_ONCE: struck },
+  });
   client = new RunClient(cluster);
   witness = await ChangeWitness.watch(cluster);
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ReadyLine } from '@methods/local-stack/stack';
 import { NO_SIGN_IN, type StackFolder, StackProcess, stackFolder } from '../e2e/stack-process.ts';
+import { testPostgres } from '../harness/postgres.ts';
 import { processTree } from '../harness/process-tree.ts';
 import { until } from '../harness/until.ts';
 
@@ -20,6 +21,8 @@ export interface ClusterOptions {
   /** Runs one worker executes side by side. */
   readonly concurrency?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** On a database of the tests' Postgres, for a cluster whose Postgres no test kills or measures. */
+  readonly sharesPostgres?: boolean;
   /** The folder of the methods to publish; that of these tests by default. */
   readonly methods?: string;
 }
@@ -31,23 +34,28 @@ export class Cluster {
     private readonly folder: StackFolder,
     readonly ready: ReadyLine,
     private readonly stack: StackProcess,
+    private readonly dropDatabase: () => Promise<void>,
   ) {}
 
   /** With as little as one of each; the methods are those of ./methods. */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
+    const database = options.sharesPostgres ? await (await testPostgres()).freshDatabase() : null;
+    const dropDatabase = async () => database?.drop();
     const folder = stackFolder('cluster');
     const { schedulers = 1, gateways = 1, workers = 1, concurrency = 16, env = {}, methods = METHODS } = options;
     const args = ['--json', '--port', '0', '--methods', methods];
     const sizes = { schedulers, gateways, workers, concurrency };
     for (const [name, size] of Object.entries(sizes)) args.push(`--${name}`, `${size}`);
     // Steps of these tests leave their marks in files of the test, which a sandbox would hide.
-    const stack = new StackProcess({ ...folder, args, env: { WORKER_SANDBOX: 'off', ...NO_SIGN_IN, ...env } });
+    const given = { WORKER_SANDBOX: 'off', ...NO_SIGN_IN, ...(database && { POSTGRES_URL: database.url }), ...env };
+    const stack = new StackProcess({ ...folder, args, env: given });
     try {
-      return new Cluster(folder, await stack.ready, stack);
+      return new Cluster(folder, await stack.ready, stack, dropDatabase);
     } catch (error) {
       console.error(logTails(folder.dataDir));
       await stack.stop();
       folder.remove();
+      await dropDatabase();
       throw error;
     }
   }
@@ -179,6 +187,7 @@ export class Cluster {
     for (const pid of this.frozen) if (isAlive(pid)) process.kill(pid, 'SIGCONT');
     await this.stack.stop();
     this.folder.remove();
+    await this.dropDatabase();
   }
 
   /** Resolves when it runs again under another process id than `before`. */

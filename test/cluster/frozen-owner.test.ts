@@ -12,7 +12,7 @@ let client: RunClient;
 let witness: ChangeWitness;
 
 before(async () => {
-  cluster = await Cluster.start({ schedulers: 3, workers: 2 });
+  cluster = await Cluster.start({ sharesPostgres: true, schedulers: 3, workers: 2 });
   client = new RunClient(cluster);
   witness = await ChangeWitness.watch(cluster);
 });

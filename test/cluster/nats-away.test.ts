@@ -30,6 +30,7 @@ before(async () => {
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   cluster = await Cluster.start({
+    sharesPostgres: true,
     schedulers: 3,
     workers: 2,
     env: { NATS_URL: nats.url, WORKER_LEASE_MS: String(LEASE_MS), HEARTBEAT_MS: '500' },

@@ -18,7 +18,7 @@ let client: RunClient;
 let witness: ChangeWitness;
 
 before(async () => {
-  cluster = await Cluster.start({ schedulers: 3, concurrency: 2 });
+  cluster = await Cluster.start({ sharesPostgres: true, schedulers: 3, concurrency: 2 });
   client = new RunClient(cluster);
   witness = await ChangeWitness.watch(cluster);
 });

@@ -20,6 +20,7 @@ let witness: ChangeWitness;
 
 before(async () => {
   cluster = await Cluster.start({
+    sharesPostgres: true,
     schedulers: 2,
     workers: 2,
     env: {

@@ -7,8 +7,9 @@ import type { ReadyLine } from '@methods/local-stack/stack';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import postgres from 'postgres';
+import { testPostgres } from '../harness/postgres.ts';
 import { ApiClient } from './api-client.ts';
-import { type StackFolder, StackProcess, stackFolder } from './stack-process.ts';
+import { StackProcess, stackFolder } from './stack-process.ts';
 
 export const METHODS = fileURLToPath(new URL('./methods/', import.meta.url));
 
@@ -33,23 +34,29 @@ export interface StackOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** On a database of the tests' Postgres: a server of its own would cost each stack two seconds. */
 export async function startStack(name: string, { args = [], env = {} }: StackOptions = {}): Promise<Stack> {
+  const database = await (await testPostgres()).freshDatabase();
   const folder = stackFolder(name);
   const stackProcess = new StackProcess({
     ...folder,
     args: ['--json', '--port', '0', '--methods', METHODS, ...args],
-    env,
+    env: { POSTGRES_URL: database.url, ...env },
   });
-  try {
-    return await opened(stackProcess, folder);
-  } catch (error) {
+  const end = async () => {
     await stackProcess.stop();
     folder.remove();
+    await database.drop();
+  };
+  try {
+    return await opened(stackProcess, end);
+  } catch (error) {
+    await end();
     throw error;
   }
 }
 
-async function opened(stackProcess: StackProcess, folder: StackFolder): Promise<Stack> {
+async function opened(stackProcess: StackProcess, end: () => Promise<void>): Promise<Stack> {
   const ready = await stackProcess.ready;
   const log = (part: string) => readFileSync(join(ready.data_dir, part, 'log'), 'utf8');
   const registry = rpcClient(MethodRegistryService, `127.0.0.1:${servedPort(log('method-registry'))}`);
@@ -74,8 +81,7 @@ async function opened(stackProcess: StackProcess, folder: StackFolder): Promise<
     async stop() {
       registry.close();
       await sql.end({ timeout: 5 });
-      await stackProcess.stop();
-      folder.remove();
+      await end();
     },
   };
 }

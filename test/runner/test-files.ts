@@ -7,8 +7,11 @@ const PLACES = ['libs', 'services', 'gateway', 'deploy', 'test'];
 const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/'];
 /** Tests that measure how soon a system gets over a fault: these want the machine for themselves. */
 const FAULTS = ['test/cluster/', 'test/chaos/chaos.test.ts', 'test/attacks/'];
-/** They count attempts and runs, and no milliseconds. */
-const PATIENT_FAULTS = ['test/cluster/one-worker.test.ts', 'test/cluster/worker-lost.test.ts'];
+/** They count attempts and runs; what they bound in time, they bound in many seconds. */
+const PATIENT_FAULTS = [
+  ...['test/cluster/any-process-killed.test.ts', 'test/cluster/nats-away.test.ts', 'test/cluster/one-worker.test.ts'],
+  ...['test/cluster/stalled-servers.test.ts', 'test/cluster/worker-lost.test.ts'],
+];
 
 export interface TestFiles {
   readonly beside: readonly string[];
