@@ -1,9 +1,10 @@
 // Parses the python and shell code of a method with the interpreters of this machine, before anything of it runs. Nothing
 // of the code is executed: python makes a syntax tree, and bash reads with -n.
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { codeBlocks, type PlacedCode, type UnreadableCode } from '@methods/method/code-blocks';
 import type { CompiledMethod } from '@methods/method/compiled-method';
+import { RUNNER_DIR } from './runners/runner-launch.ts';
 import { StepFailure } from './step-failure.ts';
 
 export interface Interpreters {
@@ -13,7 +14,7 @@ export interface Interpreters {
   readonly pythonCommand?: string;
 }
 
-const PYTHON_SYNTAX = fileURLToPath(new URL('../runner/python_syntax.py', import.meta.url));
+const PYTHON_SYNTAX = join(RUNNER_DIR, 'python_syntax.py');
 /** Of one process; code is at most 64 KiB a block. */
 const PARSE_MS_MAX = 10_000;
 const REPLY_BYTES_MAX = 1024 * 1024;
