@@ -21,10 +21,12 @@ describe('methods dev', () => {
     stack.remove();
   });
 
-  test('starts the local stack, which other commands find, and stops it when it is interrupted', async () => {
+  test('starts the local stack, which other commands find, and stops it when it is interrupted', async (t) => {
     const env = { XDG_STATE_HOME: stack.stateDir, METHODS_TOKEN_STORE: 'file', ...NO_SIGN_IN };
     const options = ['--data-dir', stack.dataDir, '--port', '0', '--workers', '0'];
     const child = desk.spawn(['dev', '--json', '--', ...options], env, CHECKOUT);
+    // A stack that runs on would keep the test's process until the runner's deadline.
+    t.after(() => child.kill('SIGINT'));
     const end = ended(child);
     await printed(child, '"ready":true');
     const doctor = await desk.methods(['runs', 'list'], env);
