@@ -273,7 +273,16 @@ test('what was recorded below a step follows it, and checks and errors are told'
         checks: [
           { $typeName: 'methods.run.v1.StepCheck', name: 'paid', phase: 'ensure', status: 'failed', message: 'no' },
         ],
-        error: { $typeName: 'methods.run.v1.StepError', kind: 'http', message: 'status 500', status: 500, line: 0 },
+        error: {
+          $typeName: 'methods.run.v1.StepError',
+          kind: 'http',
+          message: 'status 500',
+          status: 500,
+          line: 0,
+          reason: 'Oops',
+          headers: { 'retry-after': '3' },
+          body: '{"a":1}',
+        },
       }),
       step({ path: 'fetch' }),
       step({ path: 'elsewhere' }),
@@ -284,5 +293,12 @@ test('what was recorded below a step follows it, and checks and errors are told'
     ['fetch', 'fetch[0]', 'fetch[1]', 'check', 'approve', 'elsewhere'],
   );
   assert.deepEqual(shown.steps[2].checks, [{ name: 'paid', phase: 'ensure', status: 'failed', message: 'no' }]);
-  assert.deepEqual(shown.steps[2].error, { kind: 'http', message: 'status 500', status: 500 });
+  assert.deepEqual(shown.steps[2].error, {
+    kind: 'http',
+    message: 'status 500',
+    status: 500,
+    reason: 'Oops',
+    headers: { 'retry-after': '3' },
+    body: '{"a":1}',
+  });
 });

@@ -161,5 +161,8 @@ function stepErrorJson(step: StepView): string {
     message: error.message,
     ...(error.status > 0 ? { status: error.status } : {}),
     ...(error.line > 0 ? { line: error.line } : {}),
+    ...(error.reason === '' ? {} : { reason: error.reason }),
+    ...(Object.keys(error.headers).length === 0 ? {} : { headers: error.headers }),
+    ...(error.body === '' ? {} : { body: error.body }),
   })}`;
 }

@@ -107,12 +107,24 @@ function tryOf({ startedAtMs, finishedAtMs, error }: StepTry): JsonObject {
   };
 }
 
-function errorOf({ kind, message, status, code, line }: NonNullable<StepEnd['error']>): JsonObject {
+function errorOf({
+  kind,
+  message,
+  status,
+  code,
+  line,
+  reason,
+  headers,
+  body,
+}: NonNullable<StepEnd['error']>): JsonObject {
   return {
     kind,
     message,
     ...(status === undefined ? {} : { status }),
     ...(code === undefined ? {} : { code }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body }),
     ...(line === undefined ? {} : { line }),
   };
 }

@@ -1,4 +1,5 @@
 // How a step fails: one of the language's error kinds and a message that is safe to store.
+import type { JsonObject } from '@methods/method/json';
 
 export type ErrorKind =
   | 'input'
@@ -31,6 +32,11 @@ export interface StepError {
   readonly line?: number;
   /** Stack lines of the author's code, with the source's line numbers. */
   readonly stack?: string;
+  /** What the server said, of kind `http`; masked. */
+  readonly reason?: string;
+  readonly headers?: JsonObject;
+  /** The first KiB. */
+  readonly body?: string;
 }
 
 export interface StepFailureDetail {
@@ -41,6 +47,8 @@ export interface StepFailureDetail {
   readonly stack?: string;
   /** What the author's code asked for with `step.fail(message, { retry })`; absent: the kind decides. */
   readonly retry?: boolean;
+  /** What the server said beside its status; masked. */
+  readonly answer?: Required<Pick<StepError, 'reason' | 'headers' | 'body'>>;
   /** What the server asked for with `Retry-After`. */
   readonly retryAfterMs?: number;
 }

@@ -24,9 +24,10 @@ function statusOf(status: StepStatus): FinishedStep['status'] | null {
   return status === StepStatus.FAILED ? 'failed' : null;
 }
 
-function errorOf({ kind, message, status, line }: ToldError): StepError {
+function errorOf({ kind, message, status, line, reason, headers, body }: ToldError): StepError {
   const where = { ...(status > 0 && { status }), ...(line > 0 && { line }) };
-  return { kind: kind as ErrorKind, message, ...where };
+  const said = reason === '' && body === '' && Object.keys(headers).length === 0 ? {} : { reason, headers, body };
+  return { kind: kind as ErrorKind, message, ...where, ...said };
 }
 
 export function answerOf(grant: Grant) {

@@ -77,6 +77,9 @@ function stepError(error: NonNullable<StepEnd['error']>) {
     message: error.message,
     status: error.status ?? 0,
     line: error.line ?? 0,
+    reason: error.reason ?? '',
+    headers: Object.fromEntries(Object.entries(error.headers ?? {}).map(([name, value]) => [name, String(value)])),
+    body: error.body ?? '',
   };
 }
 

@@ -234,6 +234,9 @@ test('a reader that does not read is dropped, and holds nothing but the newest s
       message: `${message}${Math.random()}`,
       status: 0,
       line: 0,
+      reason: '',
+      headers: {},
+      body: '',
     };
     node.push(
       gateway.book.change(runId, { status: RunStatus.RUNNING, steps: [greeted({ status: StepStatus.FAILED, error })] }),

@@ -147,6 +147,11 @@ const Step = Type.Object({
       message: Type.String(),
       status: Type.Optional(Type.Integer({ description: 'HTTP status.' })),
       line: Type.Optional(Type.Integer({ description: "Line of the method's source." })),
+      reason: Type.Optional(Type.String({ description: 'Reason beside the HTTP status, where the server gave one.' })),
+      headers: Type.Optional(
+        Type.Record(Type.String(), Type.String(), { description: 'Headers of the HTTP answer that tell why.' }),
+      ),
+      body: Type.Optional(Type.String({ description: 'The first KiB of the HTTP answer, without secrets.' })),
     }),
   ),
 });

@@ -13,6 +13,8 @@ import { timeSpan } from '../terminal/words.ts';
 
 const LOG_LINES_MAX = 200;
 const LINE_CHARACTERS_MAX = 4000;
+/** Of the body of an http answer that failed its step. */
+const ANSWER_LINES_MAX = 20;
 /** They only hold others, which are shown. */
 const GROUPS: readonly StepKind[] = ['steps', 'parallel', 'call'];
 
@@ -119,8 +121,15 @@ export class StepView implements WalkView {
     for (const check of record.checks) this.check(check);
     // A failed check stands there already.
     if (record.error === null || record.checks.some(({ status }) => status === 'failed')) return;
-    const { message, line } = record.error;
-    output.line(output.paint('red', `    ${line === undefined ? '' : `line ${line}: `}${plainText(message)}`));
+    const { message, line, reason = '', headers = {}, body = '' } = record.error;
+    const said = reason === '' ? message : `${message} (${reason})`;
+    output.line(output.paint('red', `    ${line === undefined ? '' : `line ${line}: `}${plainText(said)}`));
+    for (const [name, value] of Object.entries(headers)) this.answerLine(`${name}: ${String(value)}`);
+    for (const text of body === '' ? [] : body.trimEnd().split('\n').slice(0, ANSWER_LINES_MAX)) this.answerLine(text);
+  }
+
+  private answerLine(text: string): void {
+    this.output.line(this.output.paint('dim', `    │ ${plainText(text)}`));
   }
 
   private check({ name, status, message }: CheckRecord): void {

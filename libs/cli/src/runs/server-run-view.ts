@@ -127,7 +127,11 @@ function nameOf({ name }: ServerStep): string {
 
 function faultWords({ error }: ServerStep): string {
   const line = error?.line === undefined ? '' : `line ${error.line}: `;
-  return `${line}${plainText(error?.message ?? '').replaceAll('\n', ' ')}`;
+  const reason = error?.reason === undefined ? '' : ` (${error.reason})`;
+  // The first line says what the server wants; all of it stands in the run.
+  const [body = ''] = (error?.body ?? '').split('\n');
+  const said = `${error?.message ?? ''}${reason}${body === '' ? '' : `: ${body}`}`;
+  return `${line}${plainText(said).replaceAll('\n', ' ')}`;
 }
 
 /** `queued: no worker of this method is connected`. */

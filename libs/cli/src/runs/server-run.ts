@@ -15,7 +15,12 @@ export interface ServerStep {
   readonly status: ServerStepStatus;
   readonly timing: { readonly running_ms: number; readonly waiting_ms: number };
   readonly checks?: readonly { readonly name: string; readonly status: string; readonly message: string }[];
-  readonly error?: { readonly message: string; readonly line?: number };
+  readonly error?: {
+    readonly message: string;
+    readonly line?: number;
+    readonly reason?: string;
+    readonly body?: string;
+  };
 }
 
 export interface ServerQuestion {

@@ -6,6 +6,7 @@ import { refuseNamedFiles } from '../files/named-files.ts';
 import type { StepContext } from '../step-context.ts';
 import { StepFailure } from '../step-failure.ts';
 import { networkFailure } from './http-exchange.ts';
+import { refusalOf } from './http-refusal.ts';
 
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
 const NESTING_MAX = 200;
@@ -20,10 +21,10 @@ interface HttpAnswer {
 export async function readResponse(step: HttpStep, response: Response, context: StepContext): Promise<HttpAnswer> {
   const { status } = response;
   if (!response.ok && !step.accept.includes(status)) {
-    await response.body?.cancel();
     const retryAfterMs = retryAfter(response.headers.get('retry-after'), context.clock.wallMs());
     throw new StepFailure('http', `The server answered ${status}`, {
       status,
+      answer: await refusalOf(response, context),
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
     });
   }

@@ -72,11 +72,12 @@ export class StepRecorder {
 
   /** The failure as it may be told and kept. */
   errorOf({ kind, message, detail }: StepFailure): StepError {
-    const { status, code, line, stack } = detail;
+    const { status, code, line, stack, answer } = detail;
     return {
       kind,
       message: cutText(this.shown(message), MESSAGE_CHARACTERS_MAX),
       ...(status === undefined ? {} : { status }),
+      ...answer,
       ...(code === undefined ? {} : { code: typeof code === 'string' ? this.shown(code) : code }),
       ...(line === undefined ? {} : { line }),
       ...(stack === undefined ? {} : { stack: this.shown(stack) }),

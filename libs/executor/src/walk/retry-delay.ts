@@ -26,8 +26,11 @@ export function retryDelayMs(
 
 function isWanted({ condition }: Retry, failure: StepFailure, scope: Scope): boolean {
   const { kind, message, detail } = failure;
-  const { status = null, code = null, retry } = detail;
-  if (condition !== null) return evaluate(condition, { ...scope, error: { kind, message, status, code } }) === true;
+  const { status = null, code = null, retry, answer } = detail;
+  if (condition !== null) {
+    const { headers = {}, body = null } = answer ?? {};
+    return evaluate(condition, { ...scope, error: { kind, message, status, code, headers, body } }) === true;
+  }
   if (retry !== undefined) return retry;
   if (kind !== 'http') return PASSING.has(kind);
   return status === 408 || status === 425 || status === 429 || (status !== null && status >= 500);

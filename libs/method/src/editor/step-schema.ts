@@ -75,7 +75,7 @@ const STEP_VALUES: Readonly<Record<string, KeySchema>> = {
           delay: ['Pause before the next try; 1s unless given', ref('duration')],
           factor: ['Growth of the pause; 2 unless given', { type: 'number' }],
           max_delay: ['Longest pause; 1m unless given', ref('duration')],
-          if: ['Condition on error.kind, .status, .code, .message', EXPRESSION],
+          if: ['Condition on error.kind, .status, .code, .message, .headers, .body', EXPRESSION],
         }),
       ],
     },

@@ -16,12 +16,20 @@ function closed(fields: Readonly<Record<string, Type>>): ObjectType {
   return { kind: 'object', fields: new Map(entries) };
 }
 
-/** `error`: how the try failed. `status` is that of an http answer, `code` that of the system, such as ECONNREFUSED. */
+/** `error`: how the try failed. `status`, `headers` and `body` are those of an http answer, `code` that of the system, such as ECONNREFUSED. */
 export const ERROR_ROOT: ReadonlyMap<string, Root> = new Map([
   [
     'error',
     {
-      type: closed({ kind: KIND, message: STRING, status: orNull(INTEGER), code: orNull(STRING) }),
+      type: closed({
+        kind: KIND,
+        message: STRING,
+        status: orNull(INTEGER),
+        code: orNull(STRING),
+        // Empty and null where no server answered.
+        headers: { kind: 'map', of: STRING, bounds: {} },
+        body: orNull(STRING),
+      }),
       read: (frame) => frame.scope.error ?? null,
     },
   ],

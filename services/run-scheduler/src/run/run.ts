@@ -152,6 +152,10 @@ export interface StepError {
   readonly message: string;
   readonly status: number;
   readonly line: number;
+  /** What an HTTP server said beside its status; absent: nothing, as in records of earlier releases. */
+  readonly reason?: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: string;
 }
 
 export function isFinished(run: Run): run is SucceededRun | FailedRun | CancelledRun {

@@ -11,6 +11,7 @@ import type { Run, StepSummary } from '../run/run.ts';
 import type { AskRun, FinishRun, RunCommand } from '../run/run-command.ts';
 import type { LeaseTable } from './lease-table.ts';
 import type { QuestionForms } from './question-forms.ts';
+import { errorOf } from './step-error.ts';
 
 export type ReportOutcome =
   | { readonly case: 'ack'; readonly value: { runId: string; seq: number; token: string } }
@@ -185,9 +186,6 @@ function stepOf(record: StepRecord): StepSummary | null {
     runningMs: step.runningMs,
     waitingMs: step.waitingMs,
     checks: step.checks.map(({ name, phase, status: verdict, message }) => ({ name, phase, status: verdict, message })),
-    error:
-      step.error === undefined
-        ? null
-        : { kind: step.error.kind, message: step.error.message, status: step.error.status, line: step.error.line },
+    error: step.error === undefined ? null : errorOf(step.error),
   };
 }

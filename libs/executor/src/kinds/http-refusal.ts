@@ -1,0 +1,78 @@
+// What a step keeps of an http answer that counts as a failure: its reason, the headers that tell why and what to do,
+// and the beginning of its body. Masked and bounded here, since it goes wherever the error goes.
+import { cutText } from '@methods/method/cut-text';
+import { type JsonObject, objectOf } from '@methods/method/json';
+import type { Mask } from '../secrets/mask.ts';
+import type { StepContext } from '../step-context.ts';
+
+/** Never set-cookie, authorization and the like: an error is shown to more people than an answer. */
+const HEADERS = [
+  ...['content-type', 'retry-after', 'www-authenticate', 'location', 'allow', 'x-request-id', 'request-id'],
+  ...[
+    'x-correlation-id',
+    'x-amzn-requestid',
+    'x-github-request-id',
+    'cf-ray',
+    'ratelimit-limit',
+    'ratelimit-remaining',
+  ],
+  ...['ratelimit-reset', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'],
+];
+const HEADER_CHARACTERS_MAX = 200;
+const REASON_CHARACTERS_MAX = 100;
+const BODY_BYTES_MAX = 1024;
+/** More than is kept, so that a secret at the end of what is kept is seen whole. */
+const BODY_BYTES_READ = 16 * 1024;
+/** The status has failed the step already: a body that does not come is not waited for. */
+const BODY_MS_MAX = 1000;
+
+export interface HttpRefusal {
+  readonly reason: string;
+  readonly headers: JsonObject;
+  /** Text, or `(binary, 512 bytes)`. */
+  readonly body: string;
+}
+
+/** Reads the body as far as it is kept, and ends it. Never rejects. */
+export async function refusalOf(response: Response, { mask, clock }: StepContext): Promise<HttpRefusal> {
+  const shown = (text: string, charactersMax: number) => cutText(mask.text(text), charactersMax);
+  const headers = HEADERS.flatMap((name) => {
+    const value = response.headers.get(name);
+    return value === null ? [] : [[name, shown(value, HEADER_CHARACTERS_MAX)] as const];
+  });
+  const reader = response.body?.getReader();
+  const timer = clock.after(BODY_MS_MAX, () => void reader?.cancel().catch(() => {}));
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  let ended = false;
+  try {
+    while (reader !== undefined && bytes <= BODY_BYTES_READ && !ended) {
+      const { done, value } = await reader.read();
+      ended = done;
+      if (value !== undefined) bytes += chunks.push(value) && value.length;
+    }
+  } catch {
+    // What came before the connection broke is kept.
+  } finally {
+    timer.cancel();
+    await reader?.cancel().catch(() => {});
+  }
+  const read = Buffer.concat(chunks).subarray(0, BODY_BYTES_READ);
+  const body = bodyText(read, ended && bytes <= BODY_BYTES_READ, mask);
+  return { reason: shown(response.statusText, REASON_CHARACTERS_MAX), headers: objectOf(headers), body };
+}
+
+function bodyText(bytes: Buffer, whole: boolean, mask: Mask): string {
+  let text: string;
+  try {
+    // What is cut off in the middle of a character is no reason to call it binary.
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !whole });
+  } catch {
+    return `(binary, ${bytes.length}${whole ? '' : ' or more'} bytes)`;
+  }
+  if (text.includes('\0')) return `(binary, ${bytes.length}${whole ? '' : ' or more'} bytes)`;
+  // As a stream that goes on where there is more, so that no part of a secret is shown at the end of what was read.
+  const masked = whole ? mask.text(text) : mask.stream().push(text);
+  const kept = Buffer.from(masked).subarray(0, BODY_BYTES_MAX);
+  return new TextDecoder('utf-8').decode(kept, { stream: true });
+}
