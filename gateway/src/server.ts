@@ -27,6 +27,7 @@ import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-routes.ts';
 import type { CliRunParts } from './routes/cli/cli-runs.ts';
 import { addEditorSchema } from './routes/editor-schema.ts';
+import { addFileRoutes } from './routes/files/file-routes.ts';
 import { addHealth } from './routes/health.ts';
 import { addGetCallerMethod } from './routes/methods/get-caller-method.ts';
 import type { MethodRouteParts } from './routes/methods/method-parts.ts';
@@ -132,6 +133,9 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await addCallerScope(app, 'service', callers, (scope) => {
     addRunRoutes(scope, runParts, PROGRAMS);
     addGetCallerMethod(scope, parts);
+  });
+  await addCallerScope(app, 'service', { ...callers, slowBodies: true }, (scope) => {
+    addFileRoutes(scope, parts);
   });
   await addCallerScope(app, 'cli', callers, (scope) => {
     addCliRoutes(scope, parts);

@@ -8,6 +8,7 @@ import { sources } from './source-files.ts';
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'libs/executor/src/step-files.ts': ['unlink'],
   'libs/executor/src/run-folder.ts': ['mkdir', 'rename', 'unlink'],
+  'libs/executor/src/files/input-folder.ts': ['mkdir', 'rename', 'unlink'],
   'libs/content/src/run-folder-archive.ts': ['mkdir', 'rename'],
   // No link can be there yet, or it is held open.
   'libs/executor/src/runners/exchange-folder.ts': [

@@ -18,6 +18,8 @@ export interface MethodVersion {
 
 export interface StartableVersion {
   readonly inputSchema: JsonSchema;
+  /** Some input may be a file. */
+  readonly takesFiles: boolean;
   /** Checks inputs and fills defaults in, within a turn of the event loop. */
   readonly checkInputs: (inputs: JsonValue) => ValueCheck;
   /** The method's `require` that checked inputs do not meet, by its sentences. */
@@ -59,5 +61,9 @@ function startable(
   unmet: Unmet,
 ): Pick<MethodVersion, 'startable' | 'steps'> {
   const check = compileCheck(inputSchema);
-  return { startable: { inputSchema, checkInputs: (inputs) => check(inputs, TURN_EFFORT), unmet, needs }, steps };
+  const takesFiles = JSON.stringify(inputSchema).includes('"x-type":"file"');
+  return {
+    startable: { inputSchema, takesFiles, checkInputs: (inputs) => check(inputs, TURN_EFFORT), unmet, needs },
+    steps,
+  };
 }

@@ -3,6 +3,7 @@ import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
+import { InputFiles } from './input-files.ts';
 
 /** A reader may be slow; a node that is gone is noticed long before. */
 const STREAM_MS = 600_000;
@@ -11,8 +12,12 @@ export class RunFiles implements Stoppable {
   private readonly clients: readonly Client<typeof RunSchedulerService>[];
   private turn = 0;
 
+  /** Those that callers send, for the inputs of runs. */
+  readonly sent: InputFiles;
+
   /** `host:port` of each node. */
   constructor(addresses: readonly string[]) {
+    this.sent = new InputFiles(addresses);
     this.clients = addresses.map((address) => rpcClient(RunSchedulerService, address));
   }
 
@@ -39,6 +44,7 @@ export class RunFiles implements Stoppable {
   }
 
   stop(): void {
+    this.sent.stop();
     for (const client of this.clients) client.close();
   }
 }

@@ -25,12 +25,23 @@ export interface CallerScopeParts {
   /** Of all surfaces together. */
   readonly unreadReplies: UnreadReplies;
   readonly mcpUrl: string | null;
+  /** Bodies of the scope may take long to arrive, and are never read whole. */
+  readonly slowBodies?: boolean;
 }
 
 export async function addCallerScope(
   app: FastifyInstance,
   surface: GuardedSurface,
-  { findCaller, turns, limit, refusedCredentials, largeBodies, unreadReplies, mcpUrl }: CallerScopeParts,
+  {
+    findCaller,
+    turns,
+    limit,
+    refusedCredentials,
+    largeBodies,
+    unreadReplies,
+    mcpUrl,
+    slowBodies = false,
+  }: CallerScopeParts,
   addRoutes: (scope: FastifyInstance) => void,
 ): Promise<void> {
   await app.register(async (scope) => {
@@ -39,7 +50,7 @@ export async function addCallerScope(
     addOrganizationTurns(scope, turns);
     addRateLimit(scope, limit);
     addUnreadReplies(scope, unreadReplies);
-    if (surface === 'upload') addSlowBody(scope);
+    if (surface === 'upload' || slowBodies) addSlowBody(scope);
     else addLargeBodies(scope, largeBodies);
     addAccess(scope, surface);
     addRoutes(scope);

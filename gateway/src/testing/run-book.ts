@@ -9,6 +9,7 @@ import type {
   LookupRun,
   StartRun,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { FileBook } from './file-book.ts';
 
 interface Booked {
   readonly orgId: string;
@@ -20,6 +21,8 @@ export class RunBook {
   readonly runs = new Map<string, Booked>();
   /** Saved files by run. */
   readonly archives = new Map<string, readonly Uint8Array[]>();
+  /** What callers sent for the inputs of runs. */
+  readonly sent = new FileBook();
   readonly starts: StartRun[] = [];
   readonly lists: ListRuns[] = [];
   private readonly keys = new Map<string, { digest: string; runId: string }>();

@@ -24,7 +24,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
   // Only what the run folder has found to be its own file: a text that looks like a path may be made up.
   const files = new Map<string, FileValue>();
   const made = new Set<JsonValue>();
-  if (folder.hasFiles()) values = await Promise.all(values.map((it) => folder.withAbsolutePaths(it, files)));
+  if (folder.maySeeFiles()) values = await Promise.all(values.map((it) => folder.withAbsolutePaths(it, files)));
   const path = environment.path === '' ? runners.path : `${environment.path}:${runners.path}`;
   const python = step.kind === 'python' ? await runners.pythons.get(environment.pythonCommand, path) : null;
   const secrets = step.secrets.length === 0 ? NO_SECRETS : secretsOf(step, context);

@@ -10,6 +10,7 @@ import { MemberNames } from '@methods/content/member-names';
 import { packFolder, unpackFolder } from '@methods/content/run-folder-archive';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
 import { type FileValue, KnownFiles } from './files/file-value.ts';
+import { type FetchFile, InputFolder } from './files/input-folder.ts';
 import { StepFailure } from './step-failure.ts';
 
 interface MadeFile {
@@ -20,6 +21,7 @@ interface MadeFile {
 export class RunFolder {
   private names: MemberNames | null = null;
   private readonly known = new KnownFiles();
+  private inputs: InputFolder | null = null;
   private bytes = 0;
   private made = false;
   private changes = 0;
@@ -59,9 +61,20 @@ export class RunFolder {
     return this.made;
   }
 
-  /** True for a reference to a file that this worker wrote for the run or restored. */
+  /** False: no value is a file of the run. */
+  maySeeFiles(): boolean {
+    return this.made || this.inputs?.hasFiles() === true;
+  }
+
+  /** The inputs may name files too, which are no part of the folder. */
+  takeInputs(fetch: FetchFile): InputFolder {
+    this.inputs = new InputFolder(`${this.dir}.inputs`, fetch);
+    return this.inputs;
+  }
+
+  /** True for a reference to a file that this worker wrote for the run, restored, or knows as one of its inputs. */
   has(value: JsonValue): value is FileValue {
-    return this.known.has(value);
+    return this.known.has(value) || this.inputs?.has(value) === true;
   }
 
   /** Bytes of all files together. */
@@ -116,10 +129,11 @@ export class RunFolder {
 
   /** The same value with absolute paths in the run's files, for code that opens them. `found` gets each by its path. */
   async withAbsolutePaths(value: JsonValue, found?: Map<string, FileValue>): Promise<JsonValue> {
-    if (!this.made || typeof value !== 'object' || value === null) return value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (!this.maySeeFiles()) return value;
     if (!isJsonObject(value)) return Promise.all(value.map((item) => this.withAbsolutePaths(item, found)));
     if (this.has(value)) {
-      const path = await this.absolutePath(value.path);
+      const path = await (this.inputs?.has(value) === true ? this.inputs : this).absolutePath(value.path);
       found?.set(path, value);
       return { ...value, path };
     }
@@ -131,13 +145,15 @@ export class RunFolder {
 
   /** Throws when the path leads out of the folder, over a link or to nothing: a step may have removed the file. */
   async absolutePath(path: string): Promise<string> {
-    const file = await this.openFile(path);
+    const file = await this.openFile({ path });
     await file.close();
     return join(this.dir, path);
   }
 
   /** To be read and closed by the caller. Throws as `absolutePath`. */
-  async openFile(path: string): Promise<FileHandle> {
+  async openFile(value: Pick<FileValue, 'path'>): Promise<FileHandle> {
+    const { path } = value;
+    if (this.inputs?.has(value as FileValue) === true) return this.inputs.openFile(path);
     const parts = path.split('/');
     const last = parts.pop() ?? '';
     const root = FolderHandle.open(this.dir);
@@ -177,6 +193,7 @@ export class RunFolder {
   /** What a step that was stopped still writes is refused from here on. */
   async remove(): Promise<void> {
     this.removed = true;
+    await this.inputs?.remove();
     if (!this.made) return;
     this.made = false;
     await this.inTurn(async () => {

@@ -15,7 +15,11 @@ type Path = readonly string[];
 type Replace = (value: JsonValue, path: Path) => JsonValue;
 
 /** `value` with each object at a place of the type `file` replaced. Schemas have no recursion. */
-function replaceFiles(schema: JsonSchema, value: JsonValue, replace: (file: JsonObject, path: Path) => JsonValue) {
+export function replaceFiles(
+  schema: JsonSchema,
+  value: JsonValue,
+  replace: (file: JsonObject, path: Path) => JsonValue,
+) {
   const isFile = (own: JsonObject, at: JsonValue) => own['x-type'] === 'file' && isJsonObject(at);
   return new Places(schema, isFile, (file, path) => replace(file as JsonObject, path)).within(schema, value, []);
 }

@@ -31,6 +31,7 @@ export async function startWorkerServer(handlers: Partial<Handlers>, options: Pa
           putLock: unused,
           putRunFolder: unused,
           async *getRunFolder() {},
+          async *getInputFile() {},
           work: serveFrames(() => ({ onItems() {}, onClose() {} })),
           ...handlers,
         } satisfies Handlers,

@@ -8,10 +8,10 @@ import { RunFolder } from '@methods/executor/run-folder';
 import type { RunJournal, RunOutcome } from '@methods/executor/run-outcome';
 import type { RunnerPool } from '@methods/executor/runner-pool';
 import { StepFailure } from '@methods/executor/step-failure';
-import type { JsonObject } from '@methods/method/json';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
 import { calleeOf } from './called-version.ts';
 import { answerOf, finishedSteps } from './grant-history.ts';
+import { fetchOf, inputsOf } from './input-files.ts';
 import type { RunFolderTransfer } from './run-folder-transfer.ts';
 import { ReportTooLarge, type RunReports, RunTaken } from './run-reports.ts';
 import { SavedFolder } from './saved-folder.ts';
@@ -143,13 +143,14 @@ export class HeldRun {
   private run(version: WorkerVersion, saved: SavedFolder): Promise<RunOutcome> {
     const { grant, parts } = this;
     // Lost before: a step that ends its worker must be known by name.
+    const fetch = fetchOf(grant, parts.folders.client, (work) => this.patiently(work));
     const startsToldAfterMs = grant.attempt > 1 ? 0 : parts.startsToldAfterMs;
     return executeRun({
       runId: grant.runId,
       versionId: grant.versionId,
       startedAtMs: grant.startedAtMs,
       method: version.method,
-      inputs: JSON.parse(grant.inputsJson) as JsonObject,
+      inputs: inputsOf(grant, version.method, saved.folder.takeInputs(fetch)),
       finished: finishedSteps(grant),
       ...answerOf(grant),
       secrets: parts.secrets,

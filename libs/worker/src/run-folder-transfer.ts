@@ -9,7 +9,7 @@ const CHUNK_BYTES = 64 << 10;
 const TRANSFER_MS = 3_600_000;
 
 export class RunFolderTransfer {
-  constructor(private readonly client: () => Client<typeof WorkerService>) {}
+  constructor(readonly client: () => Client<typeof WorkerService>) {}
 
   /**
    * The folder's id. Its archive stands beside it on the way: the size must be told first, and a few large folders in

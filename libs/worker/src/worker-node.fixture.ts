@@ -37,6 +37,8 @@ export class WorkerNode {
   readonly runs = new Map<string, TestRun>();
   /** Stored run folders by id. */
   readonly folders = new Map<string, Buffer>();
+  /** Content of files that inputs name, by id. */
+  readonly files = new Map<string, readonly Uint8Array[]>();
   /** What happened, in order, in short words. */
   readonly story: string[] = [];
   /** False: a hello gets no answer until `welcomeNow`. */
@@ -48,7 +50,9 @@ export class WorkerNode {
   /** What such a refusal says. */
   refusalMessage = '';
   /** Asked before each call that is no stream; throws what the call shall fail with. */
-  beforeCall: (name: 'getVersion' | 'putLock' | 'putRunFolder' | 'getRunFolder') => Promise<void> | void = () => {};
+  beforeCall: (
+    name: 'getVersion' | 'putLock' | 'putRunFolder' | 'getRunFolder' | 'getInputFile',
+  ) => Promise<void> | void = () => {};
   /** By version; write-once for workers. */
   readonly locks = new Map<string, Buffer>();
   /** The published version by method. */
@@ -112,6 +116,7 @@ export class WorkerNode {
             return { folderId };
           },
           getRunFolder: (request) => this.folderChunks(request),
+          getInputFile: (request) => this.fileChunks(request),
         }),
       ],
       logger: silentLogger,
@@ -236,6 +241,15 @@ export class WorkerNode {
     }
     if (this.acknowledges) acknowledge();
     else this.unsent.push(acknowledge);
+  }
+
+  private async *fileChunks({ runId, token, fileId }: { runId: string; token: string; fileId: string }) {
+    await this.beforeCall('getInputFile');
+    this.mayTouch(runId, token);
+    const chunks = this.files.get(fileId);
+    if (chunks === undefined) throw new ServiceError('not_found', 'The run names no such file.');
+    this.story.push('file fetched');
+    for (const chunk of chunks) yield { chunk };
   }
 
   private async *folderChunks(request: { runId: string; token: string; folderId: string }) {

@@ -122,9 +122,15 @@ async function startLike(
     keyId,
     inputsJson: checkedInputsJson(first.inputsJson),
     ...(kept && { kept }),
+    ...(first.inputsJson.includes('"file_id":"file_') && { files: filesOf(address.runId) }),
     idempotencyHash: key?.hash ?? internalStartHash(),
     requestDigest: key?.digest ?? NO_DIGEST,
   };
+}
+
+/** Of the first run, whoever sent them: it keeps them, and so does this one. */
+function filesOf(runId: string): NonNullable<StartRun['files']> {
+  return { $typeName: 'methods.scheduler.v1.NamedFiles', owner: '', fileIds: [], runId };
 }
 
 /** The names of the steps before `fromStep`; whether each of them ended is for the run's node to say. Null: it is the first one. */

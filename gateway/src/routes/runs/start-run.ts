@@ -4,18 +4,20 @@ import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { ValueCheck } from '@methods/method/check-value';
 import type { JsonObject, JsonValue } from '@methods/method/json';
-import { fileFields } from '@methods/method/typed-fields';
 import { Answerer } from '@methods/proto/run/v1/run_pb';
 import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
 import { allowsHost } from '@methods/webhook-url/webhook-hosts';
 import type { FastifyInstance } from 'fastify';
+import type { FileOwner } from '../../clients/input-files.ts';
 import type { MethodVersion, StartableVersion } from '../../clients/method-version.ts';
 import type { Settings } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
+import { ownerOf } from '../files/file-routes.ts';
 import { checkInputsSize, INPUTS_BYTES_MAX, inputsJsonOf, inputsTooLarge } from './inputs-size.ts';
+import { withNamedFiles } from './named-files.ts';
 import { runShown, runStarted } from './run-acts.ts';
 import { type RunRouteParts, runJson } from './run-reply.ts';
 import { replies, StartedRun, StartRunBody, WaitQuery } from './run-schemas.ts';
@@ -70,7 +72,14 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surfac
             version instanceof Promise || settings instanceof Promise
               ? await Promise.all([version, settings])
               : [version, settings];
-          start = await startMessage(parts, { orgId, keyId, asked, version: startable, settings: rules });
+          start = await startMessage(parts, {
+            orgId,
+            owner: ownerOf(asking),
+            keyId,
+            asked,
+            version: startable,
+            settings: rules,
+          });
         } catch (refusal) {
           // A key that has a run gets it, whatever would be refused today.
           const earlier = asked.key && (await scheduler.lookupRun(lookup(orgId, asked.key), request.id, wait, caller));
@@ -93,6 +102,8 @@ function versionOf(
 
 interface CheckedStart {
   readonly orgId: string;
+  /** Who may name files. */
+  readonly owner: FileOwner;
   readonly keyId: string;
   readonly asked: AskedStart;
   readonly version: MethodVersion;
@@ -101,8 +112,8 @@ interface CheckedStart {
 
 /** @throws whatever refuses this start by its values. */
 async function startMessage(
-  { webhooks, valueThreads }: RunRouteParts,
-  { orgId, keyId, asked, version, settings }: CheckedStart,
+  { scheduler, webhooks, valueThreads }: RunRouteParts,
+  { orgId, owner, keyId, asked, version, settings }: CheckedStart,
 ): Promise<StartRun> {
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
   if (version.startable === null) throw new ServiceError('needs_upgrade');
@@ -118,9 +129,10 @@ async function startMessage(
     if (inputs.reason === 'too_large') throw inputsTooLarge();
     throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
   }
-  refuseFiles(version.startable, inputs.value);
-  const inputsJson = inputsJsonOf(inputs.value);
-  const unmet = await version.startable.unmet(inputs.value as JsonObject);
+  const files = await withNamedFiles(scheduler.files.sent, owner, version.startable, inputs.value);
+  const seen = files?.inputs ?? inputs.value;
+  const inputsJson = inputsJsonOf(seen);
+  const unmet = await version.startable.unmet(seen as JsonObject);
   if (unmet.length > 0) {
     const findings = unmet.map((message) => ({ path: '', code: 'check_failed', message }));
     throw new ServiceError('invalid_inputs', undefined, { findings });
@@ -138,17 +150,15 @@ async function startMessage(
     answerBy: asked.answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM,
     metadata: asked.metadata,
     needs: [...version.startable.needs],
+    ...(files !== null && {
+      files: {
+        $typeName: 'methods.scheduler.v1.NamedFiles',
+        owner: owner.owner,
+        fileIds: [...files.fileIds],
+        runId: '',
+      },
+    }),
   };
-}
-
-/** No file that a caller names is known. @throws ServiceError invalid_inputs */
-function refuseFiles({ inputSchema }: StartableVersion, inputs: JsonValue): void {
-  const findings = fileFields(inputSchema, inputs).map(({ path }) => ({
-    path: `/${path.join('/')}`,
-    code: 'unknown_file',
-    message: 'names no file',
-  }));
-  if (findings.length > 0) throw new ServiceError('invalid_inputs', undefined, { findings: findings.slice(0, 20) });
 }
 
 /** What takes more than a turn of the event loop is checked on a thread. */

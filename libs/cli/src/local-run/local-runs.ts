@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '@methods/base/ids';
+import { RunFolder } from '@methods/executor/run-folder';
 import type { JsonObject } from '@methods/method/json';
 import { CommandError } from '../command/command-error.ts';
 import { type LocalMethod, localVersionId } from '../method-file/local-method.ts';
@@ -36,7 +37,13 @@ export class LocalRuns {
     this.dir = join(cwd, '.methods', 'runs');
   }
 
-  async create(file: MethodFile, { method, called }: LocalMethod, inputs: JsonObject): Promise<OpenRun> {
+  /** `filled` writes the files among the inputs into the run's folder, and gives the inputs with them. */
+  async create(
+    file: MethodFile,
+    { method, called }: LocalMethod,
+    given: JsonObject,
+    filled: (folder: RunFolder) => Promise<JsonObject> = () => Promise.resolve(given),
+  ): Promise<OpenRun> {
     await mkdir(this.dir, { recursive: true });
     // Runs hold inputs and results; they do not belong in a repository.
     await writeFile(join(this.cwd, '.methods', '.gitignore'), '*\n');
@@ -62,6 +69,7 @@ export class LocalRuns {
     await writeRunFile(dir, 'method', file.bytes);
     const copies = new Map([...called].map(([path, { bytes }]) => [path, bytes]));
     await writeCalledFiles(dir, copies);
+    const inputs = await filled(RunFolder.create(this.dir, record.run_id));
     await writeRunJson(dir, 'inputs.json', inputs);
     await writeRunFile(dir, JOURNAL, '');
     // Last: a folder without it is no run.

@@ -4,8 +4,10 @@ import { type HumanAnswers, NO_ANSWERS, readHumanFile, refuseUnknownQuestions } 
 import type { Command, CommandContext } from '../command/command.ts';
 import { UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
+import { givenInputs } from '../local-run/given-inputs.ts';
+import { placeholder, refuseServerFiles, withGivenFiles } from '../local-run/input-files.ts';
 import { prepareMethod } from '../local-run/local-dependencies.ts';
-import { fittingInputs, readJsonOption } from '../local-run/local-inputs.ts';
+import { fittingInputs } from '../local-run/local-inputs.ts';
 import { LocalRuns, type OpenRun } from '../local-run/local-runs.ts';
 import { refuseMissingSecrets } from '../local-run/local-secrets.ts';
 import { compileToRun, type LocalMethod, refuseWhatCannotRunHere } from '../method-file/local-method.ts';
@@ -45,23 +47,23 @@ async function begin(
   const file = await readMethodFile(name, cwd);
   const method = compileToRun(file, cwd, output);
   refuseWhatCannotRunHere(method);
-  const option = line.text('inputs');
-  const inputs = fittingInputs(
-    method.method,
-    option === undefined ? {} : await readJsonOption('--inputs', option, cwd),
-  );
+  const given = await givenInputs(line.texts('inputs'), cwd, (_file, number) => placeholder(number));
+  const inputs = fittingInputs(method.method, given.values);
+  refuseServerFiles(method.method, inputs, given.files.length);
   refuseAnswers(method);
   refuseMissingSecrets(method, config.variables);
   const target = await uploadTarget(file.path, createHash('sha256').update(file.bytes).digest('hex'), line, context);
   const prepared = await prepareMethod(method, context);
-  const run = await new LocalRuns(cwd).create(file, method, inputs);
+  const run = await new LocalRuns(cwd).create(file, method, inputs, (folder) =>
+    withGivenFiles(folder, method.method, inputs, given.files),
+  );
   output.line(`${method.method.name} ${output.paint('dim', run.record.run_id)}`);
   return { run, method, prepared, target };
 }
 
 async function resume(runId: string, answers: HumanAnswers, line: CommandLine, context: CommandContext) {
   const { cwd, output } = context;
-  if (line.text('inputs') !== undefined) throw new UsageError('a run that goes on keeps its inputs');
+  if (line.texts('inputs').length > 0) throw new UsageError('a run that goes on keeps its inputs');
   const run = await new LocalRuns(cwd).reopen(runId);
   const { status } = run.record;
   if (status === 'succeeded' || status === 'failed') return sendUnsent(run, line, context);

@@ -5,7 +5,7 @@ import { UPLOAD_OPTIONS } from '../upload/saved-version.ts';
 
 export const RUN_WORDS: CommandHelp = {
   name: 'run',
-  usage: 'FILE [--inputs JSON|@FILE] [--human FILE] [--upload]  |  --resume RUN_ID [--upload]',
+  usage: 'FILE [--inputs JSON|@FILE] [--inputs NAME=@FILE]... [--human FILE] [--upload]  |  --resume RUN_ID [--upload]',
   summary: 'Run a method on this machine, without a server',
   details: [
     'Secrets come from the environment. The run is kept in .methods/runs/RUN_ID. A question without an answer in',
@@ -13,7 +13,11 @@ export const RUN_WORDS: CommandHelp = {
     'taken is kept; --resume RUN_ID --upload sends it, also when the run has ended.',
   ],
   options: {
-    inputs: { value: 'JSON|@FILE', help: 'the inputs; @- reads them from standard input' },
+    inputs: {
+      value: 'JSON|@FILE|NAME=@FILE',
+      help: 'the inputs; @- reads them from standard input; NAME=@FILE is a file for an input, again for another',
+      many: true,
+    },
     human: { value: 'FILE', help: 'answers by step, as YAML or JSON: approval: { decision: approve }' },
     ...UPLOAD_OPTIONS,
     ...SERVER_OPTIONS,

@@ -78,6 +78,15 @@ export class ServerApi {
     }
   }
 
+  /** A body of bytes, which may take as long as they need. */
+  async sendContent<T>(
+    path: string,
+    content: () => ReadableStream,
+    headers: Record<string, string>,
+  ): Promise<Reply<T>> {
+    return this.replyOf<T>(path, await this.ask('POST', path, { content, headers, timeMs: null }));
+  }
+
   /** One connection: it ends when the server ends it; `lastEventId` goes on after that event. */
   async *stream(
     path: string,
@@ -124,7 +133,13 @@ export class ServerApi {
   private async ask(
     verb: string,
     path: string,
-    more: { body?: unknown; headers?: Record<string, string>; timeMs?: null; signal?: AbortSignal },
+    more: {
+      body?: unknown;
+      content?: () => ReadableStream;
+      headers?: Record<string, string>;
+      timeMs?: null;
+      signal?: AbortSignal;
+    },
   ): Promise<Response> {
     const { interrupted, credentials } = this.parts;
     const credential = credentialFor(path, credentials);

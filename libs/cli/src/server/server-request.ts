@@ -11,6 +11,8 @@ export interface ServerRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is, in place of a body; opened anew for each request. */
+  readonly content?: () => ReadableStream;
   readonly signal: AbortSignal;
   /** Of the whole answer; null for one that does not end by itself. */
   readonly timeMs?: number | null;
@@ -18,7 +20,7 @@ export interface ServerRequest {
 
 /** `path` starts with a slash. @throws CommandError `unreachable`, `bad_certificate`, `moved`. */
 export async function requestServer(baseUrl: string, path: string, request: ServerRequest): Promise<Response> {
-  const { verb = 'GET', headers = {}, body, signal, timeMs = REQUEST_TIME_MS } = request;
+  const { verb = 'GET', headers = {}, body, content, signal, timeMs = REQUEST_TIME_MS } = request;
   const what = `the server at ${baseUrl}`;
   let response: Response;
   try {
@@ -30,10 +32,11 @@ export async function requestServer(baseUrl: string, path: string, request: Serv
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(content === undefined ? {} : { body: content(), duplex: 'half' }),
       signal: timeMs === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeMs)]),
       // A credential goes where the user sent it, and a POST that becomes a GET on its way does nothing.
       redirect: 'manual',
-    });
+    } as RequestInit);
   } catch (error) {
     if (signal.aborted) throw error;
     throw connectionFault(what, error);

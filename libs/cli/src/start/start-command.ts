@@ -4,11 +4,12 @@ import { productionMethodId } from '@methods/base/ids';
 import type { Command } from '../command/command.ts';
 import { UsageError } from '../command/command-error.ts';
 import { EXIT } from '../command/exit-code.ts';
-import { readJsonOption } from '../local-run/local-inputs.ts';
+import { givenInputs } from '../local-run/given-inputs.ts';
 import { namingValues, RUNS } from '../runs/server-run.ts';
 import { watchToRest } from '../runs/show-server-run.ts';
 import { namedMethod } from '../server/named-method.ts';
 import { openServer } from '../server/open-server.ts';
+import { sendFile } from './send-file.ts';
 import { START_WORDS } from './start-words.ts';
 
 export const startCommand: Command = {
@@ -17,8 +18,6 @@ export const startCommand: Command = {
   async run(line, context) {
     const { output, cwd } = context;
     const [word = ''] = line.operands;
-    const option = line.text('inputs');
-    const inputs = option === undefined ? {} : await readJsonOption('--inputs', option, cwd);
     const key = line.text('key');
     if (key !== undefined && (Array.from(key).length < 8 || Array.from(key).length > 200)) {
       throw new UsageError('--key has 8 to 200 characters');
@@ -26,6 +25,7 @@ export const startCommand: Command = {
     const version = line.text('version');
     const api = await openServer(line, context);
     const { id } = await namedMethod(api, word, cwd);
+    const { values: inputs } = await givenInputs(line.texts('inputs'), cwd, (file) => sendFile(api, file));
     const body = {
       method: productionMethodId(id),
       inputs,

@@ -4,14 +4,19 @@ import { SERVER_OPTIONS } from '../server/server-options.ts';
 
 export const START_WORDS: CommandHelp = {
   name: 'start',
-  usage: 'METHOD [--inputs JSON|@FILE] [--wait] [--key IDEMPOTENCY_KEY] [--version V] [--server URL]',
+  usage:
+    'METHOD [--inputs JSON|@FILE] [--inputs NAME=@FILE]... [--wait] [--key IDEMPOTENCY_KEY] [--version V] [--server URL]',
   summary: 'Start a run of a published method on the server',
   details: [
     'METHOD is an id (wf_…), a saved file or a display name. With --wait the run is shown until it has finished or',
     'waits for an answer (exit code 4). The same --key and values start one run, however often they are sent.',
   ],
   options: {
-    inputs: { value: 'JSON|@FILE', help: 'the inputs; @- reads them from standard input' },
+    inputs: {
+      value: 'JSON|@FILE|NAME=@FILE',
+      help: 'the inputs; @- reads them from standard input; NAME=@FILE sends a file for an input, again for another',
+      many: true,
+    },
     wait: { help: 'watch the run and print its result' },
     key: { value: 'IDEMPOTENCY_KEY', help: '8 to 200 characters; default: a new one' },
     version: { value: 'V', help: 'a version id, ver_…; default: the published one' },

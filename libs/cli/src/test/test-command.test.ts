@@ -179,3 +179,16 @@ test('a file among the inputs of a test is one with its text; a path is no file'
   equal(run.code, 1);
   match(run.stderr, /the inputs do not fit: a/);
 });
+
+test('methods run takes files of this machine by name, and none of a server', async () => {
+  await folder.write('files.method', FILES);
+  await folder.write('note.txt', 'a note');
+  await folder.write('other.md', 'another');
+  const args = ['run', 'files.method', '--inputs', 'a=@note.txt', '--inputs', 'more=@note.txt', '--inputs'];
+  const { document } = await folder.json<{ status: string; result: unknown }>([...args, 'more=@other.md']);
+  deepEqual(document.result, { text: 'a note', second: 'another', bytes: 6, name: 'note.txt' });
+  const missing = await folder.methods(['run', 'files.method', '--inputs', 'a=@missing.txt']);
+  match(missing.stderr, /cannot read missing.txt/);
+  const named = await folder.methods(['run', 'files.method', '--inputs', `{"a":{"file_id":"file_${'1'.repeat(26)}"}}`]);
+  match(named.stderr, /a names a file of a server/);
+});

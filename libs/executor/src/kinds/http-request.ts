@@ -69,7 +69,8 @@ async function bodyOf(
     case 'file': {
       if (!folder.has(value)) throw new StepFailure('http', 'The body is no file of the run');
       const opened = () =>
-        folder.openFile(value.path).catch(() => {
+        folder.openFile(value).catch((error: unknown) => {
+          if (error instanceof StepFailure) throw error;
           throw new StepFailure('input', 'A file of an earlier step is not in the run folder');
         });
       await (await opened()).close();

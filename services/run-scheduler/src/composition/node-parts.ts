@@ -29,12 +29,14 @@ import { QueueInterests } from '../queue/queue-interests.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
 import { FolderSweep } from '../retention/folder-sweep.ts';
 import { RetentionSweep } from '../retention/retention-sweep.ts';
+import { InputFiles } from '../rpc/input-files.ts';
 import { RegistryClient } from '../rpc/registry-client.ts';
 import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
 import { RunWatchers } from '../rpc/run-watchers.ts';
 import { StartRuns } from '../rpc/start-run.ts';
 import { Membership } from '../shard/membership.ts';
 import { ShardOwner } from '../shard/shard-owner.ts';
+import { FileStore } from '../store/file-store.ts';
 import { PostgresOutbox } from '../store/outbox.ts';
 import { pageSettings, writerSettings } from '../store/planner-settings.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
@@ -103,6 +105,7 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
       shards: pool(3),
       beats: pool(2),
       folders: pool(4, pageSettings),
+      files: pool(2, pageSettings),
       retention: pool(1, writerSettings),
       outbox: pool(2, pageSettings),
     },
@@ -126,6 +129,8 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     organizationReader: get(OrganizationReader),
     lists: get(RunLists),
     folders: get(RunFolderStore),
+    files: get(FileStore),
+    inputFiles: get(InputFiles),
     folderSweep: get(FolderSweep),
     retention: get(RetentionSweep),
     registry: get(RegistryClient),

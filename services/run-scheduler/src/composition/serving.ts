@@ -8,6 +8,7 @@ import { ValueThreads } from '@methods/value-threads/value-threads';
 import { PeerRouter } from '../peer/peer-router.ts';
 import { AnswerRuns } from '../rpc/answer-run.ts';
 import { FairRunLists } from '../rpc/fair-run-lists.ts';
+import { InputFiles } from '../rpc/input-files.ts';
 import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
 import { StartRuns } from '../rpc/start-run.ts';
 import { UnfinishedRuns } from '../rpc/unfinished-runs.ts';
@@ -26,6 +27,8 @@ export function provideServing(parts: NodeParts): void {
     owned,
     store,
     folders,
+    files,
+    inputFiles,
     databaseClock,
     registry,
     peers,
@@ -50,6 +53,7 @@ export function provideServing(parts: NodeParts): void {
     valueThreads,
   } = parts;
   provide(ValueThreads, () => new ValueThreads());
+  provide(InputFiles, () => new InputFiles(files()));
   provide(
     StartRuns,
     () =>
@@ -65,6 +69,7 @@ export function provideServing(parts: NodeParts): void {
         owns,
         unfinished: new UnfinishedRuns({ store: store(), clock, logger: log.child({ part: 'starts' }) }),
         kept: { actors: actors(), store: store(), folders: folders() },
+        files: inputFiles(),
       }),
   );
   provide(
@@ -83,6 +88,7 @@ export function provideServing(parts: NodeParts): void {
         starts: starts(),
         peers: peers(),
         folders: folders(),
+        files: inputFiles(),
         state: () => {
           const shardsOwned = state.draining ? 0 : owned().length;
           return {
@@ -135,6 +141,7 @@ export function provideServing(parts: NodeParts): void {
               sessions: sessions(),
               registry: registry().calls,
               folders: folders(),
+              files: files(),
               actors: actors(),
               logger: log.child({ part: 'workers' }),
             }),

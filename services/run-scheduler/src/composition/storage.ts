@@ -8,7 +8,9 @@ import { DatabaseClock } from '../database-clock.ts';
 import { FolderSweep } from '../retention/folder-sweep.ts';
 import { OldRuns } from '../retention/old-runs.ts';
 import { RetentionSweep } from '../retention/retention-sweep.ts';
+import { FILE_SHARE } from '../rpc/input-files.ts';
 import { RegistryClient } from '../rpc/registry-client.ts';
+import { FileStore } from '../store/file-store.ts';
 import { PostgresOutbox } from '../store/outbox.ts';
 import { pageSettings } from '../store/planner-settings.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
@@ -37,6 +39,7 @@ export function provideStorage(parts: NodeParts): void {
     store,
     registry,
     folders,
+    files,
   } = parts;
   provide(
     ServiceDatabase,
@@ -64,7 +67,11 @@ export function provideStorage(parts: NodeParts): void {
   provide(OrganizationReader, () => new OrganizationReader({ sql: database().sql, role: readerRole('scheduler') }));
   provide(RunLists, () => new RunLists({ reader: organizationReader(), deadlineMs: READ_DEADLINE_MS }));
   provide(RunFolderStore, () => new RunFolderStore(pools.folders));
-  provide(FolderSweep, () => new FolderSweep({ folders: folders(), logger: log.child({ part: 'folders' }) }));
+  provide(FileStore, () => new FileStore(pools.files, FILE_SHARE));
+  provide(
+    FolderSweep,
+    () => new FolderSweep({ folders: folders(), files: files(), logger: log.child({ part: 'folders' }) }),
+  );
   provide(
     RetentionSweep,
     () =>

@@ -17,7 +17,7 @@ test('a sweep that fails says so in the log, and the next one goes on where it e
       return { lookedAt: 500, removed: 1, place, more: place.createdAtMs < 4 };
     },
   };
-  const sweep = new FolderSweep({ folders, logger });
+  const sweep = new FolderSweep({ folders, files: { sweep: async () => false }, logger });
   await sweep.sweep();
   assert.match(lines.join(''), /run folders could not be swept/);
   await Promise.all([sweep.sweep(), sweep.sweep()]);

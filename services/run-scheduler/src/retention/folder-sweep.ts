@@ -1,13 +1,20 @@
-// Sweeps away run folders that no run names, from the oldest on and page by page. Each folder is looked at once, when it
-// is a day old, and again after this node has started anew.
+// Sweeps away what no run names, page by page: run folders from the oldest on, each looked at once when it is a day old
+// and again after this node has started anew; and files that callers sent, when their time is over.
 import type { Logger } from '@methods/logging/logger';
+import type { FileStore } from '../store/file-store.ts';
 import type { FolderPlace, RunFolderStore } from '../store/run-folder-store.ts';
 
 export class FolderSweep {
   private place: FolderPlace = { createdAtMs: 0, folderId: '', orgId: '' };
   private sweeping = false;
 
-  constructor(private readonly options: { readonly folders: Pick<RunFolderStore, 'sweep'>; readonly logger: Logger }) {}
+  constructor(
+    private readonly options: {
+      readonly folders: Pick<RunFolderStore, 'sweep'>;
+      readonly files: Pick<FileStore, 'sweep'>;
+      readonly logger: Logger;
+    },
+  ) {}
 
   /** Called on a coarse tick; goes on where the last one ended, also where it failed. */
   async sweep(): Promise<void> {
@@ -26,6 +33,15 @@ export class FolderSweep {
     } catch (error) {
       this.options.logger.warn({ error, lookedAt, removed }, 'run folders could not be swept; the next sweep goes on');
     }
+    await this.sweepFiles();
     this.sweeping = false;
+  }
+
+  private async sweepFiles(): Promise<void> {
+    try {
+      while (await this.options.files.sweep());
+    } catch (error) {
+      this.options.logger.warn({ error }, 'files could not be swept; the next sweep goes on');
+    }
   }
 }

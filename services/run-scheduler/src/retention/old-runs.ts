@@ -46,7 +46,14 @@ export const deleteQuery = `with held as materialized (
     delete from scheduler.steps s using gone g where s.run_id = g.run_id and (s.org_id = g.org_id) is true returning 1),
   folders as (
     delete from scheduler.run_folders f using gone g where f.run_id = g.run_id and (f.org_id = g.org_id) is true
-    returning 1)
+    returning 1),
+  files as (
+    delete from scheduler.run_files f using gone g where f.run_id = g.run_id and (f.org_id = g.org_id) is true
+    returning f.file_id, f.org_id),
+  looked as (
+    update scheduler.files f set look_at_ms = least(f.look_at_ms, f.expires_at_ms)
+    from (select distinct file_id, org_id from files) n
+    where f.file_id = n.file_id and (f.org_id = n.org_id) is true returning 1)
   select exists(select from held) as held, (select count(*) from gone)::int as runs,
     (select count(*) from steps)::int as steps, (select count(*) from folders)::int as folders`;
 

@@ -55,6 +55,7 @@ describe("the gateways' stream", () => {
       } as never,
       starts: starts as StartRuns,
       folders: { get: async () => null },
+      files: {} as never,
       peers: {
         send: () => true,
         connected: () => [...peers.keys()],

@@ -9,6 +9,7 @@ import type { PeerSender } from '../peer/peer-sender.ts';
 import type { RunFolderStore } from '../store/run-folder-store.ts';
 import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
 import { getRun } from './get-run.ts';
+import type { InputFiles } from './input-files.ts';
 import { type RunViewMessage, runView } from './run-message.ts';
 import type { StartRuns } from './start-run.ts';
 
@@ -28,6 +29,7 @@ export class RunSchedulerRpc {
       readonly starts: StartRuns;
       readonly peers: PeerSender;
       readonly folders: Pick<RunFolderStore, 'get'>;
+      readonly files: InputFiles;
       readonly state: () => NodeState;
     },
   ) {}
@@ -52,6 +54,9 @@ export class RunSchedulerRpc {
       };
     }),
     getRunFiles: (request) => this.filesOf(request),
+    putFile: (requests) => this.options.files.put(requests),
+    findFiles: async (request) => ({ files: await this.options.files.find(request) }),
+    deleteFile: (request) => this.options.files.delete(request),
   };
 
   private async *filesOf(request: { orgId: string; runId: string }): AsyncGenerator<{ chunk: Uint8Array }> {

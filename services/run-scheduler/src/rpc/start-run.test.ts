@@ -15,10 +15,12 @@ import { ReadyRuns } from '../queue/ready-runs.ts';
 import { claim, fail, recordStep, succeed } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
+import { FileStore } from '../store/file-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { type DeliveredGrant, GrantDesk } from '../worker-stream/grant-desk.ts';
 import { quietLeases } from '../worker-stream/lease-table.fixture.ts';
+import { FILE_SHARE, InputFiles } from './input-files.ts';
 import { StartRuns } from './start-run.ts';
 import { UnfinishedRuns } from './unfinished-runs.ts';
 
@@ -33,6 +35,7 @@ describe('starts', () => {
   let ready: ReadyRuns;
   let starts: StartRuns;
   let folders: RunFolderStore;
+  let files: FileStore;
   let delivered: DeliveredGrant[];
   let ids: string[];
   let nextShard: () => number | null;
@@ -40,6 +43,7 @@ describe('starts', () => {
   before(async () => {
     db = await TestStore.open();
     folders = new RunFolderStore(db.sql);
+    files = new FileStore(db.sql, FILE_SHARE);
   });
   after(() => db.close());
 
@@ -92,6 +96,7 @@ describe('starts', () => {
       owns,
       unfinished,
       kept: { actors, store: node.store, folders },
+      files: new InputFiles(files),
     });
   });
 

@@ -10,6 +10,7 @@ import type { Run, RunFacts } from '../run/run.ts';
 import type { ClaimRun, KeptBeginning } from '../run/run-command.ts';
 import { queueOf } from '../store/queue-key.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
+import type { InputFiles } from './input-files.ts';
 import { type KeptStepsParts, keptBeginning } from './kept-steps.ts';
 import { answererName } from './run-message.ts';
 import { tooManyUnfinished, type UnfinishedRuns } from './unfinished-runs.ts';
@@ -35,6 +36,7 @@ export class StartRuns {
       readonly owns: (shard: number) => boolean;
       readonly unfinished: Pick<UnfinishedRuns, 'hasRoom' | 'started'>;
       readonly kept: KeptStepsParts;
+      readonly files: Pick<InputFiles, 'keepFor' | 'letGo'>;
     },
   ) {}
 
@@ -49,11 +51,13 @@ export class StartRuns {
     onId(facts.runId);
     if (!this.options.unfinished.hasRoom(facts.orgId)) await this.mustBeKnown(facts);
     const kept = request.kept === undefined ? undefined : await this.keptOf(request.kept, facts);
+    if (request.files !== undefined) await this.keepFiles(request.files, facts);
     const claim = this.claimNow(facts);
     const outcome = await this.options.actors.startRun(facts, claim?.command ?? null, kept, wanted);
     if (outcome.kind !== 'started' && kept?.folderId) {
       await this.options.kept.folders.remove({ folderId: kept.folderId, orgId: facts.orgId, runId: facts.runId });
     }
+    if (outcome.kind === 'replayed' && request.files !== undefined) await this.options.files.letGo(facts);
     // The grant, if there is one, was sent before the reply.
     if (claim !== null) this.options.grants.forget(claim.command.token);
     if (outcome.kind !== 'started' && claim !== null) this.options.waiters.returned(claim.creditId);
@@ -79,6 +83,15 @@ export class StartRuns {
   /** Who has too many unfinished runs still gets those that were started before. */
   private async mustBeKnown(facts: RunFacts): Promise<void> {
     if ((await this.options.actors.byKey(facts.orgId, facts.idempotencyHash)) === null) throw tooManyUnfinished();
+  }
+
+  /** A repeat gets its run, whatever has become of the files. What a start that fails kept is swept away. */
+  private async keepFiles(files: NonNullable<StartRun['files']>, facts: RunFacts): Promise<void> {
+    if (await this.options.files.keepFor(facts, files)) return;
+    if ((await this.options.actors.byKey(facts.orgId, facts.idempotencyHash)) !== null) return;
+    const message = 'A file that the inputs name is there no more.';
+    const findings = [{ path: '', code: 'unknown_file', message }];
+    throw new ServiceError('invalid_inputs', message, { findings });
   }
 
   /** Undefined for a repeat: it gets its run in any case, and files need not be copied for it. */

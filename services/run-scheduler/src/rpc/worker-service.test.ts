@@ -8,10 +8,12 @@ import { type Client, rpcClient } from '@methods/rpc/client';
 import { RpcServer, served } from '@methods/rpc/server';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { claim, loseLease } from '../run/run.fixture.ts';
+import { FileStore } from '../store/file-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { WorkerKeys } from '../worker-stream/worker-keys.ts';
 import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
+import { FILE_SHARE } from './input-files.ts';
 import { type WorkerServiceOptions, workerService } from './worker-service.ts';
 
 const OURS = createServiceKey();
@@ -26,6 +28,7 @@ describe('what workers call', () => {
   let theirs: Client<typeof WorkerService>;
   let stranger: Client<typeof WorkerService>;
   let askedRegistry: object[];
+  let files: FileStore;
 
   before(async () => {
     db = await TestStore.open();
@@ -48,11 +51,13 @@ describe('what workers call', () => {
         return { lockSha256: Buffer.of(2), stored: true };
       },
     } as unknown as WorkerServiceOptions['registry'];
+    files = new FileStore(db.sql, FILE_SHARE);
     const handlers = workerService({
       keys,
       sessions: {} as WorkerSessions,
       registry,
       folders: new RunFolderStore(db.sql),
+      files,
       actors: node.actors,
       logger: silentLogger,
     });

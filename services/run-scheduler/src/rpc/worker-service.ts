@@ -12,6 +12,7 @@ import { serveFrames } from '@methods/rpc/frame-stream';
 import type { RequestSizes } from '@methods/rpc/server';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { RunActors } from '../actor/run-actors.ts';
+import type { FileStore } from '../store/file-store.ts';
 import { FolderNotWhole, type RunFolderStore } from '../store/run-folder-store.ts';
 import type { KeyOwner, WorkerKeys } from '../worker-stream/worker-keys.ts';
 import { type SchedulerItem, WorkerSession } from '../worker-stream/worker-session.ts';
@@ -25,6 +26,7 @@ export interface WorkerServiceOptions {
   readonly sessions: WorkerSessions;
   readonly registry: Client<typeof MethodRegistryService>;
   readonly folders: RunFolderStore;
+  readonly files: Pick<FileStore, 'read'>;
   readonly actors: RunActors;
   readonly logger: Logger;
 }
@@ -50,7 +52,7 @@ export function workerAdmission(keys: WorkerKeys): Admission {
 }
 
 export function workerService(options: WorkerServiceOptions): ServiceImplementation<typeof WorkerService> {
-  const { keys, sessions, registry, folders, logger } = options;
+  const { keys, sessions, registry, folders, files, logger } = options;
   const ownerOf = (metadata: Metadata) => keys.ownerOf(String(metadata.get('authorization')[0] ?? ''));
   return {
     work: serveFrames<WorkerItem, SchedulerItem>(async (connection) => {
@@ -125,6 +127,14 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
       await mayTouch(options, owner, runId, token);
       const chunks = await folders.get({ folderId, orgId: owner.orgId, runId });
       if (chunks === null) throw new ServiceError('not_found', 'There is no such run folder.');
+      for await (const chunk of chunks) yield { chunk };
+    },
+    async *getInputFile(request, context) {
+      const owner = await ownerOf(context.metadata);
+      const { runId, token, fileId } = request;
+      await mayTouch(options, owner, runId, token);
+      const chunks = await files.read({ orgId: owner.orgId, runId }, fileId);
+      if (chunks === null) throw new ServiceError('not_found', 'The run names no such file.');
       for await (const chunk of chunks) yield { chunk };
     },
   };

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { newId } from '@methods/base/ids';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { readerRole } from '@methods/postgres/reader-role';
@@ -14,8 +15,10 @@ import {
   wasteful,
 } from '@methods/test/harness/statement-plans';
 import { OldRuns } from '../retention/old-runs.ts';
+import { FILE_SHARE } from '../rpc/input-files.ts';
 import { NodeRows } from '../shard/node-rows.ts';
 import { ShardLease } from '../shard/shard-lease.ts';
+import { FileStore } from './file-store.ts';
 import { fillScheduler, LARGE_METHOD, LARGE_ORG, runIdOf, SHARDS } from './full-database.fixture.ts';
 import { PostgresOutbox } from './outbox.ts';
 import { pageSettings, writerSettings } from './planner-settings.ts';
@@ -126,6 +129,7 @@ async function tour(): Promise<void> {
     await runs(store);
     await lists(reader);
     await folders(reader);
+    await files(reader);
     await events(new PostgresOutbox({ sql: outboxPool, deadlineMs: 60_000 }));
     await shards(reader);
     const old = new OldRuns({ sql: retention, deadlineMs: 60_000 });
@@ -212,6 +216,35 @@ async function folders(sql: Sql): Promise<void> {
 
 async function* oneChunk(): AsyncGenerator<Uint8Array> {
   yield Buffer.from('x');
+}
+
+async function files(sql: Sql): Promise<void> {
+  const store = new FileStore(sql, FILE_SHARE);
+  const run = { orgId: LARGE_ORG, runId: runIdOf(1, 1) };
+  const owner = 'key_tour';
+  const file = { owner, name: 'a', mediaType: 'a/b', bytesMax: 10 };
+  const hash = Buffer.alloc(32, 7);
+  const send = async (fileId: string, idempotencyHash: Uint8Array | null) => {
+    await store.begin({ ...file, orgId: LARGE_ORG, fileId });
+    await store.append({ orgId: LARGE_ORG, fileId }, 0, Buffer.from('x'));
+    return store.finish({ orgId: LARGE_ORG, fileId }, { bytes: 1, sha256: 'a'.repeat(64), idempotencyHash });
+  };
+  const [first, second] = [newId('file'), newId('file')];
+  await send(first, hash);
+  await store.byIdempotencyHash(LARGE_ORG, owner, hash);
+  await store.byIdempotencyHash(LARGE_ORG, owner, Buffer.alloc(32, 8));
+  await store.find(LARGE_ORG, owner, [first]);
+  await store.keepFor(run, owner, [first]);
+  await store.keepLike({ ...run, runId: runIdOf(2, 2) }, run.runId);
+  for await (const _ of (await store.read(run, first)) ?? []);
+  await store.letGo(run);
+  await store.letGo({ ...run, runId: runIdOf(2, 2) });
+  await store.remove(LARGE_ORG, owner, first);
+  await send(second, null);
+  // Named by a run, it stays, and the sweep looks at it.
+  await store.keepFor(run, owner, [second]);
+  await store.remove(LARGE_ORG, owner, second);
+  await store.sweep();
 }
 
 async function events(outbox: PostgresOutbox): Promise<void> {

@@ -14,7 +14,236 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/scheduler/v1/run_scheduler_service.proto.
  */
 export const file_methods_scheduler_v1_run_scheduler_service: GenFile = /*@__PURE__*/
-  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIjQKEkdldFJ1bkZpbGVzUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIiQKE0dldFJ1bkZpbGVzUmVzcG9uc2USDQoFY2h1bmsYASABKAwiQwoPRXhjaGFuZ2VSZXF1ZXN0EjAKBWl0ZW1zGAEgAygLMiEubWV0aG9kcy5zY2hlZHVsZXIudjEuR2F0ZXdheUl0ZW0iQQoQRXhjaGFuZ2VSZXNwb25zZRItCgVpdGVtcxgBIAMoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk5vZGVJdGVtIqQECgtHYXRld2F5SXRlbRIPCgdjYWxsX2lkGAEgASgNEhMKC2RlYWRsaW5lX21zGAIgASgNEhIKCnJlcXVlc3RfaWQYAyABKAkSLwoFc3RhcnQYBCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5TdGFydFJ1bkgAEisKA2dldBgFIAEoCzIcLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFJ1bkgAEjEKBmFuc3dlchgGIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkFuc3dlclJ1bkgAEjEKBmNhbmNlbBgHIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkNhbmNlbFJ1bkgAEi8KBXdhdGNoGAggASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuV2F0Y2hSdW5IABIzCgd1bndhdGNoGAkgASgLMiAubWV0aG9kcy5zY2hlZHVsZXIudjEuVW53YXRjaFJ1bkgAEjEKBmxvb2t1cBgKIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxvb2t1cFJ1bkgAEi4KBGxpc3QYCyABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5MaXN0UnVuc0gAEjMKCWdldF9zdGFydBgMIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFN0YXJ0SAASEQoJdW53YXRjaGVkGA0gASgIQgYKBGl0ZW0ivwIKCE5vZGVJdGVtEg8KB2NhbGxfaWQYASABKA0SLQoDcnVuGAIgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuUnVuUmVwbHlIABIuCgVlcnJvchgDIAEoCzIdLm1ldGhvZHMuZXJyb3IudjEuRXJyb3JEZXRhaWxIABInCgRwdXNoGAQgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlld0gAEjIKBnN0YXR1cxgFIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk5vZGVTdGF0dXNIABItCgRwYWdlGAYgASgLMh0ubWV0aG9kcy5zY2hlZHVsZXIudjEuUnVuUGFnZUgAEi8KBXN0YXJ0GAcgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IAEIGCgRpdGVtIlQKCk5vZGVTdGF0dXMSDwoHbm9kZV9pZBgBIAEoCRIUCgxzaGFyZHNfb3duZWQYAiABKA0SEAoIZHJhaW5pbmcYAyABKAgSDQoFcmVhZHkYBCABKAgihgMKCFN0YXJ0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRITCgtpbnB1dHNfanNvbhgEIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAUgASgMEhYKDnJlcXVlc3RfZGlnZXN0GAYgASgMEhMKC3dlYmhvb2tfdXJsGAcgASgJEg4KBmtleV9pZBgIIAEoCRIrCglhbnN3ZXJfYnkYCSABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchI+CghtZXRhZGF0YRgKIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuLk1ldGFkYXRhRW50cnkSDQoFbmVlZHMYCyADKAkSLQoEa2VwdBgMIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLktlcHRTdGVwcxovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiKgoJS2VwdFN0ZXBzEg4KBnJ1bl9pZBgBIAEoCRINCgVzdGVwcxgCIAMoCSJNCglMb29rdXBSdW4SDgoGb3JnX2lkGAEgASgJEhgKEGlkZW1wb3RlbmN5X2hhc2gYAiABKAwSFgoOcmVxdWVzdF9kaWdlc3QYAyABKAwiKAoGR2V0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiVQoJQW5zd2VyUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSEwoLYW5zd2VyX2pzb24YBCABKAkiKwoJQ2FuY2VsUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiUQoIV2F0Y2hSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRINCgVzdGVwcxgDIAEoCBIWCg5rbm93bl9yZXZpc2lvbhgEIAEoDSIqCghHZXRTdGFydBIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIhwKClVud2F0Y2hSdW4SDgoGcnVuX2lkGAEgASgJIkIKCFJ1blJlcGx5EiQKA3J1bhgBIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXcSEAoIcmVwbGF5ZWQYAiABKAgimgIKCExpc3RSdW5zEg4KBm9yZ19pZBgBIAEoCRIOCgZjdXJzb3IYAiABKAkSDQoFbGltaXQYAyABKA0SKQoGc3RhdHVzGAQgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgFIAEoCRI+CghtZXRhZGF0YRgGIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RSdW5zLk1ldGFkYXRhRW50cnkSGAoQY3JlYXRlZF9hZnRlcl9tcxgHIAEoARIZChFjcmVhdGVkX2JlZm9yZV9tcxgIIAEoARovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRQoHUnVuUGFnZRIlCgRydW5zGAEgAygLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxITCgtuZXh0X2N1cnNvchgCIAEoCTLaAQoTUnVuU2NoZWR1bGVyU2VydmljZRJdCghFeGNoYW5nZRIlLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkV4Y2hhbmdlUmVxdWVzdBomLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkV4Y2hhbmdlUmVzcG9uc2UoATABEmQKC0dldFJ1bkZpbGVzEigubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuRmlsZXNSZXF1ZXN0GikubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuRmlsZXNSZXNwb25zZTABYgZwcm90bzM", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIloKDlB1dEZpbGVSZXF1ZXN0EisKBGZpbGUYASABKAsyHS5tZXRob2RzLnNjaGVkdWxlci52MS5OZXdGaWxlEg0KBWNodW5rGAIgASgMEgwKBGxhc3QYAyABKAgidwoHTmV3RmlsZRIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDAoEbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhEKCWJ5dGVzX21heBgFIAEoARIYChBpZGVtcG90ZW5jeV9oYXNoGAYgASgMInQKCUlucHV0RmlsZRIPCgdmaWxlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoARIOCgZzaGEyNTYYBSABKAkSFQoNZXhwaXJlc19hdF9tcxgGIAEoASJSCg9QdXRGaWxlUmVzcG9uc2USLQoEZmlsZRgBIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZRIQCghyZXBsYXllZBgCIAEoCCJDChBGaW5kRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRINCgVvd25lchgCIAEoCRIQCghmaWxlX2lkcxgDIAMoCSJDChFGaW5kRmlsZXNSZXNwb25zZRIuCgVmaWxlcxgBIAMoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZSJDChFEZWxldGVGaWxlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSIUChJEZWxldGVGaWxlUmVzcG9uc2UiNAoSR2V0UnVuRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiJAoTR2V0UnVuRmlsZXNSZXNwb25zZRINCgVjaHVuaxgBIAEoDCJDCg9FeGNoYW5nZVJlcXVlc3QSMAoFaXRlbXMYASADKAsyIS5tZXRob2RzLnNjaGVkdWxlci52MS5HYXRld2F5SXRlbSJBChBFeGNoYW5nZVJlc3BvbnNlEi0KBWl0ZW1zGAEgAygLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTm9kZUl0ZW0ipAQKC0dhdGV3YXlJdGVtEg8KB2NhbGxfaWQYASABKA0SEwoLZGVhZGxpbmVfbXMYAiABKA0SEgoKcmVxdWVzdF9pZBgDIAEoCRIvCgVzdGFydBgEIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuSAASKwoDZ2V0GAUgASgLMhwubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuSAASMQoGYW5zd2VyGAYgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuQW5zd2VyUnVuSAASMQoGY2FuY2VsGAcgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuQ2FuY2VsUnVuSAASLwoFd2F0Y2gYCCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5XYXRjaFJ1bkgAEjMKB3Vud2F0Y2gYCSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5VbndhdGNoUnVuSAASMQoGbG9va3VwGAogASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuTG9va3VwUnVuSAASLgoEbGlzdBgLIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RSdW5zSAASMwoJZ2V0X3N0YXJ0GAwgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0U3RhcnRIABIRCgl1bndhdGNoZWQYDSABKAhCBgoEaXRlbSK/AgoITm9kZUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRItCgNydW4YAiABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5SdW5SZXBseUgAEi4KBWVycm9yGAMgASgLMh0ubWV0aG9kcy5lcnJvci52MS5FcnJvckRldGFpbEgAEicKBHB1c2gYBCABKAsyFy5tZXRob2RzLnJ1bi52MS5SdW5WaWV3SAASMgoGc3RhdHVzGAUgASgLMiAubWV0aG9kcy5zY2hlZHVsZXIudjEuTm9kZVN0YXR1c0gAEi0KBHBhZ2UYBiABKAsyHS5tZXRob2RzLnNjaGVkdWxlci52MS5SdW5QYWdlSAASLwoFc3RhcnQYByABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5TdGFydFJ1bkgAQgYKBGl0ZW0iVAoKTm9kZVN0YXR1cxIPCgdub2RlX2lkGAEgASgJEhQKDHNoYXJkc19vd25lZBgCIAEoDRIQCghkcmFpbmluZxgDIAEoCBINCgVyZWFkeRgEIAEoCCK3AwoIU3RhcnRSdW4SDgoGb3JnX2lkGAEgASgJEg4KBm1ldGhvZBgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEhMKC2lucHV0c19qc29uGAQgASgJEhgKEGlkZW1wb3RlbmN5X2hhc2gYBSABKAwSFgoOcmVxdWVzdF9kaWdlc3QYBiABKAwSEwoLd2ViaG9va191cmwYByABKAkSDgoGa2V5X2lkGAggASgJEisKCWFuc3dlcl9ieRgJIAEoDjIYLm1ldGhvZHMucnVuLnYxLkFuc3dlcmVyEj4KCG1ldGFkYXRhGAogAygLMiwubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW4uTWV0YWRhdGFFbnRyeRINCgVuZWVkcxgLIAMoCRItCgRrZXB0GAwgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuS2VwdFN0ZXBzEi8KBWZpbGVzGA0gASgLMiAubWV0aG9kcy5zY2hlZHVsZXIudjEuTmFtZWRGaWxlcxovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiPQoKTmFtZWRGaWxlcxINCgVvd25lchgBIAEoCRIQCghmaWxlX2lkcxgCIAMoCRIOCgZydW5faWQYAyABKAkiKgoJS2VwdFN0ZXBzEg4KBnJ1bl9pZBgBIAEoCRINCgVzdGVwcxgCIAMoCSJNCglMb29rdXBSdW4SDgoGb3JnX2lkGAEgASgJEhgKEGlkZW1wb3RlbmN5X2hhc2gYAiABKAwSFgoOcmVxdWVzdF9kaWdlc3QYAyABKAwiKAoGR2V0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiVQoJQW5zd2VyUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSEwoLYW5zd2VyX2pzb24YBCABKAkiKwoJQ2FuY2VsUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiUQoIV2F0Y2hSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRINCgVzdGVwcxgDIAEoCBIWCg5rbm93bl9yZXZpc2lvbhgEIAEoDSIqCghHZXRTdGFydBIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIhwKClVud2F0Y2hSdW4SDgoGcnVuX2lkGAEgASgJIkIKCFJ1blJlcGx5EiQKA3J1bhgBIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXcSEAoIcmVwbGF5ZWQYAiABKAgimgIKCExpc3RSdW5zEg4KBm9yZ19pZBgBIAEoCRIOCgZjdXJzb3IYAiABKAkSDQoFbGltaXQYAyABKA0SKQoGc3RhdHVzGAQgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgFIAEoCRI+CghtZXRhZGF0YRgGIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RSdW5zLk1ldGFkYXRhRW50cnkSGAoQY3JlYXRlZF9hZnRlcl9tcxgHIAEoARIZChFjcmVhdGVkX2JlZm9yZV9tcxgIIAEoARovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRQoHUnVuUGFnZRIlCgRydW5zGAEgAygLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxITCgtuZXh0X2N1cnNvchgCIAEoCTLzAwoTUnVuU2NoZWR1bGVyU2VydmljZRJdCghFeGNoYW5nZRIlLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkV4Y2hhbmdlUmVxdWVzdBomLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkV4Y2hhbmdlUmVzcG9uc2UoATABEmQKC0dldFJ1bkZpbGVzEigubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuRmlsZXNSZXF1ZXN0GikubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuRmlsZXNSZXNwb25zZTABElgKB1B1dEZpbGUSJC5tZXRob2RzLnNjaGVkdWxlci52MS5QdXRGaWxlUmVxdWVzdBolLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlB1dEZpbGVSZXNwb25zZSgBElwKCUZpbmRGaWxlcxImLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkZpbmRGaWxlc1JlcXVlc3QaJy5tZXRob2RzLnNjaGVkdWxlci52MS5GaW5kRmlsZXNSZXNwb25zZRJfCgpEZWxldGVGaWxlEicubWV0aG9kcy5zY2hlZHVsZXIudjEuRGVsZXRlRmlsZVJlcXVlc3QaKC5tZXRob2RzLnNjaGVkdWxlci52MS5EZWxldGVGaWxlUmVzcG9uc2ViBnByb3RvMw", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+
+/**
+ * @generated from message methods.scheduler.v1.PutFileRequest
+ */
+export type PutFileRequest = Message<"methods.scheduler.v1.PutFileRequest"> & {
+  /**
+   * @generated from field: methods.scheduler.v1.NewFile file = 1;
+   */
+  file?: NewFile | undefined;
+
+  /**
+   * @generated from field: bytes chunk = 2;
+   */
+  chunk: Uint8Array;
+
+  /**
+   * The file is whole. Without it the end of the stream may be that of a sender who left.
+   *
+   * @generated from field: bool last = 3;
+   */
+  last: boolean;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.PutFileRequest.
+ * Use `create(PutFileRequestSchema)` to create a new message.
+ */
+export const PutFileRequestSchema: GenMessage<PutFileRequest> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 0);
+
+/**
+ * @generated from message methods.scheduler.v1.NewFile
+ */
+export type NewFile = Message<"methods.scheduler.v1.NewFile"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * The key or the person that sends it and may name it.
+   *
+   * @generated from field: string owner = 2;
+   */
+  owner: string;
+
+  /**
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string media_type = 4;
+   */
+  mediaType: string;
+
+  /**
+   * At most so many bytes follow.
+   *
+   * @generated from field: double bytes_max = 5;
+   */
+  bytesMax: number;
+
+  /**
+   * SHA-256 of the caller's key for this upload; empty for none.
+   *
+   * @generated from field: bytes idempotency_hash = 6;
+   */
+  idempotencyHash: Uint8Array;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.NewFile.
+ * Use `create(NewFileSchema)` to create a new message.
+ */
+export const NewFileSchema: GenMessage<NewFile> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 1);
+
+/**
+ * @generated from message methods.scheduler.v1.InputFile
+ */
+export type InputFile = Message<"methods.scheduler.v1.InputFile"> & {
+  /**
+   * @generated from field: string file_id = 1;
+   */
+  fileId: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string media_type = 3;
+   */
+  mediaType: string;
+
+  /**
+   * @generated from field: double bytes = 4;
+   */
+  bytes: number;
+
+  /**
+   * Hex.
+   *
+   * @generated from field: string sha256 = 5;
+   */
+  sha256: string;
+
+  /**
+   * @generated from field: double expires_at_ms = 6;
+   */
+  expiresAtMs: number;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.InputFile.
+ * Use `create(InputFileSchema)` to create a new message.
+ */
+export const InputFileSchema: GenMessage<InputFile> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 2);
+
+/**
+ * @generated from message methods.scheduler.v1.PutFileResponse
+ */
+export type PutFileResponse = Message<"methods.scheduler.v1.PutFileResponse"> & {
+  /**
+   * @generated from field: methods.scheduler.v1.InputFile file = 1;
+   */
+  file?: InputFile | undefined;
+
+  /**
+   * The same upload arrived before: the first file, unchanged.
+   *
+   * @generated from field: bool replayed = 2;
+   */
+  replayed: boolean;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.PutFileResponse.
+ * Use `create(PutFileResponseSchema)` to create a new message.
+ */
+export const PutFileResponseSchema: GenMessage<PutFileResponse> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 3);
+
+/**
+ * @generated from message methods.scheduler.v1.FindFilesRequest
+ */
+export type FindFilesRequest = Message<"methods.scheduler.v1.FindFilesRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string owner = 2;
+   */
+  owner: string;
+
+  /**
+   * @generated from field: repeated string file_ids = 3;
+   */
+  fileIds: string[];
+};
+
+/**
+ * Describes the message methods.scheduler.v1.FindFilesRequest.
+ * Use `create(FindFilesRequestSchema)` to create a new message.
+ */
+export const FindFilesRequestSchema: GenMessage<FindFilesRequest> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 4);
+
+/**
+ * @generated from message methods.scheduler.v1.FindFilesResponse
+ */
+export type FindFilesResponse = Message<"methods.scheduler.v1.FindFilesResponse"> & {
+  /**
+   * @generated from field: repeated methods.scheduler.v1.InputFile files = 1;
+   */
+  files: InputFile[];
+};
+
+/**
+ * Describes the message methods.scheduler.v1.FindFilesResponse.
+ * Use `create(FindFilesResponseSchema)` to create a new message.
+ */
+export const FindFilesResponseSchema: GenMessage<FindFilesResponse> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 5);
+
+/**
+ * @generated from message methods.scheduler.v1.DeleteFileRequest
+ */
+export type DeleteFileRequest = Message<"methods.scheduler.v1.DeleteFileRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string owner = 2;
+   */
+  owner: string;
+
+  /**
+   * @generated from field: string file_id = 3;
+   */
+  fileId: string;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.DeleteFileRequest.
+ * Use `create(DeleteFileRequestSchema)` to create a new message.
+ */
+export const DeleteFileRequestSchema: GenMessage<DeleteFileRequest> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 6);
+
+/**
+ * @generated from message methods.scheduler.v1.DeleteFileResponse
+ */
+export type DeleteFileResponse = Message<"methods.scheduler.v1.DeleteFileResponse"> & {
+};
+
+/**
+ * Describes the message methods.scheduler.v1.DeleteFileResponse.
+ * Use `create(DeleteFileResponseSchema)` to create a new message.
+ */
+export const DeleteFileResponseSchema: GenMessage<DeleteFileResponse> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 7);
 
 /**
  * @generated from message methods.scheduler.v1.GetRunFilesRequest
@@ -36,7 +265,7 @@ export type GetRunFilesRequest = Message<"methods.scheduler.v1.GetRunFilesReques
  * Use `create(GetRunFilesRequestSchema)` to create a new message.
  */
 export const GetRunFilesRequestSchema: GenMessage<GetRunFilesRequest> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 0);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 8);
 
 /**
  * @generated from message methods.scheduler.v1.GetRunFilesResponse
@@ -53,7 +282,7 @@ export type GetRunFilesResponse = Message<"methods.scheduler.v1.GetRunFilesRespo
  * Use `create(GetRunFilesResponseSchema)` to create a new message.
  */
 export const GetRunFilesResponseSchema: GenMessage<GetRunFilesResponse> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 1);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 9);
 
 /**
  * @generated from message methods.scheduler.v1.ExchangeRequest
@@ -70,7 +299,7 @@ export type ExchangeRequest = Message<"methods.scheduler.v1.ExchangeRequest"> & 
  * Use `create(ExchangeRequestSchema)` to create a new message.
  */
 export const ExchangeRequestSchema: GenMessage<ExchangeRequest> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 2);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 10);
 
 /**
  * @generated from message methods.scheduler.v1.ExchangeResponse
@@ -87,7 +316,7 @@ export type ExchangeResponse = Message<"methods.scheduler.v1.ExchangeResponse"> 
  * Use `create(ExchangeResponseSchema)` to create a new message.
  */
 export const ExchangeResponseSchema: GenMessage<ExchangeResponse> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 3);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 11);
 
 /**
  * @generated from message methods.scheduler.v1.GatewayItem
@@ -184,7 +413,7 @@ export type GatewayItem = Message<"methods.scheduler.v1.GatewayItem"> & {
  * Use `create(GatewayItemSchema)` to create a new message.
  */
 export const GatewayItemSchema: GenMessage<GatewayItem> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 4);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 12);
 
 /**
  * @generated from message methods.scheduler.v1.NodeItem
@@ -246,7 +475,7 @@ export type NodeItem = Message<"methods.scheduler.v1.NodeItem"> & {
  * Use `create(NodeItemSchema)` to create a new message.
  */
 export const NodeItemSchema: GenMessage<NodeItem> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 5);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 13);
 
 /**
  * Sent first and at every change: a gateway prefers nodes that own shards.
@@ -282,7 +511,7 @@ export type NodeStatus = Message<"methods.scheduler.v1.NodeStatus"> & {
  * Use `create(NodeStatusSchema)` to create a new message.
  */
 export const NodeStatusSchema: GenMessage<NodeStatus> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 6);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 14);
 
 /**
  * @generated from message methods.scheduler.v1.StartRun
@@ -359,6 +588,13 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
    * @generated from field: methods.scheduler.v1.KeptSteps kept = 12;
    */
   kept?: KeptSteps | undefined;
+
+  /**
+   * Absent: its inputs name no files.
+   *
+   * @generated from field: methods.scheduler.v1.NamedFiles files = 13;
+   */
+  files?: NamedFiles | undefined;
 };
 
 /**
@@ -366,7 +602,40 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
  * Use `create(StartRunSchema)` to create a new message.
  */
 export const StartRunSchema: GenMessage<StartRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 7);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 15);
+
+/**
+ * The files that inputs name; the run keeps them.
+ *
+ * @generated from message methods.scheduler.v1.NamedFiles
+ */
+export type NamedFiles = Message<"methods.scheduler.v1.NamedFiles"> & {
+  /**
+   * Whose they are.
+   *
+   * @generated from field: string owner = 1;
+   */
+  owner: string;
+
+  /**
+   * @generated from field: repeated string file_ids = 2;
+   */
+  fileIds: string[];
+
+  /**
+   * In place of both: the run that has them, of which this one is a rerun.
+   *
+   * @generated from field: string run_id = 3;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.NamedFiles.
+ * Use `create(NamedFilesSchema)` to create a new message.
+ */
+export const NamedFilesSchema: GenMessage<NamedFiles> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 16);
 
 /**
  * Top-level steps of a finished run of the same version, by name, each with all that is recorded inside it.
@@ -390,7 +659,7 @@ export type KeptSteps = Message<"methods.scheduler.v1.KeptSteps"> & {
  * Use `create(KeptStepsSchema)` to create a new message.
  */
 export const KeptStepsSchema: GenMessage<KeptSteps> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 8);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 17);
 
 /**
  * Does a run have this key already? Asked before a start is refused for its values, since a repeat gets the
@@ -421,7 +690,7 @@ export type LookupRun = Message<"methods.scheduler.v1.LookupRun"> & {
  * Use `create(LookupRunSchema)` to create a new message.
  */
 export const LookupRunSchema: GenMessage<LookupRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 9);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 18);
 
 /**
  * @generated from message methods.scheduler.v1.GetRun
@@ -443,7 +712,7 @@ export type GetRun = Message<"methods.scheduler.v1.GetRun"> & {
  * Use `create(GetRunSchema)` to create a new message.
  */
 export const GetRunSchema: GenMessage<GetRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 10);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 19);
 
 /**
  * @generated from message methods.scheduler.v1.AnswerRun
@@ -477,7 +746,7 @@ export type AnswerRun = Message<"methods.scheduler.v1.AnswerRun"> & {
  * Use `create(AnswerRunSchema)` to create a new message.
  */
 export const AnswerRunSchema: GenMessage<AnswerRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 11);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 20);
 
 /**
  * @generated from message methods.scheduler.v1.CancelRun
@@ -499,7 +768,7 @@ export type CancelRun = Message<"methods.scheduler.v1.CancelRun"> & {
  * Use `create(CancelRunSchema)` to create a new message.
  */
 export const CancelRunSchema: GenMessage<CancelRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 12);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 21);
 
 /**
  * Replies with the run as it is; later changes to waiting or finished come as pushes until unwatched.
@@ -537,7 +806,7 @@ export type WatchRun = Message<"methods.scheduler.v1.WatchRun"> & {
  * Use `create(WatchRunSchema)` to create a new message.
  */
 export const WatchRunSchema: GenMessage<WatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 13);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 22);
 
 /**
  * Replies with what the run was started with, as the start of another run: its idempotency hash and digest are left out.
@@ -561,7 +830,7 @@ export type GetStart = Message<"methods.scheduler.v1.GetStart"> & {
  * Use `create(GetStartSchema)` to create a new message.
  */
 export const GetStartSchema: GenMessage<GetStart> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 14);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 23);
 
 /**
  * @generated from message methods.scheduler.v1.UnwatchRun
@@ -578,7 +847,7 @@ export type UnwatchRun = Message<"methods.scheduler.v1.UnwatchRun"> & {
  * Use `create(UnwatchRunSchema)` to create a new message.
  */
 export const UnwatchRunSchema: GenMessage<UnwatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 15);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 24);
 
 /**
  * @generated from message methods.scheduler.v1.RunReply
@@ -602,7 +871,7 @@ export type RunReply = Message<"methods.scheduler.v1.RunReply"> & {
  * Use `create(RunReplySchema)` to create a new message.
  */
 export const RunReplySchema: GenMessage<RunReply> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 16);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 25);
 
 /**
  * Newest first, by any node. Empty fields select nothing out.
@@ -664,7 +933,7 @@ export type ListRuns = Message<"methods.scheduler.v1.ListRuns"> & {
  * Use `create(ListRunsSchema)` to create a new message.
  */
 export const ListRunsSchema: GenMessage<ListRuns> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 17);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 26);
 
 /**
  * A page looks at a bounded number of runs: it may hold fewer than asked for, even none, while next_cursor tells that
@@ -693,7 +962,7 @@ export type RunPage = Message<"methods.scheduler.v1.RunPage"> & {
  * Use `create(RunPageSchema)` to create a new message.
  */
 export const RunPageSchema: GenMessage<RunPage> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 18);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 27);
 
 /**
  * What gateways ask of the run-scheduler. One stream a gateway and node; a frame holds everything for the
@@ -719,6 +988,37 @@ export const RunSchedulerService: GenService<{
     methodKind: "server_streaming";
     input: typeof GetRunFilesRequestSchema;
     output: typeof GetRunFilesResponseSchema;
+  },
+  /**
+   * A file for the inputs of runs: the first message describes it, all carry chunks of at most 64 KiB. It is there when
+   * the reply is.
+   *
+   * @generated from rpc methods.scheduler.v1.RunSchedulerService.PutFile
+   */
+  putFile: {
+    methodKind: "client_streaming";
+    input: typeof PutFileRequestSchema;
+    output: typeof PutFileResponseSchema;
+  },
+  /**
+   * Those of the files that their owner may name now.
+   *
+   * @generated from rpc methods.scheduler.v1.RunSchedulerService.FindFiles
+   */
+  findFiles: {
+    methodKind: "unary";
+    input: typeof FindFilesRequestSchema;
+    output: typeof FindFilesResponseSchema;
+  },
+  /**
+   * not_found where the owner has no such file. A run that names it keeps it.
+   *
+   * @generated from rpc methods.scheduler.v1.RunSchedulerService.DeleteFile
+   */
+  deleteFile: {
+    methodKind: "unary";
+    input: typeof DeleteFileRequestSchema;
+    output: typeof DeleteFileResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_methods_scheduler_v1_run_scheduler_service, 0);

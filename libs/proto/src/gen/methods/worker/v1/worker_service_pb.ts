@@ -12,7 +12,51 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/worker/v1/worker_service.proto.
  */
 export const file_methods_worker_v1_worker_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZtZXRob2RzL3dvcmtlci92MS93b3JrZXJfc2VydmljZS5wcm90bxIRbWV0aG9kcy53b3JrZXIudjEiOwoLV29ya1JlcXVlc3QSLAoFaXRlbXMYASADKAsyHS5tZXRob2RzLndvcmtlci52MS5Xb3JrZXJJdGVtIj8KDFdvcmtSZXNwb25zZRIvCgVpdGVtcxgBIAMoCzIgLm1ldGhvZHMud29ya2VyLnYxLlNjaGVkdWxlckl0ZW0i5AMKCldvcmtlckl0ZW0SKQoFaGVsbG8YASABKAsyGC5tZXRob2RzLndvcmtlci52MS5IZWxsb0gAEi0KB2NyZWRpdHMYAiABKAsyGi5tZXRob2RzLndvcmtlci52MS5DcmVkaXRzSAASLwoIYWNjZXB0ZWQYAyABKAsyGy5tZXRob2RzLndvcmtlci52MS5BY2NlcHRlZEgAEjEKCWhlYXJ0YmVhdBgEIAEoCzIcLm1ldGhvZHMud29ya2VyLnYxLkhlYXJ0YmVhdEgAEjQKC3N0ZXBfcmVjb3JkGAUgASgLMh0ubWV0aG9kcy53b3JrZXIudjEuU3RlcFJlY29yZEgAEiUKA2FzaxgGIAEoCzIWLm1ldGhvZHMud29ya2VyLnYxLkFza0gAEisKBmZpbmlzaBgHIAEoCzIZLm1ldGhvZHMud29ya2VyLnYxLkZpbmlzaEgAEjAKCWdpdmVfYmFjaxgIIAEoCzIbLm1ldGhvZHMud29ya2VyLnYxLkdpdmVCYWNrSAASKQoFbGVhdmUYCSABKAsyGC5tZXRob2RzLndvcmtlci52MS5MZWF2ZUgAEikKBXNsZWVwGAogASgLMhgubWV0aG9kcy53b3JrZXIudjEuU2xlZXBIAEIGCgRpdGVtIoYDCg1TY2hlZHVsZXJJdGVtEi0KB3dlbGNvbWUYASABKAsyGi5tZXRob2RzLndvcmtlci52MS5XZWxjb21lSAASKQoFZ3JhbnQYAiABKAsyGC5tZXRob2RzLndvcmtlci52MS5HcmFudEgAEiUKA2FjaxgDIAEoCzIWLm1ldGhvZHMud29ya2VyLnYxLkFja0gAEi0KB3JlZnVzZWQYBCABKAsyGi5tZXRob2RzLndvcmtlci52MS5SZWZ1c2VkSAASKwoGY2FuY2VsGAUgASgLMhkubWV0aG9kcy53b3JrZXIudjEuQ2FuY2VsSAASPAoPaGVhcnRiZWF0X3JlcGx5GAYgASgLMiEubWV0aG9kcy53b3JrZXIudjEuSGVhcnRiZWF0UmVwbHlIABIpCgVkcmFpbhgHIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkRyYWluSAASJwoEbGVmdBgIIAEoCzIXLm1ldGhvZHMud29ya2VyLnYxLkxlZnRIAEIGCgRpdGVtIpoBCgVIZWxsbxIRCgl3b3JrZXJfaWQYASABKAkSFQoNc3RyZWFtX251bWJlchgCIAEoDRIPCgdtZXRob2RzGAMgAygJEg0KBXNsb3RzGAQgASgNEhAKCGZlYXR1cmVzGAUgAygJEgsKA3NkaxgGIAEoCRIoCgRoZWxkGAcgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biIoCgdIZWxkUnVuEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCSIYCgdDcmVkaXRzEg0KBWNvdW50GAEgASgNIikKCEFjY2VwdGVkEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCSI1CglIZWFydGJlYXQSKAoEcnVucxgBIAMoCzIaLm1ldGhvZHMud29ya2VyLnYxLkhlbGRSdW4irQEKClN0ZXBSZWNvcmQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRImCgRzdGVwGAQgASgLMhgubWV0aG9kcy5ydW4udjEuU3RlcFZpZXcSEAoIb3V0X2pzb24YBSABKAkSFAoMb3V0X3dpdGhoZWxkGAYgASgIEhAKCGxvZ190YWlsGAcgASgJEhEKCWZvbGRlcl9pZBgIIAEoCSKvAQoDQXNrEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SKgoIcXVlc3Rpb24YBCABKAsyGC5tZXRob2RzLnJ1bi52MS5RdWVzdGlvbhISCgp0aW1lb3V0X21zGAUgASgBEhQKDHRpbWVvdXRfdGV4dBgGIAEoCRIRCglmb2xkZXJfaWQYByABKAkSEwoLZm9ybV9zaGEyNTYYCCABKAkinQEKBkZpbmlzaBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSCwoDc2VxGAMgASgNEikKBnN0YXR1cxgEIAEoDjIZLm1ldGhvZHMucnVuLnYxLlJ1blN0YXR1cxITCgtyZXN1bHRfanNvbhgFIAEoCRInCgVlcnJvchgGIAEoCzIYLm1ldGhvZHMucnVuLnYxLlJ1bkVycm9yIlcKBVNsZWVwEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SDwoHd2FpdF9tcxgEIAEoARIRCglmb2xkZXJfaWQYBSABKAkiRgoIR2l2ZUJhY2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIOCgZyZWFzb24YBCABKAkiBwoFTGVhdmUiBgoETGVmdCJCCgdXZWxjb21lEhQKDGhlYXJ0YmVhdF9tcxgBIAEoDRIQCghsZWFzZV9tcxgCIAEoDRIPCgdub2RlX2lkGAMgASgJIrECCgVHcmFudBIOCgZydW5faWQYASABKAkSDgoGbWV0aG9kGAIgASgJEhIKCnZlcnNpb25faWQYAyABKAkSDwoHYXR0ZW1wdBgEIAEoDRINCgV0b2tlbhgFIAEoCRITCgtpbnB1dHNfanNvbhgGIAEoCRI3Cg5maW5pc2hlZF9zdGVwcxgHIAMoCzIfLm1ldGhvZHMud29ya2VyLnYxLkZpbmlzaGVkU3RlcBIpCgZhbnN3ZXIYCCABKAsyGS5tZXRob2RzLndvcmtlci52MS5BbnN3ZXISEQoJZm9sZGVyX2lkGAkgASgJEhUKDXN0YXJ0ZWRfYXRfbXMYCiABKAESDgoGb3JnX2lkGAsgASgJEg0KBWVwb2NoGAwgASgBEhIKCnJ1bm5pbmdfbXMYDSABKAEimgEKDEZpbmlzaGVkU3RlcBIMCgRwYXRoGAEgASgJEioKBnN0YXR1cxgCIAEoDjIaLm1ldGhvZHMucnVuLnYxLlN0ZXBTdGF0dXMSEAoIb3V0X2pzb24YAyABKAkSFAoMb3V0X3dpdGhoZWxkGAQgASgIEigKBWVycm9yGAUgASgLMhkubWV0aG9kcy5ydW4udjEuU3RlcEVycm9yIkAKBkFuc3dlchITCgtxdWVzdGlvbl9pZBgBIAEoCRIMCgRzdGVwGAIgASgJEhMKC2Fuc3dlcl9qc29uGAMgASgJIjEKA0FjaxIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgNEg0KBXRva2VuGAMgASgJIlQKB1JlZnVzZWQSDgoGcnVuX2lkGAEgASgJEgsKA3NlcRgCIAEoDRIMCgRjb2RlGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSDQoFdG9rZW4YBSABKAkiJwoGQ2FuY2VsEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCSJqCg5IZWFydGJlYXRSZXBseRItCgljYW5jZWxsZWQYASADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuEikKBXN0YWxlGAIgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biIHCgVEcmFpbiI3ChFHZXRWZXJzaW9uUmVxdWVzdBIOCgZtZXRob2QYASABKAkSEgoKdmVyc2lvbl9pZBgCIAEoCSKCAgoSR2V0VmVyc2lvblJlc3BvbnNlEg4KBm1ldGhvZBgBIAEoCRISCgp2ZXJzaW9uX2lkGAIgASgJEhYKDnNjaGVtYV92ZXJzaW9uGAMgASgJEg4KBnNvdXJjZRgEIAEoDBIOCgZzaGEyNTYYBSABKAkSEwoLbG9ja19zaGEyNTYYBiABKAkSDAoEbG9jaxgHIAEoDBI/CgVjYWxscxgIIAMoCzIwLm1ldGhvZHMud29ya2VyLnYxLkdldFZlcnNpb25SZXNwb25zZS5DYWxsc0VudHJ5GiwKCkNhbGxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJCCg5QdXRMb2NrUmVxdWVzdBIOCgZtZXRob2QYASABKAkSEgoKdmVyc2lvbl9pZBgCIAEoCRIMCgRsb2NrGAMgASgMIjYKD1B1dExvY2tSZXNwb25zZRITCgtsb2NrX3NoYTI1NhgBIAEoCRIOCgZzdG9yZWQYAiABKAgiWAoTUHV0UnVuRm9sZGVyUmVxdWVzdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSEwoLYnl0ZXNfdG90YWwYAyABKAESDQoFY2h1bmsYBCABKAwiKQoUUHV0UnVuRm9sZGVyUmVzcG9uc2USEQoJZm9sZGVyX2lkGAEgASgJIkcKE0dldFJ1bkZvbGRlclJlcXVlc3QSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEhEKCWZvbGRlcl9pZBgDIAEoCSIlChRHZXRSdW5Gb2xkZXJSZXNwb25zZRINCgVjaHVuaxgBIAEoDDLPAwoNV29ya2VyU2VydmljZRJLCgRXb3JrEh4ubWV0aG9kcy53b3JrZXIudjEuV29ya1JlcXVlc3QaHy5tZXRob2RzLndvcmtlci52MS5Xb3JrUmVzcG9uc2UoATABElkKCkdldFZlcnNpb24SJC5tZXRob2RzLndvcmtlci52MS5HZXRWZXJzaW9uUmVxdWVzdBolLm1ldGhvZHMud29ya2VyLnYxLkdldFZlcnNpb25SZXNwb25zZRJQCgdQdXRMb2NrEiEubWV0aG9kcy53b3JrZXIudjEuUHV0TG9ja1JlcXVlc3QaIi5tZXRob2RzLndvcmtlci52MS5QdXRMb2NrUmVzcG9uc2USYQoMUHV0UnVuRm9sZGVyEiYubWV0aG9kcy53b3JrZXIudjEuUHV0UnVuRm9sZGVyUmVxdWVzdBonLm1ldGhvZHMud29ya2VyLnYxLlB1dFJ1bkZvbGRlclJlc3BvbnNlKAESYQoMR2V0UnVuRm9sZGVyEiYubWV0aG9kcy53b3JrZXIudjEuR2V0UnVuRm9sZGVyUmVxdWVzdBonLm1ldGhvZHMud29ya2VyLnYxLkdldFJ1bkZvbGRlclJlc3BvbnNlMAFiBnByb3RvMw", [file_methods_run_v1_run]);
+  fileDesc("CiZtZXRob2RzL3dvcmtlci92MS93b3JrZXJfc2VydmljZS5wcm90bxIRbWV0aG9kcy53b3JrZXIudjEiRQoTR2V0SW5wdXRGaWxlUmVxdWVzdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSDwoHZmlsZV9pZBgDIAEoCSIlChRHZXRJbnB1dEZpbGVSZXNwb25zZRINCgVjaHVuaxgBIAEoDCI7CgtXb3JrUmVxdWVzdBIsCgVpdGVtcxgBIAMoCzIdLm1ldGhvZHMud29ya2VyLnYxLldvcmtlckl0ZW0iPwoMV29ya1Jlc3BvbnNlEi8KBWl0ZW1zGAEgAygLMiAubWV0aG9kcy53b3JrZXIudjEuU2NoZWR1bGVySXRlbSLkAwoKV29ya2VySXRlbRIpCgVoZWxsbxgBIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkhlbGxvSAASLQoHY3JlZGl0cxgCIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLkNyZWRpdHNIABIvCghhY2NlcHRlZBgDIAEoCzIbLm1ldGhvZHMud29ya2VyLnYxLkFjY2VwdGVkSAASMQoJaGVhcnRiZWF0GAQgASgLMhwubWV0aG9kcy53b3JrZXIudjEuSGVhcnRiZWF0SAASNAoLc3RlcF9yZWNvcmQYBSABKAsyHS5tZXRob2RzLndvcmtlci52MS5TdGVwUmVjb3JkSAASJQoDYXNrGAYgASgLMhYubWV0aG9kcy53b3JrZXIudjEuQXNrSAASKwoGZmluaXNoGAcgASgLMhkubWV0aG9kcy53b3JrZXIudjEuRmluaXNoSAASMAoJZ2l2ZV9iYWNrGAggASgLMhsubWV0aG9kcy53b3JrZXIudjEuR2l2ZUJhY2tIABIpCgVsZWF2ZRgJIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkxlYXZlSAASKQoFc2xlZXAYCiABKAsyGC5tZXRob2RzLndvcmtlci52MS5TbGVlcEgAQgYKBGl0ZW0ihgMKDVNjaGVkdWxlckl0ZW0SLQoHd2VsY29tZRgBIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLldlbGNvbWVIABIpCgVncmFudBgCIAEoCzIYLm1ldGhvZHMud29ya2VyLnYxLkdyYW50SAASJQoDYWNrGAMgASgLMhYubWV0aG9kcy53b3JrZXIudjEuQWNrSAASLQoHcmVmdXNlZBgEIAEoCzIaLm1ldGhvZHMud29ya2VyLnYxLlJlZnVzZWRIABIrCgZjYW5jZWwYBSABKAsyGS5tZXRob2RzLndvcmtlci52MS5DYW5jZWxIABI8Cg9oZWFydGJlYXRfcmVwbHkYBiABKAsyIS5tZXRob2RzLndvcmtlci52MS5IZWFydGJlYXRSZXBseUgAEikKBWRyYWluGAcgASgLMhgubWV0aG9kcy53b3JrZXIudjEuRHJhaW5IABInCgRsZWZ0GAggASgLMhcubWV0aG9kcy53b3JrZXIudjEuTGVmdEgAQgYKBGl0ZW0imgEKBUhlbGxvEhEKCXdvcmtlcl9pZBgBIAEoCRIVCg1zdHJlYW1fbnVtYmVyGAIgASgNEg8KB21ldGhvZHMYAyADKAkSDQoFc2xvdHMYBCABKA0SEAoIZmVhdHVyZXMYBSADKAkSCwoDc2RrGAYgASgJEigKBGhlbGQYByADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuIigKB0hlbGRSdW4SDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIhgKB0NyZWRpdHMSDQoFY291bnQYASABKA0iKQoIQWNjZXB0ZWQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJIjUKCUhlYXJ0YmVhdBIoCgRydW5zGAEgAygLMhoubWV0aG9kcy53b3JrZXIudjEuSGVsZFJ1biKtAQoKU3RlcFJlY29yZBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSCwoDc2VxGAMgASgNEiYKBHN0ZXAYBCABKAsyGC5tZXRob2RzLnJ1bi52MS5TdGVwVmlldxIQCghvdXRfanNvbhgFIAEoCRIUCgxvdXRfd2l0aGhlbGQYBiABKAgSEAoIbG9nX3RhaWwYByABKAkSEQoJZm9sZGVyX2lkGAggASgJIq8BCgNBc2sSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIqCghxdWVzdGlvbhgEIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhIKCnRpbWVvdXRfbXMYBSABKAESFAoMdGltZW91dF90ZXh0GAYgASgJEhEKCWZvbGRlcl9pZBgHIAEoCRITCgtmb3JtX3NoYTI1NhgIIAEoCSKdAQoGRmluaXNoEg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRILCgNzZXEYAyABKA0SKQoGc3RhdHVzGAQgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEhMKC3Jlc3VsdF9qc29uGAUgASgJEicKBWVycm9yGAYgASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3IiVwoFU2xlZXASDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEgsKA3NlcRgDIAEoDRIPCgd3YWl0X21zGAQgASgBEhEKCWZvbGRlcl9pZBgFIAEoCSJGCghHaXZlQmFjaxIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSCwoDc2VxGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIHCgVMZWF2ZSIGCgRMZWZ0IkIKB1dlbGNvbWUSFAoMaGVhcnRiZWF0X21zGAEgASgNEhAKCGxlYXNlX21zGAIgASgNEg8KB25vZGVfaWQYAyABKAkisQIKBUdyYW50Eg4KBnJ1bl9pZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRIPCgdhdHRlbXB0GAQgASgNEg0KBXRva2VuGAUgASgJEhMKC2lucHV0c19qc29uGAYgASgJEjcKDmZpbmlzaGVkX3N0ZXBzGAcgAygLMh8ubWV0aG9kcy53b3JrZXIudjEuRmluaXNoZWRTdGVwEikKBmFuc3dlchgIIAEoCzIZLm1ldGhvZHMud29ya2VyLnYxLkFuc3dlchIRCglmb2xkZXJfaWQYCSABKAkSFQoNc3RhcnRlZF9hdF9tcxgKIAEoARIOCgZvcmdfaWQYCyABKAkSDQoFZXBvY2gYDCABKAESEgoKcnVubmluZ19tcxgNIAEoASKaAQoMRmluaXNoZWRTdGVwEgwKBHBhdGgYASABKAkSKgoGc3RhdHVzGAIgASgOMhoubWV0aG9kcy5ydW4udjEuU3RlcFN0YXR1cxIQCghvdXRfanNvbhgDIAEoCRIUCgxvdXRfd2l0aGhlbGQYBCABKAgSKAoFZXJyb3IYBSABKAsyGS5tZXRob2RzLnJ1bi52MS5TdGVwRXJyb3IiQAoGQW5zd2VyEhMKC3F1ZXN0aW9uX2lkGAEgASgJEgwKBHN0ZXAYAiABKAkSEwoLYW5zd2VyX2pzb24YAyABKAkiMQoDQWNrEg4KBnJ1bl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDQoFdG9rZW4YAyABKAkiVAoHUmVmdXNlZBIOCgZydW5faWQYASABKAkSCwoDc2VxGAIgASgNEgwKBGNvZGUYAyABKAkSDwoHbWVzc2FnZRgEIAEoCRINCgV0b2tlbhgFIAEoCSInCgZDYW5jZWwSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJImoKDkhlYXJ0YmVhdFJlcGx5Ei0KCWNhbmNlbGxlZBgBIAMoCzIaLm1ldGhvZHMud29ya2VyLnYxLkhlbGRSdW4SKQoFc3RhbGUYAiADKAsyGi5tZXRob2RzLndvcmtlci52MS5IZWxkUnVuIgcKBURyYWluIjcKEUdldFZlcnNpb25SZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRISCgp2ZXJzaW9uX2lkGAIgASgJIoICChJHZXRWZXJzaW9uUmVzcG9uc2USDgoGbWV0aG9kGAEgASgJEhIKCnZlcnNpb25faWQYAiABKAkSFgoOc2NoZW1hX3ZlcnNpb24YAyABKAkSDgoGc291cmNlGAQgASgMEg4KBnNoYTI1NhgFIAEoCRITCgtsb2NrX3NoYTI1NhgGIAEoCRIMCgRsb2NrGAcgASgMEj8KBWNhbGxzGAggAygLMjAubWV0aG9kcy53b3JrZXIudjEuR2V0VmVyc2lvblJlc3BvbnNlLkNhbGxzRW50cnkaLAoKQ2FsbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkIKDlB1dExvY2tSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRISCgp2ZXJzaW9uX2lkGAIgASgJEgwKBGxvY2sYAyABKAwiNgoPUHV0TG9ja1Jlc3BvbnNlEhMKC2xvY2tfc2hhMjU2GAEgASgJEg4KBnN0b3JlZBgCIAEoCCJYChNQdXRSdW5Gb2xkZXJSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRINCgV0b2tlbhgCIAEoCRITCgtieXRlc190b3RhbBgDIAEoARINCgVjaHVuaxgEIAEoDCIpChRQdXRSdW5Gb2xkZXJSZXNwb25zZRIRCglmb2xkZXJfaWQYASABKAkiRwoTR2V0UnVuRm9sZGVyUmVxdWVzdBIOCgZydW5faWQYASABKAkSDQoFdG9rZW4YAiABKAkSEQoJZm9sZGVyX2lkGAMgASgJIiUKFEdldFJ1bkZvbGRlclJlc3BvbnNlEg0KBWNodW5rGAEgASgMMrIECg1Xb3JrZXJTZXJ2aWNlEksKBFdvcmsSHi5tZXRob2RzLndvcmtlci52MS5Xb3JrUmVxdWVzdBofLm1ldGhvZHMud29ya2VyLnYxLldvcmtSZXNwb25zZSgBMAESWQoKR2V0VmVyc2lvbhIkLm1ldGhvZHMud29ya2VyLnYxLkdldFZlcnNpb25SZXF1ZXN0GiUubWV0aG9kcy53b3JrZXIudjEuR2V0VmVyc2lvblJlc3BvbnNlElAKB1B1dExvY2sSIS5tZXRob2RzLndvcmtlci52MS5QdXRMb2NrUmVxdWVzdBoiLm1ldGhvZHMud29ya2VyLnYxLlB1dExvY2tSZXNwb25zZRJhCgxQdXRSdW5Gb2xkZXISJi5tZXRob2RzLndvcmtlci52MS5QdXRSdW5Gb2xkZXJSZXF1ZXN0GicubWV0aG9kcy53b3JrZXIudjEuUHV0UnVuRm9sZGVyUmVzcG9uc2UoARJhCgxHZXRSdW5Gb2xkZXISJi5tZXRob2RzLndvcmtlci52MS5HZXRSdW5Gb2xkZXJSZXF1ZXN0GicubWV0aG9kcy53b3JrZXIudjEuR2V0UnVuRm9sZGVyUmVzcG9uc2UwARJhCgxHZXRJbnB1dEZpbGUSJi5tZXRob2RzLndvcmtlci52MS5HZXRJbnB1dEZpbGVSZXF1ZXN0GicubWV0aG9kcy53b3JrZXIudjEuR2V0SW5wdXRGaWxlUmVzcG9uc2UwAWIGcHJvdG8z", [file_methods_run_v1_run]);
+
+/**
+ * @generated from message methods.worker.v1.GetInputFileRequest
+ */
+export type GetInputFileRequest = Message<"methods.worker.v1.GetInputFileRequest"> & {
+  /**
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string token = 2;
+   */
+  token: string;
+
+  /**
+   * @generated from field: string file_id = 3;
+   */
+  fileId: string;
+};
+
+/**
+ * Describes the message methods.worker.v1.GetInputFileRequest.
+ * Use `create(GetInputFileRequestSchema)` to create a new message.
+ */
+export const GetInputFileRequestSchema: GenMessage<GetInputFileRequest> = /*@__PURE__*/
+  messageDesc(file_methods_worker_v1_worker_service, 0);
+
+/**
+ * @generated from message methods.worker.v1.GetInputFileResponse
+ */
+export type GetInputFileResponse = Message<"methods.worker.v1.GetInputFileResponse"> & {
+  /**
+   * @generated from field: bytes chunk = 1;
+   */
+  chunk: Uint8Array;
+};
+
+/**
+ * Describes the message methods.worker.v1.GetInputFileResponse.
+ * Use `create(GetInputFileResponseSchema)` to create a new message.
+ */
+export const GetInputFileResponseSchema: GenMessage<GetInputFileResponse> = /*@__PURE__*/
+  messageDesc(file_methods_worker_v1_worker_service, 1);
 
 /**
  * @generated from message methods.worker.v1.WorkRequest
@@ -29,7 +73,7 @@ export type WorkRequest = Message<"methods.worker.v1.WorkRequest"> & {
  * Use `create(WorkRequestSchema)` to create a new message.
  */
 export const WorkRequestSchema: GenMessage<WorkRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 0);
+  messageDesc(file_methods_worker_v1_worker_service, 2);
 
 /**
  * @generated from message methods.worker.v1.WorkResponse
@@ -46,7 +90,7 @@ export type WorkResponse = Message<"methods.worker.v1.WorkResponse"> & {
  * Use `create(WorkResponseSchema)` to create a new message.
  */
 export const WorkResponseSchema: GenMessage<WorkResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 1);
+  messageDesc(file_methods_worker_v1_worker_service, 3);
 
 /**
  * @generated from message methods.worker.v1.WorkerItem
@@ -123,7 +167,7 @@ export type WorkerItem = Message<"methods.worker.v1.WorkerItem"> & {
  * Use `create(WorkerItemSchema)` to create a new message.
  */
 export const WorkerItemSchema: GenMessage<WorkerItem> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 2);
+  messageDesc(file_methods_worker_v1_worker_service, 4);
 
 /**
  * @generated from message methods.worker.v1.SchedulerItem
@@ -188,7 +232,7 @@ export type SchedulerItem = Message<"methods.worker.v1.SchedulerItem"> & {
  * Use `create(SchedulerItemSchema)` to create a new message.
  */
 export const SchedulerItemSchema: GenMessage<SchedulerItem> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 3);
+  messageDesc(file_methods_worker_v1_worker_service, 5);
 
 /**
  * First item of every stream. The list of held runs is authoritative: a run of an earlier stream of this
@@ -244,7 +288,7 @@ export type Hello = Message<"methods.worker.v1.Hello"> & {
  * Use `create(HelloSchema)` to create a new message.
  */
 export const HelloSchema: GenMessage<Hello> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 4);
+  messageDesc(file_methods_worker_v1_worker_service, 6);
 
 /**
  * @generated from message methods.worker.v1.HeldRun
@@ -266,7 +310,7 @@ export type HeldRun = Message<"methods.worker.v1.HeldRun"> & {
  * Use `create(HeldRunSchema)` to create a new message.
  */
 export const HeldRunSchema: GenMessage<HeldRun> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 5);
+  messageDesc(file_methods_worker_v1_worker_service, 7);
 
 /**
  * So many more runs may be granted.
@@ -285,7 +329,7 @@ export type Credits = Message<"methods.worker.v1.Credits"> & {
  * Use `create(CreditsSchema)` to create a new message.
  */
 export const CreditsSchema: GenMessage<Credits> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 6);
+  messageDesc(file_methods_worker_v1_worker_service, 8);
 
 /**
  * @generated from message methods.worker.v1.Accepted
@@ -307,7 +351,7 @@ export type Accepted = Message<"methods.worker.v1.Accepted"> & {
  * Use `create(AcceptedSchema)` to create a new message.
  */
 export const AcceptedSchema: GenMessage<Accepted> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 7);
+  messageDesc(file_methods_worker_v1_worker_service, 9);
 
 /**
  * All runs held, in one message.
@@ -326,7 +370,7 @@ export type Heartbeat = Message<"methods.worker.v1.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 8);
+  messageDesc(file_methods_worker_v1_worker_service, 10);
 
 /**
  * A step that came to its end. Kept by the worker and repeated until acknowledged.
@@ -388,7 +432,7 @@ export type StepRecord = Message<"methods.worker.v1.StepRecord"> & {
  * Use `create(StepRecordSchema)` to create a new message.
  */
 export const StepRecordSchema: GenMessage<StepRecord> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 9);
+  messageDesc(file_methods_worker_v1_worker_service, 11);
 
 /**
  * @generated from message methods.worker.v1.Ask
@@ -451,7 +495,7 @@ export type Ask = Message<"methods.worker.v1.Ask"> & {
  * Use `create(AskSchema)` to create a new message.
  */
 export const AskSchema: GenMessage<Ask> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 10);
+  messageDesc(file_methods_worker_v1_worker_service, 12);
 
 /**
  * @generated from message methods.worker.v1.Finish
@@ -495,7 +539,7 @@ export type Finish = Message<"methods.worker.v1.Finish"> & {
  * Use `create(FinishSchema)` to create a new message.
  */
 export const FinishSchema: GenMessage<Finish> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 11);
+  messageDesc(file_methods_worker_v1_worker_service, 13);
 
 /**
  * The run goes on later, on any worker, from what is recorded.
@@ -538,7 +582,7 @@ export type Sleep = Message<"methods.worker.v1.Sleep"> & {
  * Use `create(SleepSchema)` to create a new message.
  */
 export const SleepSchema: GenMessage<Sleep> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 12);
+  messageDesc(file_methods_worker_v1_worker_service, 14);
 
 /**
  * The worker stops and gives the run back; the attempt does not count.
@@ -572,7 +616,7 @@ export type GiveBack = Message<"methods.worker.v1.GiveBack"> & {
  * Use `create(GiveBackSchema)` to create a new message.
  */
 export const GiveBackSchema: GenMessage<GiveBack> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 13);
+  messageDesc(file_methods_worker_v1_worker_service, 15);
 
 /**
  * The worker stops: nothing more may be granted on this stream. It stays until the reply, so that a grant already on
@@ -588,7 +632,7 @@ export type Leave = Message<"methods.worker.v1.Leave"> & {
  * Use `create(LeaveSchema)` to create a new message.
  */
 export const LeaveSchema: GenMessage<Leave> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 14);
+  messageDesc(file_methods_worker_v1_worker_service, 16);
 
 /**
  * Reply to leave: every grant of this stream was sent before this.
@@ -603,7 +647,7 @@ export type Left = Message<"methods.worker.v1.Left"> & {
  * Use `create(LeftSchema)` to create a new message.
  */
 export const LeftSchema: GenMessage<Left> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 15);
+  messageDesc(file_methods_worker_v1_worker_service, 17);
 
 /**
  * @generated from message methods.worker.v1.Welcome
@@ -630,7 +674,7 @@ export type Welcome = Message<"methods.worker.v1.Welcome"> & {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 16);
+  messageDesc(file_methods_worker_v1_worker_service, 18);
 
 /**
  * @generated from message methods.worker.v1.Grant
@@ -711,7 +755,7 @@ export type Grant = Message<"methods.worker.v1.Grant"> & {
  * Use `create(GrantSchema)` to create a new message.
  */
 export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 17);
+  messageDesc(file_methods_worker_v1_worker_service, 19);
 
 /**
  * A step of status running or waiting has begun only; its out_json is what it noted then.
@@ -752,7 +796,7 @@ export type FinishedStep = Message<"methods.worker.v1.FinishedStep"> & {
  * Use `create(FinishedStepSchema)` to create a new message.
  */
 export const FinishedStepSchema: GenMessage<FinishedStep> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 18);
+  messageDesc(file_methods_worker_v1_worker_service, 20);
 
 /**
  * @generated from message methods.worker.v1.Answer
@@ -779,7 +823,7 @@ export type Answer = Message<"methods.worker.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 19);
+  messageDesc(file_methods_worker_v1_worker_service, 21);
 
 /**
  * Report seq of the attempt with this token is recorded, and those before it. It may come late and twice.
@@ -808,7 +852,7 @@ export type Ack = Message<"methods.worker.v1.Ack"> & {
  * Use `create(AckSchema)` to create a new message.
  */
 export const AckSchema: GenMessage<Ack> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 20);
+  messageDesc(file_methods_worker_v1_worker_service, 22);
 
 /**
  * code stale_attempt: stop that run at once, another attempt holds it.
@@ -847,7 +891,7 @@ export type Refused = Message<"methods.worker.v1.Refused"> & {
  * Use `create(RefusedSchema)` to create a new message.
  */
 export const RefusedSchema: GenMessage<Refused> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 21);
+  messageDesc(file_methods_worker_v1_worker_service, 23);
 
 /**
  * @generated from message methods.worker.v1.Cancel
@@ -869,7 +913,7 @@ export type Cancel = Message<"methods.worker.v1.Cancel"> & {
  * Use `create(CancelSchema)` to create a new message.
  */
 export const CancelSchema: GenMessage<Cancel> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 22);
+  messageDesc(file_methods_worker_v1_worker_service, 24);
 
 /**
  * @generated from message methods.worker.v1.HeartbeatReply
@@ -891,7 +935,7 @@ export type HeartbeatReply = Message<"methods.worker.v1.HeartbeatReply"> & {
  * Use `create(HeartbeatReplySchema)` to create a new message.
  */
 export const HeartbeatReplySchema: GenMessage<HeartbeatReply> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 23);
+  messageDesc(file_methods_worker_v1_worker_service, 25);
 
 /**
  * The node stops: finish what runs, take nothing new, connect elsewhere.
@@ -906,7 +950,7 @@ export type Drain = Message<"methods.worker.v1.Drain"> & {
  * Use `create(DrainSchema)` to create a new message.
  */
 export const DrainSchema: GenMessage<Drain> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 24);
+  messageDesc(file_methods_worker_v1_worker_service, 26);
 
 /**
  * @generated from message methods.worker.v1.GetVersionRequest
@@ -930,7 +974,7 @@ export type GetVersionRequest = Message<"methods.worker.v1.GetVersionRequest"> &
  * Use `create(GetVersionRequestSchema)` to create a new message.
  */
 export const GetVersionRequestSchema: GenMessage<GetVersionRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 25);
+  messageDesc(file_methods_worker_v1_worker_service, 27);
 
 /**
  * @generated from message methods.worker.v1.GetVersionResponse
@@ -986,7 +1030,7 @@ export type GetVersionResponse = Message<"methods.worker.v1.GetVersionResponse">
  * Use `create(GetVersionResponseSchema)` to create a new message.
  */
 export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 26);
+  messageDesc(file_methods_worker_v1_worker_service, 28);
 
 /**
  * @generated from message methods.worker.v1.PutLockRequest
@@ -1013,7 +1057,7 @@ export type PutLockRequest = Message<"methods.worker.v1.PutLockRequest"> & {
  * Use `create(PutLockRequestSchema)` to create a new message.
  */
 export const PutLockRequestSchema: GenMessage<PutLockRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 27);
+  messageDesc(file_methods_worker_v1_worker_service, 29);
 
 /**
  * @generated from message methods.worker.v1.PutLockResponse
@@ -1037,7 +1081,7 @@ export type PutLockResponse = Message<"methods.worker.v1.PutLockResponse"> & {
  * Use `create(PutLockResponseSchema)` to create a new message.
  */
 export const PutLockResponseSchema: GenMessage<PutLockResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 28);
+  messageDesc(file_methods_worker_v1_worker_service, 30);
 
 /**
  * @generated from message methods.worker.v1.PutRunFolderRequest
@@ -1069,7 +1113,7 @@ export type PutRunFolderRequest = Message<"methods.worker.v1.PutRunFolderRequest
  * Use `create(PutRunFolderRequestSchema)` to create a new message.
  */
 export const PutRunFolderRequestSchema: GenMessage<PutRunFolderRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 29);
+  messageDesc(file_methods_worker_v1_worker_service, 31);
 
 /**
  * @generated from message methods.worker.v1.PutRunFolderResponse
@@ -1086,7 +1130,7 @@ export type PutRunFolderResponse = Message<"methods.worker.v1.PutRunFolderRespon
  * Use `create(PutRunFolderResponseSchema)` to create a new message.
  */
 export const PutRunFolderResponseSchema: GenMessage<PutRunFolderResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 30);
+  messageDesc(file_methods_worker_v1_worker_service, 32);
 
 /**
  * @generated from message methods.worker.v1.GetRunFolderRequest
@@ -1113,7 +1157,7 @@ export type GetRunFolderRequest = Message<"methods.worker.v1.GetRunFolderRequest
  * Use `create(GetRunFolderRequestSchema)` to create a new message.
  */
 export const GetRunFolderRequestSchema: GenMessage<GetRunFolderRequest> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 31);
+  messageDesc(file_methods_worker_v1_worker_service, 33);
 
 /**
  * @generated from message methods.worker.v1.GetRunFolderResponse
@@ -1130,7 +1174,7 @@ export type GetRunFolderResponse = Message<"methods.worker.v1.GetRunFolderRespon
  * Use `create(GetRunFolderResponseSchema)` to create a new message.
  */
 export const GetRunFolderResponseSchema: GenMessage<GetRunFolderResponse> = /*@__PURE__*/
-  messageDesc(file_methods_worker_v1_worker_service, 32);
+  messageDesc(file_methods_worker_v1_worker_service, 34);
 
 /**
  * What workers ask of the run-scheduler. The service key stands in the metadata "authorization: Bearer sk_...".
@@ -1183,6 +1227,16 @@ export const WorkerService: GenService<{
     methodKind: "server_streaming";
     input: typeof GetRunFolderRequestSchema;
     output: typeof GetRunFolderResponseSchema;
+  },
+  /**
+   * A file that the inputs of the run name, in chunks.
+   *
+   * @generated from rpc methods.worker.v1.WorkerService.GetInputFile
+   */
+  getInputFile: {
+    methodKind: "server_streaming";
+    input: typeof GetInputFileRequestSchema;
+    output: typeof GetInputFileResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_methods_worker_v1_worker_service, 0);

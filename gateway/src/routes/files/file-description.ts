@@ -1,0 +1,81 @@
+// What the headers of an upload say of a file: its name, its type, its size and the key of the upload.
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
+import { ServiceError } from '@methods/errors/service-error';
+import { tooLarge } from '../../plugins/error-reply.ts';
+
+const FILE_BYTES_MAX = 100 * 1024 * 1024;
+const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,63}\/[a-z0-9!#$&^_.+-]{1,63}$/;
+
+export interface FileDescription {
+  readonly name: string;
+  readonly mediaType: string;
+  /** As announced, or the most a file may have. */
+  readonly bytesMax: number;
+  readonly idempotencyHash: Uint8Array;
+}
+
+/** @throws ServiceError */
+export function fileDescription(headers: IncomingHttpHeaders): FileDescription {
+  refuseEncoded(headers);
+  return {
+    name: nameOf(headers['x-file-name']),
+    mediaType: mediaTypeOf(headers['content-type']),
+    bytesMax: bytesOf(headers),
+    idempotencyHash: hashOf(headers['idempotency-key']),
+  };
+}
+
+/** A name of one part, such as a run's folder may hold. */
+function nameOf(header: string | string[] | undefined): string {
+  if (header === undefined) return 'file';
+  let name: string;
+  try {
+    name = decodeURIComponent(String(header));
+  } catch {
+    throw badHeader('file_name', 'The header x-file-name has to be percent-encoded as UTF-8.');
+  }
+  try {
+    if (name.includes('/')) throw new ArchiveRefused('a name holds a slash');
+    new MemberNames(1).add('file', name);
+    return name;
+  } catch (error) {
+    if (!(error instanceof ArchiveRefused)) throw error;
+    throw badHeader('file_name', `The header x-file-name names no file: ${error.message}.`);
+  }
+}
+
+function mediaTypeOf(header: string | undefined): string {
+  const type = header?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (type === '') return 'application/octet-stream';
+  if (!MEDIA_TYPE.test(type)) throw badHeader('content_type', 'The content-type is no media type.');
+  return type;
+}
+
+function bytesOf(headers: IncomingHttpHeaders): number {
+  if (headers['transfer-encoding'] !== undefined) return FILE_BYTES_MAX;
+  const bytes = Number(headers['content-length'] ?? 0);
+  if (bytes > FILE_BYTES_MAX) throw tooLarge('', 'file_bytes', `A file has at most ${FILE_BYTES_MAX} bytes.`);
+  return bytes;
+}
+
+function hashOf(header: string | string[] | undefined): Uint8Array {
+  if (header === undefined) return new Uint8Array(0);
+  const key = String(header);
+  if (key.length < 8 || key.length > 200) {
+    throw badHeader('idempotency_key', 'The header Idempotency-Key has 8 to 200 characters.');
+  }
+  return createHash('sha256').update(key, 'utf8').digest();
+}
+
+// Compressed bytes are not those of the file, and nobody here unpacks what might be a bomb.
+function refuseEncoded(headers: IncomingHttpHeaders): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
+  throw badHeader('content_encoding', 'A file is sent as it is, without a content-encoding.');
+}
+
+function badHeader(code: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', message, { findings: [{ path: '', code, message }] });
+}

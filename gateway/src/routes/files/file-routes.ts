@@ -1,0 +1,128 @@
+// POST /v1/files, GET and DELETE /v1/files/:id: files for the inputs of runs. Their bytes are passed on as they come and
+// are never whole in this process.
+import { type Caller, callerId } from '@methods/auth/caller';
+import { isId } from '@methods/base/ids';
+import { Shares } from '@methods/base/shares';
+import { overShare } from '@methods/errors/over-share';
+import { ServiceError } from '@methods/errors/service-error';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FileOwner } from '../../clients/input-files.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { fileJson } from '../../views/file-view.ts';
+import type { RunRouteParts } from '../runs/run-reply.ts';
+import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { Bytes } from '../uploads/upload-schemas.ts';
+import { fileDescription } from './file-description.ts';
+import { Deleted, File, FileHeaders, FileParams } from './file-schemas.ts';
+
+/** Uploads under way in this process. */
+const PLACES = { placesMax: 100, perOrganizationMax: 20, perKeyMax: 10 };
+/** An upload that takes longer has lost its bytes by then. */
+const UPLOAD_MS = 1_800_000;
+
+type FileRouteParts = Pick<RunRouteParts, 'scheduler' | 'settings' | 'clock'>;
+
+/** In a scope whose bodies may be slow. */
+export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clock }: FileRouteParts): void {
+  const files = scheduler.files.sent;
+  const places = new Shares(PLACES);
+  // Bodies are bytes, whatever they call themselves.
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
+  const tags = ['files'];
+
+  const post = {
+    operationId: 'sendFile',
+    summary: 'Send a file for the inputs of runs',
+    description:
+      'The body is the file, at most 100 MiB. The key or person that sent it may name it in inputs for 24 hours; a run that names it keeps it as long as its own data.',
+    tags,
+    querystring: NoQuery,
+    headers: FileHeaders,
+    body: { content: { 'application/octet-stream': { schema: Bytes } } },
+    response: replies({ 201: File, 200: { ...File, description: 'The same key and file: the first one.' } }),
+  };
+  const config = { access: 'member' } as const;
+  scope.post('/v1/files', { schema: post, config, validatorCompiler: unread }, async (request, reply) => {
+    const caller = callerOf(request);
+    const owner = ownerOf(caller);
+    // What is left of a refused body is not read.
+    reply.header('connection', 'close');
+    if ((await settings.of(owner.orgId)).contentOnDevices) throw new ServiceError('device_mode_required');
+    const description = fileDescription(request.headers);
+    const place = places.take(owner.orgId, owner.owner);
+    if (!place.ok) throw overShare('uploads of files', place);
+    const left = new AbortController();
+    const giveUp = clock.after(UPLOAD_MS, () => left.abort());
+    reply.raw.once('close', () => {
+      place.leave();
+      giveUp.cancel();
+      left.abort();
+    });
+    const body = (request.body ?? []) as AsyncIterable<Uint8Array>;
+    const { file, replayed } = await files.put({ ...owner, ...description }, whole(body), left.signal).catch(asRefusal);
+    reply.removeHeader('connection');
+    reply.code(replayed ? 200 : 201).header('content-type', JSON_TYPE);
+    if (replayed) reply.header('idempotent-replayed', 'true');
+    return fileJson(file);
+  });
+
+  const get = {
+    operationId: 'file',
+    summary: 'Read what is known of a file that was sent',
+    tags,
+    params: FileParams,
+    querystring: NoQuery,
+    response: replies({ 200: File }),
+  };
+  scope.get('/v1/files/:id', { schema: get, config: { access: 'viewer' } }, async (request, reply) => {
+    const [file] = await files.find(ownerOf(callerOf(request)), [fileIdOf(request)]);
+    if (file === undefined) throw new ServiceError('not_found');
+    reply.header('content-type', JSON_TYPE);
+    return fileJson(file);
+  });
+
+  const remove = {
+    operationId: 'deleteFile',
+    summary: 'Delete a file that was sent',
+    description: 'No later start may name it. A run that names it keeps it.',
+    tags,
+    params: FileParams,
+    querystring: NoQuery,
+    response: replies({ 204: Deleted }),
+  };
+  scope.delete('/v1/files/:id', { schema: remove, config: { access: 'member' } }, async (request, reply) => {
+    await files.delete(ownerOf(callerOf(request)), fileIdOf(request));
+    return reply.code(204).send();
+  });
+}
+
+// Bodies are streams here, and headers are judged one by one: the schemas only describe them.
+const unread = () => () => true;
+
+class BrokenOff extends Error {}
+
+async function* whole(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw new BrokenOff('The body broke off.', { cause: error });
+  }
+}
+
+function asRefusal(error: unknown): never {
+  if (error instanceof ServiceError && error.code !== 'internal') throw error;
+  if (!(error instanceof BrokenOff)) throw error;
+  throw new ServiceError('invalid_request', 'The connection broke off before the body was whole.', { cause: error });
+}
+
+export function ownerOf(caller: Caller): FileOwner {
+  return { orgId: caller.orgId, owner: callerId(caller) };
+}
+
+function fileIdOf(request: FastifyRequest): string {
+  const { id } = request.params as { id: string };
+  if (!isId('file', id)) throw new ServiceError('not_found');
+  return id;
+}

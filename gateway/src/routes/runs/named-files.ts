@@ -1,0 +1,58 @@
+// The files that the inputs of a start name: looked up, and put into the inputs as references that only the server makes.
+import { ServiceError } from '@methods/errors/service-error';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import { fileFields, replaceFiles } from '@methods/method/typed-fields';
+import type { InputFile } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { FileOwner, InputFiles } from '../../clients/input-files.ts';
+import type { StartableVersion } from '../../clients/method-version.ts';
+import { tooLarge } from '../../plugins/error-reply.ts';
+
+const FILES_MAX = 100;
+const FILES_BYTES_MAX = 1024 ** 3;
+const FINDINGS_MAX = 20;
+
+interface WithFiles {
+  readonly inputs: JsonValue;
+  readonly fileIds: readonly string[];
+}
+
+/** Null: the inputs name none. @throws ServiceError `invalid_inputs` for what the owner may not name, `too_large` */
+export async function withNamedFiles(
+  files: Pick<InputFiles, 'find'>,
+  owner: FileOwner,
+  { inputSchema, takesFiles }: Pick<StartableVersion, 'inputSchema' | 'takesFiles'>,
+  inputs: JsonValue,
+): Promise<WithFiles | null> {
+  const named = takesFiles ? fileFields(inputSchema, inputs) : [];
+  if (named.length === 0) return null;
+  const fileIds = [...new Set(named.map(({ file }) => String(file.file_id)))];
+  if (fileIds.length > FILES_MAX) throw tooMuch(`The inputs of a run name at most ${FILES_MAX} files.`);
+  const found = new Map((await files.find(owner, fileIds)).map((file) => [file.fileId, file]));
+  const findings = named
+    .filter(({ file }) => !found.has(String(file.file_id)))
+    .slice(0, FINDINGS_MAX)
+    .map(({ path }) => ({
+      path: pointer(path),
+      code: 'unknown_file',
+      message: 'names no file that this key or person has sent in the last 24 hours',
+    }));
+  if (findings.length > 0) throw new ServiceError('invalid_inputs', undefined, { findings });
+  const bytes = [...found.values()].reduce((sum, file) => sum + file.bytes, 0);
+  if (bytes > FILES_BYTES_MAX) throw tooMuch('The files of a run have at most 1 GiB.');
+  return { inputs: replaceFiles(inputSchema, inputs, (file) => reference(found, file)), fileIds };
+}
+
+function reference(found: ReadonlyMap<string, InputFile>, given: JsonObject): JsonObject {
+  const file = found.get(String(given.file_id));
+  if (file === undefined) return given;
+  const { fileId, name, bytes, sha256, mediaType } = file;
+  return { file_id: fileId, path: `inputs/${fileId}/${name}`, name, bytes, sha256, media_type: mediaType };
+}
+
+function pointer(path: readonly string[]): string {
+  return path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function tooMuch(message: string): ServiceError {
+  return tooLarge('/inputs', 'input_files', message);
+}

@@ -1,0 +1,125 @@
+// The files that a run's inputs name, on this worker: fetched when a step first needs them, checked against their hash,
+// and kept beside the run's folder, so that they are never saved with it.
+import { createHash } from 'node:crypto';
+import { type FileHandle, mkdir, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FolderHandle } from '@methods/content/folder/folder-handle';
+import { removeFolder } from '@methods/content/folder/remove-folder';
+import { MemberNames } from '@methods/content/member-names';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import { StepFailure } from '../step-failure.ts';
+import { type FileValue, KnownFiles } from './file-value.ts';
+
+/** `parts` of the file's content, from the first byte on. Called again where the server was away meanwhile. */
+export type FetchFile = (fileId: string, take: (parts: AsyncIterable<Uint8Array>) => Promise<void>) => Promise<void>;
+
+const FILE_ID = /^file_[0-9a-z]{26}$/;
+const SHA256 = /^[0-9a-f]{64}$/;
+const PART = 'part';
+
+export class InputFolder {
+  private readonly known = new KnownFiles();
+  private readonly files = new Map<string, FileValue>();
+  private readonly fetched = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly dir: string,
+    private readonly fetch: FetchFile,
+  ) {}
+
+  /**
+   * The reference to a file that the server says the inputs name; null where what it says cannot be true. Its path is
+   * made here: whatever else stands in the row of the run is not looked at.
+   */
+  referenceTo({ file_id, name, bytes, sha256, media_type }: JsonObject): FileValue | null {
+    if (typeof file_id !== 'string' || !FILE_ID.test(file_id) || typeof name !== 'string' || name.includes('/')) {
+      return null;
+    }
+    if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || typeof sha256 !== 'string') return null;
+    if (!SHA256.test(sha256) || typeof media_type !== 'string') return null;
+    try {
+      new MemberNames(2).add('file', `${file_id}/${name}`);
+    } catch {
+      return null;
+    }
+    const value = { path: `inputs/${file_id}/${name}`, bytes, sha256, media_type, name, file_id };
+    this.files.set(value.path, value);
+    this.known.add(value.path, value);
+    return value;
+  }
+
+  has(value: JsonValue): value is FileValue {
+    return this.known.has(value);
+  }
+
+  hasFiles(): boolean {
+    return this.files.size > 0;
+  }
+
+  /** On the disk, whole. Throws StepFailure of kind input where it cannot be had. */
+  async absolutePath(path: string): Promise<string> {
+    const file = this.files.get(path);
+    if (file === undefined) throw new StepFailure('input', 'A file of the inputs is not known');
+    let fetched = this.fetched.get(path);
+    if (fetched === undefined) {
+      fetched = this.fetchWhole(file);
+      this.fetched.set(path, fetched);
+      // The next step that needs it tries again.
+      fetched.catch(() => this.fetched.delete(path));
+    }
+    await fetched;
+    return join(this.dir, ...path.split('/').slice(1));
+  }
+
+  /** To be read and closed by the caller. Throws as `absolutePath`. */
+  async openFile(path: string): Promise<FileHandle> {
+    await this.absolutePath(path);
+    const [, fileId = '', name = ''] = path.split('/');
+    const root = FolderHandle.open(this.dir);
+    try {
+      return await root.within([fileId], (folder) => folder.openFile(name));
+    } finally {
+      root.close();
+    }
+  }
+
+  async remove(): Promise<void> {
+    if (this.fetched.size === 0) return;
+    await Promise.allSettled(this.fetched.values());
+    await removeFolder(this.dir);
+  }
+
+  private async fetchWhole(file: FileValue): Promise<void> {
+    const [, fileId = '', name = ''] = file.path.split('/');
+    await mkdir(this.dir, { recursive: true, mode: 0o700 });
+    const root = FolderHandle.open(this.dir);
+    try {
+      await root.ensureWithin([fileId], async (folder) => {
+        await this.fetch(fileId, (parts) => writeChecked(folder, file, parts));
+        await rename(folder.at(PART), folder.at(name));
+      });
+    } finally {
+      root.close();
+    }
+  }
+}
+
+async function writeChecked(folder: FolderHandle, file: FileValue, parts: AsyncIterable<Uint8Array>): Promise<void> {
+  await unlink(folder.at(PART)).catch(() => {});
+  const written = await folder.createFile(PART, 0o444);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    for await (const part of parts) {
+      bytes += part.length;
+      if (bytes > file.bytes) break;
+      hash.update(part);
+      await written.writeFile(part);
+    }
+  } finally {
+    await written.close();
+  }
+  if (bytes !== file.bytes || hash.digest('hex') !== file.sha256) {
+    throw new StepFailure('input', `The file ${String(file.name)} did not arrive as it was sent`);
+  }
+}

@@ -1,0 +1,45 @@
+// The files that the inputs of a granted run name: references for the run, and their content from the run-scheduler.
+import { ServiceError } from '@methods/errors/service-error';
+import type { FetchFile, InputFolder } from '@methods/executor/files/input-folder';
+import { StepFailure } from '@methods/executor/step-failure';
+import type { CompiledMethod } from '@methods/method/compiled-method';
+import type { JsonObject } from '@methods/method/json';
+import { replaceFiles } from '@methods/method/typed-fields';
+import type { Grant, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import type { Client } from '@methods/rpc/client';
+
+/** For the largest file over a slow line; a server that is gone is noticed long before. */
+const TRANSFER_MS = 3_600_000;
+
+type Patiently = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+
+/** Fetches with the token of the attempt: the server gives a file to the worker that holds a run which names it. */
+export function fetchOf(
+  { runId, token }: Pick<Grant, 'runId' | 'token'>,
+  client: () => Client<typeof WorkerService>,
+  patiently: Patiently,
+): FetchFile {
+  return (fileId, take) =>
+    patiently(async (signal) => {
+      try {
+        await take(partsOf(client().getInputFile({ runId, token, fileId }, { signal, timeoutMs: TRANSFER_MS })));
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+        throw new StepFailure('input', 'A file of the inputs is there no more');
+      }
+    });
+}
+
+async function* partsOf(messages: AsyncIterable<{ readonly chunk: Uint8Array }>): AsyncGenerator<Uint8Array> {
+  for await (const { chunk } of messages) yield chunk;
+}
+
+/** The inputs as the run sees them. What is no reference stays as it is, and fails the run. */
+export function inputsOf(
+  { inputsJson }: Pick<Grant, 'inputsJson'>,
+  { inputSchema }: Pick<CompiledMethod, 'inputSchema'>,
+  files: InputFolder,
+): JsonObject {
+  const inputs = JSON.parse(inputsJson) as JsonObject;
+  return replaceFiles(inputSchema, inputs, (file) => files.referenceTo(file) ?? file) as JsonObject;
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { newId } from '@methods/base/ids';
+import {
+  NamedFilesSchema,
+  type PutFileRequest,
+  PutFileRequestSchema,
+} from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { until } from '@methods/test/harness/until';
+import { FileStore } from '../store/file-store.ts';
+import { newFacts, startOf, TestStore } from '../store/run-store.fixture.ts';
+import { InputFiles } from './input-files.ts';
+
+const OWNER = { orgId: 'org_a', owner: 'key_a' };
+const NO_HASH = new Uint8Array(0);
+const code = (expected: string) => ({ name: 'ServiceError', code: expected });
+const HOUR_MS = 3_600_000;
+const named = (files: MessageInitShape<typeof NamedFilesSchema>) => create(NamedFilesSchema, files);
+
+describe('files that callers send', () => {
+  let db: TestStore;
+  let store: FileStore;
+  let files: InputFiles;
+
+  before(async () => {
+    db = await TestStore.open();
+  });
+  after(() => db.close());
+  beforeEach(async () => {
+    await db.sql`delete from scheduler.run_files`;
+    await db.sql`delete from scheduler.files`;
+    await db.sql`delete from scheduler.file_shares`;
+    store = new FileStore(db.sql, { bytesMax: 1_000_000, filesMax: 5 });
+    files = new InputFiles(store);
+  });
+
+  async function* sent(chunks: Iterable<string | Uint8Array>, more = {}): AsyncGenerator<PutFileRequest> {
+    const description = { ...OWNER, name: 'a.pdf', mediaType: 'application/pdf', bytesMax: 600_000, ...more };
+    yield create(PutFileRequestSchema, { file: { idempotencyHash: NO_HASH, ...description } });
+    for (const chunk of chunks) yield create(PutFileRequestSchema, { chunk: Buffer.from(chunk as string) });
+    yield create(PutFileRequestSchema, { last: true });
+  }
+  const put = async (chunks: Iterable<string | Uint8Array> = ['hello'], more = {}) => files.put(sent(chunks, more));
+
+  async function share(orgId = 'org_a') {
+    const [row] = await db.sql<{ bytes: number; files: number }[]>`
+      select bytes::int, files::int from scheduler.file_shares where org_id = ${orgId}`;
+    return row && { ...row };
+  }
+  const stored = async () => {
+    const [row] = await db.sql<{ n: number }[]>`select count(*)::int as n from scheduler.file_chunks`;
+    return row?.n;
+  };
+  const age = (fileId: string, ms: number) =>
+    db.sql`update scheduler.files set expires_at_ms = expires_at_ms - ${ms}, look_at_ms = look_at_ms - ${ms}
+      where file_id = ${fileId}`;
+  const find = (fileId: string, owner = OWNER) => store.find(owner.orgId, owner.owner, [fileId]);
+
+  test('are hashed as they arrive, and come back whole to a run that names them and to no other', async () => {
+    const content = randomBytes(590_000);
+    const chunks = Array.from({ length: 59 }, (_, i) => content.subarray(i * 10_000, (i + 1) * 10_000));
+    const { file, replayed } = await put(chunks);
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    assert.deepEqual([file.bytes, file.sha256, replayed], [590_000, sha256, false]);
+    assert.deepEqual(await share(), { bytes: 590_000, files: 1 }, 'what was set aside and not used is free again');
+    const run = { orgId: 'org_a', runId: newFacts(0).runId };
+    assert.equal(await store.read(run, file.fileId), null);
+    assert.ok(await files.keepFor(run, named({ owner: 'key_a', fileIds: [file.fileId] })));
+    const parts: Uint8Array[] = [];
+    for await (const part of (await store.read(run, file.fileId)) ?? []) parts.push(part);
+    assert.ok(Buffer.concat(parts).equals(content));
+    assert.ok(parts.every((part) => part.length < 280_000));
+    assert.equal(await store.read({ ...run, orgId: 'org_b' }, file.fileId), null);
+    assert.equal(await store.read({ ...run, runId: newFacts(0).runId }, file.fileId), null);
+  });
+
+  test('may be empty', async () => {
+    const { file } = await put([]);
+    assert.deepEqual([file.bytes, file.sha256], [0, createHash('sha256').digest('hex')]);
+    const run = { orgId: 'org_a', runId: newFacts(0).runId };
+    await files.keepFor(run, named({ owner: 'key_a', fileIds: [file.fileId] }));
+    for await (const part of (await store.read(run, file.fileId)) ?? []) assert.fail(String(part));
+  });
+
+  test('that break off, or go on beyond what was announced, leave nothing', async () => {
+    async function* broken() {
+      for await (const request of sent(['x'.repeat(300_000)])) if (!request.last) yield request;
+      throw new Error('the sender is gone');
+    }
+    await assert.rejects(files.put(broken()), /the sender is gone/);
+    async function* left() {
+      for await (const request of sent(['half'])) if (!request.last) yield request;
+    }
+    await assert.rejects(files.put(left()), code('invalid_request'));
+    await assert.rejects(put(['12345', '67890'], { bytesMax: 7 }), code('too_large'));
+    await assert.rejects(put([], { bytesMax: 101 * 1024 * 1024 }), code('too_large'));
+    await assert.rejects(files.put((async function* () {})()), code('invalid_request'));
+    assert.deepEqual([await share(), await stored()], [{ bytes: 0, files: 0 }, 0]);
+  });
+
+  test('have a share of their organization in bytes and in number, those on their way among them', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    async function* slow() {
+      for await (const request of sent(['x'], { bytesMax: 900_000 })) {
+        if (request.last) await held;
+        yield request;
+      }
+    }
+    const first = files.put(slow());
+    await until('bytes are set aside', async () => (await share())?.bytes === 900_000);
+    await assert.rejects(put(['y'], { bytesMax: 150_000 }), { code: 'rate_limited', message: /at most 10 GiB/ });
+    await put(['y'], { bytesMax: 90_000 });
+    await put(['y'], { orgId: 'org_b', bytesMax: 900_000 });
+    release();
+    await first;
+    await put(['y'], { bytesMax: 600_000 });
+    await assert.rejects(async () => {
+      for (;;) await put(['y'], { bytesMax: 1 });
+    }, code('rate_limited'));
+    const { files: count } = (await share()) ?? { files: 0 };
+    assert.equal(count, 5);
+  });
+
+  test('with the same key and content are one, with other content a conflict, and a key ends with its file', async () => {
+    const idempotencyHash = randomBytes(32);
+    const first = await put(['hello'], { idempotencyHash });
+    const again = await put(['hel', 'lo'], { idempotencyHash });
+    assert.deepEqual([again.replayed, again.file], [true, first.file]);
+    await assert.rejects(put(['other'], { idempotencyHash }), code('idempotency_conflict'));
+    await assert.rejects(put(['hello'], { idempotencyHash, name: 'b.pdf' }), code('idempotency_conflict'));
+    assert.equal((await put(['hello'], { idempotencyHash, owner: 'key_b' })).replayed, false, 'keys are of a caller');
+    assert.deepEqual(await share(), { bytes: 10, files: 2 });
+    await age(first.file.fileId, 25 * HOUR_MS);
+    assert.equal((await put(['later'], { idempotencyHash })).replayed, false);
+  });
+
+  test('are named by who sent them, for a day, until they are deleted', async () => {
+    const { file } = await put();
+    assert.equal((await find(file.fileId)).length, 1);
+    for (const other of [
+      { ...OWNER, owner: 'key_b' },
+      { ...OWNER, orgId: 'org_b' },
+    ]) {
+      assert.deepEqual(await find(file.fileId, other), []);
+      const asked = named({ owner: other.owner, fileIds: [file.fileId] });
+      assert.equal(await files.keepFor({ orgId: other.orgId, runId: 'run_x' }, asked), false);
+      await assert.rejects(files.delete({ ...other, fileId: file.fileId }), code('not_found'));
+    }
+    await age(file.fileId, 25 * HOUR_MS);
+    assert.deepEqual(await find(file.fileId), []);
+    const { file: second } = await put();
+    await files.delete({ ...OWNER, fileId: second.fileId });
+    assert.deepEqual(await find(second.fileId), []);
+    await assert.rejects(files.delete({ ...OWNER, fileId: second.fileId }), code('not_found'));
+    assert.deepEqual(await share(), { bytes: 5, files: 1 });
+  });
+
+  test('named together are kept together or not at all', async () => {
+    const { file } = await put();
+    const run = { orgId: 'org_a', runId: newFacts(0).runId };
+    const asked = named({ owner: 'key_a', fileIds: [file.fileId, newId('file')] });
+    assert.equal(await files.keepFor(run, asked), false);
+    assert.equal(await store.read(run, file.fileId), null);
+  });
+
+  test('stay while a run that names them is there, and are swept away when none is', async () => {
+    const facts = newFacts(0);
+    await db.tell(null, startOf(facts));
+    const [kept, unnamed, lost] = [await put(['kept']), await put(['unnamed']), await put(['lost'])];
+    const run = { orgId: facts.orgId, runId: facts.runId };
+    await files.keepFor(run, named({ owner: 'key_a', fileIds: [kept.file.fileId] }));
+    await files.keepFor({ ...run, runId: 'run_never' }, named({ owner: 'key_a', fileIds: [lost.file.fileId] }));
+    const again = { ...run, runId: newFacts(0).runId };
+    while (await store.sweep());
+    assert.equal(await stored(), 3, 'nothing before its time');
+    for (const { file } of [kept, unnamed, lost]) await age(file.fileId, 25 * HOUR_MS);
+    while (await store.sweep());
+    assert.equal(await stored(), 2, 'a run that is about to start keeps its file');
+    await db.sql`update scheduler.run_files set named_at_ms = named_at_ms - ${2 * HOUR_MS}`;
+    await db.sql`update scheduler.files set look_at_ms = 0`;
+    while (await store.sweep(1));
+    assert.deepEqual([await stored(), await share()], [1, { bytes: 4, files: 1 }]);
+    await files.keepFor(again, named({ runId: facts.runId }));
+    assert.ok(await store.read(again, kept.file.fileId), 'a rerun has the file, though its time is over');
+    await files.letGo(again);
+    assert.equal(await store.read(again, kept.file.fileId), null);
+    await db.sql`delete from scheduler.runs where run_id = ${facts.runId}`;
+    await db.sql`update scheduler.files set look_at_ms = 0`;
+    while (await store.sweep());
+    assert.deepEqual([await stored(), await share()], [0, { bytes: 0, files: 0 }]);
+  });
+});

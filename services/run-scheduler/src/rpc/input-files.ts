@@ -1,0 +1,146 @@
+// put_file, find_files, delete_file: what callers send for the inputs of runs. A file is hashed and stored while it
+// arrives; at most one row of it is held here.
+import { createHash } from 'node:crypto';
+import { newId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type {
+  FindFilesRequest,
+  NewFile,
+  PutFileRequest,
+  StartRun,
+} from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { FileStore, StoredFile } from '../store/file-store.ts';
+
+const FILE_BYTES_MAX = 100 * 1024 * 1024;
+/** Of one organization, those on their way among them. */
+export const FILE_SHARE = { bytesMax: 10 * 1024 ** 3, filesMax: 10_000 };
+const ROW_BYTES = 256 * 1024;
+const FOUND_MAX = 1_000;
+const SHARE_RETRY_MS = 60_000;
+
+interface ArrivedFile {
+  readonly file: StoredFile;
+  readonly replayed: boolean;
+}
+
+export class InputFiles {
+  constructor(private readonly store: FileStore) {}
+
+  /** @throws ServiceError; what had arrived of the file is dropped then. */
+  async put(requests: AsyncIterable<PutFileRequest>): Promise<ArrivedFile> {
+    const iterator = requests[Symbol.asyncIterator]();
+    const first = await iterator.next();
+    const file = first.done === true ? undefined : first.value.file;
+    if (first.done === true || file === undefined)
+      throw new ServiceError('invalid_request', 'The file is not described.');
+    if (!Number.isInteger(file.bytesMax) || file.bytesMax < 0 || file.bytesMax > FILE_BYTES_MAX) throw tooLarge();
+    const { orgId, owner, name, mediaType, bytesMax } = file;
+    const key = { orgId, fileId: newId('file') };
+    if (!(await this.store.begin({ ...key, owner, name, mediaType, bytesMax }))) throw shareUsedUp();
+    let arrived: ArrivedFile | null = null;
+    try {
+      const content = chunksOf(first.value, iterator);
+      const whole = await this.receive(key, content, bytesMax);
+      arrived = await this.finish(key, file, whole);
+      return arrived;
+    } finally {
+      if (arrived?.file.fileId !== key.fileId) await this.store.drop(key);
+    }
+  }
+
+  find({ orgId, owner, fileIds }: FindFilesRequest): Promise<StoredFile[]> {
+    if (fileIds.length > FOUND_MAX) throw new ServiceError('invalid_request', 'Too many files are asked for.');
+    return this.store.find(orgId, owner, fileIds);
+  }
+
+  async delete({ orgId, owner, fileId }: { orgId: string; owner: string; fileId: string }): Promise<object> {
+    if (!(await this.store.remove(orgId, owner, fileId))) throw new ServiceError('not_found', 'There is no such file.');
+    return {};
+  }
+
+  /**
+   * Before a run is committed: its files stay as long as the run does. False: one of them may not be named any more.
+   */
+  async keepFor(run: { orgId: string; runId: string }, files: NonNullable<StartRun['files']>): Promise<boolean> {
+    if (files.runId === '') return this.store.keepFor(run, files.owner, files.fileIds);
+    await this.store.keepLike(run, files.runId);
+    return true;
+  }
+
+  async letGo(run: { orgId: string; runId: string }): Promise<void> {
+    await this.store.letGo(run);
+  }
+
+  private async receive(
+    key: { orgId: string; fileId: string },
+    content: AsyncIterable<Uint8Array>,
+    bytesMax: number,
+  ): Promise<{ bytes: number; sha256: string }> {
+    const hash = createHash('sha256');
+    let held: Uint8Array[] = [];
+    let heldBytes = 0;
+    let bytes = 0;
+    let position = 0;
+    const keep = async () => {
+      const row = Buffer.concat(held);
+      held = [];
+      heldBytes = 0;
+      if (row.length > 0) await this.store.append(key, position++, row);
+    };
+    for await (const chunk of content) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw tooLarge();
+      hash.update(chunk);
+      held.push(chunk);
+      heldBytes += chunk.length;
+      if (heldBytes >= ROW_BYTES) await keep();
+    }
+    await keep();
+    return { bytes, sha256: hash.digest('hex') };
+  }
+
+  private async finish(
+    key: { orgId: string; fileId: string },
+    { owner, name, mediaType, idempotencyHash }: NewFile,
+    whole: { bytes: number; sha256: string },
+  ): Promise<ArrivedFile> {
+    const hash = idempotencyHash.length === 0 ? null : idempotencyHash;
+    // The second time the hash is free again, or its upload is found.
+    for (let i = 0; i < 2; i++) {
+      const file = await this.store.finish(key, { ...whole, idempotencyHash: hash });
+      if (file !== null) return { file, replayed: false };
+      const earlier = hash && (await this.store.byIdempotencyHash(key.orgId, owner, hash));
+      if (earlier === null) continue;
+      if (earlier.sha256 === whole.sha256 && earlier.name === name && earlier.mediaType === mediaType) {
+        return { file: earlier, replayed: true };
+      }
+      throw new ServiceError('idempotency_conflict', 'This idempotency key was used for another file.');
+    }
+    throw new ServiceError('unavailable', 'Another upload with this key arrives just now.');
+  }
+}
+
+/** @throws ServiceError where the sender leaves before it has said that the file is whole. */
+async function* chunksOf(first: PutFileRequest, rest: AsyncIterator<PutFileRequest>): AsyncGenerator<Uint8Array> {
+  for (let next: IteratorResult<PutFileRequest> = { value: first }; next.done !== true; next = await rest.next()) {
+    const { chunk, last } = next.value;
+    if (chunk.length > 0) yield chunk;
+    if (last) return;
+  }
+  throw new ServiceError('invalid_request', 'The sender left before the end of the file.');
+}
+
+function tooLarge(): ServiceError {
+  const message = `A file has at most ${FILE_BYTES_MAX / 1024 / 1024} MiB, and no more bytes than were announced.`;
+  return new ServiceError('too_large', message, { findings: [{ path: '', code: 'file_bytes', message }] });
+}
+
+function shareUsedUp(): ServiceError {
+  const max = FILE_SHARE.bytesMax / 1024 ** 3;
+  const message = `The files of an organization have at most ${max} GiB and are at most ${FILE_SHARE.filesMax}.`;
+  return new ServiceError('rate_limited', message, {
+    facts: { share: 'organization', limit: String(FILE_SHARE.bytesMax) },
+    findings: [{ path: '', code: 'stored_files', message }],
+    retryAfterMs: SHARE_RETRY_MS,
+  });
+}
