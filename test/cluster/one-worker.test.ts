@@ -10,8 +10,8 @@ import { RunClient } from './run-client.ts';
 /** Runs that one owner has queued at any time; at 2 places and 20 ms a run, more than half a second's work. */
 const BACKLOG = 60;
 const PROBES = 5;
-/** A run that came so much later may not be claimed first. */
-const LATER_MS = 500;
+/** A run that came so much later may not be claimed first: a starved run is passed by all that come for as long as it waits. */
+const LATER_MS = 1_500;
 
 let cluster: Cluster;
 let client: RunClient;
