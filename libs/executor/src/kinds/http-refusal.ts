@@ -3,7 +3,6 @@
 import { cutText } from '@methods/method/cut-text';
 import { type JsonObject, objectOf } from '@methods/method/json';
 import type { Mask } from '../secrets/mask.ts';
-import type { StepContext } from '../step-context.ts';
 
 /** Never set-cookie, authorization and the like: an error is shown to more people than an answer. */
 const HEADERS = [
@@ -34,14 +33,15 @@ export interface HttpRefusal {
 }
 
 /** Reads the body as far as it is kept, and ends it. Never rejects. */
-export async function refusalOf(response: Response, { mask, clock }: StepContext): Promise<HttpRefusal> {
+export async function refusalOf(response: Response, mask: Mask): Promise<HttpRefusal> {
   const shown = (text: string, charactersMax: number) => cutText(mask.text(text), charactersMax);
   const headers = HEADERS.flatMap((name) => {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, shown(value, HEADER_CHARACTERS_MAX)] as const];
   });
   const reader = response.body?.getReader();
-  const timer = clock.after(BODY_MS_MAX, () => void reader?.cancel().catch(() => {}));
+  // Of the machine and not of the run's clock: it bounds a connection, and is no pause of the run.
+  const timer = setTimeout(() => void reader?.cancel().catch(() => {}), BODY_MS_MAX);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let ended = false;
@@ -54,7 +54,7 @@ export async function refusalOf(response: Response, { mask, clock }: StepContext
   } catch {
     // What came before the connection broke is kept.
   } finally {
-    timer.cancel();
+    clearTimeout(timer);
     await reader?.cancel().catch(() => {});
   }
   const read = Buffer.concat(chunks).subarray(0, BODY_BYTES_READ);

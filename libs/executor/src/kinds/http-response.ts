@@ -24,7 +24,7 @@ export async function readResponse(step: HttpStep, response: Response, context: 
     const retryAfterMs = retryAfter(response.headers.get('retry-after'), context.clock.wallMs());
     throw new StepFailure('http', `The server answered ${status}`, {
       status,
-      answer: await refusalOf(response, context),
+      answer: await refusalOf(response, context.mask),
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
     });
   }
