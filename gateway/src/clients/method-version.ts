@@ -26,6 +26,8 @@ export interface StartableVersion {
   readonly unmet: Unmet;
   /** Features that its worker must have. */
   readonly needs: readonly string[];
+  /** Something may be left to do once a step has failed. */
+  readonly cleansUp: boolean;
 }
 
 type Unmet = (inputs: JsonObject) => readonly string[] | Promise<readonly string[]>;
@@ -57,13 +59,11 @@ export async function methodVersion(
 }
 
 function startable(
-  { inputSchema, needs, steps }: StartFacts,
+  { inputSchema, needs, steps, cleansUp }: StartFacts,
   unmet: Unmet,
 ): Pick<MethodVersion, 'startable' | 'steps'> {
   const check = compileCheck(inputSchema);
   const takesFiles = JSON.stringify(inputSchema).includes('"x-type":"file"');
-  return {
-    startable: { inputSchema, takesFiles, checkInputs: (inputs) => check(inputs, TURN_EFFORT), unmet, needs },
-    steps,
-  };
+  const checkInputs = (inputs: JsonValue) => check(inputs, TURN_EFFORT);
+  return { startable: { inputSchema, takesFiles, checkInputs, unmet, needs, cleansUp }, steps };
 }

@@ -28,6 +28,7 @@ function finishedRun(resultJson = '{}'): RunView {
     answerBy: 0,
     metadata: {},
     needs: [],
+    cleansUp: false,
   });
   return book.succeed(run.runId, resultJson);
 }

@@ -1,6 +1,7 @@
 // What the gateway takes from a saved source. Pure, and as expensive as the author of the source likes: long ones are read
 // in a thread.
 import { assert } from '@methods/base/assert';
+import { goesOnAfterFailure } from '@methods/method/after-failure';
 import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { specialFeatures } from '@methods/method/features';
@@ -16,6 +17,8 @@ export interface StartFacts {
   readonly steps: readonly DeclaredStep[];
   /** It has a `require` that refuses inputs. */
   readonly hasRequirements: boolean;
+  /** Something may be left to do once a step has failed. */
+  readonly cleansUp: boolean;
 }
 
 /** Of a source that was saved and is not workflow/1. */
@@ -25,12 +28,14 @@ export function compiledSource(source: Uint8Array): CompiledMethod {
   return method;
 }
 
-export function startFacts({ inputSchema, features, steps, require }: CompiledMethod): StartFacts {
+export function startFacts(method: CompiledMethod): StartFacts {
+  const { inputSchema, features, steps, require } = method;
   return {
     inputSchema,
     needs: specialFeatures(features),
     steps: steps.map(({ name, kind }) => ({ name, kind })),
     hasRequirements: require.some(({ level }) => level === 'error'),
+    cleansUp: goesOnAfterFailure(method),
   };
 }
 

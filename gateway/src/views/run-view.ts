@@ -136,9 +136,11 @@ function resultJson(run: RunView): string {
 }
 
 function errorJson(run: RunView, withMessage: boolean): string {
-  const error = run.error;
-  if (run.status !== RunStatus.FAILED || !error) return '';
-  return `,"error":${JSON.stringify({
+  // Of a run that has failed and still cleans up, what it will have failed with.
+  const name = run.status === RunStatus.FAILED ? 'error' : 'ending';
+  const error = name === 'error' ? run.error : run.ending;
+  if (!error) return '';
+  return `,"${name}":${JSON.stringify({
     code: error.code,
     ...(error.kind === '' ? {} : { kind: error.kind }),
     ...(withMessage ? { message: error.message } : {}),

@@ -55,9 +55,10 @@ async function walkToItsEnd(options: RunOptions, stop: RunStop, secrets: Declare
     secrets,
     recorder: new StepRecorder(clock, runMask(secrets.covered, secrets.mask)),
     endsMs: runTimeoutMs === null ? null : clock.monotonicMs() + runTimeoutMs - ranMs,
+    cleans: false,
   };
   const end = await walkMethod(new Walker(run), firstPlace(frame, runId, startedAtMs, inputs));
-  if (end.kind === 'stopped' || !(await run.sentInOrder())) return { status: 'stopped' };
+  if (end.kind === 'stopped' || end.kind === 'over' || !(await run.sentInOrder())) return { status: 'stopped' };
   const last = run.records.takeLast();
   switch (end.kind) {
     case 'done':

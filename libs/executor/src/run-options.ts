@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { PreparedEnvironment } from './prepared-environment.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { RunObserver } from './run-observer.ts';
-import type { RunJournal } from './run-outcome.ts';
+import type { RunError, RunJournal } from './run-outcome.ts';
 import type { RunnerPool } from './runner-pool.ts';
 import type { StepError } from './step-failure.ts';
 import type { Substitute } from './substitute.ts';
@@ -41,6 +41,11 @@ export interface RunOptions {
   readonly finished: ReadonlyMap<string, FinishedStep>;
   /** The accepted answer to the question this run waited for; `step` is the question's path. */
   readonly answer?: { readonly questionId: string; readonly step: string; readonly value: JsonObject };
+  /**
+   * The run has failed, and what follows a failure is left to do: what was finished is read again, no other step begins,
+   * then `on_failure` and `finally` run. The run ends with this error, or with the one its checkpoint keeps.
+   */
+  readonly ending?: RunError;
   /** The secrets of the worker's environment; more than the method declares do no harm. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly journal: RunJournal;

@@ -1,4 +1,5 @@
 // How a walk through a method ends, and what it tells on the way.
+import type { RefusedAnswer } from '@methods/method/answer-checks';
 import type { StepKind } from '@methods/method/compiled-method';
 import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
 import type { ErrorKind, StepError } from './step-failure.ts';
@@ -65,7 +66,9 @@ export type RunErrorCode =
   | 'secret_missing'
   | 'secret_too_short'
   | 'result_invalid'
-  | 'run_timeout';
+  | 'run_timeout'
+  | 'no_answer'
+  | 'attempts_exhausted';
 
 export interface RunError {
   readonly code: RunErrorCode;
@@ -85,6 +88,10 @@ export interface RunQuestion {
   readonly timeoutMs?: number;
   /** The deadline as the source spells it, for "No answer within 3d". */
   readonly timeoutText?: string;
+  /** What the step's `ensure` reads besides the answer; absent: it has none, or they read too much to be sent. */
+  readonly ensureScope?: JsonObject;
+  /** The checks that refused the last answer: it is asked again. */
+  readonly refused?: readonly RefusedAnswer[];
 }
 
 /**

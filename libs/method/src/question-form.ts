@@ -4,7 +4,8 @@ import type { CallTarget, CodeStep, CompiledMethod, CompiledStep, HttpStep } fro
 import type { JsonSchema } from './json.ts';
 
 export type QuestionForm =
-  | { readonly kind: 'form'; readonly form: JsonSchema }
+  /** `ensures`: checks judge the answer. */
+  | { readonly kind: 'form'; readonly form: JsonSchema; readonly ensures: boolean }
   /** The step is one of a called method. */
   | { readonly kind: 'call'; readonly target: CallTarget /** The call's own path. */; readonly at: string }
   /** No step of the method asks at this path. */
@@ -31,9 +32,9 @@ function formIn(steps: readonly CompiledStep[], parts: readonly string[], at: nu
     if (step.kind === 'call') return { kind: 'call', target: step.target, at: parts.slice(0, at + 1).join('/') };
     return step.kind === 'steps' || step.kind === 'parallel' ? formIn(step.steps, parts, at + 1) : NONE;
   }
-  if (step.kind === 'ask') return { kind: 'form', form: step.form };
+  if (step.kind === 'ask') return { kind: 'form', form: step.form, ensures: step.ensure.length > 0 };
   if (!canBeInterrupted(step) || step.onInterrupt !== 'ask') return NONE;
-  return { kind: 'form', form: interruptionForm(step) };
+  return { kind: 'form', form: interruptionForm(step), ensures: false };
 }
 
 function canBeInterrupted(step: CompiledStep): step is CodeStep | HttpStep {

@@ -1,5 +1,6 @@
 // What a grant tells of the run's earlier attempts, as the executor takes it.
 import type { FinishedStep } from '@methods/executor/run-options';
+import type { RunErrorCode } from '@methods/executor/run-outcome';
 import type { ErrorKind, StepError } from '@methods/executor/step-failure';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import { StepStatus, type StepError as ToldError } from '@methods/proto/run/v1/run_pb';
@@ -34,4 +35,11 @@ export function answerOf(grant: Grant) {
   if (grant.answer === undefined) return {};
   const { questionId, step, answerJson } = grant.answer;
   return { answer: { questionId, step, value: JSON.parse(answerJson) as JsonObject } };
+}
+
+export function endingOf({ ending }: Grant) {
+  if (ending === undefined) return {};
+  const { code, kind, message, step } = ending;
+  const error = { code: code as RunErrorCode, kind: kind as ErrorKind, message, ...(step !== '' && { step }) };
+  return { ending: error };
 }

@@ -10,7 +10,7 @@ import type { RunnerPool } from '@methods/executor/runner-pool';
 import { StepFailure } from '@methods/executor/step-failure';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
 import { calleeOf } from './called-version.ts';
-import { answerOf, finishedSteps } from './grant-history.ts';
+import { answerOf, endingOf, finishedSteps } from './grant-history.ts';
 import { fetchOf, inputsOf } from './input-files.ts';
 import type { RunFolderTransfer } from './run-folder-transfer.ts';
 import { ReportTooLarge, type RunReports, RunTaken } from './run-reports.ts';
@@ -105,8 +105,8 @@ export class HeldRun {
   /** What is told of a walk that broke off. */
   private async endEarly(error: unknown): Promise<string> {
     if (this.stop?.reason === 'drain') return this.giveBack();
-    if (this.stop?.reason === 'unreportable') return this.fail(this.stop.error);
-    if (this.stop === null && error instanceof ReportTooLarge) return this.fail(TOO_LARGE);
+    if (this.stop?.reason === 'unreportable') return this.fail(this.stop.error, true);
+    if (this.stop === null && error instanceof ReportTooLarge) return this.fail(TOO_LARGE, true);
     // The server refused what the run cannot do without: its version or its files.
     if (this.stop === null && error instanceof ServiceError) {
       return this.fail({ code: 'step_failed', kind: 'internal', message: error.message });
@@ -153,6 +153,7 @@ export class HeldRun {
       inputs: inputsOf(grant, version.method, saved.folder.takeInputs(fetch)),
       finished: finishedSteps(grant),
       ...answerOf(grant),
+      ...endingOf(grant),
       secrets: parts.secrets,
       journal: this.journal(saved),
       runners: parts.runners,
@@ -238,8 +239,9 @@ export class HeldRun {
     return 'given back';
   }
 
-  private async fail(error: FailureMessage): Promise<string> {
-    await this.reports.report((seq) => failedItem(this.grant, seq, error));
+  /** `cleanupLeft`: steps have run, and those that follow a failure have not. */
+  private async fail(error: FailureMessage, cleanupLeft = this.grant.finishedSteps.length > 0): Promise<string> {
+    await this.reports.report((seq) => failedItem(this.grant, seq, error, cleanupLeft));
     return 'failed';
   }
 

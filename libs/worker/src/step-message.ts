@@ -99,6 +99,7 @@ export function askItem(grant: HeldGrant, seq: number, question: RunQuestion, fo
     timeoutText: question.timeoutText ?? '',
     folderId,
     formSha256: canonicalDigest(question.form).toString('hex'),
+    ensureScopeJson: question.ensureScope === undefined ? '' : JSON.stringify(question.ensureScope),
   };
   return { item: { case: 'ask', value } };
 }
@@ -115,7 +116,7 @@ export interface FailureMessage {
   readonly step?: string | undefined;
 }
 
-export function failedItem(grant: HeldGrant, seq: number, error: FailureMessage): WorkerItem {
+export function failedItem(grant: HeldGrant, seq: number, error: FailureMessage, cleanupLeft = false): WorkerItem {
   const { code, kind, message, step = '' } = error;
   const value = {
     runId: grant.runId,
@@ -123,6 +124,7 @@ export function failedItem(grant: HeldGrant, seq: number, error: FailureMessage)
     seq,
     status: RunStatus.FAILED,
     error: { code, kind, message, step },
+    cleanupLeft,
   };
   return { item: { case: 'finish', value } };
 }

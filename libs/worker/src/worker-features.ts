@@ -3,7 +3,8 @@
 import { commandOn } from '@methods/executor/dependencies/find-command';
 import type { PythonRuntimes } from '@methods/executor/runners/python-runtime';
 
-const ALWAYS = ['ask', 'call', 'check', 'http', 'node', 'parallel', 'steps', 'wait'];
+/** `cleanup`: claims of runs that have failed, for what follows alone. */
+const ALWAYS = ['ask', 'call', 'check', 'cleanup', 'http', 'node', 'parallel', 'steps', 'wait'];
 
 /** Sorted. `path`: PATH of the steps. */
 export async function workerFeatures(path: string, pythons: PythonRuntimes): Promise<readonly string[]> {

@@ -52,6 +52,20 @@ export function language(stack: () => Stack): void {
     });
   });
 
+  test('on_failure and finally follow a question nobody answered, before the run has failed', async () => {
+    const method = stack().method('unanswered-cleanup');
+    const waiting = await stack().api.startSettled({ method });
+    assert.equal(waiting.status, 'waiting');
+    const run = await stack().api.settled(waiting.run_id, waiting.question?.id);
+    assert.equal(run.status, 'failed');
+    assert.deepEqual(run.error, {
+      ...{ code: 'no_answer', kind: 'timeout' },
+      ...{ message: 'No answer within 1s', step: 'approval' },
+    });
+    const { order, approval, 'on_failure/undo': undo, 'finally/tidy': tidy } = statuses(run);
+    assert.deepEqual([order, approval, undo, tidy], ['succeeded', 'failed', 'succeeded', 'succeeded']);
+  });
+
   test('a run that needs what no worker has stays queued and says why', async () => {
     const { run } = await stack().api.start({ method: stack().method('browse') });
     const seen = (await stack().api.get(run.run_id)).run;

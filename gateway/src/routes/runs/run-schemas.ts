@@ -206,6 +206,17 @@ export const Run = Type.Object(
         step: Type.Optional(Type.String()),
       }),
     ),
+    ending: Type.Optional(
+      Type.Object(
+        {
+          code: Type.String(),
+          kind: Type.Optional(Type.String()),
+          message: Type.Optional(Type.String()),
+          step: Type.Optional(Type.String()),
+        },
+        { description: 'The run has failed with this, and what follows a failure is left to do.' },
+      ),
+    ),
   },
   { description: 'A run.' },
 );

@@ -158,6 +158,7 @@ async function startMessage(
         runId: '',
       },
     }),
+    cleansUp: version.startable.cleansUp,
   };
 }
 

@@ -26,17 +26,18 @@ class Gone extends Error {}
 
 /**
  * The answer, or null when nobody gives one: the end of input, or an interrupt. `editor`: the command for longer texts;
- * without one they are typed line by line.
+ * without one they are typed line by line. `refusals`: what the question's checks say of a whole answer.
  */
 export async function askOnTerminal(
   question: ShownQuestion,
   output: Output,
   interrupted: AbortSignal,
   editor: string | null = null,
+  refusals: (answer: JsonValue) => readonly string[] = () => [],
 ): Promise<JsonObject | null> {
   showQuestion(question, output);
   const form = new TerminalForm(question, output, interrupted, editor);
-  return form.answer();
+  return form.answer(refusals);
 }
 
 class TerminalForm {
@@ -51,7 +52,7 @@ class TerminalForm {
     this.prompter = new Prompter(output);
   }
 
-  async answer(): Promise<JsonObject | null> {
+  async answer(refusals: (answer: JsonValue) => readonly string[]): Promise<JsonObject | null> {
     const check = compileCheck(this.question.form);
     this.prompter.open();
     try {
@@ -62,7 +63,12 @@ class TerminalForm {
           if (value !== undefined) answer.push([field.name, value]);
         }
         const checked = check(Object.fromEntries(answer));
-        if (checked.ok) return checked.value as JsonObject;
+        if (checked.ok) {
+          const refused = refusals(checked.value);
+          if (refused.length === 0) return checked.value as JsonObject;
+          for (const sentence of refused) this.complain(plainText(sentence));
+          continue;
+        }
         for (const { path, message } of checked.findings) this.complain(`${path}: ${message}`);
       }
     } catch (error) {

@@ -176,8 +176,9 @@ export class LocalWalk {
     view.rest();
     const value = isOver(question) ? null : await answer(question);
     if (isOver(question)) {
-      const message = `No answer within ${question.timeout ?? 'its time'}`;
-      return this.fail({ code: 'step_failed', kind: 'timeout', message, step: question.step });
+      await this.unanswered(question);
+      await this.save({ status: 'running', question: null });
+      return null;
     }
     if (value === null) return { status: 'waiting', question, record: this.record };
     const given = { questionId: question.id, step: question.step, value };
@@ -185,6 +186,16 @@ export class LocalWalk {
     this.history.answered(given);
     await this.save({ status: 'running', question: null });
     return null;
+  }
+
+  /** The step has failed; what follows is for the walk to find. */
+  private async unanswered({ step, asked_at, timeout }: LocalQuestion): Promise<void> {
+    const nothing = { out: null, outJson: '', withheld: false, checks: [], tries: [], dropped: [], log: null };
+    const times = { startedAtMs: Date.parse(asked_at), finishedAtMs: Date.now() };
+    const error = { kind: 'timeout', message: `No answer within ${timeout ?? 'its time'}` } as const;
+    const record: StepEnd = { path: step, kind: 'ask', status: 'failed', ...times, ...nothing, error };
+    this.parts.view.stepEnded?.(record);
+    await this.stepEnded(record);
   }
 
   private async fail(error: RunError): Promise<LocalRest> {

@@ -1,6 +1,7 @@
 // `run.json`: what a local run is and how it stands. Written by rename, so that a reader never sees half of it.
 import type { RunError, RunQuestion } from '@methods/executor/run-outcome';
-import { isJsonObject, type JsonValue } from '@methods/method/json';
+import type { RefusedAnswer } from '@methods/method/answer-checks';
+import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { readRunText } from './run-files.ts';
 
 /** `running` also where its process died or was interrupted: such a run can be gone on with. */
@@ -39,6 +40,10 @@ export interface LocalQuestion {
   readonly deadline_at: string | null;
   /** The deadline as the method spells it. */
   readonly timeout: string | null;
+  /** What checks of the answer read besides it; absent: there are none, or they read too much. */
+  readonly ensure_scope?: JsonObject;
+  /** The checks that the last answer did not meet. */
+  readonly refused?: readonly RefusedAnswer[];
 }
 
 /** Null: there is no such file. Throws for one that is no record of a run. */
@@ -51,7 +56,7 @@ export async function readRunRecord(runDir: string): Promise<LocalRunRecord | nu
 }
 
 export function localQuestion(id: string, question: RunQuestion, askedAtMs: number): LocalQuestion {
-  const { step, prompt, details, show, form, timeoutMs, timeoutText } = question;
+  const { step, prompt, details, show, form, timeoutMs, timeoutText, ensureScope, refused } = question;
   return {
     id,
     step,
@@ -62,5 +67,7 @@ export function localQuestion(id: string, question: RunQuestion, askedAtMs: numb
     asked_at: new Date(askedAtMs).toISOString(),
     deadline_at: timeoutMs === undefined ? null : new Date(askedAtMs + timeoutMs).toISOString(),
     timeout: timeoutText ?? null,
+    ...(ensureScope === undefined ? {} : { ensure_scope: ensureScope }),
+    ...(refused === undefined ? {} : { refused }),
   };
 }

@@ -1,10 +1,13 @@
 // Brings a local run to its rest, shows it on the way, and says at the end what came of it. `run` and `answer` share it.
 import { join, relative } from 'node:path';
-import type { JsonObject } from '@methods/method/json';
+import { refusalText } from '@methods/method/answer-checks';
+import type { JsonObject, JsonValue } from '@methods/method/json';
 import { askOnTerminal } from '../answer/ask-on-terminal.ts';
 import { fittingAnswer, type HumanAnswers } from '../answer/given-answer.ts';
+import { localRefusals } from '../answer/local-refusals.ts';
 import { showForm, showQuestion } from '../answer/show-question.ts';
 import type { CommandContext } from '../command/command.ts';
+import { CommandError } from '../command/command-error.ts';
 import { EXIT, type ExitCode } from '../command/exit-code.ts';
 import { startExecutorParts } from '../local-run/executor-parts.ts';
 import { type PreparedMethod, prepareMethod } from '../local-run/local-dependencies.ts';
@@ -49,7 +52,7 @@ export async function goOn(
     const view = upload === null ? steps : uploadingView(steps, upload, uploadedRun(run, versionId, lockSha256));
     const executor = startExecutorParts(join(cwd, '.methods', 'work'), config);
     try {
-      const answer = (question: LocalQuestion) => answerHere(question, answers, context);
+      const answer = (question: LocalQuestion) => answerHere(question, method, answers, context);
       const rest = await LocalWalk.toItsRest({
         ...{ run, method, executor, prepared, view, answer, interrupted },
         secrets: config.variables,
@@ -70,12 +73,21 @@ export async function goOn(
 
 async function answerHere(
   question: LocalQuestion,
+  method: LocalMethod,
   answers: HumanAnswers,
   { output, interrupted, config }: CommandContext,
 ): Promise<JsonObject | null> {
+  const refusals = (answer: JsonValue) => localRefusals(method, question, answer);
   const given = answers.get(question.step);
-  if (given !== undefined) return fittingAnswer(question, given);
-  return output.interactive ? askOnTerminal(question, output, interrupted, editorOf(config)) : null;
+  if (given !== undefined) {
+    const answer = fittingAnswer(question, given);
+    // Asked again, though it was answered so: only the walk could judge it.
+    const refused = question.refused?.map(refusalText) ?? refusals(answer);
+    if (refused.length === 0) return answer;
+    const message = `the answer to ${question.step} is refused: ${refused.join('; ')}`;
+    throw new CommandError('invalid_answer', plainText(message));
+  }
+  return output.interactive ? askOnTerminal(question, output, interrupted, editorOf(config), refusals) : null;
 }
 
 function uploadOf(run: OpenRun, target: UploadTarget, say: (line: string) => void) {

@@ -1,5 +1,7 @@
 // Judges a tested run by what the test expects of it.
+
 import type { RunOutcome, StepEnd } from '@methods/executor/run-outcome';
+import { refusalText } from '@methods/method/answer-checks';
 import type { CompiledMethod, CompiledStep, MethodTest, TestExpectation } from '@methods/method/compiled-method';
 import { ExpressionError, evaluate, type Scope } from '@methods/method/evaluate';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
@@ -18,7 +20,7 @@ export function unmetExpectations(method: CompiledMethod, { expect }: MethodTest
     ...(expect.result === null ? [] : differences(expect.result, result, 'result')),
     ...expect.skipped.flatMap((pattern) => skipFault(pattern, records)),
     ...failedStepFault(expect, outcome),
-    ...checkFaults(expect, records),
+    ...checkFaults(expect, records, outcome),
     ...thatFaults(expect, scopeOf(method, run, result)),
   ];
 }
@@ -26,7 +28,8 @@ export function unmetExpectations(method: CompiledMethod, { expect }: MethodTest
 function statusFault(expect: TestExpectation, outcome: RunOutcome): string | null {
   const wanted = expect.status ?? (expect.failedStep === null ? 'succeeded' : 'failed');
   const either = expect.status === null && expect.checksFailed.length > 0;
-  if (outcome.status === wanted || (either && outcome.status === 'failed')) return null;
+  const isRefused = outcome.status === 'waiting' && (outcome.question.refused ?? []).length > 0;
+  if (outcome.status === wanted || (either && (outcome.status === 'failed' || isRefused))) return null;
   const said = `expected the run to have ${wanted === 'waiting' ? 'stopped at a question' : wanted}`;
   switch (outcome.status) {
     case 'failed': {
@@ -34,6 +37,8 @@ function statusFault(expect: TestExpectation, outcome: RunOutcome): string | nul
       return `${said}, but ${step === undefined ? 'it' : `step ${step}`} failed: ${message}`;
     }
     case 'waiting':
+      if (isRefused)
+        return `${said}, but the answer to ${outcome.question.step} was refused: ${(outcome.question.refused ?? []).map(refusalText).join('; ')}`;
       return `${said}, but it waits: add  answers: { ${outcome.question.step}: { … } }`;
     case 'succeeded':
       return `${said}, but it succeeded with ${shown(outcome.result)}`;
@@ -63,8 +68,9 @@ function failedStepFault({ failedStep }: TestExpectation, outcome: RunOutcome): 
   return [`expected step ${failedStep} to fail, but ${failed === undefined ? 'none' : failed} did`];
 }
 
-function checkFaults({ checksFailed }: TestExpectation, records: readonly StepEnd[]): string[] {
-  const failed = failedChecks(records).map(({ name }) => name);
+function checkFaults({ checksFailed }: TestExpectation, records: readonly StepEnd[], outcome: RunOutcome): string[] {
+  const refused = outcome.status === 'waiting' ? (outcome.question.refused ?? []).map(({ name }) => name) : [];
+  const failed = [...failedChecks(records).map(({ name }) => name), ...refused];
   return checksFailed
     .filter((name) => !failed.includes(name))
     .map(

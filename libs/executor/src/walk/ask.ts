@@ -1,9 +1,11 @@
 // An ask step: its answer where there is one, else the question.
+import type { RefusedAnswer } from '@methods/method/answer-checks';
 import type { AskStep } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
 import { refuseNamedFiles } from '../files/named-files.ts';
 import { questionOf } from '../kinds/ask-step.ts';
 import { failedCheck } from '../records/checks.ts';
+import { stepOut } from '../records/step-out.ts';
 import type { Begun } from '../records/step-record.ts';
 import type { CheckRecord } from '../run-outcome.ts';
 import type { Turn } from './place.ts';
@@ -24,14 +26,27 @@ export async function askOrAnswer(walker: Walker, step: AskStep, turn: Turn): Pr
     const mock = await substitutionOf(walker, step, turn, 1);
     if (mock?.failure) return walker.failed(step, turn, mock.failure, begun, { checks });
     // A mock's answer was given by no person: it is checked as an out is.
-    if (mock !== null) return walker.finished(step, turn, mock.returned, begun, { checks });
+    if (mock !== null) {
+      const refusals = refusalsOf(
+        walker,
+        step,
+        turn,
+        stepOut(step, mock.returned, recorder.mask, walker.run.options.folder).value,
+      );
+      return refusals.length > 0
+        ? again(step, turn, refusals)
+        : walker.finished(step, turn, mock.returned, begun, { checks });
+    }
     return { kind: 'asking', question: questionOf(step, path, place.scope, recorder.mask) };
   } catch (error) {
     return walker.failed(step, turn, error, begun, { checks });
   }
 }
 
-/** The server has checked the answer against the form; what a person wrote is kept as it is. */
+/**
+ * The server has checked the answer against the form; what a person wrote is kept as it is. An answer that the step's
+ * checks refuse, and that could not be judged where it was given, is asked for again.
+ */
 function answered(
   walker: Walker,
   step: AskStep,
@@ -49,8 +64,27 @@ function answered(
   const scope = { ...place.scope, out: value };
   const ensured = walker.judged(step, 'ensure', { ...turn, place: { ...place, scope } });
   const checks = [...before, ...ensured];
-  const failure = failedCheck(ensured);
-  if (failure !== null) return walker.failed(step, turn, failure, begun, { checks });
+  const refusals = failedOf(ensured);
+  if (refusals.length > 0) {
+    try {
+      return again(step, turn, refusals);
+    } catch (error) {
+      return walker.failed(step, turn, error, begun, { checks });
+    }
+  }
   walker.run.record(place.frame.recorder.answered({ kind: step.kind, path, begun }, value, { checks }));
   return { kind: 'done', value };
+}
+
+function again(step: AskStep, { place, path }: Turn, refusals: readonly RefusedAnswer[]): Walked {
+  return { kind: 'asking', question: questionOf(step, path, place.scope, place.frame.recorder.mask, refusals) };
+}
+
+function refusalsOf(walker: Walker, step: AskStep, turn: Turn, out: JsonValue): readonly RefusedAnswer[] {
+  const scope = { ...turn.place.scope, out };
+  return failedOf(walker.judged(step, 'ensure', { ...turn, place: { ...turn.place, scope } }));
+}
+
+function failedOf(checks: readonly CheckRecord[]): RefusedAnswer[] {
+  return checks.filter(({ status }) => status === 'failed').map(({ name, message }) => ({ name, message }));
 }

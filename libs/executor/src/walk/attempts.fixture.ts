@@ -89,8 +89,8 @@ export class Attempts {
 
   private keep(record: StepEnd): void {
     this.records.push(record);
-    const { path, status, withheld, outJson } = record;
+    const { path, status, withheld, outJson, error } = record;
     const out = outJson === '' ? null : JSON.parse(outJson);
-    this.finished.set(path, { status, out, withheld });
+    this.finished.set(path, { status, out, withheld, ...(error && { error }) });
   }
 }

@@ -49,7 +49,15 @@ export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Prom
     if (end.kind === 'done') return walker.finished(step, turn, end.result, begun, { checks });
     if (end.kind !== 'failed') return end;
     const where = end.error.step === undefined ? 'failed' : `failed in ${end.error.step.slice(frame.prefix.length)}`;
-    throw new StepFailure('call', `The called method ${where}: ${end.error.message}`);
+    const failure = new StepFailure('call', `The called method ${where}: ${end.error.message}`);
+    return walker.failed(
+      step,
+      turn,
+      failure,
+      begun,
+      { checks },
+      end.error.code === 'no_answer' ? 'no_answer' : undefined,
+    );
   } catch (error) {
     return walker.failed(step, turn, error, begun, { checks });
   }
@@ -121,5 +129,6 @@ function frameOf(walker: Walker, called: CalledVersion, { place, path }: Turn): 
     secrets,
     recorder: new StepRecorder(clock, place.frame.recorder.mask.over(secrets.covered, secrets.mask)),
     endsMs: Number.isFinite(endsMs) ? endsMs : null,
+    cleans: place.frame.cleans,
   };
 }

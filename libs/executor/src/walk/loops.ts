@@ -39,7 +39,7 @@ export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoo
       }
       ends[round] = end;
       // After a failure no round begins; one that is blocked only holds its own lane.
-      if (end.kind === 'failed' || end.kind === 'stopped') next = items.length;
+      if (end.kind === 'failed' || end.kind === 'stopped' || end.kind === 'over') next = items.length;
       return;
     }
   };
@@ -69,7 +69,8 @@ export async function walkRepeat(walker: Walker, step: CompiledStep, loop: Repea
     let last: JsonValue = null;
     for (let round = 0; round < loop.roundsMax; round++) {
       const roundPath = `${path}[${round}]`;
-      if (round > 0 && loop.delayMs > 0 && !hasBegun(walker, roundPath)) {
+      const isOver = walker.run.options.ending !== undefined && !place.frame.cleans;
+      if (round > 0 && loop.delayMs > 0 && !isOver && !hasBegun(walker, roundPath)) {
         const delay = { kind: step.kind, path: roundPath, key: 'delay_until', endsMs: place.frame.endsMs } as const;
         const blocked = await delayUntil(walker, delay, () => walker.wallMs() + loop.delayMs);
         if (blocked !== null) return blocked;

@@ -3,18 +3,28 @@ import type { CompiledCheck } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { failedCheck, judge } from '../records/checks.ts';
 import { resultOf } from '../records/run-result.ts';
-import type { RunErrorCode } from '../run-outcome.ts';
+import type { RunError, RunErrorCode } from '../run-outcome.ts';
 import type { ErrorKind } from '../step-failure.ts';
 import { newBudget, type Place } from './place.ts';
-import { type Failed, type FailedMethod, type MethodEnd, STOPPED, type Walked } from './walk-end.ts';
+import { type Failed, type FailedMethod, type MethodEnd, OVER, STOPPED, type Walked } from './walk-end.ts';
 import type { Walker } from './walker.ts';
 
+/** `on_failure` and `finally` of one method together, in one attempt. */
+const CLEANUP_MS_MAX = 3_600_000;
+
 export async function walkMethod(walker: Walker, place: Place): Promise<MethodEnd> {
-  const { method } = place.frame;
-  const end = await walkToResult(walker, place);
+  const { method, prefix, cleans } = place.frame;
+  const { ending } = walker.run.options;
+  const walked = await walkToResult(walker, place);
+  // All of it was finished, but the run failed before its end was told.
+  const isOver =
+    ending !== undefined && !cleans && (walked.kind === 'over' || (walked.kind === 'done' && prefix === ''));
+  const end: MethodEnd = isOver ? failedBefore(ending) : walked;
   if (end.kind !== 'done' && end.kind !== 'failed') return end;
-  if (method.onFailure.length === 0 && method.finally.length === 0) return end;
-  const path = `${place.frame.prefix}@failure`;
+  // The caller of a method that was cut short is cut short as well.
+  const told = isOver && prefix !== '' ? OVER : end;
+  if (method.onFailure.length === 0 && method.finally.length === 0) return told;
+  const path = `${prefix}@failure`;
   const known = failureIn(walker.run.begun(path)?.checkpoint ?? null);
   let failed = known ?? (end.kind === 'failed' ? end : null);
   // A resume while the steps below run must come to the same failure, with the same words.
@@ -22,14 +32,26 @@ export async function walkMethod(walker: Walker, place: Place): Promise<MethodEn
     return STOPPED;
   }
   const result = end.kind === 'done' ? end : null;
+  const endsMs = walker.run.options.clock.monotonicMs() + CLEANUP_MS_MAX;
   if (failed !== null) {
-    const handled = await walker.list(method.onFailure, after(place, 'on_failure', failed));
+    const handled = await walker.list(method.onFailure, after(place, 'on_failure', failed, endsMs));
     if (handled.kind !== 'done' && handled.kind !== 'failed') return handled;
   }
-  const tidied = await walker.list(method.finally, after(place, 'finally', failed));
+  const tidied = await walker.list(method.finally, after(place, 'finally', failed, endsMs));
   if (tidied.kind === 'failed') failed ??= failedMethod(walker, place, tidied);
   else if (tidied.kind !== 'done') return tidied;
+  if (told.kind === 'over') return told;
   return failed ?? (result as MethodEnd);
+}
+
+/** The run's error, as `on_failure` reads it: the step by its own name. */
+function failedBefore(error: RunError): FailedMethod {
+  const name =
+    error.step
+      ?.split('/')
+      .at(-1)
+      ?.replace(/\[\d+\]$/, '') ?? '';
+  return { kind: 'failed', error, name };
 }
 
 async function walkToResult(walker: Walker, place: Place): Promise<MethodEnd> {
@@ -70,17 +92,17 @@ function judgeAll(
   return { kind: 'failed', error: { code: 'check_failed', kind: error.kind, message: error.message }, name: phase };
 }
 
-function failedMethod(walker: Walker, { frame }: Place, { path, name, error }: Failed): FailedMethod {
+function failedMethod(walker: Walker, { frame }: Place, { path, name, error, code: given }: Failed): FailedMethod {
   const timeIsUp = frame.endsMs !== null && walker.run.options.clock.monotonicMs() >= frame.endsMs;
   const { kind, message } = error;
   const code: RunErrorCode =
-    kind === 'check' ? 'check_failed' : kind === 'timeout' && timeIsUp ? 'run_timeout' : 'step_failed';
+    given ?? (kind === 'check' ? 'check_failed' : kind === 'timeout' && timeIsUp ? 'run_timeout' : 'step_failed');
   return { kind: 'failed', error: { code, kind, message, step: path }, name };
 }
 
-/** Where `on_failure` and `finally` run: with a budget of their own, and no end of the run's time before theirs. */
-function after(place: Place, list: 'on_failure' | 'finally', failed: FailedMethod | null): Place {
-  const frame = { ...place.frame, endsMs: null };
+/** Where `on_failure` and `finally` run: with a budget and a time of their own, also where the run's own time is over. */
+function after(place: Place, list: 'on_failure' | 'finally', failed: FailedMethod | null, endsMs: number): Place {
+  const frame = { ...place.frame, endsMs, cleans: true };
   const failure = failed === null ? {} : { failure: scopeOf(failed) };
   return {
     ...place,

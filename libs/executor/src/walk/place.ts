@@ -22,6 +22,8 @@ export interface Frame {
   readonly recorder: StepRecorder;
   /** Monotonic time at which the method's `run_timeout` is over; null: no bound. */
   readonly endsMs: number | null;
+  /** The steps are those of `on_failure` or `finally`, or of a method that one of them calls. */
+  readonly cleans: boolean;
 }
 
 export interface Place {

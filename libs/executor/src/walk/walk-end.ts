@@ -7,6 +7,8 @@ import type { StepError } from '../step-failure.ts';
 export type Blocked =
   | { readonly kind: 'asking'; readonly question: RunQuestion }
   | { readonly kind: 'sleeping'; readonly untilMs: number }
+  /** The run has failed already (`RunOptions.ending`): no more of its steps begins, only what follows a failure. */
+  | { readonly kind: 'over' }
   /** The run is no longer ours, or was ended from outside. */
   | { readonly kind: 'stopped' };
 
@@ -16,6 +18,8 @@ export interface Failed {
   readonly path: string;
   readonly name: string;
   readonly error: StepError;
+  /** An ask step, or one around it, whose deadline passed. */
+  readonly code?: 'no_answer';
 }
 
 /** `value`: what later steps see; null when the step was skipped or failed with `on_error: continue`. */
@@ -31,6 +35,7 @@ export interface FailedMethod {
 export type MethodEnd = { readonly kind: 'done'; readonly result: JsonObject } | FailedMethod | Blocked;
 
 export const STOPPED = { kind: 'stopped' } as const;
+export const OVER = { kind: 'over' } as const;
 export const DONE_NULL = { kind: 'done', value: null } as const;
 export const SKIPPED = { ...DONE_NULL, skipped: true } as const;
 
@@ -40,7 +45,7 @@ export const SKIPPED = { ...DONE_NULL, skipped: true } as const;
  */
 export function atRest(ends: readonly Walked[]): Failed | Blocked | null {
   let sleeping: Blocked | null = null;
-  for (const kind of ['stopped', 'failed', 'asking'] as const) {
+  for (const kind of ['stopped', 'over', 'failed', 'asking'] as const) {
     for (const end of ends) if (end.kind === kind) return end as Failed | Blocked;
   }
   for (const end of ends) {

@@ -9,7 +9,7 @@ import { checkFiles, type StepOut, stepOut } from '../records/step-out.ts';
 import type { Begun, RecordParts } from '../records/step-record.ts';
 import type { FinishedStep } from '../run-options.ts';
 import type { CheckRecord } from '../run-outcome.ts';
-import { StepFailure } from '../step-failure.ts';
+import { type StepError, StepFailure } from '../step-failure.ts';
 import { act } from './act.ts';
 import { askOrAnswer } from './ask.ts';
 import { walkCall } from './call.ts';
@@ -18,7 +18,9 @@ import { walkEach, walkRepeat } from './loops.ts';
 import type { Place, Turn } from './place.ts';
 import type { RunState } from './run-state.ts';
 import { waitUntil } from './wait.ts';
-import { DONE_NULL, SKIPPED, STOPPED, type Walked } from './walk-end.ts';
+import { DONE_NULL, type Failed, OVER, SKIPPED, STOPPED, type Walked } from './walk-end.ts';
+
+const LOST = 'The worker was lost while the step ran';
 
 export class Walker {
   constructor(readonly run: RunState) {}
@@ -53,6 +55,10 @@ export class Walker {
     place.budget.left--;
     const kept = this.keptEnd(step, path);
     if (kept !== null) return kept;
+    if (this.run.options.ending !== undefined) {
+      if (!place.frame.cleans && !this.holdsKept(step, path)) return OVER;
+      if (this.hasLostWorker(step, path)) return this.failed(step, turn, new StepFailure('worker_lost', LOST));
+    }
     if (place.budget.left < 0) return this.failed(step, turn, tooManySteps(place));
     try {
       if (!asked && step.condition !== undefined && evaluate(step.condition, place.scope) !== true) {
@@ -71,9 +77,16 @@ export class Walker {
   }
 
   /** The step fails for a reason of its own. */
-  failed(step: CompiledStep, turn: Turn, reason: unknown, begun?: Begun, parts: RecordParts = {}): Walked {
+  failed(
+    step: CompiledStep,
+    turn: Turn,
+    reason: unknown,
+    begun?: Begun,
+    parts: RecordParts = {},
+    code: Failed['code'] = undefined,
+  ): Walked {
     const error = turn.place.frame.recorder.errorOf(failureOf(reason, step));
-    return this.failedWith(step, turn, { kind: 'failed', path: turn.path, name: step.name, error }, begun, parts);
+    return this.failedWith(step, turn, failedStep(step, turn.path, error, code), begun, parts);
   }
 
   /** The step fails because of `failure`, its own or that of a step inside it. */
@@ -144,7 +157,24 @@ export class Walker {
     if (kept.status === 'skipped') return SKIPPED;
     if (kept.status === 'succeeded') return this.keptOut(step, path, kept.out);
     if (step.onError === 'continue') return DONE_NULL;
-    return { kind: 'failed', path, name: step.name, error: errorOfKept(kept) };
+    return failedStep(step, path, errorOfKept(kept));
+  }
+
+  /** Of a run that ends: only what holds finished steps is walked again. */
+  private holdsKept(step: CompiledStep, path: string): boolean {
+    if (isContainer(step)) return true;
+    // Its out was a secret, which the steps after a failure may need.
+    if (this.run.kept(path)?.status === 'succeeded') return true;
+    if (step.kind !== 'call') return false;
+    for (const known of this.run.options.finished.keys()) if (known.startsWith(`${path}/`)) return true;
+    return false;
+  }
+
+  /** The step of a cleanup that was running when the last worker was lost: it has had its chances. */
+  private hasLostWorker(step: CompiledStep, path: string): boolean {
+    const { ending, finished } = this.run.options;
+    const acts = step.kind === 'node' || step.kind === 'python' || step.kind === 'shell' || step.kind === 'http';
+    return acts && ending?.code === 'attempts_exhausted' && finished.get(path)?.status === 'running';
   }
 
   /** What stands in the server's record is data as well: a file in it must be one that was restored. */
@@ -208,6 +238,12 @@ function tooManySteps(place: Place): StepFailure {
 /** Walked again after a resume: the names inside it are needed, and the steps inside it are kept. */
 function isContainer(step: CompiledStep): boolean {
   return step.kind === 'steps' || step.kind === 'parallel';
+}
+
+/** Of an ask step, a failure of kind timeout is its deadline. */
+function failedStep(step: CompiledStep, path: string, error: StepError, given?: Failed['code']): Failed {
+  const code = step.kind === 'ask' && error.kind === 'timeout' ? 'no_answer' : given;
+  return { kind: 'failed', path, name: step.name, error, ...(code && { code }) };
 }
 
 /** Without its error the attempt that recorded the failure was lost before it could end the run. */

@@ -25,7 +25,7 @@ export function readMocks(context: TestContext, entry: SourceEntry | undefined, 
   });
 }
 
-/** `answers`: path of an ask step to the answer, a list for rounds. */
+/** `answers`: path of an ask step to the answer or to `{ $error: { kind: timeout } }`, a list for rounds. */
 export function readAnswers(context: TestContext, entry: SourceEntry | undefined, at: string): Map<string, JsonValue> {
   return readByStep(context, entry, at, 'for example  answers: { approval: { go: true } }', ({ kind, name }) =>
     kind === 'ask' || kind === undefined ? undefined : { message: `"${name}" asks nobody`, hint: 'put it under mock:' },
@@ -67,12 +67,11 @@ function readByStep(
 /** A step in rounds takes a list; one inside a loop may also take one value for all rounds. */
 function checkStandIn(context: TestContext, { step, times }: NamedStep, node: SourceNode, path: string): void {
   const what = step.kind === 'ask' ? `the answer to "${step.name}"` : `the mock of "${step.name}"`;
-  const isError = isErrorMock(node) && step.kind !== 'ask';
-  if (isError) checkError(context, node, path);
+  if (isErrorMock(node)) checkError(context, node, path, step);
   else if (times !== 'one' && node.kind === 'list') {
     for (const [index, item] of node.items.entries()) {
       const at = `${path}[${index}]`;
-      if (isErrorMock(item) && step.kind !== 'ask') checkError(context, item, at);
+      if (isErrorMock(item)) checkError(context, item, at, step);
       // Null stands for a round that is skipped.
       else if (!isEmptyNode(item)) checkOut(context, step, what, item, at);
     }
@@ -95,7 +94,7 @@ function isErrorMock(node: SourceNode): node is ErrorMock {
   return node.kind === 'map' && node.entries.has('$error');
 }
 
-function checkError(context: TestContext, node: ErrorMock, path: string): void {
+function checkError(context: TestContext, node: ErrorMock, path: string, step: IndexedStep): void {
   const { findings } = context.method;
   const error = node.entries.get('$error');
   const at = `${path}.$error`;
@@ -114,6 +113,10 @@ function checkError(context: TestContext, node: ErrorMock, path: string): void {
   checkKeys(findings, fields, MOCK_ERROR_KEYS, at);
   const kind = readWord(findings, fields.entries.get('kind'), `${at}.kind`, 'kind', ERROR_KINDS);
   const status = fields.entries.get('status');
+  if (step.kind === 'ask' && kind !== undefined && kind !== 'timeout')
+    findings.add('M902', 'a question fails only by its deadline', `${at}.kind`, fields.range, {
+      hint: 'write  kind: timeout',
+    });
   readCount(findings, status, `${at}.status`, 'status', [100, 599], 'a status of HTTP, such as 503');
   for (const key of ['code', 'message'] as const) {
     const given = fields.entries.get(key);

@@ -216,7 +216,10 @@ function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: nu
 /** A question's expiry and a wake must not commit before their time by the database's own clock. */
 function dueOf(before: Run | null, after: Run): number {
   if (before?.status === 'sleeping' && after.status !== 'cancelled') return before.wakeAtMs;
-  const expired = before?.status === 'waiting' && after.status === 'failed';
+  if (before?.status === 'queued' && after.status === 'failed') return before.ending?.byMs ?? 0;
+  if (before?.status !== 'waiting') return 0;
+  // Only its expiry queues a run that waits without a new answer.
+  const expired = after.status === 'failed' || (after.status === 'queued' && after.answer === before.answer);
   return expired ? (before.question.deadlineAtMs ?? 0) : 0;
 }
 

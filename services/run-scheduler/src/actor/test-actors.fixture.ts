@@ -90,7 +90,7 @@ export class TestActors {
 
   async running(more: Partial<RunFacts> = {}, workerSession = 'worker.1'): Promise<Run & { token: string }> {
     const token = randomToken();
-    const run = await this.started(more, { type: 'claim', token, workerSession });
+    const run = await this.started(more, { type: 'claim', token, workerSession, cleansUp: true });
     return { ...run, token };
   }
 

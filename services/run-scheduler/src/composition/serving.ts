@@ -6,6 +6,7 @@ import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import { RpcServer, served } from '@methods/rpc/server';
 import { ValueThreads } from '@methods/value-threads/value-threads';
 import { PeerRouter } from '../peer/peer-router.ts';
+import { AnswerChecks } from '../rpc/answer-checks.ts';
 import { AnswerRuns } from '../rpc/answer-run.ts';
 import { FairRunLists } from '../rpc/fair-run-lists.ts';
 import { InputFiles } from '../rpc/input-files.ts';
@@ -51,6 +52,7 @@ export function provideServing(parts: NodeParts): void {
     starts,
     gatewayRpc,
     valueThreads,
+    formThreads,
   } = parts;
   provide(ValueThreads, () => new ValueThreads());
   provide(InputFiles, () => new InputFiles(files()));
@@ -78,7 +80,16 @@ export function provideServing(parts: NodeParts): void {
       new RunSchedulerRpc({
         services: {
           actors: actors(),
-          answers: new AnswerRuns({ actors: actors(), owners: owners(), values: valueThreads() }),
+          answers: new AnswerRuns({
+            actors: actors(),
+            owners: owners(),
+            values: valueThreads(),
+            checks: new AnswerChecks({
+              versionOf: (orgId, method, versionId) => registry().savedVersion(orgId, method, versionId),
+              threads: formThreads(),
+              logger: log.child({ part: 'answers' }),
+            }),
+          }),
           owners: owners(),
           watchers: watchers(),
           interests: interests(),

@@ -40,7 +40,7 @@ const KEY = { orgId: 'org_a', method: 'wf_a' };
 const runId = newRunId(1);
 const grant = { runId, token: 't', method: 'wf_a', orgId: 'org_a', epoch: 5, inputsJson: '{}' };
 const delivered = { nodeId: 'x', creditId: 3, workerSession: 'org_a.w.1', shard: 1, orgId: 'org_a', grant };
-const offer = { key: KEY, workerSession: 'org_a.w.1', creditId: 3 };
+const offer = { key: KEY, workerSession: 'org_a.w.1', creditId: 3, features: [] };
 const notice = { workerSession: 'org_a.w.1', runId, token: 't' };
 
 describe('what is said to a node', () => {

@@ -47,8 +47,9 @@ export class NodeRoutes {
       );
       return true;
     }
-    const { key, workerSession, creditId } = offer;
-    return this.options.peers.send(nodeId, { item: { case: 'claim', value: { ...key, workerSession, creditId } } });
+    const { key, workerSession, creditId, features } = offer;
+    const value = { ...key, workerSession, creditId, features: [...features] };
+    return this.options.peers.send(nodeId, { item: { case: 'claim', value } });
   }
 
   /** False: the grant reaches no worker. */

@@ -87,8 +87,9 @@ export class PeerRouter {
   }
 
   private async claim(from: string, offer: Extract<PeerItem['item'], { case: 'claim' }>['value']): Promise<void> {
-    const { orgId, method, workerSession, creditId } = offer;
-    const claimed = await this.options.claims.claim(from, { key: { orgId, method }, workerSession, creditId });
+    const { orgId, method, workerSession, creditId, features } = offer;
+    const key = { orgId, method };
+    const claimed = await this.options.claims.claim(from, { key, workerSession, creditId, features });
     if (!claimed) this.options.peers.send(from, { item: { case: 'claimReturned', value: { creditId } } });
   }
 

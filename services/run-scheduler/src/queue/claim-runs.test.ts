@@ -68,7 +68,7 @@ describe('claims of queued runs', () => {
   }
 
   function claim(): Promise<boolean> {
-    return claims.claim('node_worker', { key, workerSession: 'org_a.worker.1', creditId: nextCredit++ });
+    return claims.claim('node_worker', { key, workerSession: 'org_a.worker.1', creditId: nextCredit++, features: [] });
   }
 
   function started(shard = 0) {
@@ -114,7 +114,7 @@ describe('claims of queued runs', () => {
     await wanted();
     const theirs = { orgId: 'org_b', method: key.method };
     ready.wanted(theirs);
-    const offer = { key: theirs, workerSession: 'org_b.worker.1', creditId: 1 };
+    const offer = { key: theirs, workerSession: 'org_b.worker.1', creditId: 1, features: [] };
     assert.equal(await claims.claim('node_worker', offer), false);
     assert.deepEqual(delivered, []);
   });

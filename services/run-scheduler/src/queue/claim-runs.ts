@@ -4,12 +4,15 @@ import { randomToken } from '@methods/base/ids';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { Run } from '../run/run.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
+import { CLEANUP_FEATURE } from '../worker-stream/protocol-features.ts';
 import type { ClaimOffer } from './claim-waiters.ts';
 import type { ReadyRuns } from './ready-runs.ts';
 import { ReturnedRuns } from './returned-runs.ts';
 
 /** Entries that turned out not to be queued any more are skipped, so many at a time. */
 const SKIPS_MAX = 256;
+/** A run that this worker cannot take is offered again, for another one may have a place by then. */
+const OTHER_WORKER_MS = 1_000;
 
 export class ClaimRuns {
   private readonly returned: ReturnedRuns;
@@ -41,9 +44,13 @@ export class ClaimRuns {
         type: 'claim',
         token,
         workerSession: offer.workerSession,
+        cleansUp: offer.features.includes(CLEANUP_FEATURE),
       });
       if (outcome.kind === 'accepted') return true;
       this.options.grants.forget(token);
+      if (outcome.kind === 'refused' && outcome.code === 'other_worker') {
+        this.options.clock.after(OTHER_WORKER_MS, () => this.options.ready.added(offer.key, entry));
+      }
       if (outcome.kind === 'failed' && outcome.code === 'unavailable') {
         this.options.ready.added(offer.key, entry);
         return false;

@@ -10,6 +10,8 @@ export interface ClaimOffer {
   readonly key: QueueKey;
   readonly workerSession: string;
   readonly creditId: number;
+  /** What of the protocol its worker knows. */
+  readonly features: readonly string[];
 }
 
 /** What is asked for anew, and what no longer. */
@@ -22,6 +24,7 @@ interface WaitingWorker {
   readonly session: string;
   readonly orgId: string;
   readonly queues: ReadonlySet<ServedQueue>;
+  readonly features: readonly string[];
   free: number;
 }
 
@@ -65,7 +68,7 @@ export class ClaimWaiters {
   }
 
   /** All queues of a worker are of its organization. */
-  register(session: string, keys: readonly QueueKey[]): void {
+  register(session: string, keys: readonly QueueKey[], features: readonly string[] = []): void {
     this.unregister(session);
     const orgId = keys[0]?.orgId ?? '';
     const added: QueueKey[] = [];
@@ -83,7 +86,7 @@ export class ClaimWaiters {
       queue.sessions.add(session);
       queues.add(queue);
     }
-    this.workers.set(session, { session, orgId, queues, free: 0 });
+    this.workers.set(session, { session, orgId, queues, features, free: 0 });
     if (added.length > 0) this.options.interestChanged({ added, removed: [] });
   }
 
@@ -244,7 +247,8 @@ export class ClaimWaiters {
 
   private spend(worker: WaitingWorker, queue: ServedQueue, nodeId: string): ClaimOffer {
     worker.free--;
-    const offer = { key: queue.key, workerSession: worker.session, creditId: this.nextCredit };
+    const { session: workerSession, features } = worker;
+    const offer = { key: queue.key, workerSession, creditId: this.nextCredit, features };
     this.nextCredit = this.nextCredit >= 0xffff_fff0 ? 1 : this.nextCredit + 1;
     this.outstanding.set(offer.creditId, { offer, nodeId, sentAtMs: this.options.clock.monotonicMs() });
     queue.offered.set(nodeId, (queue.offered.get(nodeId) ?? 0) + 1);

@@ -8,8 +8,9 @@ import type { CostlyValue } from '@methods/value-threads/value-threads';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
 import { ask, cancel, claim } from '../run/run.fixture.ts';
-import type { Run } from '../run/run.ts';
+import type { AnswerChecksOf, Run } from '../run/run.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
+import { judgedAnswer } from '../worker-stream/judged-answer.ts';
 import { AnswerRuns } from './answer-run.ts';
 import { runOf } from './refusals.ts';
 import { runView } from './run-message.ts';
@@ -20,6 +21,23 @@ const FORM = {
   required: ['ok'],
   additionalProperties: false,
 };
+
+/** Its question takes an answer by itself, by an input, and by the out of an earlier step. */
+const SOURCE = Buffer.from(`format: method/2
+name: ab
+inputs: { most: integer }
+steps:
+  - { name: order, node: "return { total: 1 }", out: { total: integer } }
+  - name: third
+    ask: Sure?
+    out: { ok: boolean, note?: string, pieces?: integer }
+    ensure:
+      - A no has a reason: out.ok || out.note != "none"
+      - name: It is no more than was ordered
+        that: out.pieces == null || (out.pieces <= inputs.most && out.pieces <= steps.order.total)
+        message: ${'${inputs.most}'} at most
+      - { name: It is many, that: out.pieces == null || out.pieces > 1, level: warn }
+`);
 
 const code = (expected: string) => ({ name: 'ServiceError', code: expected });
 
@@ -54,7 +72,11 @@ describe('answers', () => {
         return reply.ok ? { ok: true as const, value: JSON.parse(reply.valueJson) } : reply;
       },
     };
-    answers = new AnswerRuns({ actors: node.actors, owners: owners as RunOwners, values });
+    const checks = {
+      refusals: async (_: string, { path, scopeJson }: AnswerChecksOf, answerJson: string) =>
+        judgedAnswer({ source: SOURCE, path, scopeJson, answerJson }),
+    };
+    answers = new AnswerRuns({ actors: node.actors, owners: owners as RunOwners, values, checks });
   });
 
   async function asks(run: Run & { token: string }, questionId: string, seq = 1, form: object = FORM): Promise<Run> {
@@ -89,6 +111,36 @@ describe('answers', () => {
     await assert.rejects(answers.answer(request(run, { ok: 'yes' })), code('invalid_answer'));
     await assert.rejects(answers.answer(request(run, {}, { answerJson: '{' })), code('invalid_request'));
     assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
+  });
+
+  test('an answer that a check refuses gets its sentence, and the question stays open for a better one', async () => {
+    const run = await node.running();
+    const form = { ...FORM, properties: { ...FORM.properties, pieces: { type: 'integer' } } };
+    const scopeJson = JSON.stringify({ inputs: { most: 5 }, steps: { order: { total: 3 } } });
+    const { method, versionId } = run.facts;
+    const checks = { method, versionId, path: 'third', scopeJson };
+    const question = { ...ask(run.token, 1, 'q1', null), formJson: JSON.stringify(form), checks };
+    const asked = await node.tell(run, question as Parameters<typeof node.tell>[1]);
+    assert.ok(asked.kind === 'accepted');
+    const refusals: [answer: object, sentences: string[]][] = [
+      [{ ok: false }, ['A no has a reason']],
+      [{ ok: true, pieces: 4 }, ['It is no more than was ordered (5 at most)']],
+      [{ ok: false, pieces: 6 }, ['A no has a reason', 'It is no more than was ordered (5 at most)']],
+    ];
+    for (const [answer, sentences] of refusals) {
+      await assert.rejects(answers.answer(request(asked.run, answer)), (error: ServiceError) => {
+        assert.equal(error.code, 'invalid_answer');
+        assert.deepEqual(
+          error.findings.map(({ code: kind, message }) => [kind, message]),
+          sentences.map((sentence) => ['check_failed', sentence]),
+        );
+        return true;
+      });
+      assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
+    }
+    // One piece is few, which is no reason to refuse it.
+    await answers.answer(request(asked.run, { ok: true, pieces: 1 }));
+    assert.equal((await db.load(run.facts.runId))?.status, 'queued');
   });
 
   test('an answer that is small as sent and too large with its defaults is refused, and the question stays open', async () => {

@@ -9,6 +9,7 @@ import type { ValueThreads } from '@methods/value-threads/value-threads';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
 import type { OpenQuestion } from '../run/run.ts';
+import type { AnswerChecks } from './answer-checks.ts';
 import { getRun } from './get-run.ts';
 import type { RunViewMessage } from './run-message.ts';
 
@@ -36,6 +37,7 @@ export class AnswerRuns {
       readonly actors: RunActors;
       readonly owners: RunOwners;
       readonly values: Pick<ValueThreads, 'check'>;
+      readonly checks: Pick<AnswerChecks, 'refusals'>;
     },
   ) {}
 
@@ -57,7 +59,7 @@ export class AnswerRuns {
   /** The answer with defaults filled in. */
   private async checked(
     { orgId, answerJson }: AnswerRun,
-    { formJson }: OpenQuestion,
+    { formJson, checks }: OpenQuestion,
     answer: JsonValue,
   ): Promise<string> {
     const form = this.formOf(formJson);
@@ -71,7 +73,11 @@ export class AnswerRuns {
         : quick;
     if (check.ok) {
       const json = JSON.stringify(check.value);
-      if (Buffer.byteLength(json) <= ANSWER_BYTES_MAX) return json;
+      if (Buffer.byteLength(json) <= ANSWER_BYTES_MAX) {
+        const refusals = checks === undefined ? [] : await this.options.checks.refusals(orgId, checks, json);
+        if (refusals.length > 0) throw refusedAnswer(refusals);
+        return json;
+      }
     }
     if (check.ok || check.reason === 'too_large') throw tooLarge();
     throw new ServiceError('invalid_answer', 'The answer does not fit the question.', { findings: check.findings });
@@ -88,6 +94,12 @@ export class AnswerRuns {
     this.forms.set(formJson, form);
     return form;
   }
+}
+
+/** The question stays open. */
+function refusedAnswer(sentences: readonly string[]): ServiceError {
+  const findings = sentences.map((message) => ({ path: '', code: 'check_failed', message }));
+  return new ServiceError('invalid_answer', 'A check of the question refuses the answer.', { findings });
 }
 
 function tooLarge(): ServiceError {

@@ -17,5 +17,6 @@ export async function getStart(actors: RunActors, request: GetStart): Promise<Me
     answerBy: answererNumber(facts.answerBy),
     metadata: facts.metadata,
     needs: facts.needs === '' ? [] : facts.needs.split(','),
+    cleansUp: facts.cleansUp,
   };
 }

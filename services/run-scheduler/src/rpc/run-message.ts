@@ -80,6 +80,7 @@ export function runView(run: Run): RunViewMessage {
     ...(run.status === 'waiting' ? { question: questionMessage(run.question) } : {}),
     resultJson: run.status === 'succeeded' ? run.resultJson : '',
     ...(run.status === 'failed' ? { error: run.error } : {}),
+    ...(run.ending === null || finished ? {} : { ending: run.ending.error }),
     revision: run.revision,
     ...(run.status === 'sleeping' ? { queuedReason: 'sleeping', wakeAtMs: run.wakeAtMs } : {}),
   };

@@ -108,7 +108,8 @@ export class StartRuns {
     if (place === null) return null;
     const token = randomToken();
     this.options.grants.expect(token, { nodeId: this.options.nodeId, creditId: place.creditId });
-    return { command: { type: 'claim', token, workerSession: place.workerSession }, creditId: place.creditId };
+    const { workerSession, creditId } = place;
+    return { command: { type: 'claim', token, workerSession, cleansUp: false }, creditId };
   }
 
   private factsOf(request: StartRun, shard: number): RunFacts {
@@ -129,6 +130,7 @@ export class StartRuns {
       createdAtMs: nowMs,
       maxAttempts: this.options.maxAttempts,
       needs: [...request.needs].sort().join(','),
+      cleansUp: request.cleansUp,
     };
   }
 }

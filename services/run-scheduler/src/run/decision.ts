@@ -17,12 +17,13 @@ export type Decision =
 /**
  * `stale_attempt`: the token is not the run's. `out_of_order`: an earlier report is missing. `too_much_recorded`: the
  * records of the run's steps would become larger than a run may be. `not_queued`,
- * `not_due`, `exists`: the moment for it has passed; only the run's own node ever sees these.
+ * `other_worker`, `not_due`, `exists`: the moment for it has passed; only the run's own node ever sees these.
  */
 export type RefusalCode =
   | 'not_found'
   | 'exists'
   | 'not_queued'
+  | 'other_worker'
   | 'not_due'
   | 'stale_attempt'
   | 'out_of_order'

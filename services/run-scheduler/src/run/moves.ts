@@ -1,8 +1,11 @@
 // The moves between states that several commands share: leaving a state books its span, entering one drops what
 // belonged to the other.
 import type { EarlierEvent, Effect, NewStep, RunEventName } from './effect.ts';
-import type { CancelledRun, QueuedRun, Run, RunError, RunningRun, Spans, StepSummary } from './run.ts';
+import type { CancelledRun, QueuedRun, Run, RunEnding, RunError, RunningRun, Spans, StepSummary } from './run.ts';
 import { lostStep } from './step-states.ts';
+
+/** A run that has failed waits so long for a worker that cleans up. */
+export const WORKER_WAIT_MS = 15 * 60_000;
 
 /** All fields every state has, with the span of the present state booked. */
 export function leave(run: Run, nowMs: number) {
@@ -20,6 +23,7 @@ export function leave(run: Run, nowMs: number) {
     steps: run.steps,
     answer: run.answer,
     folderId: run.folderId,
+    ending: run.ending,
   };
 }
 
@@ -39,23 +43,40 @@ function bookSpan(run: Run, nowMs: number): Spans {
 }
 
 export function toCancelled(run: Run, nowMs: number): { run: CancelledRun; effects: Effect[] } {
-  return { run: { ...leave(run, nowMs), status: 'cancelled' }, effects: [...endLease(run), ...emit(run, 'cancelled')] };
+  return {
+    run: { ...leave(run, nowMs), status: 'cancelled', ending: null },
+    effects: [...endLease(run), ...emit(run, 'cancelled')],
+  };
 }
 
 export function toFailed(run: Run, error: RunError, nowMs: number): { run: Run; effects: Effect[] } {
   return {
-    run: { ...leave(run, nowMs), status: 'failed', error },
+    run: { ...leave(run, nowMs), status: 'failed', error, ending: null },
     effects: [...endLease(run), ...emit(run, 'failed')],
   };
 }
 
 /** The attempt was lost with its worker: another one follows, or the run has had all of them. */
 export function attemptLost(run: RunningRun | QueuedRun, nowMs: number): { run: Run; effects: Effect[] } {
+  // A cleanup is not begun again: it may be what ends its workers.
+  if (run.ending?.kind === 'cleanup') return toFailed(run, run.ending.error, nowMs);
   if (run.attempts < run.facts.maxAttempts) {
     return { run: { ...leave(run, nowMs), status: 'queued', attemptOpen: false }, effects: endLease(run) };
   }
   const message = `The worker was lost ${run.attempts} times.`;
-  return toFailed(run, { code: 'attempts_exhausted', kind: 'worker_lost', message, step: lostStep(run) }, nowMs);
+  return toEnding(run, { code: 'attempts_exhausted', kind: 'worker_lost', message, step: lostStep(run) }, nowMs);
+}
+
+/** The run has failed: one more claim for what follows a failure, where its version has such steps. */
+export function toEnding(run: RunningRun | QueuedRun, error: RunError, nowMs: number): { run: Run; effects: Effect[] } {
+  if (!run.facts.cleansUp) return toFailed(run, error, nowMs);
+  const ending: RunEnding = { kind: 'cleanup', error, byMs: nowMs + WORKER_WAIT_MS };
+  return { run: { ...leave(run, nowMs), status: 'queued', attemptOpen: true, ending }, effects: endLease(run) };
+}
+
+/** Queued once more, with time anew for a worker to come. */
+export function endingAgain({ ending }: Run, nowMs: number): RunEnding | null {
+  return ending === null ? null : { ...ending, byMs: nowMs + WORKER_WAIT_MS };
 }
 
 /**
@@ -63,6 +84,7 @@ export function attemptLost(run: RunningRun | QueuedRun, nowMs: number): { run: 
  * is done again, so it counts as an attempt that was lost. Null: nothing is left to count.
  */
 export function returnedAttemptLost(run: Run, nowMs: number): { run: Run; effects: Effect[] } | null {
+  if (run.ending?.kind === 'cleanup') return null;
   const counted = { ...run, attempts: run.attempts + 1, returnedToken: null };
   if (counted.status === 'queued' && !counted.attemptOpen) return attemptLost(counted, nowMs);
   if (counted.attempts <= run.facts.maxAttempts) return { run: counted, effects: [] };

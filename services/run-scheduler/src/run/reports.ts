@@ -29,7 +29,7 @@ export function admitReport(
  * What it did will be done again, so the next claim is another attempt.
  */
 function isOfReturnedGrant(run: Run, { seq }: { seq: number }): run is QueuedRun {
-  return isReturned(run) && seq === 1;
+  return isReturned(run) && run.ending?.kind !== 'cleanup' && seq === 1;
 }
 
 /** The run's last grant was taken for one that reached nobody. */

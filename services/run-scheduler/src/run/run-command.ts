@@ -1,7 +1,7 @@
 // Everything that can be told to a run. Workers' reports carry the attempt token and their number within the
 // attempt; what people and applications say carries the question it is about.
 import type { NewStep } from './effect.ts';
-import type { RunError, RunFacts, StepSummary } from './run.ts';
+import type { AnswerChecksOf, RunError, RunFacts, StepSummary } from './run.ts';
 
 export type RunCommand =
   | StartRun
@@ -38,6 +38,8 @@ export interface ClaimRun {
   /** New at every claim. */
   readonly token: string;
   readonly workerSession: string;
+  /** The worker knows claims for what follows a failure alone. */
+  readonly cleansUp: boolean;
 }
 
 /** A report of a worker: refused as stale when its token is not the run's. */
@@ -69,6 +71,7 @@ export interface AskRun extends Report {
   /** null: no deadline. */
   readonly timeoutMs: number | null;
   readonly timeoutText: string;
+  readonly checks?: AnswerChecksOf;
   readonly folderId: string | null;
 }
 
@@ -82,7 +85,8 @@ export interface FinishRun extends Report {
   readonly type: 'finish';
   readonly outcome:
     | { readonly status: 'succeeded'; readonly resultJson: string }
-    | { readonly status: 'failed'; readonly error: RunError };
+    /** `cleanupLeft`: the walk broke off, and nothing that follows a failure has run. */
+    | { readonly status: 'failed'; readonly error: RunError; readonly cleanupLeft?: boolean };
 }
 
 export interface GiveBackRun extends Report {

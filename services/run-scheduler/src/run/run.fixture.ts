@@ -23,6 +23,7 @@ export const facts: RunFacts = {
   createdAtMs: T0,
   maxAttempts: 3,
   needs: '',
+  cleansUp: false,
 };
 
 const lastAnswer: AcceptedAnswer = { questionId: 'q0', step: 'first', answerJson: '{"ok":true}', digest: 'd0' };
@@ -41,6 +42,14 @@ const history = {
   steps: [],
   answer: lastAnswer,
   folderId: null,
+  ending: null,
+} as const;
+
+/** The worker of the third attempt was lost. */
+const ending = {
+  kind: 'cleanup',
+  error: { code: 'attempts_exhausted', kind: 'worker_lost', message: 'Lost.', step: 'first' },
+  byMs: T0 + SLEEP_MS,
 } as const;
 
 const neverClaimed = { startedAtMs: null, attempts: 0, attemptOpen: false, token: null, lastSeq: 0, answer: null };
@@ -53,7 +62,8 @@ const running: RunningRun = {
   cancelRequested: false,
 };
 
-/** `fresh` waits for its first claim, `queued` for another one; `cancelling` runs and is asked to cancel. */
+/** `fresh` waits for its first claim, `queued` for another one; `cancelling` runs and is asked to cancel; `ending` and
+ * `cleaning` have failed, and clean up in one more claim. */
 export const runs = {
   fresh: { ...history, ...neverClaimed, status: 'queued' },
   queued: { ...history, status: 'queued' },
@@ -75,6 +85,8 @@ export const runs = {
       timeoutText: '3d',
     },
   },
+  ending: { ...history, status: 'queued', ending },
+  cleaning: { ...running, ending },
   succeeded: { ...history, status: 'succeeded', resultJson: '1' },
   failed: { ...history, status: 'failed', error: { code: 'step_failed', kind: 'http', message: 'no', step: 'first' } },
   cancelled: { ...history, status: 'cancelled' },
@@ -100,7 +112,7 @@ export const wake: RunCommand = { type: 'wake' };
 export const cancel: RunCommand = { type: 'cancel' };
 
 export function claim(token: string): RunCommand {
-  return { type: 'claim', token, workerSession: 'worker.1' };
+  return { type: 'claim', token, workerSession: 'worker.1', cleansUp: true };
 }
 
 export function recordStep(token: string, seq: number, path = 'first'): RunCommand {

@@ -23,6 +23,8 @@ export interface RunFacts {
   readonly maxAttempts: number;
   /** Features a worker must have beside those every worker has; sorted, with commas. */
   readonly needs: string;
+  /** The version has steps for after a failure, or steps whose failure a run outlives. */
+  readonly cleansUp: boolean;
 }
 
 interface RunBase {
@@ -46,6 +48,20 @@ interface RunBase {
   readonly steps: readonly StepSummary[];
   readonly answer: AcceptedAnswer | null;
   readonly folderId: string | null;
+  /** The run has failed, or will unless its worker finds otherwise; null: it has not. */
+  readonly ending: RunEnding | null;
+}
+
+/**
+ * A failure that no worker saw, while a worker is to be had for what follows it. `question`: a deadline passed; the next
+ * walk decides what becomes of the run. `cleanup`: the run has failed for good; one more claim, for `on_failure` and
+ * `finally` alone.
+ */
+export interface RunEnding {
+  readonly kind: 'question' | 'cleanup';
+  readonly error: RunError;
+  /** A queued run ends without them then. */
+  readonly byMs: number;
 }
 
 export interface Spans {
@@ -104,6 +120,18 @@ export interface OpenQuestion {
   readonly deadlineAtMs: number | null;
   /** The deadline as the method's source spells it, for example 3d. */
   readonly timeoutText: string;
+  /** Checks that judge the answer; absent: there are none, or a release asked that left them to the worker. */
+  readonly checks?: AnswerChecksOf;
+}
+
+/** Where the checks stand, and what they read besides the answer. */
+export interface AnswerChecksOf {
+  readonly method: string;
+  readonly versionId: string;
+  /** Of the ask step in that version. */
+  readonly path: string;
+  /** Empty: only checks of the answer by itself can be judged before the run goes on. */
+  readonly scopeJson: string;
 }
 
 export interface AcceptedAnswer {

@@ -75,8 +75,9 @@ function begunStep(
 function stateOf(step: StepSummary, run: Run): StepSummary {
   if (!isBegun(step)) return step;
   if (run.status === 'waiting' || run.status === 'sleeping') return { ...step, status: 'waiting' };
-  if (!isFinished(run)) return step;
-  const error = run.status === 'failed' ? run.error : null;
+  const isOver = run.ending?.kind === 'cleanup' && !isOfCleanup(step.path);
+  if (!isFinished(run) && !isOver) return step;
+  const error = run.status === 'failed' ? run.error : (run.ending?.error ?? null);
   const failed = error !== null && (error.step === step.path || isBelow(error.step, step.path));
   const finishedAtMs = Math.max(run.stateSinceMs, step.startedAtMs);
   const openMs = Math.max(0, finishedAtMs - step.startedAtMs - step.waitingMs - step.runningMs);
@@ -90,6 +91,10 @@ function stateOf(step: StepSummary, run: Run): StepSummary {
     waitingMs: step.status === 'waiting' ? step.waitingMs + openMs : step.waitingMs,
     error: step.error ?? (failed ? stepError(error) : null),
   };
+}
+
+function isOfCleanup(path: string): boolean {
+  return /(?:^|\/)(?:on_failure|finally)\/|@failure$/.test(path);
 }
 
 function stepError({ kind, message }: RunError): StepError {

@@ -91,6 +91,7 @@ const refusal: Record<RefusalCode, string> = {
   not_found: '!missing',
   exists: '!exists',
   not_queued: '!not queued',
+  other_worker: '!other',
   not_due: '!not due',
   stale_attempt: '!stale',
   out_of_order: '!order',
@@ -117,49 +118,49 @@ function line(name: string, cells: readonly string[]): string {
 
 // A name is the state that follows, = means nothing changes, and ! is a refusal.
 const ledger = `
-                           none         fresh        queued       sleeping     running      cancelling   waiting      succeeded    failed       cancelled
-start                      queued       !exists      !exists      !exists      !exists      !exists      !exists      !exists      !exists      !exists
-claim                      !missing     running      running      !not queued  !not queued  !not queued  !not queued  !not queued  !not queued  !not queued
-record_step, next          !missing     !stale       !stale       !stale       running      cancelling   !stale       !stale       !stale       !stale
-record_step, repeat        !missing     !stale       =            =            =            =            =            =            =            =
-record_step, one left out  !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
-record_step, other token   !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-ask, next                  !missing     !stale       !stale       !stale       waiting      cancelled    !stale       !stale       !stale       !stale
-ask, repeat                !missing     !stale       =            =            =            =            =            =            =            =
-ask, one left out          !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
-ask, other token           !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-sleep, next                !missing     !stale       !stale       !stale       sleeping     cancelled    !stale       !stale       !stale       !stale
-sleep, repeat              !missing     !stale       =            =            =            =            =            =            =            =
-sleep, one left out        !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
-sleep, other token         !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-wake, due                  !not due     !not due     !not due     queued       !not due     !not due     !not due     !not due     !not due     !not due
-wake, early                !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
-finish, next               !missing     !stale       !stale       !stale       succeeded    cancelled    !stale       !stale       !stale       !stale
-finish, repeat             !missing     !stale       =            =            =            =            =            =            =            =
-finish, one left out       !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
-finish, other token        !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-finish as failed, next     !missing     !stale       !stale       !stale       failed       cancelled    !stale       !stale       !stale       !stale
-give_back, next            !missing     !stale       !stale       !stale       queued       cancelled    !stale       !stale       !stale       !stale
-give_back, repeat          !missing     !stale       =            =            =            =            =            =            =            =
-give_back, one left out    !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !stale       !stale
-give_back, other token     !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-return_grant               !stale       !stale       !stale       !stale       !not due     !not due     !stale       !stale       !stale       !stale
-return_grant, other token  !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-heartbeat                  !stale       !stale       !stale       !stale       =            cancelled    !stale       !stale       !stale       !stale
-heartbeat, other token     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-expire_lease               !stale       !stale       !stale       !stale       queued       cancelled    !stale       !stale       !stale       !stale
-expire_lease, other token  !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
-answer q1 (open)           !missing     !not waiting !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
-answer q1, value of q0     !missing     !not waiting !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
-answer q0 (closed), same   !missing     !not waiting =            =            =            =            =            =            =            =
-answer q0 (closed), other  !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting
-answer unknown question    !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting
-answer any, value of q0    !missing     !not waiting =            =            =            =            queued       =            =            =
-answer any, other value    !missing     !not waiting !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting
-expire_question, due       !not due     !not due     !not due     !not due     !not due     !not due     failed       !not due     !not due     !not due
-expire_question, early     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
-expire_question, other     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
-cancel                     !missing     cancelled    cancelled    cancelled    cancelling   =            cancelled    !finished    !finished    =
+                           none         fresh        queued       sleeping     running      cancelling   waiting      ending       cleaning     succeeded    failed       cancelled
+start                      queued       !exists      !exists      !exists      !exists      !exists      !exists      !exists      !exists      !exists      !exists      !exists
+claim                      !missing     running      running      !not queued  !not queued  !not queued  !not queued  running      !not queued  !not queued  !not queued  !not queued
+record_step, next          !missing     !stale       !stale       !stale       running      cancelling   !stale       !stale       running      !stale       !stale       !stale
+record_step, repeat        !missing     !stale       =            =            =            =            =            =            =            =            =            =
+record_step, one left out  !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !order       !stale       !stale       !stale
+record_step, other token   !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+ask, next                  !missing     !stale       !stale       !stale       waiting      cancelled    !stale       !stale       waiting      !stale       !stale       !stale
+ask, repeat                !missing     !stale       =            =            =            =            =            =            =            =            =            =
+ask, one left out          !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !order       !stale       !stale       !stale
+ask, other token           !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+sleep, next                !missing     !stale       !stale       !stale       sleeping     cancelled    !stale       !stale       sleeping     !stale       !stale       !stale
+sleep, repeat              !missing     !stale       =            =            =            =            =            =            =            =            =            =
+sleep, one left out        !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !order       !stale       !stale       !stale
+sleep, other token         !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+wake, due                  !not due     !not due     !not due     queued       !not due     !not due     !not due     failed       !not due     !not due     !not due     !not due
+wake, early                !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
+finish, next               !missing     !stale       !stale       !stale       succeeded    cancelled    !stale       !stale       failed       !stale       !stale       !stale
+finish, repeat             !missing     !stale       =            =            =            =            =            =            =            =            =            =
+finish, one left out       !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !order       !stale       !stale       !stale
+finish, other token        !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+finish as failed, next     !missing     !stale       !stale       !stale       failed       cancelled    !stale       !stale       failed       !stale       !stale       !stale
+give_back, next            !missing     !stale       !stale       !stale       queued       cancelled    !stale       !stale       queued       !stale       !stale       !stale
+give_back, repeat          !missing     !stale       =            =            =            =            =            =            =            =            =            =
+give_back, one left out    !missing     !stale       !stale       !stale       !order       !order       !stale       !stale       !order       !stale       !stale       !stale
+give_back, other token     !missing     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+return_grant               !stale       !stale       !stale       !stale       !not due     !not due     !stale       !stale       !not due     !stale       !stale       !stale
+return_grant, other token  !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+heartbeat                  !stale       !stale       !stale       !stale       =            cancelled    !stale       !stale       =            !stale       !stale       !stale
+heartbeat, other token     !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+expire_lease               !stale       !stale       !stale       !stale       queued       cancelled    !stale       !stale       failed       !stale       !stale       !stale
+expire_lease, other token  !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale       !stale
+answer q1 (open)           !missing     !not waiting !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting !not waiting !not waiting
+answer q1, value of q0     !missing     !not waiting !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting !not waiting !not waiting
+answer q0 (closed), same   !missing     !not waiting =            =            =            =            =            =            =            =            =            =
+answer q0 (closed), other  !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting !not waiting !not waiting
+answer unknown question    !missing     !not waiting !not waiting !not waiting !not waiting !not waiting !question    !not waiting !not waiting !not waiting !not waiting !not waiting
+answer any, value of q0    !missing     !not waiting =            =            =            =            queued       =            =            =            =            =
+answer any, other value    !missing     !not waiting !not waiting !not waiting !not waiting !not waiting queued       !not waiting !not waiting !not waiting !not waiting !not waiting
+expire_question, due       !not due     !not due     !not due     !not due     !not due     !not due     failed       !not due     !not due     !not due     !not due     !not due
+expire_question, early     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
+expire_question, other     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due     !not due
+cancel                     !missing     cancelled    cancelled    cancelled    cancelling   =            cancelled    cancelled    cancelling   !finished    !finished    =
 `;
 
 test('every state takes every command as the ledger says', () => {
@@ -239,22 +240,31 @@ const followUps = `
 none + start                            nothing
 fresh + claim                           grant
 queued + claim                          grant
+ending + claim                          grant
 running + record_step, next             nothing
 cancelling + record_step, next          nothing
+cleaning + record_step, next            nothing
 running + ask, next                     lease_ended, emit needs_input
 cancelling + ask, next                  lease_ended, emit cancelled
+cleaning + ask, next                    lease_ended, emit needs_input
 running + sleep, next                   lease_ended
 cancelling + sleep, next                lease_ended, emit cancelled
+cleaning + sleep, next                  lease_ended
 sleeping + wake, due                    nothing
+ending + wake, due                      emit failed
 running + finish, next                  lease_ended, emit succeeded
 cancelling + finish, next               lease_ended, emit cancelled
+cleaning + finish, next                 lease_ended, emit failed
 running + finish as failed, next        lease_ended, emit failed
 cancelling + finish as failed, next     lease_ended, emit cancelled
+cleaning + finish as failed, next       lease_ended, emit failed
 running + give_back, next               lease_ended
 cancelling + give_back, next            lease_ended, emit cancelled
+cleaning + give_back, next              lease_ended
 cancelling + heartbeat                  lease_ended, emit cancelled
 running + expire_lease                  lease_ended
 cancelling + expire_lease               lease_ended, emit cancelled
+cleaning + expire_lease                 lease_ended, emit failed
 waiting + answer q1 (open)              nothing
 waiting + answer q1, value of q0        nothing
 waiting + answer any, value of q0       nothing
@@ -265,6 +275,8 @@ queued + cancel                         emit cancelled
 sleeping + cancel                       emit cancelled
 running + cancel                        notify_cancel
 waiting + cancel                        emit cancelled
+ending + cancel                         emit cancelled
+cleaning + cancel                       notify_cancel
 `;
 
 test('every change lets out what the second ledger says', () => {

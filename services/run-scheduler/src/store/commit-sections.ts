@@ -48,6 +48,7 @@ export const startColumns: readonly Column<RunChange>[] = [
   { name: 'created_at_ms', type: 'bigint', value: (c) => ms(c.after.facts.createdAtMs) },
   { name: 'max_attempts', type: 'smallint', value: (c) => c.after.facts.maxAttempts },
   { name: 'needs', type: 'text', value: (c) => c.after.facts.needs },
+  { name: 'cleans_up', type: 'boolean', value: (c) => c.after.facts.cleansUp },
   { name: 'status', type: 'text', value: (c) => c.after.status },
   { name: 'state_since_ms', type: 'bigint', value: (c) => ms(c.after.stateSinceMs) },
   { name: 'started_at_ms', type: 'bigint', value: (c) => startedAt(c.after) },
@@ -102,6 +103,11 @@ export const updateColumns: readonly Column<RunChange>[] = [
     name: 'error_json',
     type: 'text',
     value: (c) => (c.after.status === 'failed' ? JSON.stringify(c.after.error) : null),
+  },
+  {
+    name: 'ending_json',
+    type: 'text',
+    value: (c) => (c.after.ending === null ? null : JSON.stringify(c.after.ending)),
   },
 ];
 
@@ -175,8 +181,9 @@ export const eventColumns: readonly Column<OutboxEvent>[] = [
   { name: 'send_at_ms', type: 'bigint', value: (e) => ms(e.createdAtMs + UNCONFIRMED_MS) },
 ];
 
-/** The deadline of a waiting run's question in ms, or null. */
+/** When something happens to a run that nobody reports: its question ends, it wakes, or it ends without its cleanup. */
 export function deadlineOf(run: Run | null): number | null {
+  if (run?.status === 'queued') return run.ending?.byMs ?? null;
   if (run?.status === 'sleeping') return run.wakeAtMs;
   return run?.status === 'waiting' ? run.question.deadlineAtMs : null;
 }

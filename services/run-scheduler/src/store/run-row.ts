@@ -1,5 +1,5 @@
 // A run as a row and back. The row types stay in this folder.
-import type { OpenQuestion, Run, RunError, RunFacts, RunningRun, StepSummary } from '../run/run.ts';
+import type { OpenQuestion, Run, RunEnding, RunError, RunFacts, RunningRun, StepSummary } from '../run/run.ts';
 import type { TakenRun } from './run-store.ts';
 
 export interface RunRow {
@@ -19,6 +19,7 @@ export interface RunRow {
   readonly created_at_ms: number;
   readonly max_attempts: number;
   readonly needs: string;
+  readonly cleans_up: boolean;
   readonly status: Run['status'];
   readonly state_since_ms: number;
   readonly started_at_ms: number | null;
@@ -38,13 +39,14 @@ export interface RunRow {
   readonly folder_id: string | null;
   readonly result_json: string | null;
   readonly error_json: string | null;
+  readonly ending_json: string | null;
 }
 
 export const runColumns =
   'run_id, org_id, shard, revision, method, version_id, inputs_json, idempotency_hash, request_digest, webhook_url, key_id, ' +
-  'answer_by, metadata_json, created_at_ms::float8, max_attempts, needs, status, state_since_ms::float8, started_at_ms::float8, ' +
+  'answer_by, metadata_json, created_at_ms::float8, max_attempts, needs, cleans_up, status, state_since_ms::float8, started_at_ms::float8, ' +
   'queued_ms::float8, running_ms::float8, waiting_ms::float8, attempts, attempt_open, token, returned_token, worker_session, last_seq, ' +
-  'cancel_requested, question_json, answer_json, wake_at_ms::float8, folder_id, result_json, error_json';
+  'cancel_requested, question_json, answer_json, wake_at_ms::float8, folder_id, result_json, error_json, ending_json';
 
 export const takenColumns = 'run_id, org_id, shard, revision, token, worker_session, cancel_requested';
 
@@ -80,6 +82,7 @@ export function runFromRow(row: RunRow, steps: readonly StepSummary[]): Run {
     steps,
     answer: row.answer_json === null ? null : JSON.parse(row.answer_json),
     folderId: row.folder_id,
+    ending: row.ending_json === null ? null : (JSON.parse(row.ending_json) as RunEnding),
   };
   switch (row.status) {
     case 'queued':
@@ -121,5 +124,6 @@ function factsFromRow(row: RunRow): RunFacts {
     createdAtMs: row.created_at_ms,
     maxAttempts: row.max_attempts,
     needs: row.needs,
+    cleansUp: row.cleans_up,
   };
 }

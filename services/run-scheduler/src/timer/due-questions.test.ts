@@ -49,6 +49,23 @@ describe('questions nobody answers', () => {
     assert.ok(sinceAskedMs >= 300 && sinceAskedMs < 2_300, `${sinceAskedMs} ms`);
   });
 
+  test('a version with steps for after a failure is queued for them, and fails when no worker takes it in time', async () => {
+    due.start();
+    const run = await waiting(300, { cleansUp: true });
+    await until('it is queued', async () => (await statusOf(run)) === 'queued');
+    const queued = await db.load(run.facts.runId);
+    assert.ok(queued?.ending && run.status === 'waiting');
+    assert.equal(queued.ending.error.code, 'no_answer');
+    assert.equal(queued.steps.find(({ path }) => path === run.question.step)?.status, 'failed');
+    const [deadline] = await db.sql`select wake_at_ms from scheduler.deadlines where run_id = ${run.facts.runId}`;
+    assert.equal(Number(deadline?.wake_at_ms), queued.ending.byMs);
+    // As if its time had passed: the commit itself compares it with the database's clock.
+    assert.equal((await node.tell(queued, { type: 'wake' })).kind, 'refused');
+    const claimed = await node.tell(queued, claim('t_later'));
+    assert.ok(claimed.kind === 'accepted' && claimed.run.ending === null);
+    assert.equal((await db.sql`select run_id from scheduler.deadlines where run_id = ${run.facts.runId}`).length, 0);
+  });
+
   test("a question waited on ends when the database's clock jumps past its deadline, be it armed or not", async () => {
     const nowMs = await db.nowMs();
     let behindMs = 3_600_000;

@@ -5,7 +5,14 @@ import { compileMethod } from '@methods/method/compile';
 import { questionForm } from '@methods/method/question-form';
 
 export type DerivedForm =
-  | { readonly kind: 'form'; readonly json: string /** Of the canonical JSON, in hex. */; readonly sha256: string }
+  | {
+      readonly kind: 'form';
+      readonly json: string;
+      /** Of the canonical JSON, in hex. */
+      readonly sha256: string;
+      /** Checks judge the answer. */
+      readonly ensures: boolean;
+    }
   /** `version`: an id, `pinned` or `published`; `at`: the call's own path. */
   | { readonly kind: 'call'; readonly method: string; readonly version: string; readonly at: string }
   | { readonly kind: 'none' };
@@ -13,6 +20,7 @@ export type DerivedForm =
 export type DeriveForm = (orgId: string, source: Uint8Array, path: string) => Promise<DerivedForm>;
 
 export interface FormJob {
+  readonly kind: 'form';
   readonly source: Uint8Array;
   readonly path: string;
 }
@@ -20,14 +28,14 @@ export interface FormJob {
 /** A form is kept in the run's row and shown with the run. */
 const FORM_CHARACTERS_MAX = 1024 * 1024;
 
-export function derivedForm({ source, path }: FormJob): DerivedForm {
+export function derivedForm({ source, path }: Omit<FormJob, 'kind'>): DerivedForm {
   const { method } = compileMethod(source, { saved: true });
   if (method === null) return { kind: 'none' };
   const found = questionForm(method, path);
   if (found.kind === 'form') {
     const json = JSON.stringify(found.form);
     if (json.length > FORM_CHARACTERS_MAX) return { kind: 'none' };
-    return { kind: 'form', json, sha256: canonicalDigest(found.form).toString('hex') };
+    return { kind: 'form', json, sha256: canonicalDigest(found.form).toString('hex'), ensures: found.ensures };
   }
   if (found.kind === 'none' || found.target.kind === 'file') return { kind: 'none' };
   const { method: called, version } = found.target;

@@ -1,12 +1,16 @@
-// Derives forms on threads, by turns of the organizations.
+// Derives forms and judges answers on threads, by turns of the organizations.
 import type { Stoppable } from '@methods/base/stoppable';
 import { ThreadPool } from '@methods/threads/thread-pool';
 import type { DerivedForm, FormJob } from './derived-form.ts';
+import type { AnswerJob } from './judged-answer.ts';
 
 const BODY = new URL('./form-thread.ts', import.meta.url);
 
 export class FormThreads implements Stoppable {
-  private readonly pool = new ThreadPool<FormJob, DerivedForm>({ body: BODY, jobsName: 'forms of questions' });
+  private readonly pool = new ThreadPool<FormJob | AnswerJob, DerivedForm | string[]>({
+    body: BODY,
+    jobsName: 'forms of questions',
+  });
 
   start(): void {
     this.pool.start();
@@ -17,7 +21,13 @@ export class FormThreads implements Stoppable {
   }
 
   /** @throws JobFailed for a source that takes too much. ServiceError rate_limited, unavailable. */
-  derive(orgId: string, source: Uint8Array, path: string): Promise<DerivedForm> {
-    return this.pool.run({ source, path }, { orgId, bytes: source.length });
+  async derive(orgId: string, source: Uint8Array, path: string): Promise<DerivedForm> {
+    return (await this.pool.run({ kind: 'form', source, path }, { orgId, bytes: source.length })) as DerivedForm;
+  }
+
+  /** A sentence for each check that the answer does not meet. @throws as `derive`. */
+  async judge(orgId: string, job: Omit<AnswerJob, 'kind'>): Promise<readonly string[]> {
+    const bytes = job.source.length + job.scopeJson.length + job.answerJson.length;
+    return (await this.pool.run({ kind: 'answer', ...job }, { orgId, bytes })) as string[];
   }
 }

@@ -118,6 +118,7 @@ export class GrantDesk {
         folderId: run.folderId ?? '',
         startedAtMs: run.startedAtMs ?? 0,
         runningMs: run.spans.runningMs,
+        ...(run.ending === null ? {} : { ending: run.ending.error }),
         orgId: facts.orgId,
         epoch: this.options.epochOf(facts.shard) ?? 0,
       },

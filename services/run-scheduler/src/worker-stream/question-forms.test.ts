@@ -133,7 +133,7 @@ describe('the form of a question', () => {
         asked.push(versionId);
         return { versionId, source: new Uint8Array(), calls: {} };
       },
-      derive: async () => ({ kind: 'form', json, sha256: 'h' }),
+      derive: async () => ({ kind: 'form', json, sha256: 'h', ensures: false }),
       noted: async () => null,
       clock,
     });

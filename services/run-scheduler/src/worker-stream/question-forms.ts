@@ -5,7 +5,7 @@ import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import { type JsonValue, nestsDeeperThan } from '@methods/method/json';
 import type { Ask } from '@methods/proto/worker/v1/worker_service_pb';
-import type { Run } from '../run/run.ts';
+import type { AnswerChecksOf, Run } from '../run/run.ts';
 import type { DerivedForm, DeriveForm } from './derived-form.ts';
 
 /** A version as the registry keeps it. */
@@ -17,7 +17,8 @@ export interface SavedVersion {
 }
 
 export type FormVerdict =
-  | { readonly kind: 'form'; readonly formJson: string }
+  /** `checks`: where those of its answer stand; null: there are none. */
+  | { readonly kind: 'form'; readonly formJson: string; readonly checks: Omit<AnswerChecksOf, 'scopeJson'> | null }
   | { readonly kind: 'refused'; readonly message: string }
   /** The registry cannot be asked now; the worker repeats its question. */
   | { readonly kind: 'later' };
@@ -62,10 +63,11 @@ export class QuestionForms {
 
   async judge(run: Run, { question, formSha256 }: Pick<Ask, 'question' | 'formSha256'>): Promise<FormVerdict> {
     try {
-      const derived = await this.formAt(run, question?.step ?? '');
+      const { derived, ...place } = await this.formAt(run, question?.step ?? '');
       if (derived.kind !== 'form') return { kind: 'refused', message: "The version's source has no such question." };
       const same = formSha256 === '' ? isSame(question?.formJson ?? '', derived) : formSha256 === derived.sha256;
-      return same ? { kind: 'form', formJson: derived.json } : { kind: 'refused', message: MISMATCH };
+      if (!same) return { kind: 'refused', message: MISMATCH };
+      return { kind: 'form', formJson: derived.json, checks: derived.ensures ? place : null };
     } catch (error) {
       if (!(error instanceof ServiceError))
         return { kind: 'refused', message: 'The form takes too much work to derive.' };
@@ -75,19 +77,20 @@ export class QuestionForms {
   }
 
   /** Follows calls into the versions they run. */
-  private async formAt(run: Run, path: string): Promise<DerivedForm> {
+  private async formAt(run: Run, path: string): Promise<Omit<AnswerChecksOf, 'scopeJson'> & { derived: DerivedForm }> {
     let { method, versionId } = run.facts;
     let before = '';
     for (let depth = 0; depth <= CALLS_DEEP_MAX; depth++) {
-      const { derived, calls } = await this.form(run.facts.orgId, method, versionId, path.slice(before.length));
-      if (derived.kind !== 'call') return derived;
+      const place = { method, versionId, path: path.slice(before.length) };
+      const { derived, calls } = await this.form(run.facts.orgId, method, versionId, place.path);
+      if (derived.kind !== 'call') return { derived, ...place };
       const called = derived.version === 'pinned' ? calls[derived.method] : derived.version;
       const at = before + derived.at;
       const next = called === 'published' ? versionNoted(await this.options.noted(run, at)) : called;
-      if (next === undefined) return { kind: 'none' };
+      if (next === undefined) break;
       [method, versionId, before] = [derived.method, next, `${at}/`];
     }
-    return { kind: 'none' };
+    return { derived: { kind: 'none' }, method, versionId, path };
   }
 
   private form(orgId: string, method: string, versionId: string, path: string): Promise<KnownForm> {

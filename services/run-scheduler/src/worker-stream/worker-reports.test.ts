@@ -31,7 +31,7 @@ describe('what a worker reports', () => {
     node = await TestActors.on(db);
     clock = new ManualClock();
     leases = quietLeases(clock);
-    verdict = { kind: 'form', formJson: '{"type":"object"}' };
+    verdict = { kind: 'form', formJson: '{"type":"object"}', checks: null };
     reports = new WorkerReports({ actors: node.actors, leases, forms: { judge: async () => verdict } });
     run = await node.running();
     const { runId, shard } = run.facts;
@@ -144,7 +144,7 @@ describe('what a worker reports', () => {
 
   test('a question waits with the form of its source, whatever the worker sent', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{"$ref":"#"}' };
-    verdict = { kind: 'form', formJson: '{"title":"derived"}' };
+    verdict = { kind: 'form', formJson: '{"title":"derived"}', checks: null };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
     const waiting = await stored();
     assert.equal(waiting?.status === 'waiting' && waiting.question.formJson, '{"title":"derived"}');
@@ -163,7 +163,7 @@ describe('what a worker reports', () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
     verdict = { kind: 'later' };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'nothing');
-    verdict = { kind: 'form', formJson: '{}' };
+    verdict = { kind: 'form', formJson: '{}', checks: null };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
   });
 

@@ -43,6 +43,8 @@ const NO_ANSWER = '{"not":{}}';
 /** Steps and starts of those that take their time, of one attempt. */
 const REPORTS_MAX = 30_000;
 const RESULT_BYTES_MAX = 1 << 20;
+/** Of what the checks of an answer read, as workers bound it. */
+const SCOPE_BYTES_MAX = 64 * 1024;
 const SLEEP_MS_MAX = 366 * 86_400_000;
 
 export class WorkerReports {
@@ -84,9 +86,15 @@ export class WorkerReports {
     const verdict = await forms.judge(run, item);
     if (verdict.kind === 'later') return null;
     if (verdict.kind === 'refused') return refusal(runId, token, seq, 'invalid_request', verdict.message);
-    const { formJson } = verdict;
-    return reply(await actors.tell(runId, orgId, { ...command, formJson }), runId, token, seq);
+    const { formJson, checks: place } = verdict;
+    const checks = place === null ? {} : { checks: { ...place, scopeJson: boundedScope(item.ensureScopeJson) } };
+    return reply(await actors.tell(runId, orgId, { ...command, formJson, ...checks }), runId, token, seq);
   }
+}
+
+/** A larger one is left out: then the worker judges the answer. */
+function boundedScope(json: string): string {
+  return Buffer.byteLength(json) > SCOPE_BYTES_MAX ? '' : json;
 }
 
 function runningWith(run: Run | null, token: string): boolean {
@@ -152,13 +160,18 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
       return { type: 'sleep', token, seq, waitMs: Math.ceil(waitMs), folderId: folderId === '' ? null : folderId };
     }
     case 'finish': {
-      const { status, resultJson, error } = item.value;
+      const { status, resultJson, error, cleanupLeft } = item.value;
       if (status === RunStatus.SUCCEEDED) {
         return { type: 'finish', token, seq, outcome: outcomeOf(resultJson) };
       }
       if (status !== RunStatus.FAILED || error === undefined) return null;
       const { code, kind, message, step } = error;
-      return { type: 'finish', token, seq, outcome: { status: 'failed', error: { code, kind, message, step } } };
+      return {
+        type: 'finish',
+        token,
+        seq,
+        outcome: { status: 'failed', error: { code, kind, message, step }, cleanupLeft },
+      };
     }
     case 'giveBack':
       return { type: 'give_back', token, seq };

@@ -8,6 +8,7 @@ import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { DeliveredGrant } from './grant-desk.ts';
 import type { HeldGrants } from './held-grants.ts';
 import type { OwnerLink } from './owner-link.ts';
+import { protocolFeatures } from './protocol-features.ts';
 import type { Leave, WorkerAdmission } from './worker-admission.ts';
 import type { ReportItem } from './worker-reports.ts';
 import type { ArrivingQueues, WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
@@ -58,7 +59,7 @@ export class WorkerSessions implements WorkerSessionHost {
     for (const { runId, token } of hello.held) this.adopt(session, runId, token);
     session.replaceClaimed(new Set(hello.held.map(({ token }) => token)));
     this.options.owners.workerSeen({ session: session.id, orgId: session.orgId, held: hello.held });
-    this.options.waiters.register(session.id, session.queues);
+    this.options.waiters.register(session.id, session.queues, protocolFeatures(hello.features));
     this.options.logger.info({ worker: session.id, org: session.orgId, slots: hello.slots }, 'worker connected');
   }
 

@@ -2,7 +2,7 @@
 // again changes nothing. Without a question's id a value equal to the last one is a repeat only when no question
 // is open: two equal answers to two successive questions both count.
 import { changed, type Decision, refused, unchanged } from '../decision.ts';
-import { leave } from '../moves.ts';
+import { endingAgain, leave } from '../moves.ts';
 import type { Run } from '../run.ts';
 import type { AnswerRun } from '../run-command.ts';
 
@@ -17,6 +17,7 @@ export function answerRun(run: Run | null, command: AnswerRun, nowMs: number): D
   return changed({
     ...leave(run, nowMs),
     status: 'queued',
+    ending: endingAgain(run, nowMs),
     answer: {
       questionId: run.question.id,
       step: run.question.step,

@@ -30,6 +30,7 @@ export function askRun(run: Run | null, command: AskRun, nowMs: number): Decisio
         askedAtMs: nowMs,
         deadlineAtMs: command.timeoutMs === null ? null : nowMs + command.timeoutMs,
         timeoutText: command.timeoutText,
+        ...(command.checks && { checks: command.checks }),
       },
     },
     [...endLease(running), ...emit(running, 'needs_input')],

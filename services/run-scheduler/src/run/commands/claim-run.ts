@@ -9,6 +9,9 @@ import type { ClaimRun } from '../run-command.ts';
 export function claimRun(run: Run | null, command: ClaimRun, nowMs: number): Decision {
   if (run === null) return refused('not_found');
   if (run.status !== 'queued') return refused('not_queued');
+  const isCleanup = run.ending?.kind === 'cleanup';
+  // A worker of an earlier release would run its steps again.
+  if (isCleanup && !command.cleansUp) return refused('other_worker');
   return changed(
     {
       ...leave(run, nowMs),
@@ -21,6 +24,7 @@ export function claimRun(run: Run | null, command: ClaimRun, nowMs: number): Dec
       workerSession: command.workerSession,
       lastSeq: 0,
       cancelRequested: false,
+      ending: isCleanup ? run.ending : null,
     },
     [{ type: 'grant', token: command.token, workerSession: command.workerSession }],
   );

@@ -1,7 +1,7 @@
 // Precondition: running, the right token, the next report. A worker that drains returns the run between two
 // steps; the attempt goes on elsewhere and does not count again.
 import { changed, type Decision } from '../decision.ts';
-import { endLease, toCancelled, toQueued } from '../moves.ts';
+import { endingAgain, endLease, toCancelled, toQueued } from '../moves.ts';
 import { admitReport } from '../reports.ts';
 import type { Run } from '../run.ts';
 import type { GiveBackRun } from '../run-command.ts';
@@ -14,5 +14,5 @@ export function giveBackRun(run: Run | null, command: GiveBackRun, nowMs: number
     const end = toCancelled(running, nowMs);
     return changed(end.run, end.effects);
   }
-  return changed(toQueued(running, nowMs), endLease(running));
+  return changed({ ...toQueued(running, nowMs), ending: endingAgain(running, nowMs) }, endLease(running));
 }

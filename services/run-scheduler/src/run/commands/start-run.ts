@@ -24,6 +24,7 @@ export function startRun(run: Run | null, command: StartRun): Decision {
     steps: kept.steps.map((step) => step.summary),
     answer: null,
     folderId: kept.folderId,
+    ending: null,
   };
   return changed(start, [], kept.steps);
 }

@@ -1,0 +1,91 @@
+// Answers on this machine that the checks of their question refuse, and questions whose deadline passes.
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { CliFolder } from '../cli.fixture.ts';
+
+const SPEND = `format: method/2
+name: spend
+inputs: { most: integer }
+steps:
+  - name: amount
+    ask: How much?
+    out: { eur: integer }
+    ensure:
+      - It is within the budget: out.eur <= inputs.most
+result: { eur: =steps.amount.eur }
+tests:
+  - name: too much is asked for again
+    inputs: { most: 5 }
+    answers: { amount: { eur: 6 } }
+    expect: { status: waiting, checks_failed: [It is within the budget] }
+  - name: the check alone says as much
+    inputs: { most: 5 }
+    answers: { amount: { eur: 6 } }
+    expect: { checks_failed: [It is within the budget] }
+  - name: enough
+    inputs: { most: 5 }
+    answers: { amount: { eur: 5 } }
+    expect: { result: { eur: 5 } }
+`;
+const LATE = `format: method/2
+name: late
+steps:
+  - name: amount
+    ask: How much?
+    out: { eur: integer }
+    limits: { timeout: 1ms }
+on_failure:
+  - name: undo
+    in: { kind: =failure.kind, of: =failure.step }
+    node: |
+      return { text: kind + ' of ' + of }
+    out: { text: string }
+finally:
+  - { name: tidy, node: step.log('tidied') }
+tests:
+  - name: nobody answers
+    answers: { amount: { $error: { kind: timeout } } }
+    expect: { status: failed, failed_step: amount }
+`;
+
+const folder = await CliFolder.make({
+  'spend.method': SPEND,
+  'late.method': LATE,
+  'much.json': '{"amount": {"eur": 7}}',
+});
+after(() => folder.remove());
+
+interface RunDocument {
+  readonly run_id: string;
+  readonly status: string;
+  readonly result: unknown;
+  readonly error: { readonly code: string } | null;
+  readonly inspection: { readonly actions: readonly { readonly path: string; readonly status: string }[] };
+}
+
+test('a wrong answer is refused with the sentence of the check, and the run goes on waiting', async () => {
+  const run = await folder.json<RunDocument>(['run', 'spend.method', '--inputs', '{"most": 5}']);
+  const { run_id } = run.document;
+  const refused = await folder.methods(['answer', run_id, '--answer', '{"eur": 6}']);
+  deepEqual([run.code, refused.code], [4, 1]);
+  match(refused.stderr, /the answer to amount is refused: It is within the budget/);
+  const answered = await folder.json<RunDocument>(['answer', run_id, '--answer', '{"eur": 5}']);
+  deepEqual([answered.code, answered.document.result], [0, { eur: 5 }]);
+  const human = await folder.methods(['run', 'spend.method', '--inputs', '{"most": 5}', '--human', 'much.json']);
+  equal(human.code, 1);
+  match(human.stderr, /is refused: It is within the budget/);
+});
+
+test('in a test the question stays open, and a deadline that passes is a failure of kind timeout', async () => {
+  const { code, stdout } = await folder.methods(['test', 'spend.method', 'late.method']);
+  equal(code, 0, stdout);
+});
+
+test('after a deadline on_failure and finally run, and the error is that of a server', async () => {
+  const late = await folder.json<RunDocument>(['run', 'late.method']);
+  deepEqual([late.code, late.document.status, late.document.error?.code], [1, 'failed', 'no_answer']);
+  deepEqual(
+    late.document.inspection.actions.map(({ path, status }) => `${path} ${status}`),
+    ['amount failed', 'on_failure/undo succeeded', 'finally/tidy succeeded'],
+  );
+});

@@ -1,0 +1,28 @@
+// Judges an answer by the `ensure` of its question while it is given, from the version's saved source. What cannot be
+// judged now is left to the worker, which asks again instead of failing the run.
+import type { Logger } from '@methods/logging/logger';
+import type { AnswerChecksOf } from '../run/run.ts';
+import type { FormThreads } from '../worker-stream/form-threads.ts';
+import type { SavedVersion } from '../worker-stream/question-forms.ts';
+
+export class AnswerChecks {
+  constructor(
+    private readonly options: {
+      readonly versionOf: (orgId: string, method: string, versionId: string) => Promise<SavedVersion>;
+      readonly threads: Pick<FormThreads, 'judge'>;
+      readonly logger: Logger;
+    },
+  ) {}
+
+  /** A sentence for each check that the answer does not meet. Never rejects. */
+  async refusals(orgId: string, checks: AnswerChecksOf, answerJson: string): Promise<readonly string[]> {
+    const { method, versionId, path, scopeJson } = checks;
+    try {
+      const { source } = await this.options.versionOf(orgId, method, versionId);
+      return await this.options.threads.judge(orgId, { source, path, scopeJson, answerJson });
+    } catch (error) {
+      this.options.logger.debug({ error }, 'the checks of an answer are left to its worker');
+      return [];
+    }
+  }
+}
