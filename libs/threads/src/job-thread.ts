@@ -45,8 +45,11 @@ const START_MS_MAX = 30_000;
 const YOUNG_MIB = 16;
 const STACK_MIB = 4;
 const TSX = import.meta.resolve('tsx/esm/api');
-/** Whoever waits for an event loop of this machine goes before a job: what one caller asks a thread to do may wait. */
-const NICE = 10;
+/**
+ * An event loop goes before a job, since a job delays one caller and an event loop all of them. Half an event loop's
+ * share of the processor, not less: on a busy machine a job with a tenth of it does not end before its caller gives up.
+ */
+const NICE = 3;
 const LOWER_PRIORITY = `try {
   const [, , thread] = require('node:fs').readlinkSync('/proc/thread-self').split('/');
   const { getPriority, setPriority } = require('node:os');
