@@ -57,3 +57,15 @@ test('who shows no key waits for whatever it asks from the hundredth on; probes 
   await Promise.all(asked);
   assert.deepEqual([...statuses].sort(), [200, 401, 404]);
 });
+
+test('probes are never late, however many come from one address', async () => {
+  const { held, clock } = holdingClock();
+  await using gateway = await gatewayFixture({ rateLimitPerKey: 200, clock });
+  const url = `http://127.0.0.1:${gateway.port}`;
+  for (let n = 0; n < 120; n++) {
+    const response = await fetch(`${url}${n % 2 === 0 ? '/healthz' : '/readyz'}`);
+    assert.ok([200, 503].includes(response.status));
+    await response.text();
+  }
+  assert.equal(held.length, 0);
+});

@@ -1,6 +1,6 @@
 // Replies that are held back for a second: the 429 of whoever goes on asking after many of them, whatever refused it, and
-// any reply to an address that asks a lot without a key. Each costs as much as many a good request, and a client that
-// heeds nothing would otherwise take the event loop of the others with them.
+// any reply but a probe's to an address that asks a lot without a key. Each costs as much as many a good request, and a
+// client that heeds nothing would otherwise take the event loop of the others with them.
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { SlowLane } from '@methods/base/slow-lane';
@@ -9,7 +9,7 @@ import { countedAddress } from './counted-address.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** For the probes of load balancers: they do not wait for strangers who come through one. */
+    /** For the probes of load balancers, which give up within a second: they are never late. */
     probe?: boolean;
   }
 }
@@ -34,6 +34,6 @@ function refused(caller: Caller, reply: FastifyReply): string | null {
 }
 
 function strangerOf(request: FastifyRequest, rateLimitPerKey: number): string | null {
-  if (rateLimitPerKey === 0) return null;
-  return `${request.routeOptions.config?.probe ? 'probe' : 'stranger'} ${countedAddress(request.ip)}`;
+  if (rateLimitPerKey === 0 || request.routeOptions.config?.probe) return null;
+  return countedAddress(request.ip);
 }
