@@ -1,6 +1,7 @@
 // The statement behind a claim. It goes from what is due down: organizations whose turn it is, of each its hosts whose
 // turn it is, of each host its first deliveries. Each step reads as much as may be sent and what is full, so neither a
 // backlog of others nor what waits for later is ever walked over.
+import { FLUSHED_LATER } from '@methods/postgres/flushed-later';
 import type { Sql } from '@methods/postgres/pool';
 import type { EndStatus } from '../delivery/delivery.ts';
 import type { ClaimRequest } from './claim-deliveries.ts';
@@ -35,6 +36,8 @@ export interface ClaimRow {
  *
  * `is true` hides a condition from the planner: a row whose key is known is found by it, and not through an index of what
  * is due.
+ *
+ * A claim that is lost because Postgres died makes its deliveries due at once, as the death of the notifier does.
  */
 export function claimStatement(sql: Sql, request: ClaimRequest) {
   const { claim, claimMs, limit, bytes, busy, idle } = request;
@@ -171,6 +174,6 @@ export function claimStatement(sql: Sql, request: ClaimRequest) {
       where due_at > statement_timestamp() and due_at < statement_timestamp() + interval '1 minute'
       order by due_at limit 1
     )::float8 as next_due_ms
-    from (select 1) always left join claimed c on true
+    from ${sql.unsafe(FLUSHED_LATER)} left join claimed c on true
     order by c.run_id, c.seq`;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import type { Sql } from '@methods/postgres/pool';
 import { ask, claim } from '../run/run.fixture.ts';
 import { type DueQuery, type Overdue, PostgresOutbox, UNCONFIRMED_MS } from './outbox.ts';
 import { newFacts, startOf, TestStore } from './run-store.fixture.ts';
@@ -122,6 +123,19 @@ describe('the outbox', () => {
     const late = await db.sql<{ at: number }[]>`select distinct created_at_ms::float8 as at from scheduler.outbox
       where send_at_ms = 9000 order by 1`;
     assert.deepEqual([late[0]?.at, late.length], [41, 10]);
+  });
+
+  test('the commit of a removal does not wait for the disk', async () => {
+    await events('org_a', 1);
+    const setting = async (sql: Sql) => (await sql.unsafe('show synchronous_commit'))[0]?.synchronous_commit;
+    const usual = await setting(db.outbox);
+    assert.notEqual(usual, 'off');
+    await db.sql.begin(async (transaction) => {
+      const sql = transaction as unknown as Sql;
+      await new PostgresOutbox({ sql, deadlineMs: 10_000 }).remove(['org_a/1.1']);
+      assert.equal(await setting(sql), 'off');
+    });
+    assert.equal(await setting(db.outbox), usual);
   });
 
   test('rows are removed while other statements change them, each in an order of its own', async () => {

@@ -1,6 +1,7 @@
 // The outbox as the relay reads it: which runs have events that are due, a share of each organization at a time; then
 // what is small of each event; the bodies last, only of what is sent now.
 import { withDeadline } from '@methods/postgres/deadline';
+import { FLUSHED_LATER } from '@methods/postgres/flushed-later';
 import type { Sql } from '@methods/postgres/pool';
 import { storageFault } from '@methods/postgres/storage-fault';
 import { arrayLiteral } from './array-literal.ts';
@@ -229,7 +230,10 @@ export class PostgresOutbox implements Outbox {
   }
 
   async remove(outboxIds: readonly string[]): Promise<void> {
-    await this.query('delete from scheduler.outbox where outbox_id = any($1::text[])', [arrayLiteral(outboxIds)]);
+    // A row that comes back because Postgres died is sent again, known by the notifier, and removed again.
+    await this.query(`delete from scheduler.outbox o using ${FLUSHED_LATER} where o.outbox_id = any($1::text[])`, [
+      arrayLiteral(outboxIds),
+    ]);
   }
 
   private async query<Row extends object>(text: string, parameters: string[]): Promise<Row[]> {
