@@ -18,7 +18,7 @@ const runs = [
   // The longest first. Many of them wait more than they work.
   {
     groups: [...wholeSystem.map((file) => [file]), ...sharedProcesses(root, beside)],
-    concurrency: availableParallelism() + 2,
+    concurrency: availableParallelism() + 1,
     timeoutMs: 900_000,
   },
   { groups: faults.map((file) => [file]), concurrency: 1, timeoutMs: 900_000 },

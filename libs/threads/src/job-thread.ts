@@ -75,8 +75,12 @@ export class JobThread {
     },
   ) {
     // A thread does not take over the loader of TypeScript from its process.
-    const boot = `${LOWER_PRIORITY}
-    import(${JSON.stringify(TSX)}).then((tsx) => { tsx.register(); return import(${JSON.stringify(options.body.href)}); });`;
+    const boot = `import(${JSON.stringify(TSX)}).then(async (tsx) => {
+      tsx.register();
+      await import(${JSON.stringify(options.body.href)});
+      // Its start is not a caller's doing.
+      ${LOWER_PRIORITY}
+    });`;
     this.worker = new Worker(boot, {
       eval: true,
       // Not the environment's secrets.
