@@ -120,7 +120,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
 
   const callers = {
     findCaller: callerFinder(parts),
-    turns: new OrganizationTurns(),
+    turns: new OrganizationTurns(parts.clock),
     limit: new RateLimit(parts),
     largeBodies,
     unreadReplies: new UnreadReplies(parts.clock, parts.unreadReplyLimits),

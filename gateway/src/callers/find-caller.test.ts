@@ -213,7 +213,7 @@ test('a route that does not say who may use it, or stands in the wrong scope, is
   const findCaller = () => assert.fail('nobody asks');
   const scope = {
     findCaller,
-    turns: new OrganizationTurns(),
+    turns: new OrganizationTurns(systemClock),
     limit: null,
     refusedCredentials: null,
     largeBodies,

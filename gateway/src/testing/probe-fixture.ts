@@ -88,7 +88,7 @@ export async function probeFixture({ clock = systemClock, config: changes }: Pro
   const sources = { ...people, registry: registryClient, uploadTokens, keyUses: { used() {} }, publicUrl: PUBLIC_URL };
   const scope = {
     findCaller: callerFinder(sources),
-    turns: new OrganizationTurns(),
+    turns: new OrganizationTurns(clock),
     limit: null,
     refusedCredentials: null,
     largeBodies,
