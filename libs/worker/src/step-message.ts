@@ -84,6 +84,7 @@ function stepError(error: NonNullable<StepEnd['error']>) {
 }
 
 export function askItem(grant: HeldGrant, seq: number, question: RunQuestion, folderId: string): WorkerItem {
+  const form = sentForm(question.form);
   const value = {
     runId: grant.runId,
     token: grant.token,
@@ -93,15 +94,31 @@ export function askItem(grant: HeldGrant, seq: number, question: RunQuestion, fo
       prompt: question.prompt,
       details: question.details ?? '',
       show: question.show.map(({ path, value: shown }) => ({ path, valueJson: JSON.stringify(shown) })),
-      formJson: JSON.stringify(question.form),
+      formJson: form.json,
     },
     timeoutMs: question.timeoutMs ?? 0,
     timeoutText: question.timeoutText ?? '',
     folderId,
-    formSha256: canonicalDigest(question.form).toString('hex'),
+    formSha256: form.sha256,
     ensureScopeJson: question.ensureScope === undefined ? '' : JSON.stringify(question.ensureScope),
   };
   return { item: { case: 'ask', value } };
+}
+
+interface SentForm {
+  readonly json: string;
+  readonly sha256: string;
+}
+
+/** A prepared version has its forms once, and each of its runs asks with them. */
+const sentForms = new WeakMap<RunQuestion['form'], SentForm>();
+
+function sentForm(form: RunQuestion['form']): SentForm {
+  const known = sentForms.get(form);
+  if (known !== undefined) return known;
+  const sent = { json: JSON.stringify(form), sha256: canonicalDigest(form).toString('hex') };
+  sentForms.set(form, sent);
+  return sent;
 }
 
 export function sleepItem(grant: HeldGrant, seq: number, waitMs: number, folderId: string): WorkerItem {

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { canonicalDigest } from '@methods/base/canonical';
+import { askItem } from './step-message.ts';
+
+test('the form of a prepared version is encoded once for all runs that ask with it', () => {
+  let reads = 0;
+  const form = {
+    get type() {
+      reads++;
+      return 'object' as const;
+    },
+  };
+  const ask = (runId: string) => {
+    const grant = { runId, token: 't', attempt: 1 };
+    const { item } = askItem(grant, 1, { step: 'ok', prompt: 'Sure?', show: [], form }, '');
+    assert.ok(item?.case === 'ask');
+    return item.value;
+  };
+  const first = ask('run_1');
+  const before = reads;
+  const second = ask('run_2');
+  assert.equal(reads, before);
+  assert.equal(second.question?.formJson, '{"type":"object"}');
+  assert.equal(second.formSha256, first.formSha256);
+  assert.equal(second.formSha256, canonicalDigest({ type: 'object' }).toString('hex'));
+});
