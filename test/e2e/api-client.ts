@@ -16,7 +16,12 @@ export interface RunStep {
   readonly status: string;
   readonly attempt: number;
   readonly timing: { readonly started_at: string | null; readonly finished_at: string | null };
-  readonly error?: { readonly kind: string; readonly message: string; readonly status?: number };
+  readonly error?: {
+    readonly kind: string;
+    readonly message: string;
+    readonly status?: number;
+    readonly line?: number;
+  };
 }
 
 export interface RunBody {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { httpSteps } from './content/http-steps.ts';
 import { language } from './content/language.ts';
+import { questions } from './content/questions.ts';
 import { SECRET, secrets } from './content/secrets.ts';
 import { WEBHOOK_RETRY_MS, webhooks } from './content/webhooks.ts';
 import { type Stack, startStack } from './stack.ts';
@@ -24,6 +25,7 @@ describe('the content of runs', () => {
   after(() => running?.stop());
 
   language(stack);
+  questions(stack);
   httpSteps(stack);
   secrets(stack);
   webhooks(stack);

@@ -17,6 +17,8 @@ export interface SubstitutedAction {
   readonly scope: Scope;
 }
 
+type Scalar = string | number | boolean | null;
+
 /** `out`: what the action returns (of an ask: its answer); `{ $file: text }` in it becomes a file of that content. */
 export type Substitution =
   | { readonly out: JsonValue }
@@ -26,6 +28,10 @@ export type Substitution =
         readonly message?: string;
         readonly status?: number;
         readonly code?: string | number;
+        /** What the server said, of kind `http`. Scalars of YAML count as the texts they are written as. */
+        readonly reason?: Scalar;
+        readonly headers?: Readonly<Record<string, Scalar>>;
+        readonly body?: Scalar;
       };
     };
 
@@ -40,8 +46,17 @@ export async function substituted(
 ): Promise<ActionEnd> {
   const nothing = { failure: null, checks: [], log: null };
   if ('error' in substitution) {
-    const { kind, message, ...detail } = substitution.error;
-    const failure = new StepFailure(kind, message ?? `The mock says: ${kind}`, detail);
+    const { kind, message, reason, headers, body, ...detail } = substitution.error;
+    const answer = {
+      reason: String(reason ?? ''),
+      // A real answer's names are in lower case too.
+      headers: objectOf(Object.entries(headers ?? {}).map(([name, text]) => [name.toLowerCase(), String(text ?? '')])),
+      body: String(body ?? ''),
+    };
+    const failure = new StepFailure(kind, message ?? `The mock says: ${kind}`, {
+      ...detail,
+      ...(kind === 'http' ? { answer } : {}),
+    });
     return { ...nothing, returned: undefined, failure };
   }
   if (step.out?.hasFile === true) await folder.clearStep(path);

@@ -246,8 +246,8 @@ export interface MethodTest {
   readonly inputs: JsonValue;
   readonly secrets: ReadonlyMap<string, string>;
   /**
-   * Step path to its out or to `{ $error: { kind, status?, code?, message? } }`; files stand as `{ $file: text }`. Paths are
-   * whole (`group/inner`, `on_failure/tell`). Where a part that runs in rounds has no index, a list holds one value a round
+   * Step path to its out or to `{ $error: { kind, status?, code?, message?, reason?, headers?, body? } }`; files stand as
+   * `{ $file: text }`. Paths are whole (`group/inner`, `on_failure/tell`). Where a part that runs in rounds has no index, a list holds one value a round
    * of the innermost such part (null: the round is skipped), and anything else stands for every round.
    */
   readonly mock: ReadonlyMap<string, JsonValue>;

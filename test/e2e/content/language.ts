@@ -52,18 +52,21 @@ export function language(stack: () => Stack): void {
     });
   });
 
-  test('on_failure and finally follow a question nobody answered, before the run has failed', async () => {
-    const method = stack().method('unanswered-cleanup');
-    const waiting = await stack().api.startSettled({ method });
-    assert.equal(waiting.status, 'waiting');
-    const run = await stack().api.settled(waiting.run_id, waiting.question?.id);
-    assert.equal(run.status, 'failed');
-    assert.deepEqual(run.error, {
-      ...{ code: 'no_answer', kind: 'timeout' },
-      ...{ message: 'No answer within 1s', step: 'approval' },
-    });
-    const { order, approval, 'on_failure/undo': undo, 'finally/tidy': tidy } = statuses(run);
-    assert.deepEqual([order, approval, undo, tidy], ['succeeded', 'failed', 'succeeded', 'succeeded']);
+  test('datetimes are compared by the moment they mean, not as texts', async () => {
+    const compare = (one: string, other: string) =>
+      stack().api.startSettled({ method: stack().method('moments'), inputs: { one, other } });
+    const earlier = await compare('2026-01-01T00:30:00+02:00', '2025-12-31T23:00:00Z');
+    assert.deepEqual(earlier.result, { later: false, same: false, text: 'a\u{1f600}' }, JSON.stringify(earlier.error));
+    const same = await compare('2026-01-01T00:30:00+02:00', '2025-12-31T22:30:00Z');
+    assert.deepEqual(same.result, { later: false, same: true, text: 'a\u{1f600}' });
+  });
+
+  test('half of a character from a step fails it, and every reply stays readable', async () => {
+    const inputs = { one: '2026-01-01T00:00:00Z', other: '2026-01-01T00:00:00Z', half: true };
+    const run = await stack().api.startSettled({ method: stack().method('moments'), inputs });
+    assert.deepEqual([run.error?.code, run.error?.kind, run.error?.step], ['step_failed', 'out', 'cut']);
+    assert.match(run.error?.message ?? '', /half of a character at \/text/);
+    assert.doesNotMatch((await stack().api.get(run.run_id)).text, /\\ud[89ab]/i);
   });
 
   test('a run that needs what no worker has stays queued and says why', async () => {

@@ -44,7 +44,7 @@ tests:
     expect: { status: failed, failed_step: order, checks_failed: [The amount fits] }
   - name: the shop is down
     inputs: { amount: 60 }
-    mock: { order: { $error: { kind: http, status: 503 } } }
+    mock: { order: { $error: { kind: http, status: 503, headers: { retry-after: 5 }, body: closed } } }
     expect: { failed_step: order }
 `;
 const WRONG = `format: method/2

@@ -140,6 +140,23 @@ describe('retries', () => {
     assert.equal(only429.record('get').tries.length, 2);
   });
 
+  it('see the headers and the body of a mocked answer', async () => {
+    const bodies = ['busy', 'busy', 'closed'];
+    const wanted = '\'error.headers["retry-after"] == "5" && (error.body ?? "").includes("busy")\'';
+    const run = new Attempts(fetching(`{ max: 5, if: ${wanted} }`), {
+      inputs: { url: server.origin },
+      clock: quickClock(),
+      substitute: ({ tryNumber }) => ({
+        error: { kind: 'http', status: 503, headers: { 'Retry-After': 5 }, body: bodies[tryNumber - 1] ?? 'late' },
+      }),
+    });
+    assert.equal(errorOf(await run.run()).kind, 'http');
+    assert.deepEqual(
+      run.record('get').tries.map(({ error }) => error?.body),
+      bodies,
+    );
+  });
+
   it('tell the system code of a connection that failed', async () => {
     const closed = new TestServer();
     await closed.start();

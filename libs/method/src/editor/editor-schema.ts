@@ -52,7 +52,7 @@ const METHOD_VALUES: Readonly<Record<string, KeySchema>> = {
           name: ['A sentence', TEXT],
           inputs: ['', VALUES],
           secrets: ['Made-up values', VALUES],
-          mock: ['Step to its out, a list for rounds, or { $error: { kind, status } }', VALUES],
+          mock: ['Step to its out, a list for rounds, or { $error: { kind, status, headers, body } }', VALUES],
           answers: ['Ask step to its answer', VALUES],
           expect: [
             '',

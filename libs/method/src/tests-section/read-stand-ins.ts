@@ -118,17 +118,33 @@ function checkError(context: TestContext, node: ErrorMock, path: string, step: I
       hint: 'write  kind: timeout',
     });
   readCount(findings, status, `${at}.status`, 'status', [100, 599], 'a status of HTTP, such as 503');
-  for (const key of ['code', 'message'] as const) {
+  for (const key of ['code', 'message', 'reason', 'body'] as const) {
     const given = fields.entries.get(key);
     if (given && given.value.kind !== 'scalar')
       findings.add('M104', `${key} is text`, `${at}.${key}`, given.value.range);
   }
+  checkHeaders(context, fields.entries.get('headers'), `${at}.headers`);
+  const answered = OF_ANSWERS.flatMap((key) => fields.entries.get(key) ?? []);
   if (!fields.entries.has('kind'))
     findings.add('M102', '$error needs kind', at, error.keyRange, {
-      hint: `add  kind: ${status ? 'http' : 'exception'}`,
+      hint: `add  kind: ${answered.length > 0 ? 'http' : 'exception'}`,
     });
-  else if (status && kind !== undefined && kind !== 'http')
-    findings.add('M902', `an error of kind ${kind} has no status`, `${at}.status`, status.keyRange, {
-      hint: 'remove it, or write  kind: http',
+  else if (kind !== undefined && kind !== 'http')
+    for (const { key, keyRange } of answered)
+      findings.add('M902', `an error of kind ${kind} has no ${key}`, `${at}.${key}`, keyRange, {
+        hint: 'remove it, or write  kind: http',
+      });
+}
+
+/** What only an http answer has. */
+const OF_ANSWERS = ['status', 'reason', 'headers', 'body'] as const;
+
+function checkHeaders({ method: { findings } }: TestContext, entry: SourceEntry | undefined, at: string): void {
+  if (entry === undefined) return;
+  const { value } = entry;
+  const texts = value.kind === 'map' && [...value.entries.values()].every((header) => header.value.kind === 'scalar');
+  if (!texts)
+    findings.add('M104', 'headers are names and texts', at, value.range, {
+      hint: 'for example  headers: { retry-after: "5" }',
     });
 }

@@ -46,7 +46,7 @@ export const EXPECT_KEYS: KeyTable = {
 
 export const MOCK_ERROR_KEYS: KeyTable = {
   what: '$error',
-  keys: ['kind', 'status', 'code', 'message'],
+  keys: ['kind', 'status', 'code', 'message', 'reason', 'headers', 'body'],
   foreign: new Map([
     ['type', 'kind'],
     ['http', 'status'],

@@ -153,6 +153,16 @@ const MOCKS: readonly (readonly [entry: string, ...found: string[]])[] = [
     'order: { $error: { kind: http, status: 42 } }',
     'M803 tests[0].mock.order.$error.status a status of HTTP, such as 503',
   ],
+  [
+    'order: { $error: { kind: exit, body: no } }',
+    'M902 tests[0].mock.order.$error.body remove it, or write  kind: http',
+  ],
+  ['order: { $error: { body: no } }', 'M102 tests[0].mock.order.$error add  kind: http'],
+  ['order: { $error: { kind: http, body: [no] } }', 'M104 tests[0].mock.order.$error.body'],
+  [
+    'order: { $error: { kind: http, headers: no } }',
+    'M104 tests[0].mock.order.$error.headers for example  headers: { retry-after: "5" }',
+  ],
   ['order: { $error: { kind: http, staus: 503 } }', 'M101 tests[0].mock.order.$error.staus did you mean "status"?'],
   [
     'order: { $error: { kind: exit }, total: 5 }',
@@ -170,6 +180,7 @@ test('good mocks of every form are taken', () => {
     'order: { total: 5, lines: [{ sku: a, count: 1 }], mail: a@b.example, scan: { $file: "a,b" }, code: XY }',
     'order: { total: 5, lines: [{ sku: a, count: 1 }], mail: null, scan: null }',
     'order: { $error: { kind: network, code: ECONNREFUSED, message: no } }',
+    'order: { $error: { kind: http, status: 503, reason: Busy, headers: { retry-after: 5 }, body: "later" } }',
     'pages: [{ next: a }, null, { $error: { kind: timeout } }]',
     'pages: { $error: { kind: timeout } }',
     '"pages[0]": { next: null }',

@@ -35,6 +35,7 @@ test('an event comes through with what its kind carries', () => {
       ...facts,
       answerBy: 'application',
       change: { event: 'succeeded', resultJson: '1' },
+      contentLeftOut: false,
       follows: { seq: followsSeq, atMs: followsAtMs },
     },
   });

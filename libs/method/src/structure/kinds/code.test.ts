@@ -6,14 +6,20 @@ import { codesOf, compiled, found, hintOf, stepIn } from '../../compile.fixture.
 const step = (body: string): string => `steps:\n  - name: a\n${body}`;
 
 test('node, python and shell compile alike', () => {
+  const lines = {
+    node: ['// API_TOKEN', 'use(count)'],
+    python: ['# API_TOKEN', 'use(count)'],
+    shell: ['# API_TOKEN', 'use $count'],
+  };
   for (const kind of ['node', 'python', 'shell'] as const) {
+    const [first, second] = lines[kind];
     const method = compiled(
       step(
-        `    in: [inputs.count]\n    secrets: [API_TOKEN]\n    ${kind}: |\n      # API_TOKEN\n      use $count\n    out: { n: integer }\n`,
+        `    in: [inputs.count]\n    secrets: [API_TOKEN]\n    ${kind}: |\n      ${first}\n      ${second}\n    out: { n: integer }\n`,
       ),
     );
     const code = stepIn(method, 'a', kind);
-    assert.equal(code.code, '# API_TOKEN\nuse $count\n');
+    assert.equal(code.code, `${first}\n${second}\n`);
     assert.equal(code.codeLine, 10);
     assert.deepEqual(
       [[...code.inputs.keys()], code.secrets, code.stdout, code.network],
