@@ -91,16 +91,6 @@ test('first tries of a run go in the order of seq; a later one waits for the fir
   assert.equal(second?.seq, 5);
 });
 
-test('the commit of a claim does not wait for the disk', async () => {
-  await freshTables();
-  await storeDeliveries(database.sql, [planned()]);
-  await database.sql.begin(async (sql) => {
-    const { claimed } = await claimDeliveries(sql as unknown as typeof database.sql, claimRequest({}));
-    const [row] = await sql`show synchronous_commit`;
-    assert.deepEqual([claimed.length, row?.synchronous_commit], [1, 'off']);
-  });
-});
-
 test('a delivery put back untried still goes before the later ones', async () => {
   await freshTables();
   const run = { orgId: newId('org'), runId: newRunId(1) };
