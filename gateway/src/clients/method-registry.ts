@@ -5,7 +5,6 @@
 import type { Caller } from '@methods/auth/caller';
 import { authSha256 } from '@methods/auth/service-key';
 import type { Clock } from '@methods/base/clock';
-import { Shares } from '@methods/base/shares';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
@@ -15,6 +14,7 @@ import { LRUCache } from 'lru-cache';
 import type { KeyUse } from '../callers/key-uses.ts';
 import type { SourceThreads } from '../sources/source-threads.ts';
 import { AgedCache } from './aged-cache.ts';
+import { KeyLookups } from './key-lookups.ts';
 import { type MethodVersion, methodVersion } from './method-version.ts';
 
 export interface MethodRegistryOptions {
@@ -30,9 +30,6 @@ const AGE_MS = 30_000;
 /** A key just made works so soon after it was tried too early, and a wrong one costs one look-up in that time. */
 const UNKNOWN_KEY_AGE_MS = 1_000;
 const UNKNOWN_KEYS_MAX = 10_000;
-/** Of keys that are not known here, under way, by the address that shows them. */
-const LOOKUP_RETRY_MS = 1_000;
-const LOOKUPS = { placesMax: 2_048, perOrganizationMax: 256 };
 const MIB = 1024 * 1024;
 
 export class MethodRegistry implements Stoppable {
@@ -41,13 +38,14 @@ export class MethodRegistry implements Stoppable {
   private readonly callers: AgedCache<Caller | null>;
   // Apart from the others, so that a flood of made-up keys drives out no real one.
   private readonly unknownKeys: LRUCache<string, true>;
-  private readonly lookups = new Shares(LOOKUPS);
+  private readonly lookups: KeyLookups;
   private readonly published: AgedCache<string>;
   private readonly versions: AgedCache<MethodVersion>;
 
   constructor(private readonly options: MethodRegistryOptions) {
     const { address, clock } = options;
     this.client = rpcClient(MethodRegistryService, address);
+    this.lookups = new KeyLookups(clock);
     this.callers = new AgedCache<Caller | null>({
       clock,
       bytesMax: 16 * MIB,
@@ -147,17 +145,8 @@ export class MethodRegistry implements Stoppable {
     return null;
   }
 
-  private async lookUpKey(hash: Buffer, address: string | null): Promise<Caller | null> {
-    const place = address === null ? null : this.lookups.take(address);
-    if (place?.ok === false) {
-      const message = 'Too many keys that are not known yet come from this address.';
-      throw new ServiceError('rate_limited', message, { retryAfterMs: LOOKUP_RETRY_MS });
-    }
-    try {
-      return await this.resolveKey(hash);
-    } finally {
-      if (place?.ok) place.leave();
-    }
+  private lookUpKey(hash: Buffer, address: string | null): Promise<Caller | null> {
+    return address === null ? this.resolveKey(hash) : this.lookups.run(address, () => this.resolveKey(hash));
   }
 
   private async resolveKey(hash: Buffer): Promise<Caller | null> {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '@methods/base/clock';
+import Fastify from 'fastify';
+import { until } from '../testing/gateway-fixture.ts';
 import { LongWork } from '../turns/long-work.ts';
-import { LargeBodies } from './large-bodies.ts';
+import { addErrorReply } from './error-reply.ts';
+import { addLargeBodies, LargeBodies } from './large-bodies.ts';
 
 /** Parsing takes 10 ms; rests are over when the test says so. */
 function held() {
@@ -65,4 +68,47 @@ test('bytes of bodies have a share that is given back', () => {
   assert.equal(bodies.bytes.take('b', '', 1 << 20).ok, true);
   first.leave();
   assert.equal(bodies.bytes.take('a', '', 1).ok, true);
+});
+
+test('of large sources one key has six under way and an organization eight; more are refused before they are read', async () => {
+  const { bodies } = held();
+  const app = Fastify();
+  const waiting: (() => void)[] = [];
+  let read = 0;
+  app.decorateRequest('caller', null);
+  addErrorReply(app, { warn() {}, error() {}, info() {} } as never);
+  app.addHook('onRequest', async (request) => {
+    const [orgId = '', keyId = ''] = String(request.headers.authorization).split('/');
+    request.caller = { kind: 'service_key', orgId, keyId };
+  });
+  addLargeBodies(app, bodies);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) => {
+    read++;
+    done(null, body);
+  });
+  app.post('/source', { config: { source: true } }, async () => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return '';
+  });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  const ask = async (authorization: string, length = 100_000) => {
+    const headers = { authorization, 'content-type': 'text/plain' };
+    const response = await fetch(`${url}/source`, { method: 'POST', body: 'x'.repeat(length), headers });
+    return `${response.status} ${/"share":"\w+"/.exec(await response.text())?.[0] ?? ''}`;
+  };
+  const under = (count: number) => until(() => waiting.length === count);
+  const replies = Array.from({ length: 6 }, () => ask('a/1'));
+  await under(6);
+  assert.equal(await ask('a/1'), '429 "share":"key"');
+  replies.push(ask('a/2'), ask('a/2'));
+  await under(8);
+  assert.equal(await ask('a/2'), '429 "share":"organization"');
+  assert.equal(read, 8);
+  replies.push(ask('a/1', 1_000), ask('b/1'));
+  await under(10);
+  for (const go of waiting) go();
+  assert.deepEqual(new Set(await Promise.all(replies)), new Set(['200 ']));
+  await until(() => bodies.sources.used === 0);
+  await app.close();
 });

@@ -1,19 +1,32 @@
 // Large bodies have bounds of their own, so that those of one organization do not delay others: how many bytes of them
-// an organization has here at a time, and their parsing is long work with its turns by organization.
+// an organization has here at a time, and their parsing is long work with its turns by organization. Of sources fewer are
+// under way at a time, since the method registry refuses more of them, which costs as much as reading them.
+import { callerId } from '@methods/auth/caller';
 import { Shares } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import type { FastifyInstance } from 'fastify';
 import type { LongWork } from '../turns/long-work.ts';
 import { callerOf } from './caller.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its body is the source of a method, which the method registry checks. */
+    source?: boolean;
+  }
+}
+
 /** A body up to this is parsed within 5 ms. */
 export const LARGE_BODY_BYTES = 64 * 1024;
 
 const BYTES = { placesMax: 256 << 20, perOrganizationMax: 32 << 20, perKeyMax: 32 << 20 };
+/** Of requests with large sources, until their replies have gone. A registry has 8 waiting of an organization. */
+const SOURCES = { placesMax: 1_024, perOrganizationMax: 8, perKeyMax: 6 };
+const SOURCE_RETRY_MS = 2_000;
 
 /** One for all surfaces. */
 export class LargeBodies {
   readonly bytes = new Shares(BYTES);
+  readonly sources = new Shares(SOURCES);
 
   constructor(private readonly longWork: LongWork) {}
 
@@ -35,6 +48,11 @@ export function addLargeBodies(scope: FastifyInstance, largeBodies: LargeBodies)
     // What is beyond the limit of the route is refused by its length.
     if (!(bytes > LARGE_BODY_BYTES) || bytes > request.routeOptions.bodyLimit) return done();
     const caller = callerOf(request);
+    if (request.routeOptions.config.source) {
+      const place = largeBodies.sources.take(caller.orgId, callerId(caller));
+      if (!place.ok) return done(overShare('large sources', place, SOURCE_RETRY_MS));
+      reply.raw.once('close', place.leave);
+    }
     const place = largeBodies.bytes.take(caller.orgId, '', bytes);
     if (!place.ok) return done(overShare('bytes of request bodies', place));
     reply.raw.once('close', place.leave);

@@ -32,7 +32,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     querystring: NoQuery,
     response: replies({ 201: saved, 200: { ...saved, description: 'The request id is known: what it made.' } }),
   };
-  typed.post(url, { schema: create, config: { access: 'member' } }, async (request, reply) => {
+  typed.post(url, { schema: create, config: { access: 'member', source: true } }, async (request, reply) => {
     const { workflow, request_id: requestId, display_name: displayName = '' } = request.body;
     if (!UUID.test(requestId)) {
       const message = '"request_id" has to be a UUID.';
@@ -88,7 +88,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
       200: { ...saved, description: 'The current version holds this very text already.' },
     }),
   };
-  typed.post(`${url}/:id`, { schema: save, config: { access: 'member' } }, async (request, reply) => {
+  typed.post(`${url}/:id`, { schema: save, config: { access: 'member', source: true } }, async (request, reply) => {
     const { workflow, base_version: baseVersion, reason } = request.body;
     const reached = await methods
       .saveVersion({

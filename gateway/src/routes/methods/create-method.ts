@@ -26,7 +26,7 @@ export function addCreateMethod(scope: FastifyInstance, parts: MethodRouteParts,
   };
   scope
     .withTypeProvider<TypeBoxTypeProvider>()
-    .post(`/api/${spelling.noun}`, { schema, config: { access: 'member' } }, async (request, reply) => {
+    .post(`/api/${spelling.noun}`, { schema, config: { access: 'member', source: true } }, async (request, reply) => {
       const { orgId } = callerOf(request);
       const { body } = request;
       const idempotencyHash = keyHash(body.idempotency_key);

@@ -18,11 +18,15 @@ export function addValidateSource(scope: FastifyInstance, parts: MethodRoutePart
   };
   scope
     .withTypeProvider<TypeBoxTypeProvider>()
-    .post(`/api/${spelling.noun}/validate`, { schema, config: { access: 'viewer' } }, async (request, reply) => {
-      const { orgId } = callerOf(request);
-      const source = utf8(request.body.source);
-      const { ok, findings } = await parts.registryCalls.methods.validateSource({ orgId, source });
-      reply.header('content-type', JSON_TYPE);
-      return JSON.stringify({ ok, diagnostics: findings.map(findingView) });
-    });
+    .post(
+      `/api/${spelling.noun}/validate`,
+      { schema, config: { access: 'viewer', source: true } },
+      async (request, reply) => {
+        const { orgId } = callerOf(request);
+        const source = utf8(request.body.source);
+        const { ok, findings } = await parts.registryCalls.methods.validateSource({ orgId, source });
+        reply.header('content-type', JSON_TYPE);
+        return JSON.stringify({ ok, diagnostics: findings.map(findingView) });
+      },
+    );
 }
