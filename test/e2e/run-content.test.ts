@@ -1,7 +1,8 @@
-// What runs are made of: the servers they call, the secrets they use, the webhooks they send; on one running stack,
-// with waits between redeliveries short enough to be seen through.
+// What runs are made of: the files they read, the servers they call, the secrets they use, the webhooks they send; on one
+// running stack, with waits between redeliveries short enough to be seen through.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { fileInputs } from './content/file-inputs.ts';
 import { httpSteps } from './content/http-steps.ts';
 import { language } from './content/language.ts';
 import { questions } from './content/questions.ts';
@@ -27,6 +28,7 @@ describe('the content of runs', () => {
   language(stack);
   questions(stack);
   httpSteps(stack);
+  fileInputs(stack);
   secrets(stack);
   webhooks(stack);
 
