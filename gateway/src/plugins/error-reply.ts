@@ -6,6 +6,7 @@ import { errorBody } from '@methods/errors/error-body';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { takesBytes } from './bytes-body.ts';
 import { BODY_BYTES_MAX } from './json-body.ts';
 import { newRequestId } from './request-id.ts';
 import { schemaFinding } from './schema-fault.ts';
@@ -18,12 +19,15 @@ declare module 'fastify' {
   }
 }
 
+export const NO_MEDIA_TYPE = 'The header content-type is no media type, such as application/pdf.';
+
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function addErrorReply(app: FastifyInstance, logger: Logger): void {
   app.decorateRequest('errorCode', null);
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const known = serviceErrorOf(error, request.routeOptions.bodyLimit);
+    const bodies = { bytesMax: request.routeOptions.bodyLimit, areBytes: takesBytes(request.server) };
+    const known = serviceErrorOf(error, bodies);
     if (known.code === 'internal') {
       logger.error({ request_id: request.id, error: known.cause ?? error }, 'a request failed');
     }
@@ -74,8 +78,17 @@ function clientErrorMessage(code: string | undefined): string {
   return code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too large.' : 'The request is not valid HTTP.';
 }
 
-/** What a reply tells of any error. `bodyBytesMax`: of the route it comes from. */
-export function serviceErrorOf(error: FastifyError, bodyBytesMax = BODY_BYTES_MAX): ServiceError {
+/** What the route that an error comes from takes. */
+interface RouteBodies {
+  readonly bytesMax?: number | undefined;
+  readonly areBytes?: boolean;
+}
+
+/** What a reply tells of any error. */
+export function serviceErrorOf(
+  error: FastifyError,
+  { bytesMax = BODY_BYTES_MAX, areBytes = false }: RouteBodies = {},
+): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error.validation?.[0]) {
     const finding = schemaFinding(error.validation[0], error.validationContext ?? 'body');
@@ -83,17 +96,24 @@ export function serviceErrorOf(error: FastifyError, bodyBytesMax = BODY_BYTES_MA
   }
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge('', 'body_bytes', `A request body has at most ${bodyBytesMax} bytes.`);
+      return tooLarge('', 'body_bytes', `A request body has at most ${bytesMax} bytes.`);
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ServiceError('not_found');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServiceError('invalid_request', 'The body has to be JSON, with content-type: application/json.');
+      return areBytes
+        ? badHeader('content_type', NO_MEDIA_TYPE)
+        : new ServiceError('invalid_request', 'The body has to be JSON, with content-type: application/json.');
     default:
       if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
         return new ServiceError('invalid_request', undefined, { cause: error });
       }
       return asServiceError(error);
   }
+}
+
+/** @param code what is wrong with the header. */
+export function badHeader(code: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', message, { findings: [{ path: '', code, message }] });
 }
 
 /** @param limit the limit's name. */

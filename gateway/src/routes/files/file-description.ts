@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
-import { ServiceError } from '@methods/errors/service-error';
-import { tooLarge } from '../../plugins/error-reply.ts';
+import { badHeader, NO_MEDIA_TYPE, tooLarge } from '../../plugins/error-reply.ts';
 
 const FILE_BYTES_MAX = 100 * 1024 * 1024;
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,63}\/[a-z0-9!#$&^_.+-]{1,63}$/;
@@ -49,7 +48,7 @@ function nameOf(header: string | string[] | undefined): string {
 function mediaTypeOf(header: string | undefined): string {
   const type = header?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (type === '') return 'application/octet-stream';
-  if (!MEDIA_TYPE.test(type)) throw badHeader('content_type', 'The content-type is no media type.');
+  if (!MEDIA_TYPE.test(type)) throw badHeader('content_type', NO_MEDIA_TYPE);
   return type;
 }
 
@@ -74,8 +73,4 @@ function refuseEncoded(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
   throw badHeader('content_encoding', 'A file is sent as it is, without a content-encoding.');
-}
-
-function badHeader(code: string, message: string): ServiceError {
-  return new ServiceError('invalid_request', message, { findings: [{ path: '', code, message }] });
 }

@@ -7,6 +7,7 @@ import { overShare } from '@methods/errors/over-share';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FileOwner } from '../../clients/input-files.ts';
+import { addBytesBody } from '../../plugins/bytes-body.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { fileJson } from '../../views/file-view.ts';
@@ -27,9 +28,7 @@ type FileRouteParts = Pick<RunRouteParts, 'scheduler' | 'settings' | 'clock'>;
 export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clock }: FileRouteParts): void {
   const files = scheduler.files.sent;
   const places = new Shares(PLACES);
-  // Bodies are bytes, whatever they call themselves.
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
+  addBytesBody(scope);
   const tags = ['files'];
 
   const post = {

@@ -82,9 +82,14 @@ test('names that are none, sizes beyond the limit and encodings are refused befo
   for (const [headers, code] of [
     [{ 'content-encoding': 'gzip' }, 'content_encoding'],
     [{ 'idempotency-key': 'short' }, 'idempotency_key'],
+    // The first two get no further than the framework.
+    [{ 'content-type': 'pdf' }, 'content_type'],
+    [{ 'content-type': 'application/' }, 'content_type'],
+    [{ 'content-type': `application/${'x'.repeat(64)}` }, 'content_type'],
   ] as const) {
     const { status, body } = await send(gateway, 'x', headers);
-    assert.deepEqual([status, body.details[0].code], [400, code]);
+    assert.deepEqual([status, body.details?.[0].code], [400, code], JSON.stringify([headers, body]));
+    assert.doesNotMatch(body.message, /JSON/);
   }
   const large = await announcing(gateway, 101 * 1024 * 1024);
   assert.deepEqual([large.status, large.body.error, large.body.details[0].code], [413, 'too_large', 'file_bytes']);

@@ -5,6 +5,7 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { Upload } from '@methods/proto/registry/v1/upload_service_pb';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { doerOf } from '../../callers/request-doer.ts';
+import { addBytesBody } from '../../plugins/bytes-body.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { uploadView } from '../../views/upload-view.ts';
@@ -22,8 +23,7 @@ const RECORDING_BYTES_MAX = 200 * 1024 * 1024;
 /** In the scope `upload`. Its bodies are bytes, whatever they call themselves, and are never read whole. */
 export function addUploadContent(scope: FastifyInstance, { registryCalls }: UploadRouteParts): void {
   const { uploads } = registryCalls;
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
+  addBytesBody(scope);
   addUploadRefusals(scope);
   const common = { tags: ['uploads'], params: UploadParams, querystring: NoQuery };
 
