@@ -1,8 +1,9 @@
 // What `--inputs` gives: JSON or `@FILE`, and any number of `NAME=@FILE`, each a file for an input of that name. The
-// same name again makes a list.
+// same name again makes a list, and a list that the JSON gives takes the files after its own items.
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
 import { CommandError, UsageError } from '../command/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { readJsonOption } from './local-inputs.ts';
@@ -42,8 +43,14 @@ export async function givenInputs(
   }
   if (values.size === 0) return { values: base, files };
   if (!isJsonObject(base)) throw new UsageError('--inputs is no object', '--inputs \'{"name": "value"}\'');
-  const added = [...values].map(([name, list]) => [name, list.length === 1 ? (list[0] as JsonObject) : list] as const);
+  const added = [...values].map(([name, list]) => [name, oneOrList(ownField(base, name), list)] as const);
   return { values: { ...base, ...Object.fromEntries(added) }, files };
+}
+
+/** One file is a list only where the JSON says so: the type of the input is not known here. */
+function oneOrList(given: JsonValue | undefined, files: readonly JsonObject[]): JsonValue {
+  if (given !== undefined && isJsonList(given)) return [...given, ...files];
+  return files.length === 1 ? (files[0] as JsonObject) : files;
 }
 
 async function fileAt(path: string, given: string): Promise<GivenFile> {
@@ -51,5 +58,18 @@ async function fileAt(path: string, given: string): Promise<GivenFile> {
     throw new CommandError('not_found', `cannot read ${given}: ${reasonOf(error)}`);
   });
   if (!info.isFile()) throw new CommandError('not_found', `${given} is not a file`);
-  return { path, name: basename(path), bytes: info.size };
+  const name = basename(path);
+  refuseName(name, given);
+  return { path, name, bytes: info.size };
+}
+
+/** A run keeps files under their own names, here and on every worker. */
+function refuseName(name: string, given: string): void {
+  try {
+    new MemberNames(1).add('file', name);
+  } catch (error) {
+    if (!(error instanceof ArchiveRefused)) throw error;
+    const message = `a run cannot keep the file ${JSON.stringify(given)} under its name: ${error.message}`;
+    throw new CommandError('invalid_inputs', message, { hint: 'give the file another name' });
+  }
 }

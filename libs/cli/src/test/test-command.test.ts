@@ -161,7 +161,7 @@ steps:
     in: [inputs.a, inputs.more]
     node: |
       const { readFileSync } = await import('node:fs')
-      return { text: readFileSync(a.path, 'utf8'), second: more == null ? null : readFileSync(more[1].path, 'utf8') }
+      return { text: readFileSync(a.path, 'utf8'), second: more == null ? null : readFileSync(more.at(-1).path, 'utf8') }
     out: { text: string, second: string | null }
 result: { text: =steps.read.text, second: =steps.read.second, bytes: =inputs.a.bytes, name: =inputs.a.name }
 tests:
@@ -187,6 +187,13 @@ test('methods run takes files of this machine by name, and none of a server', as
   const args = ['run', 'files.method', '--inputs', 'a=@note.txt', '--inputs', 'more=@note.txt', '--inputs'];
   const { document } = await folder.json<{ status: string; result: unknown }>([...args, 'more=@other.md']);
   deepEqual(document.result, { text: 'a note', second: 'another', bytes: 6, name: 'note.txt' });
+  await folder.write('ends in a dot.', 'x');
+  const refused = await folder.methods(['run', 'files.method', '--inputs', 'a=@ends in a dot.']);
+  deepEqual([refused.code, refused.stdout], [1, '']);
+  match(refused.stderr, /^error: a run cannot keep the file "ends in a dot." under its name: a name ends in a dot/m);
+  const list = ['--inputs', '{"more": []}', '--inputs', 'more=@other.md'];
+  const one = await folder.json<{ result: { second: string } }>([...args.slice(0, 4), ...list]);
+  equal(one.document.result.second, 'another', 'a list of one');
   const missing = await folder.methods(['run', 'files.method', '--inputs', 'a=@missing.txt']);
   match(missing.stderr, /cannot read missing.txt/);
   const named = await folder.methods(['run', 'files.method', '--inputs', `{"a":{"file_id":"file_${'1'.repeat(26)}"}}`]);
