@@ -20,8 +20,8 @@ export interface ExampleRow {
   request(objects: Objects, fresh: string, own: Objects): Example;
   /** How a request for what is not there is answered, where that is no 404. */
   readonly absent?: 200;
-  /** How a request for what is there is answered, where even that is refused. */
-  readonly present?: 400;
+  /** How a request for what is there may be answered, where even that is refused. */
+  readonly present?: 400 | 404;
   /** What it names takes nothing any more. */
   readonly closed?: true;
 }
@@ -134,6 +134,13 @@ const record = (methodId: string, versionId: string) => ({
   body: { workflow_id: methodId, version_id: versionId, sequence: 1, inspection: { status: 'succeeded' } },
 });
 
+const CALLER_FILES: Rows = {
+  'POST /v1/files': one(() => ({ path: '/v1/files', bytes: RECORDING })),
+  // Only the key that sent a file sees it.
+  'GET /v1/files/:id': [{ request: ({ fileId }) => ({ path: `/v1/files/${fileId}` }), present: 404 }],
+  'DELETE /v1/files/:id': [{ request: ({ fileId }) => ({ path: `/v1/files/${fileId}` }), present: 404 }],
+};
+
 const CLI_RUNS: Rows = {
   'PUT /api/cli/runs/:id': [
     { request: ({ methodId, versionId }) => record(methodId, versionId) },
@@ -195,6 +202,7 @@ export const EXAMPLES: Rows = {
   ...runs('/v1/runs'),
   ...runs('/api/runs'),
   ...CALLER_METHODS,
+  ...CALLER_FILES,
   ...methods('/api/methods'),
   ...methods('/api/workflows'),
   ...cliMethods('/api/cli/methods'),

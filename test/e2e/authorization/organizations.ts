@@ -16,6 +16,8 @@ export interface Objects {
   readonly uploadId: string;
   /** Another upload, whose link has run out. */
   readonly expiredUploadId: string;
+  /** Sent by the service key, the only one that sees it. */
+  readonly fileId: string;
   readonly keyId: string;
   readonly userId: string;
   /** Of a creation key. */
@@ -42,6 +44,7 @@ export const MISSING: Objects = {
   runId: 'run_0101m7y804g33sn568qvqft2vt',
   uploadId: newId('upl'),
   expiredUploadId: newId('upl'),
+  fileId: newId('file'),
   keyId: newId('key'),
   userId: newId('usr'),
   creationSha256: createHash('sha256').update('nobody used this').digest('hex'),
@@ -49,14 +52,15 @@ export const MISSING: Objects = {
 
 /** The same ids, each where another kind is due. */
 export function ofAnotherKind(objects: Objects): Objects {
-  const { methodId, versionId, runId, uploadId, keyId, userId } = objects;
+  const { methodId, versionId, runId, uploadId, fileId, keyId } = objects;
   return {
     methodId: runId,
     versionId: methodId,
     runId: uploadId,
     uploadId: keyId,
     expiredUploadId: versionId,
-    keyId: userId,
+    fileId: keyId,
+    keyId: fileId,
     userId: versionId,
     // A digest has no kind.
     creationSha256: MISSING.creationSha256,
@@ -92,6 +96,7 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
     update registry.uploads set created_at = created_at - interval '2 d', expires_at = expires_at - interval '2 d'
     where upload_id = ${expired.id}`;
   const run = await stack.api.as(key).start({ method: method.production_id, inputs: { n: 1 } });
+  const file = await stack.api.as(key).request('POST', '/v1/files', { text: RECORDING.toString() });
   const [user] = await stack.sql<{ user_id: string }[]>`
     select user_id from registry.users where org_id = ${orgId} and subject = 'object'`;
   return {
@@ -107,6 +112,7 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
       runId: run.run.run_id,
       uploadId: upload.id,
       expiredUploadId: expired.id,
+      fileId: JSON.parse(file.text).file_id,
       keyId: objectKey.key?.keyId ?? '',
       userId: user?.user_id ?? '',
       creationSha256: createHash('sha256').update(creationKey).digest('hex'),

@@ -72,11 +72,14 @@ export function description(stack: () => Stack): void {
     test('lists the routes of runs, each with what it takes and what it answers', () => {
       const operations = programOperations();
       assert.deepEqual(operations.map(({ route }) => route).sort(), [
+        'DELETE /v1/files/{id}',
+        'GET /v1/files/{id}',
         'GET /v1/methods/{id}',
         'GET /v1/runs',
         'GET /v1/runs/{id}',
         'GET /v1/runs/{id}/events',
         'GET /v1/runs/{id}/files',
+        'POST /v1/files',
         'POST /v1/runs',
         'POST /v1/runs/{id}/answer',
         'POST /v1/runs/{id}/cancel',
@@ -94,7 +97,7 @@ export function description(stack: () => Stack): void {
           assert.match(status, /^(\d{3}|\dXX)$/, route);
           assert.ok(typeof response.description === 'string', `${route} ${status}`);
           if (status === '204' || response.content?.['text/event-stream']) continue;
-          if (route.endsWith('/files') && status === '200') {
+          if (route.endsWith('/{id}/files') && status === '200') {
             const archive = { 'application/gzip': { schema: { type: 'string', format: 'binary' } } };
             assert.deepEqual(response.content, archive);
             continue;
