@@ -30,6 +30,31 @@ test('what the runner cannot take has its place', () => {
   for (const [code, at] of codes) assert.equal(nodeCodeFault(code, ['step'])?.at, at, code);
 });
 
+test('code that nests is refused long before the stack ends, where V8 would end the process', () => {
+  const parts = [
+    ...['(', '`${', 'a=>', '!', '{', 'new ', 'a?a:', 'a**', 'a+', 'await ', '[...', '({a:', 'import(', 'if(a){}else '],
+    ...['function f(){', 'class A extends ', 'a:'],
+  ];
+  const shapes = [...parts.map((part) => ['', part]), ['let ', '['], ['/', '('], ['/', '[']] as const;
+  for (const [head, part] of shapes) {
+    const fault = nodeCodeFault(head + part.repeat(20_000), []);
+    // At the end of the stack its place would not be known.
+    assert.ok(
+      fault !== null && fault.at > 0 && fault.at < part.length * 2_000,
+      `${head}${part} ${JSON.stringify(fault)}`,
+    );
+  }
+});
+
+test('code that nests as much as people write is read', () => {
+  const codes = [
+    `return ${'a + '.repeat(1000)}a`,
+    `return ${'['.repeat(150)}${']'.repeat(150)}`,
+    `${'if (a) {} else '.repeat(300)}{}`,
+  ];
+  for (const code of codes) assert.equal(nodeCodeFault(code, ['a']), null, code.slice(0, 30));
+});
+
 /** Once in three: on a loaded machine a single measurement is no proof. */
 function readsWithin(code: string, cpuMicros: number): boolean {
   return [1, 2, 3].some(() => {

@@ -12,6 +12,19 @@ const LIB_EXPORT = /^export(?=\s+(?:async|function|class|const|let|var)\b)/gm;
 const TOO_DEEP = 'it nests too deeply';
 /** Each declaration looks through the scopes around it. */
 const SCOPES_MAX = 200;
+/**
+ * Bounds the calls through which acorn nests, weighted by what they and those between them take of the stack. Acorn must
+ * never get near the stack's end: when V8 compiles a regular expression there, it ends the process and throws nothing.
+ */
+const WEIGHT_MAX = 1500;
+const WEIGHTS: ReadonlyMap<string, number> = new Map([
+  // Once for each operator of a long sum.
+  ['parseExprOp', 1],
+  ...[
+    ...['parseStatement', 'parseMaybeAssign', 'parseMaybeUnary', 'parseExprAtom', 'parseBindingAtom'],
+    ...['regexp_disjunction', 'regexp_eatNestedClass'],
+  ].map((name): [string, number] => [name, 3]),
+]);
 const MESSAGE_CHARACTERS_MAX = 120;
 const ENDS_EARLY = 'a bracket or a text is not closed, or a bracket is closed twice';
 const NOT_ONE = 'a bracket is closed that was not opened';
@@ -36,6 +49,7 @@ const CodeParser = Parser.extend((Base) => {
   const Inside = Base as unknown as InsideClass;
   class WithImportsAround extends Inside {
     private readonly imported = new Set<string>();
+    weight = 0;
 
     override enterScope(flags: number): void {
       if (this.scopeStack.length > SCOPES_MAX) this.raise(this.pos, TOO_DEEP);
@@ -56,6 +70,18 @@ const CodeParser = Parser.extend((Base) => {
     override parseExport(node: { start: number }): unknown {
       return this.raise(node.start, "'export' has no meaning in a step");
     }
+  }
+  const inside = WithImportsAround.prototype as unknown as Record<string, (...given: unknown[]) => unknown>;
+  for (const [name, weight] of WEIGHTS) {
+    const call = inside[name];
+    if (call === undefined) throw new Error(`acorn has no ${name}`);
+    inside[name] = function (this: WithImportsAround, ...given: unknown[]) {
+      this.weight += weight;
+      if (this.weight > WEIGHT_MAX) this.raise(this.pos, TOO_DEEP);
+      const made = call.apply(this, given);
+      this.weight -= weight;
+      return made;
+    };
   }
   return WithImportsAround as unknown as typeof Base;
 });
