@@ -1,4 +1,4 @@
-// Bodies that are bytes, whatever they call themselves: passed on as a stream, never parsed.
+// Bodies that are bytes, of any content type: passed on as a stream, never parsed.
 import type { FastifyInstance } from 'fastify';
 
 const MARK = 'takesBytes';

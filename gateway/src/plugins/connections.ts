@@ -1,5 +1,5 @@
-// How many connections there may be, and how many from one address, so that whoever opens them and asks for nothing
-// keeps nobody else out. Who says nothing is cut off by the server's own times for headers and bodies.
+// Bounds the connections of the server, in all and from one address, so that a client that only opens them keeps no other
+// client out. The server's own timeouts for headers and bodies close silent connections.
 import { isIP } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 import { Shares } from '@methods/base/shares';

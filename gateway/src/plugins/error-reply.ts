@@ -84,7 +84,7 @@ interface RouteBodies {
   readonly areBytes?: boolean;
 }
 
-/** What a reply tells of any error. */
+/** The error as a reply shows it. */
 export function serviceErrorOf(
   error: FastifyError,
   { bytesMax = BODY_BYTES_MAX, areBytes = false }: RouteBodies = {},

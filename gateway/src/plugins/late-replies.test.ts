@@ -39,7 +39,7 @@ test('a key that goes on after a hundred refusals hears them late, and other key
   assert.equal(statuses.at(-1), 429);
 });
 
-test('who shows no key waits for whatever it asks from the hundredth on; probes and keys do not', async () => {
+test('an address without a key waits for each reply after the hundredth; probes and keys do not wait', async () => {
   const { held, clock } = holdingClock();
   await using gateway = await gatewayFixture({ rateLimitPerKey: 200, clock });
   const url = `http://127.0.0.1:${gateway.port}`;

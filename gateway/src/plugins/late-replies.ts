@@ -1,6 +1,6 @@
-// Replies that are held back for a second: the 429 of whoever goes on asking after many of them, whatever refused it, and
-// any reply but a probe's to an address that asks a lot without a key. Each costs as much as many a good request, and a
-// client that heeds nothing would otherwise take the event loop of the others with them.
+// Holds back two kinds of replies for a second: a 429 to a caller that has had many of them, and any reply but a probe's
+// to an address that sends many requests without a key. A refusal costs about as much as a small request, so a client
+// that ignores refusals would otherwise keep the event loop busy.
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { SlowLane } from '@methods/base/slow-lane';

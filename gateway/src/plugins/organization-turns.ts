@@ -1,6 +1,5 @@
 // How many requests of one organization begin in a turn of the event loop. Without it those that arrive together are all
-// begun together, and whoever sends four hundred at once has the loop for as long as they take.
-
+// begun together, and a client that sends four hundred at once holds the loop for as long as they take.
 import type { Clock } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';

@@ -1,5 +1,5 @@
-// Lets through at once who comes now and then, and late who goes on coming too fast: what a client can ask for so grows
-// with the connections it keeps and not with its speed. Meant for refusals, which clients that heed them seldom hear.
+// Lets occasional calls through at once and delays those that come too fast, so that a client's rate depends on how many
+// connections it keeps, not on its speed. Meant for refusals: a client that respects them rarely gets one.
 import type { Clock } from './clock.ts';
 import { TokenBuckets } from './token-bucket.ts';
 

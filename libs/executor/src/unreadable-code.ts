@@ -27,7 +27,7 @@ interface Parsed {
   readonly stderr: string;
 }
 
-/** In file order. An interpreter that is not on this machine finds nothing: whoever runs the step parses it. */
+/** In file order. An interpreter that is not on this machine finds nothing: the worker that runs the step parses it. */
 export async function unreadableCode(method: CompiledMethod, options: Interpreters): Promise<UnreadableCode[]> {
   const blocks = codeBlocks(method);
   const inPython = unreadablePython(blocks.filter(isOf('python')), options);

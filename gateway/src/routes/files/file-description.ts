@@ -68,7 +68,7 @@ function hashOf(header: string | string[] | undefined): Uint8Array {
   return createHash('sha256').update(key, 'utf8').digest();
 }
 
-// Compressed bytes are not those of the file, and nobody here unpacks what might be a bomb.
+// Compressed bytes are not those of the file, and unpacking them here could fill the memory.
 function refuseEncoded(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;

@@ -56,7 +56,7 @@ export class InputFolder {
     return this.files.size > 0;
   }
 
-  /** On the disk, whole. Throws StepFailure of kind input where it cannot be had. */
+  /** The whole file, on the disk. Throws StepFailure of kind input where it cannot be fetched. */
   async absolutePath(path: string): Promise<string> {
     const file = this.files.get(path);
     if (file === undefined) throw new StepFailure('input', 'A file of the inputs is not known');

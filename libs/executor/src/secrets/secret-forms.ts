@@ -57,7 +57,7 @@ function headsOf(units: Uint16Array, own: Form['own'], from: number, count: numb
   );
 }
 
-/** The text that is looked for: lines may be broken anew and indented anywhere. */
+/** The text that is looked for: lines may be wrapped and indented anywhere. */
 export function withoutBreaks(text: string): string {
   return text.trim().replace(/[\r\n]+[ \t]*/g, '');
 }

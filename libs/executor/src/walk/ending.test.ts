@@ -1,4 +1,4 @@
-// What follows a failure that no walk saw: a question nobody answered, or a worker lost for the last time.
+// What follows a failure that no walk saw: a question that got no answer, or a worker lost for the last time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RunOptions } from '../run-options.ts';
