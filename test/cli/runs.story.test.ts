@@ -97,6 +97,8 @@ test('a watched run is drawn over, cleanly where the terminal is resized, and st
   await terminal.until('the steps', ({ lines }) => lines.some((line) => /^. hold \d/.test(line)));
   await terminal.until('the spinner turned', () => new Set(terminal.output.match(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏](?= hold)/g)).size > 2);
   for (const columns of [24, 80]) {
+    // A resize in the middle of a frame moves the lines that the frame counts on; the last sequence of a frame ends it.
+    await terminal.until('a frame is whole', () => terminal.output.endsWith('\u001b[?7h'));
     terminal.resize(columns);
     const before = terminal.output.length;
     await terminal.until('it is drawn again', () => terminal.output.slice(before).split('\u001b[J').length > 3);
