@@ -32,6 +32,7 @@ import { addHealth } from './routes/health.ts';
 import { addGetCallerMethod } from './routes/methods/get-caller-method.ts';
 import type { MethodRouteParts } from './routes/methods/method-parts.ts';
 import { addMethodRoutes } from './routes/methods/method-routes.ts';
+import { Downloads } from './routes/runs/downloads.ts';
 import { type EventStreamLimits, EventStreams } from './routes/runs/event-streams.ts';
 import type { RunRouteParts } from './routes/runs/run-reply.ts';
 import { addRunRoutes } from './routes/runs/run-routes.ts';
@@ -42,7 +43,7 @@ import { addWellKnown, type WellKnownParts } from './routes/well-known.ts';
 import { LongWork } from './turns/long-work.ts';
 
 export interface ServerParts
-  extends Omit<RunRouteParts, 'eventStreams' | 'longWork'>,
+  extends Omit<RunRouteParts, 'downloads' | 'eventStreams' | 'longWork'>,
     MethodRouteParts,
     CliRunParts,
     CallerParts,
@@ -129,7 +130,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   };
   // Each route says in its `config.access` which role it needs. One line an area.
   const eventStreams = new EventStreams(parts.clock, longWork, parts.eventStreamLimits);
-  const runParts = { ...parts, longWork, eventStreams };
+  const runParts = { ...parts, longWork, eventStreams, downloads: new Downloads() };
   await addCallerScope(app, 'service', callers, (scope) => {
     addRunRoutes(scope, runParts, PROGRAMS);
     addGetCallerMethod(scope, parts);

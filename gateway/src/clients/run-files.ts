@@ -1,15 +1,17 @@
-// The files that runs have saved, as any run-scheduler node streams them out of the database.
+// The files of runs, as any run-scheduler node streams them out of the database.
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
-import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
-import { type Client, rpcClient } from '@methods/rpc/client';
+import { type InputFile, RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { type CallOptions, type Client, rpcClient } from '@methods/rpc/client';
 import { InputFiles } from './input-files.ts';
 
 /** A reader may be slow; a node that is gone is noticed long before. */
 const STREAM_MS = 600_000;
 
+type SchedulerClient = Client<typeof RunSchedulerService>;
+
 export class RunFiles implements Stoppable {
-  private readonly clients: readonly Client<typeof RunSchedulerService>[];
+  private readonly clients: readonly SchedulerClient[];
   private turn = 0;
 
   /** Those that callers send, for the inputs of runs. */
@@ -26,32 +28,52 @@ export class RunFiles implements Stoppable {
    * that what refuses it is told before anything was sent. @throws ServiceError
    */
   async read(run: { orgId: string; runId: string }, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
-    let refusal: unknown;
-    const first = this.turn++;
-    for (let i = 0; i < this.clients.length; i++) {
-      const client = this.clients[(first + i) % this.clients.length];
-      const parts = client?.getRunFiles(run, { signal, timeoutMs: STREAM_MS })[Symbol.asyncIterator]();
-      if (parts === undefined) break;
-      try {
-        const begin = await parts.next();
-        return begin.done === true ? null : rest(begin.value.chunk, parts);
-      } catch (error) {
-        if (!(error instanceof ServiceError) || error.code !== 'unavailable') throw error;
-        refusal = error;
-      }
-    }
-    throw refusal;
+    const parts = await this.begun((client, options) => client.getRunFiles(run, options), signal);
+    return parts === null ? null : rest(parts.first.chunk, parts.more);
+  }
+
+  /** A file that the inputs of a run name. @throws ServiceError `not_found` where they name no such file */
+  async readInput(
+    file: { orgId: string; runId: string; fileId: string },
+    signal: AbortSignal,
+  ): Promise<{ file: InputFile; content: AsyncIterable<Uint8Array> }> {
+    const parts = await this.begun((client, options) => client.getRunInputFile(file, options), signal);
+    if (parts?.first.file === undefined) throw new ServiceError('internal');
+    return { file: parts.first.file, content: rest(parts.first.chunk, parts.more) };
   }
 
   stop(): void {
     this.sent.stop();
     for (const client of this.clients) client.close();
   }
+
+  /** What the first node that answers sends; null: nothing at all. */
+  private async begun<Message>(
+    ask: (client: SchedulerClient, options: CallOptions) => AsyncIterable<Message>,
+    signal: AbortSignal,
+  ): Promise<{ first: Message; more: AsyncIterator<Message> } | null> {
+    let refusal: unknown;
+    const turn = this.turn++;
+    for (let i = 0; i < this.clients.length; i++) {
+      const client = this.clients[(turn + i) % this.clients.length] as SchedulerClient;
+      const more = ask(client, { signal, timeoutMs: STREAM_MS })[Symbol.asyncIterator]();
+      try {
+        const begin = await more.next();
+        return begin.done === true ? null : { first: begin.value, more };
+      } catch (error) {
+        // `internal`: a node of an earlier release may not know the call.
+        if (!(error instanceof ServiceError) || (error.code !== 'unavailable' && error.code !== 'internal'))
+          throw error;
+        refusal = error;
+      }
+    }
+    throw refusal;
+  }
 }
 
 async function* rest(first: Uint8Array, parts: AsyncIterator<{ chunk: Uint8Array }>): AsyncGenerator<Uint8Array> {
   try {
-    yield first;
+    if (first.length > 0) yield first;
     for (let next = await parts.next(); next.done !== true; next = await parts.next()) yield next.value.chunk;
   } finally {
     // A reader that left early: the node must not go on.

@@ -1,13 +1,14 @@
 // The API's description, made of the routes themselves, and a page to read it. Both work without the internet.
 import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { JSON_TYPE } from './error-reply.ts';
 
 /** Before any route that is to be described. */
 export async function addOpenApi(app: FastifyInstance, publicUrl: string | null): Promise<void> {
   await app.register(swagger, {
     exposeHeadRoutes: true,
+    transform: ({ schema, url }) => ({ url: url.replace('/*', '/:path'), schema: named(schema) }),
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -66,6 +67,15 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string | null)
       },
     },
   });
+}
+
+/** What a wildcard takes has a name, as every parameter of a description has. */
+function named(schema: FastifySchema): FastifySchema {
+  const params = schema?.params as { properties?: Record<string, unknown>; required?: string[] } | undefined;
+  if (params?.properties?.['*'] === undefined) return schema;
+  const { '*': path, ...properties } = params.properties;
+  const required = params.required?.map((name) => (name === '*' ? 'path' : name));
+  return { ...schema, params: { ...params, properties: { ...properties, path }, required } };
 }
 
 // The page runs scripts and sends keys: both stay with this server, whatever a later version of the page would like.

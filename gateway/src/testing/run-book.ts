@@ -21,6 +21,9 @@ export class RunBook {
   readonly runs = new Map<string, Booked>();
   /** Saved files by run. */
   readonly archives = new Map<string, readonly Uint8Array[]>();
+  /** Reads of archives, all of them and those under way. */
+  readsBegun = 0;
+  archivesRead = 0;
   /** What callers sent for the inputs of runs. */
   readonly sent = new FileBook();
   readonly starts: StartRun[] = [];
@@ -46,7 +49,22 @@ export class RunBook {
 
   async *files({ orgId, runId }: { orgId: string; runId: string }): AsyncGenerator<{ chunk: Uint8Array }> {
     this.get(orgId, runId);
-    for (const chunk of this.archives.get(runId) ?? []) yield { chunk };
+    this.readsBegun++;
+    this.archivesRead++;
+    try {
+      for (const chunk of this.archives.get(runId) ?? []) yield { chunk };
+    } finally {
+      this.archivesRead--;
+    }
+  }
+
+  async *inputFile({ orgId, runId, fileId }: { orgId: string; runId: string; fileId: string }) {
+    this.get(orgId, runId);
+    const named = this.runs.get(runId)?.start.files?.fileIds.includes(fileId) === true;
+    const sent = named ? this.sent.files.get(fileId) : undefined;
+    if (sent === undefined) throw new ServiceError('not_found');
+    yield { file: sent.reply };
+    yield { chunk: sent.content };
   }
 
   startOf({ orgId, runId }: GetStart): StartRun {

@@ -54,6 +54,7 @@ export class SchedulerPeer {
         served(RunSchedulerService, {
           exchange: serveFrames((connection) => this.accept(connection)),
           getRunFiles: (request) => this.book.files(request),
+          getRunInputFile: (request) => this.book.inputFile(request),
           putFile: (requests) => this.book.sent.put(requests),
           findFiles: async (request) => ({ files: this.book.sent.find(request) }),
           deleteFile: async (request) => this.book.sent.delete(request),

@@ -65,6 +65,7 @@ function runs(base: '/v1/runs' | '/api/runs'): Rows {
     [`POST ${base}/:id/cancel`]: one(({ runId }) => ({ path: `${base}/${runId}/cancel` })),
     [`POST ${base}/:id/rerun`]: one(({ runId }) => ({ path: `${base}/${runId}/rerun` })),
     [`GET ${base}/:id/files`]: one(({ runId }) => ({ path: `${base}/${runId}/files` })),
+    [`GET ${base}/:id/files/*`]: one(({ runId, fileId }) => ({ path: `${base}/${runId}/files/inputs/${fileId}/file` })),
     [`GET ${base}/:id/events`]: one(({ runId }) => ({ path: `${base}/${runId}/events` })),
   };
 }

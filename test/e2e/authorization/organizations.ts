@@ -16,7 +16,7 @@ export interface Objects {
   readonly uploadId: string;
   /** Another upload, whose link has run out. */
   readonly expiredUploadId: string;
-  /** Sent by the service key, the only one that sees it. */
+  /** Sent by the service key, the only one that sees it; named by the run. */
   readonly fileId: string;
   readonly keyId: string;
   readonly userId: string;
@@ -97,6 +97,10 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
     where upload_id = ${expired.id}`;
   const run = await stack.api.as(key).start({ method: method.production_id, inputs: { n: 1 } });
   const file = await stack.api.as(key).request('POST', '/v1/files', { text: RECORDING.toString() });
+  const fileId = JSON.parse(file.text).file_id;
+  // As if its inputs had named the file.
+  await stack.sql`
+    insert into scheduler.run_files (run_id, org_id, file_id, named_at_ms) values (${run.run.run_id}, ${orgId}, ${fileId}, 0)`;
   const [user] = await stack.sql<{ user_id: string }[]>`
     select user_id from registry.users where org_id = ${orgId} and subject = 'object'`;
   return {
@@ -112,7 +116,7 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
       runId: run.run.run_id,
       uploadId: upload.id,
       expiredUploadId: expired.id,
-      fileId: JSON.parse(file.text).file_id,
+      fileId,
       keyId: objectKey.key?.keyId ?? '',
       userId: user?.user_id ?? '',
       creationSha256: createHash('sha256').update(creationKey).digest('hex'),

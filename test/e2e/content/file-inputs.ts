@@ -52,6 +52,10 @@ export function fileInputs(stack: () => Stack): void {
       });
       const { path, ...file } = (run.result as { file: SentFile & { path: string } }).file;
       assert.deepEqual([path, file], [`inputs/${a.file_id}/${a.name}`, withoutEnd(a)]);
+      for (const sent of [a, large, empty]) {
+        const bytes = await contentOf(api, run.run_id, `inputs/${sent.file_id}/${encodeURIComponent(sent.name)}`);
+        assert.deepEqual([bytes.length, sha256(bytes)], [sent.bytes, sent.sha256]);
+      }
 
       const rerun = async (from: object) =>
         api.settled((await api.request('POST', `/v1/runs/${run.run_id}/rerun`, { body: from })).run.run_id);
@@ -88,6 +92,13 @@ export function fileInputs(stack: () => Stack): void {
       }
     });
   });
+}
+
+async function contentOf({ baseUrl, apiKey }: ApiClient, runId: string, path: string): Promise<Buffer<ArrayBuffer>> {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const response = await fetch(`${baseUrl}/v1/runs/${runId}/files/${path}`, { headers });
+  assert.equal(response.status, 200);
+  return Buffer.from(await response.arrayBuffer());
 }
 
 function digests({ result, status, error }: RunBody) {

@@ -36,6 +36,11 @@ interface Schema {
   readonly properties?: Readonly<Record<string, object>>;
 }
 
+const DOWNLOADS: Readonly<Record<string, string>> = {
+  'GET /v1/runs/{id}/files': 'application/gzip',
+  'GET /v1/runs/{id}/files/{path}': 'application/octet-stream',
+};
+
 export function description(stack: () => Stack): void {
   describe('the description of the interface', () => {
     let told: Description;
@@ -79,6 +84,7 @@ export function description(stack: () => Stack): void {
         'GET /v1/runs/{id}',
         'GET /v1/runs/{id}/events',
         'GET /v1/runs/{id}/files',
+        'GET /v1/runs/{id}/files/{path}',
         'POST /v1/files',
         'POST /v1/runs',
         'POST /v1/runs/{id}/answer',
@@ -97,9 +103,9 @@ export function description(stack: () => Stack): void {
           assert.match(status, /^(\d{3}|\dXX)$/, route);
           assert.ok(typeof response.description === 'string', `${route} ${status}`);
           if (status === '204' || response.content?.['text/event-stream']) continue;
-          if (route.endsWith('/{id}/files') && status === '200') {
-            const archive = { 'application/gzip': { schema: { type: 'string', format: 'binary' } } };
-            assert.deepEqual(response.content, archive);
+          const type = DOWNLOADS[route];
+          if (type !== undefined && status === '200') {
+            assert.deepEqual(response.content, { [type]: { schema: { type: 'string', format: 'binary' } } });
             continue;
           }
           const schema = response.content?.['application/json']?.schema;

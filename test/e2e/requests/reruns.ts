@@ -68,6 +68,8 @@ export function reruns(stack: () => Stack): void {
         const files = await fetch(`${baseUrl}/v1/runs/${runId}/files`, { headers });
         assert.deepEqual([files.status, files.headers.get('content-type')], [200, 'application/gzip']);
         assert.ok(gunzipSync(Buffer.from(await files.arrayBuffer())).includes(note.path), runId);
+        const file = await fetch(`${baseUrl}/v1/runs/${runId}/files/${note.path}`, { headers });
+        assert.deepEqual([file.status, await file.text()], [200, written]);
       }
     });
 

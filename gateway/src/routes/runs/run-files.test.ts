@@ -2,12 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { newId, newRunId } from '@methods/base/ids';
+import { pax, rawArchive } from '@methods/content/hostile-archive';
+import { until } from '@methods/test/harness/until';
 import { type GatewayFixture, gatewayFixture } from '../../testing/gateway-fixture.ts';
 
-async function filesOf(gateway: GatewayFixture, runId: string, key = gateway.apiKey.key): Promise<Response> {
-  return fetch(`http://127.0.0.1:${gateway.port}/v1/runs/${runId}/files`, {
+async function filesOf(gateway: GatewayFixture, runId: string, key = gateway.apiKey.key, path = ''): Promise<Response> {
+  return fetch(`http://127.0.0.1:${gateway.port}/v1/runs/${runId}/files${path}`, {
     headers: { authorization: `Bearer ${key}` },
   });
+}
+
+/** `path` as a file value names it. */
+async function fileOf(gateway: GatewayFixture, runId: string, path: string, key?: string) {
+  const encoded = path.split('/').map(encodeURIComponent).join('/');
+  const response = await filesOf(gateway, runId, key, `/${encoded}`);
+  return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
 async function startedRun(gateway: GatewayFixture): Promise<string> {
@@ -32,6 +41,99 @@ test('a run without files has an empty archive', async () => {
   await using gateway = await gatewayFixture();
   const response = await filesOf(gateway, await startedRun(gateway));
   assert.deepEqual(gunzipSync(Buffer.from(await response.arrayBuffer())), Buffer.alloc(1_024));
+});
+
+test('one file of an archive is given by its path, under its name, and is never a page of this origin', async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await startedRun(gateway);
+  const names = ['a.html', 'Größe "100%" #1?.csv', 'a%2Fb', "it's (1)*.txt", `${'n'.repeat(250)}.txt`];
+  const members = names.flatMap((name) => {
+    const path = `steps/loop.2/inner/files/${name}`;
+    return [pax({ path }), { name: 'x', content: `<script>${name}</script>` }];
+  });
+  gateway.book.archives.set(runId, [rawArchive(members)]);
+  for (const name of names) {
+    const { status, headers, text } = await fileOf(gateway, runId, `steps/loop.2/inner/files/${name}`);
+    assert.deepEqual([status, text], [200, `<script>${name}</script>`], name);
+    assert.equal(headers.get('content-length'), String(Buffer.byteLength(text)));
+    assert.deepEqual(
+      ['content-type', 'x-content-type-options', 'content-security-policy', 'cache-control'].map((it) =>
+        headers.get(it),
+      ),
+      ['application/octet-stream', 'nosniff', "default-src 'none'; sandbox", 'no-store'],
+    );
+    assert.match(
+      headers.get('content-disposition') ?? '',
+      /^attachment; filename="[ !#-$&-[\]-~]+"(; filename\*=UTF-8''\S+)?$/,
+    );
+    const [, encoded] = /filename\*=UTF-8''(\S+)$/.exec(headers.get('content-disposition') ?? '') ?? [];
+    if (encoded !== undefined) assert.equal(decodeURIComponent(encoded), name);
+  }
+  assert.equal((await fileOf(gateway, runId, 'steps/a/files/a.html')).status, 404);
+  await until('its stream was left', () => gateway.book.archivesRead === 0);
+});
+
+test('what is no path of a file is refused before a node is asked, and a damaged archive has no files', async () => {
+  await using gateway = await gatewayFixture();
+  const runId = await startedRun(gateway);
+  gateway.book.archives.set(runId, [Buffer.from('no archive')]);
+  const { readsBegun } = gateway.book;
+  for (const path of [
+    '/',
+    '/..',
+    '/%2e%2e/%2e%2e/etc/passwd',
+    '/steps/a/files/..%2f..%2f..%2fetc%2fpasswd',
+    '/steps/a/files/a%00b',
+    '/steps/a/files/a%0d%0aset-cookie:x',
+    '/steps/a/files/',
+    `/steps/a/files/${'x'.repeat(300)}`,
+    `/steps/${'a/'.repeat(600)}files/x`,
+    '/steps/a/log.txt',
+    '/inputs/file_x/a.txt',
+    `/inputs/${newId('file')}/a/b`,
+    `/${newId('file')}`,
+  ]) {
+    const response = await filesOf(gateway, runId, gateway.apiKey.key, path);
+    assert.deepEqual([response.status, ((await response.json()) as { error: string }).error], [404, 'not_found'], path);
+  }
+  assert.equal((await filesOf(gateway, runId, gateway.apiKey.key, '/steps/a/files/%ff')).status, 400);
+  assert.equal((await filesOf(gateway, runId, gateway.apiKey.key, '/steps/a/files/a?x=1')).status, 400);
+  assert.equal(gateway.book.readsBegun, readsBegun);
+  assert.equal((await fileOf(gateway, runId, 'steps/a/files/a')).status, 404);
+  assert.equal((await fileOf(gateway, await startedRun(gateway), 'steps/a/files/a')).status, 404, 'it saved none');
+});
+
+test('a file that the inputs of a run name is given to whoever may read the run', async () => {
+  await using gateway = await gatewayFixture();
+  const { methodId } = gateway.registry.method(
+    gateway.orgId,
+    'format: method/2\nname: reads\ninputs: { a: file }\nsteps:\n  - name: one\n    node: return {};\n',
+  );
+  const sent = await fetch(`http://127.0.0.1:${gateway.port}/v1/files`, {
+    method: 'POST',
+    body: '<script>',
+    headers: { authorization: `Bearer ${gateway.apiKey.key}`, 'content-type': 'text/html', 'x-file-name': 'a.html' },
+  });
+  const { file_id } = (await sent.json()) as { file_id: string };
+  const { body } = await gateway.ask('POST', '/v1/runs', { method: methodId, inputs: { a: { file_id } } });
+  const path = `inputs/${file_id}/a.html`;
+  const second = gateway.registry.key(gateway.orgId).key;
+  for (const key of [gateway.apiKey.key, second]) {
+    const { status, headers, text } = await fileOf(gateway, body.run_id, path, key);
+    assert.deepEqual([status, text, headers.get('content-type')], [200, '<script>', 'application/octet-stream']);
+    assert.equal(headers.get('content-disposition'), 'attachment; filename="a.html"');
+  }
+  const other = await startedRun(gateway);
+  const stranger = gateway.registry.key(newId('org')).key;
+  for (const [runId, at, key] of [
+    [body.run_id, `inputs/${file_id}/b.html`, second],
+    [body.run_id, `inputs/${newId('file')}/a.html`, second],
+    [other, path, second],
+    [newRunId(0), path, second],
+    [body.run_id, path, stranger],
+  ] as const) {
+    assert.equal((await fileOf(gateway, runId, at, key)).status, 404, at);
+  }
 });
 
 test("a run that is not there, or another organization's, has no files", async () => {

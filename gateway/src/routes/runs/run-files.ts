@@ -1,54 +1,108 @@
-// GET …/runs/:id/files: what the steps of a run have saved as files, as one archive.
+// GET …/runs/:id/files: what the steps of a run have saved as files, as one archive; and one file of the run, of those or
+// of its inputs, by the path that file values name.
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { callerId } from '@methods/auth/caller';
-import { Shares } from '@methods/base/shares';
-import { overShare } from '@methods/errors/over-share';
+import { type ArchiveMember, memberOf } from '@methods/content/archive-member';
+import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
+import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
+import type { RunFiles } from '../../clients/run-files.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { Bytes } from '../uploads/upload-schemas.ts';
+import { asDownload } from './downloads.ts';
 import { runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf } from './run-reply.ts';
-import { NoQuery, RunParams, replies } from './run-schemas.ts';
+import { NoQuery, RunFileParams, RunParams, replies } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 
-/** Of this process. Each holds a stream from a node for as long as its reader takes. */
-const PLACES = { placesMax: 100, perOrganizationMax: 20, perKeyMax: 10 };
-const TYPE = 'application/gzip';
+const ARCHIVE = 'application/gzip';
+const FILE = 'application/octet-stream';
 /** Two empty blocks end a tar. */
 const NO_FILES = gzipSync(Buffer.alloc(1_024));
+const OF_STEP = /^steps\/.+\/files\//;
+const OF_INPUT = /^inputs\/(file_[0-9a-z]{26})\/([^/]+)$/;
 
 export function addRunFiles(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
-  const { scheduler } = parts;
-  const places = new Shares(PLACES);
+  const { scheduler, downloads } = parts;
   const archive = { description: 'A gzip tar; an empty one where the run has saved no files.' };
-  const schema = {
+  const all = {
     ...describedRun(surface, 'runFiles', 'Read the files of a run'),
     description:
-      'The files its steps have saved so far, under the paths that file values name (steps/<step>/files/<name>), as long as the run is kept.',
+      'The files its steps have saved so far, under the paths that file values name (steps/<step>/files/<name>), as long as the run is kept. The files of its inputs are not among them.',
     params: RunParams,
     querystring: NoQuery,
-    response: { ...replies({}), 200: { ...archive, content: { [TYPE]: { schema: Bytes } } } },
+    response: { ...replies({}), 200: { ...archive, content: { [ARCHIVE]: { schema: Bytes } } } },
   };
-  scope.get(`${surface.url}/:id/files`, { schema, config: { access: 'viewer' } }, async (request, reply) => {
-    const caller = callerOf(request);
-    const { orgId } = caller;
+  scope.get(`${surface.url}/:id/files`, { schema: all, config: { access: 'viewer' } }, async (request, reply) => {
+    const { orgId } = callerOf(request);
     const runId = runIdOf(request.params);
-    const place = places.take(orgId, callerId(caller));
-    if (!place.ok) throw overShare('downloads of files', place);
-    const left = new AbortController();
-    reply.raw.once('close', () => {
-      place.leave();
-      left.abort();
-    });
-    const files = await scheduler.files.read({ orgId, runId }, left.signal);
+    const left = downloads.begin(request, reply);
+    const files = await scheduler.files.read({ orgId, runId }, left);
     const told = runShown(request, parts, runId);
     if (told) await told;
-    reply
-      .header('content-type', TYPE)
-      .header('content-disposition', `attachment; filename="${runId}.tar.gz"`)
-      .header('cache-control', 'no-store')
-      .header('x-content-type-options', 'nosniff');
+    asDownload(reply, ARCHIVE, `${runId}.tar.gz`);
     return reply.send(files === null ? NO_FILES : Readable.from(files, { objectMode: false }));
   });
+
+  const one = {
+    ...describedRun(surface, 'runFile', 'Read one file of a run'),
+    description:
+      'A file that a step has saved, or that the inputs name, by the path of its file value (steps/<step>/files/<name>, inputs/<file id>/<name>): to be saved, never shown, whatever its type.',
+    params: RunFileParams,
+    querystring: NoQuery,
+    response: { ...replies({}), 200: { description: 'The file.', content: { [FILE]: { schema: Bytes } } } },
+  };
+  scope.get(`${surface.url}/:id/files/*`, { schema: one, config: { access: 'viewer' } }, async (request, reply) => {
+    const { orgId } = callerOf(request);
+    const runId = runIdOf(request.params);
+    const path = pathOf(request.params);
+    const left = downloads.begin(request, reply);
+    const { bytes, content } = await fileOf(scheduler.files, { orgId, runId }, path, left);
+    const told = runShown(request, parts, runId);
+    if (told) await told;
+    asDownload(reply, FILE, path.slice(path.lastIndexOf('/') + 1)).header('content-length', bytes);
+    return reply.send(Readable.from(content, { objectMode: false }));
+  });
+}
+
+/** @throws ServiceError `not_found` for what no file of a run is called, before anything is read. */
+function pathOf(params: unknown): string {
+  const path = (params as { '*': string })['*'];
+  try {
+    new MemberNames(path.length).add('file', path);
+  } catch (error) {
+    if (error instanceof ArchiveRefused) throw noFile();
+    throw error;
+  }
+  if (!OF_STEP.test(path) && !OF_INPUT.test(path)) throw noFile();
+  return path;
+}
+
+/** @throws ServiceError */
+async function fileOf(
+  files: RunFiles,
+  run: { orgId: string; runId: string },
+  path: string,
+  left: AbortSignal,
+): Promise<ArchiveMember> {
+  const [, fileId, name] = OF_INPUT.exec(path) ?? [];
+  if (fileId !== undefined) {
+    const { file, content } = await files.readInput({ ...run, fileId }, left);
+    if (file.name !== name) throw noFile();
+    return { bytes: file.bytes, content };
+  }
+  const archive = await files.read(run, left);
+  const member = archive && (await memberOf(archive, path).catch(asMissing));
+  if (member === null) throw noFile();
+  return member;
+}
+
+/** Workers pack archives: one that is damaged is no fault of ours, and has no file to give. */
+function asMissing(error: unknown): null {
+  if (error instanceof ArchiveRefused) return null;
+  throw error;
+}
+
+function noFile(): ServiceError {
+  return new ServiceError('not_found', 'The run has no file at this path.');
 }

@@ -13,6 +13,7 @@ import type { RunScheduler } from '../../clients/run-scheduler.ts';
 import type { LongWork } from '../../turns/long-work.ts';
 import { isLongRun, runViewInParts, runViewJson } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
+import type { Downloads } from './downloads.ts';
 import type { EventStreams } from './event-streams.ts';
 
 export interface RunRouteParts {
@@ -24,6 +25,7 @@ export interface RunRouteParts {
   readonly clock: Clock;
   readonly webhooks: WebhookUrlPolicy;
   readonly eventStreams: EventStreams;
+  readonly downloads: Downloads;
   readonly longWork: LongWork;
   readonly valueThreads: Pick<ValueThreads, 'check'>;
 }

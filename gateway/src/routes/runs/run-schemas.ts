@@ -10,6 +10,13 @@ export const RunParams = Type.Object({
   id: Type.String({ description: 'A run id, run_…' }),
 });
 
+export const RunFileParams = Type.Object({
+  ...RunParams.properties,
+  '*': Type.String({
+    description: 'The path of a file value, with its slashes; the rest is percent-encoded as UTF-8.',
+  }),
+});
+
 /** For routes that take no query: a parameter there would be ignored without a word. */
 export const NoQuery = Type.Object({}, Closed);
 

@@ -66,14 +66,15 @@ describe('files that callers send', () => {
     assert.deepEqual([file.bytes, file.sha256, replayed], [590_000, sha256, false]);
     assert.deepEqual(await share(), { bytes: 590_000, files: 1 }, 'what was set aside and not used is free again');
     const run = { orgId: 'org_a', runId: newFacts(0).runId };
-    assert.equal(await store.read(run, file.fileId), null);
+    assert.equal(await store.namedBy(run, file.fileId), null);
     assert.ok(await files.keepFor(run, named({ owner: 'key_a', fileIds: [file.fileId] })));
-    const parts: Uint8Array[] = [];
-    for await (const part of (await store.read(run, file.fileId)) ?? []) parts.push(part);
+    const [first, ...rest] = await all(files.ofRun(run, file.fileId));
+    assert.deepEqual(first, { file });
+    const parts = rest.map((it) => ('chunk' in it ? it.chunk : assert.fail('it is described once')));
     assert.ok(Buffer.concat(parts).equals(content));
     assert.ok(parts.every((part) => part.length < 280_000));
-    assert.equal(await store.read({ ...run, orgId: 'org_b' }, file.fileId), null);
-    assert.equal(await store.read({ ...run, runId: newFacts(0).runId }, file.fileId), null);
+    assert.equal(await store.namedBy({ ...run, orgId: 'org_b' }, file.fileId), null);
+    assert.equal(await store.namedBy({ ...run, runId: newFacts(0).runId }, file.fileId), null);
   });
 
   test('may be empty', async () => {
@@ -81,7 +82,7 @@ describe('files that callers send', () => {
     assert.deepEqual([file.bytes, file.sha256], [0, createHash('sha256').digest('hex')]);
     const run = { orgId: 'org_a', runId: newFacts(0).runId };
     await files.keepFor(run, named({ owner: 'key_a', fileIds: [file.fileId] }));
-    for await (const part of (await store.read(run, file.fileId)) ?? []) assert.fail(String(part));
+    assert.deepEqual(await all(files.ofRun(run, file.fileId)), [{ file }]);
   });
 
   test('that break off, or go on beyond what was announced, leave nothing', async () => {
@@ -165,7 +166,7 @@ describe('files that callers send', () => {
     const run = { orgId: 'org_a', runId: newFacts(0).runId };
     const asked = named({ owner: 'key_a', fileIds: [file.fileId, newId('file')] });
     assert.equal(await files.keepFor(run, asked), false);
-    assert.equal(await store.read(run, file.fileId), null);
+    assert.equal(await store.namedBy(run, file.fileId), null);
   });
 
   test('stay while a run that names them is there, and are swept away when none is', async () => {
@@ -186,12 +187,18 @@ describe('files that callers send', () => {
     while (await store.sweep(1));
     assert.deepEqual([await stored(), await share()], [1, { bytes: 4, files: 1 }]);
     await files.keepFor(again, named({ runId: facts.runId }));
-    assert.ok(await store.read(again, kept.file.fileId), 'a rerun has the file, though its time is over');
+    assert.ok(await store.namedBy(again, kept.file.fileId), 'a rerun has the file, though its time is over');
     await files.letGo(again);
-    assert.equal(await store.read(again, kept.file.fileId), null);
+    assert.equal(await store.namedBy(again, kept.file.fileId), null);
     await db.sql`delete from scheduler.runs where run_id = ${facts.runId}`;
     await db.sql`update scheduler.files set look_at_ms = 0`;
     while (await store.sweep());
     assert.deepEqual([await stored(), await share()], [0, { bytes: 0, files: 0 }]);
   });
 });
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}

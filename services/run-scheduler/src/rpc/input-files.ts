@@ -1,5 +1,5 @@
-// put_file, find_files, delete_file: what callers send for the inputs of runs. A file is hashed and stored while it
-// arrives; at most one row of it is held here.
+// put_file, find_files, delete_file and the files of a run: what callers send for the inputs of runs. A file is hashed and
+// stored while it arrives; at most one row of it is held here.
 import { createHash } from 'node:crypto';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -65,6 +65,17 @@ export class InputFiles {
     if (files.runId === '') return this.store.keepFor(run, files.owner, files.fileIds);
     await this.store.keepLike(run, files.runId);
     return true;
+  }
+
+  /** A file that the run names: first what it is, then its content. @throws ServiceError `not_found` */
+  async *ofRun(
+    run: { orgId: string; runId: string },
+    fileId: string,
+  ): AsyncGenerator<{ file: StoredFile } | { chunk: Uint8Array }> {
+    const file = await this.store.namedBy(run, fileId);
+    if (file === null) throw new ServiceError('not_found', 'The run names no such file.');
+    yield { file };
+    for await (const chunk of this.store.content(run.orgId, file)) yield { chunk };
   }
 
   async letGo(run: { orgId: string; runId: string }): Promise<void> {

@@ -54,6 +54,7 @@ export class RunSchedulerRpc {
       };
     }),
     getRunFiles: (request) => this.filesOf(request),
+    getRunInputFile: (request) => this.inputFileOf(request),
     putFile: (requests) => this.options.files.put(requests),
     findFiles: async (request) => ({ files: await this.options.files.find(request) }),
     deleteFile: (request) => this.options.files.delete(request),
@@ -64,6 +65,12 @@ export class RunSchedulerRpc {
     const { facts, folderId } = await getRun(services.actors, request);
     const chunks = folderId === null ? null : await folders.get({ folderId, orgId: facts.orgId, runId: facts.runId });
     if (chunks !== null) for await (const chunk of chunks) yield { chunk };
+  }
+
+  private async *inputFileOf(request: { orgId: string; runId: string; fileId: string }) {
+    const { services, files } = this.options;
+    await getRun(services.actors, request);
+    yield* files.ofRun(request, request.fileId);
   }
 
   /** Shards came or went, or the node drains. */

@@ -26,7 +26,7 @@ export interface WorkerServiceOptions {
   readonly sessions: WorkerSessions;
   readonly registry: Client<typeof MethodRegistryService>;
   readonly folders: RunFolderStore;
-  readonly files: Pick<FileStore, 'read'>;
+  readonly files: Pick<FileStore, 'namedBy' | 'content'>;
   readonly actors: RunActors;
   readonly logger: Logger;
 }
@@ -133,9 +133,9 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
       const owner = await ownerOf(context.metadata);
       const { runId, token, fileId } = request;
       await mayTouch(options, owner, runId, token);
-      const chunks = await files.read({ orgId: owner.orgId, runId }, fileId);
-      if (chunks === null) throw new ServiceError('not_found', 'The run names no such file.');
-      for await (const chunk of chunks) yield { chunk };
+      const file = await files.namedBy({ orgId: owner.orgId, runId }, fileId);
+      if (file === null) throw new ServiceError('not_found', 'The run names no such file.');
+      for await (const chunk of files.content(owner.orgId, file)) yield { chunk };
     },
   };
 }

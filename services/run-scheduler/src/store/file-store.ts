@@ -182,25 +182,25 @@ export class FileStore {
     await this.sql`delete from scheduler.run_files where run_id = ${runId} and org_id = ${orgId}`.catch(() => {});
   }
 
-  /** The chunks of a file that the run names, in order; null: it names no such file. */
-  async read(run: { orgId: string; runId: string }, fileId: string): Promise<AsyncIterable<Uint8Array> | null> {
-    const { sql } = this;
-    const { orgId, runId } = run;
-    const [found] = await stored(sql<{ bytes: number }[]>`
-      select f.bytes from scheduler.run_files r
+  /** A file that the run names, whoever sent it; null: it names no such file. */
+  async namedBy(run: { orgId: string; runId: string }, fileId: string): Promise<StoredFile | null> {
+    const [row] = await stored(this.sql<FileRow[]>`
+      select f.file_id, f.name, f.media_type, f.bytes, f.sha256, f.expires_at_ms from scheduler.run_files r
       join scheduler.files f on f.file_id = r.file_id and f.org_id = r.org_id
-      where r.run_id = ${runId} and r.org_id = ${orgId} and r.file_id = ${fileId}`);
-    if (found === undefined) return null;
-    return (async function* () {
-      let bytesLeft = found.bytes;
-      for (let position = 0; bytesLeft > 0; position++) {
-        const [row] = await stored(sql<{ chunk: Uint8Array }[]>`select chunk from scheduler.file_chunks
-          where file_id = ${fileId} and org_id = ${orgId} and position = ${position}`);
-        if (row === undefined) throw new ServiceError('internal', 'A part of the file is not there.');
-        bytesLeft -= row.chunk.length;
-        yield row.chunk;
-      }
-    })();
+      where r.run_id = ${run.runId} and r.org_id = ${run.orgId} and r.file_id = ${fileId}`);
+    return row === undefined ? null : fileOf(row);
+  }
+
+  /** The chunks of a file in order, while a run names it. */
+  async *content(orgId: string, { fileId, bytes }: StoredFile): AsyncGenerator<Uint8Array> {
+    let bytesLeft = bytes;
+    for (let position = 0; bytesLeft > 0; position++) {
+      const [row] = await stored(this.sql<{ chunk: Uint8Array }[]>`select chunk from scheduler.file_chunks
+        where file_id = ${fileId} and org_id = ${orgId} and position = ${position}`);
+      if (row === undefined) throw new ServiceError('unavailable', 'The file was deleted meanwhile.');
+      bytesLeft -= row.chunk.length;
+      yield row.chunk;
+    }
   }
 
   /** Looks at the files whose time is over, as many as `max`; true: there may be more. */

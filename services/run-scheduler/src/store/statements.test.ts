@@ -236,7 +236,8 @@ async function files(sql: Sql): Promise<void> {
   await store.find(LARGE_ORG, owner, [first]);
   await store.keepFor(run, owner, [first]);
   await store.keepLike({ ...run, runId: runIdOf(2, 2) }, run.runId);
-  for await (const _ of (await store.read(run, first)) ?? []);
+  const found = await store.namedBy(run, first);
+  if (found !== null) for await (const _ of store.content(LARGE_ORG, found));
   await store.letGo(run);
   await store.letGo({ ...run, runId: runIdOf(2, 2) });
   await store.remove(LARGE_ORG, owner, first);

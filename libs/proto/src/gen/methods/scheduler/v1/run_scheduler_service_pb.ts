@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/scheduler/v1/run_scheduler_service.proto.
  */
 export const file_methods_scheduler_v1_run_scheduler_service: GenFile = /*@__PURE__*/
-  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIloKDlB1dEZpbGVSZXF1ZXN0EisKBGZpbGUYASABKAsyHS5tZXRob2RzLnNjaGVkdWxlci52MS5OZXdGaWxlEg0KBWNodW5rGAIgASgMEgwKBGxhc3QYAyABKAgidwoHTmV3RmlsZRIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDAoEbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhEKCWJ5dGVzX21heBgFIAEoARIYChBpZGVtcG90ZW5jeV9oYXNoGAYgASgMInQKCUlucHV0RmlsZRIPCgdmaWxlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoARIOCgZzaGEyNTYYBSABKAkSFQoNZXhwaXJlc19hdF9tcxgGIAEoASJSCg9QdXRGaWxlUmVzcG9uc2USLQoEZmlsZRgBIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZRIQCghyZXBsYXllZBgCIAEoCCJDChBGaW5kRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRINCgVvd25lchgCIAEoCRIQCghmaWxlX2lkcxgDIAMoCSJDChFGaW5kRmlsZXNSZXNwb25zZRIuCgVmaWxlcxgBIAMoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZSJDChFEZWxldGVGaWxlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSIUChJEZWxldGVGaWxlUmVzcG9uc2UiNAoSR2V0UnVuRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiJAoTR2V0UnVuRmlsZXNSZXNwb25zZRINCgVjaHVuaxgBIAEoDCJDCg9FeGNoYW5nZVJlcXVlc3QSMAoFaXRlbXMYASADKAsyIS5tZXRob2RzLnNjaGVkdWxlci52MS5HYXRld2F5SXRlbSJBChBFeGNoYW5nZVJlc3BvbnNlEi0KBWl0ZW1zGAEgAygLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTm9kZUl0ZW0ipAQKC0dhdGV3YXlJdGVtEg8KB2NhbGxfaWQYASABKA0SEwoLZGVhZGxpbmVfbXMYAiABKA0SEgoKcmVxdWVzdF9pZBgDIAEoCRIvCgVzdGFydBgEIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuSAASKwoDZ2V0GAUgASgLMhwubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuSAASMQoGYW5zd2VyGAYgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuQW5zd2VyUnVuSAASMQoGY2FuY2VsGAcgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuQ2FuY2VsUnVuSAASLwoFd2F0Y2gYCCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5XYXRjaFJ1bkgAEjMKB3Vud2F0Y2gYCSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5VbndhdGNoUnVuSAASMQoGbG9va3VwGAogASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuTG9va3VwUnVuSAASLgoEbGlzdBgLIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RSdW5zSAASMwoJZ2V0X3N0YXJ0GAwgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0U3RhcnRIABIRCgl1bndhdGNoZWQYDSABKAhCBgoEaXRlbSK/AgoITm9kZUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRItCgNydW4YAiABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5SdW5SZXBseUgAEi4KBWVycm9yGAMgASgLMh0ubWV0aG9kcy5lcnJvci52MS5FcnJvckRldGFpbEgAEicKBHB1c2gYBCABKAsyFy5tZXRob2RzLnJ1bi52MS5SdW5WaWV3SAASMgoGc3RhdHVzGAUgASgLMiAubWV0aG9kcy5zY2hlZHVsZXIudjEuTm9kZVN0YXR1c0gAEi0KBHBhZ2UYBiABKAsyHS5tZXRob2RzLnNjaGVkdWxlci52MS5SdW5QYWdlSAASLwoFc3RhcnQYByABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5TdGFydFJ1bkgAQgYKBGl0ZW0iVAoKTm9kZVN0YXR1cxIPCgdub2RlX2lkGAEgASgJEhQKDHNoYXJkc19vd25lZBgCIAEoDRIQCghkcmFpbmluZxgDIAEoCBINCgVyZWFkeRgEIAEoCCLKAwoIU3RhcnRSdW4SDgoGb3JnX2lkGAEgASgJEg4KBm1ldGhvZBgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEhMKC2lucHV0c19qc29uGAQgASgJEhgKEGlkZW1wb3RlbmN5X2hhc2gYBSABKAwSFgoOcmVxdWVzdF9kaWdlc3QYBiABKAwSEwoLd2ViaG9va191cmwYByABKAkSDgoGa2V5X2lkGAggASgJEisKCWFuc3dlcl9ieRgJIAEoDjIYLm1ldGhvZHMucnVuLnYxLkFuc3dlcmVyEj4KCG1ldGFkYXRhGAogAygLMiwubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW4uTWV0YWRhdGFFbnRyeRINCgVuZWVkcxgLIAMoCRItCgRrZXB0GAwgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuS2VwdFN0ZXBzEi8KBWZpbGVzGA0gASgLMiAubWV0aG9kcy5zY2hlZHVsZXIudjEuTmFtZWRGaWxlcxIRCgljbGVhbnNfdXAYDiABKAgaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIj0KCk5hbWVkRmlsZXMSDQoFb3duZXIYASABKAkSEAoIZmlsZV9pZHMYAiADKAkSDgoGcnVuX2lkGAMgASgJIioKCUtlcHRTdGVwcxIOCgZydW5faWQYASABKAkSDQoFc3RlcHMYAiADKAkiTQoJTG9va3VwUnVuEg4KBm9yZ19pZBgBIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAIgASgMEhYKDnJlcXVlc3RfZGlnZXN0GAMgASgMIigKBkdldFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIlUKCUFuc3dlclJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEhMKC3F1ZXN0aW9uX2lkGAMgASgJEhMKC2Fuc3dlcl9qc29uGAQgASgJIisKCUNhbmNlbFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIlEKCFdhdGNoUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSDQoFc3RlcHMYAyABKAgSFgoOa25vd25fcmV2aXNpb24YBCABKA0iKgoIR2V0U3RhcnQSDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSIcCgpVbndhdGNoUnVuEg4KBnJ1bl9pZBgBIAEoCSJCCghSdW5SZXBseRIkCgNydW4YASABKAsyFy5tZXRob2RzLnJ1bi52MS5SdW5WaWV3EhAKCHJlcGxheWVkGAIgASgIIpoCCghMaXN0UnVucxIOCgZvcmdfaWQYASABKAkSDgoGY3Vyc29yGAIgASgJEg0KBWxpbWl0GAMgASgNEikKBnN0YXR1cxgEIAEoDjIZLm1ldGhvZHMucnVuLnYxLlJ1blN0YXR1cxIOCgZtZXRob2QYBSABKAkSPgoIbWV0YWRhdGEYBiADKAsyLC5tZXRob2RzLnNjaGVkdWxlci52MS5MaXN0UnVucy5NZXRhZGF0YUVudHJ5EhgKEGNyZWF0ZWRfYWZ0ZXJfbXMYByABKAESGQoRY3JlYXRlZF9iZWZvcmVfbXMYCCABKAEaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkUKB1J1blBhZ2USJQoEcnVucxgBIAMoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXcSEwoLbmV4dF9jdXJzb3IYAiABKAky8wMKE1J1blNjaGVkdWxlclNlcnZpY2USXQoIRXhjaGFuZ2USJS5tZXRob2RzLnNjaGVkdWxlci52MS5FeGNoYW5nZVJlcXVlc3QaJi5tZXRob2RzLnNjaGVkdWxlci52MS5FeGNoYW5nZVJlc3BvbnNlKAEwARJkCgtHZXRSdW5GaWxlcxIoLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFJ1bkZpbGVzUmVxdWVzdBopLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFJ1bkZpbGVzUmVzcG9uc2UwARJYCgdQdXRGaWxlEiQubWV0aG9kcy5zY2hlZHVsZXIudjEuUHV0RmlsZVJlcXVlc3QaJS5tZXRob2RzLnNjaGVkdWxlci52MS5QdXRGaWxlUmVzcG9uc2UoARJcCglGaW5kRmlsZXMSJi5tZXRob2RzLnNjaGVkdWxlci52MS5GaW5kRmlsZXNSZXF1ZXN0GicubWV0aG9kcy5zY2hlZHVsZXIudjEuRmluZEZpbGVzUmVzcG9uc2USXwoKRGVsZXRlRmlsZRInLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkRlbGV0ZUZpbGVSZXF1ZXN0GigubWV0aG9kcy5zY2hlZHVsZXIudjEuRGVsZXRlRmlsZVJlc3BvbnNlYgZwcm90bzM", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIloKDlB1dEZpbGVSZXF1ZXN0EisKBGZpbGUYASABKAsyHS5tZXRob2RzLnNjaGVkdWxlci52MS5OZXdGaWxlEg0KBWNodW5rGAIgASgMEgwKBGxhc3QYAyABKAgidwoHTmV3RmlsZRIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDAoEbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhEKCWJ5dGVzX21heBgFIAEoARIYChBpZGVtcG90ZW5jeV9oYXNoGAYgASgMInQKCUlucHV0RmlsZRIPCgdmaWxlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoARIOCgZzaGEyNTYYBSABKAkSFQoNZXhwaXJlc19hdF9tcxgGIAEoASJSCg9QdXRGaWxlUmVzcG9uc2USLQoEZmlsZRgBIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZRIQCghyZXBsYXllZBgCIAEoCCJDChBGaW5kRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRINCgVvd25lchgCIAEoCRIQCghmaWxlX2lkcxgDIAMoCSJDChFGaW5kRmlsZXNSZXNwb25zZRIuCgVmaWxlcxgBIAMoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZSJDChFEZWxldGVGaWxlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSIUChJEZWxldGVGaWxlUmVzcG9uc2UiNAoSR2V0UnVuRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiJAoTR2V0UnVuRmlsZXNSZXNwb25zZRINCgVjaHVuaxgBIAEoDCJJChZHZXRSdW5JbnB1dEZpbGVSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSJXChdHZXRSdW5JbnB1dEZpbGVSZXNwb25zZRItCgRmaWxlGAEgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuSW5wdXRGaWxlEg0KBWNodW5rGAIgASgMIkMKD0V4Y2hhbmdlUmVxdWVzdBIwCgVpdGVtcxgBIAMoCzIhLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdhdGV3YXlJdGVtIkEKEEV4Y2hhbmdlUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlSXRlbSKkBAoLR2F0ZXdheUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRITCgtkZWFkbGluZV9tcxgCIAEoDRISCgpyZXF1ZXN0X2lkGAMgASgJEi8KBXN0YXJ0GAQgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IABIrCgNnZXQYBSABKAsyHC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5IABIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5BbnN3ZXJSdW5IABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5DYW5jZWxSdW5IABIvCgV3YXRjaBgIIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLldhdGNoUnVuSAASMwoHdW53YXRjaBgJIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlVud2F0Y2hSdW5IABIxCgZsb29rdXAYCiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5Mb29rdXBSdW5IABIuCgRsaXN0GAsgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnNIABIzCglnZXRfc3RhcnQYDCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRTdGFydEgAEhEKCXVud2F0Y2hlZBgNIAEoCEIGCgRpdGVtIr8CCghOb2RlSXRlbRIPCgdjYWxsX2lkGAEgASgNEi0KA3J1bhgCIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blJlcGx5SAASLgoFZXJyb3IYAyABKAsyHS5tZXRob2RzLmVycm9yLnYxLkVycm9yRGV0YWlsSAASJwoEcHVzaBgEIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIyCgZzdGF0dXMYBSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlU3RhdHVzSAASLQoEcGFnZRgGIAEoCzIdLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blBhZ2VIABIvCgVzdGFydBgHIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuSABCBgoEaXRlbSJUCgpOb2RlU3RhdHVzEg8KB25vZGVfaWQYASABKAkSFAoMc2hhcmRzX293bmVkGAIgASgNEhAKCGRyYWluaW5nGAMgASgIEg0KBXJlYWR5GAQgASgIIsoDCghTdGFydFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGbWV0aG9kGAIgASgJEhIKCnZlcnNpb25faWQYAyABKAkSEwoLaW5wdXRzX2pzb24YBCABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgFIAEoDBIWCg5yZXF1ZXN0X2RpZ2VzdBgGIAEoDBITCgt3ZWJob29rX3VybBgHIAEoCRIOCgZrZXlfaWQYCCABKAkSKwoJYW5zd2VyX2J5GAkgASgOMhgubWV0aG9kcy5ydW4udjEuQW5zd2VyZXISPgoIbWV0YWRhdGEYCiADKAsyLC5tZXRob2RzLnNjaGVkdWxlci52MS5TdGFydFJ1bi5NZXRhZGF0YUVudHJ5Eg0KBW5lZWRzGAsgAygJEi0KBGtlcHQYDCABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5LZXB0U3RlcHMSLwoFZmlsZXMYDSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5OYW1lZEZpbGVzEhEKCWNsZWFuc191cBgOIAEoCBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiPQoKTmFtZWRGaWxlcxINCgVvd25lchgBIAEoCRIQCghmaWxlX2lkcxgCIAMoCRIOCgZydW5faWQYAyABKAkiKgoJS2VwdFN0ZXBzEg4KBnJ1bl9pZBgBIAEoCRINCgVzdGVwcxgCIAMoCSJNCglMb29rdXBSdW4SDgoGb3JnX2lkGAEgASgJEhgKEGlkZW1wb3RlbmN5X2hhc2gYAiABKAwSFgoOcmVxdWVzdF9kaWdlc3QYAyABKAwiKAoGR2V0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiVQoJQW5zd2VyUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSEwoLYW5zd2VyX2pzb24YBCABKAkiKwoJQ2FuY2VsUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiUQoIV2F0Y2hSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRINCgVzdGVwcxgDIAEoCBIWCg5rbm93bl9yZXZpc2lvbhgEIAEoDSIqCghHZXRTdGFydBIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIhwKClVud2F0Y2hSdW4SDgoGcnVuX2lkGAEgASgJIkIKCFJ1blJlcGx5EiQKA3J1bhgBIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXcSEAoIcmVwbGF5ZWQYAiABKAgimgIKCExpc3RSdW5zEg4KBm9yZ19pZBgBIAEoCRIOCgZjdXJzb3IYAiABKAkSDQoFbGltaXQYAyABKA0SKQoGc3RhdHVzGAQgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgFIAEoCRI+CghtZXRhZGF0YRgGIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkxpc3RSdW5zLk1ldGFkYXRhRW50cnkSGAoQY3JlYXRlZF9hZnRlcl9tcxgHIAEoARIZChFjcmVhdGVkX2JlZm9yZV9tcxgIIAEoARovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRQoHUnVuUGFnZRIlCgRydW5zGAEgAygLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxITCgtuZXh0X2N1cnNvchgCIAEoCTLlBAoTUnVuU2NoZWR1bGVyU2VydmljZRJdCghFeGNoYW5nZRIlLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkV4Y2hhbmdlUmVxdWVzdBomLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkV4Y2hhbmdlUmVzcG9uc2UoATABEmQKC0dldFJ1bkZpbGVzEigubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuRmlsZXNSZXF1ZXN0GikubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuRmlsZXNSZXNwb25zZTABEnAKD0dldFJ1bklucHV0RmlsZRIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFJ1bklucHV0RmlsZVJlcXVlc3QaLS5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5JbnB1dEZpbGVSZXNwb25zZTABElgKB1B1dEZpbGUSJC5tZXRob2RzLnNjaGVkdWxlci52MS5QdXRGaWxlUmVxdWVzdBolLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlB1dEZpbGVSZXNwb25zZSgBElwKCUZpbmRGaWxlcxImLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkZpbmRGaWxlc1JlcXVlc3QaJy5tZXRob2RzLnNjaGVkdWxlci52MS5GaW5kRmlsZXNSZXNwb25zZRJfCgpEZWxldGVGaWxlEicubWV0aG9kcy5zY2hlZHVsZXIudjEuRGVsZXRlRmlsZVJlcXVlc3QaKC5tZXRob2RzLnNjaGVkdWxlci52MS5EZWxldGVGaWxlUmVzcG9uc2ViBnByb3RvMw", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
 
 /**
  * @generated from message methods.scheduler.v1.PutFileRequest
@@ -285,6 +285,57 @@ export const GetRunFilesResponseSchema: GenMessage<GetRunFilesResponse> = /*@__P
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 9);
 
 /**
+ * @generated from message methods.scheduler.v1.GetRunInputFileRequest
+ */
+export type GetRunInputFileRequest = Message<"methods.scheduler.v1.GetRunInputFileRequest"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * @generated from field: string file_id = 3;
+   */
+  fileId: string;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.GetRunInputFileRequest.
+ * Use `create(GetRunInputFileRequestSchema)` to create a new message.
+ */
+export const GetRunInputFileRequestSchema: GenMessage<GetRunInputFileRequest> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 10);
+
+/**
+ * @generated from message methods.scheduler.v1.GetRunInputFileResponse
+ */
+export type GetRunInputFileResponse = Message<"methods.scheduler.v1.GetRunInputFileResponse"> & {
+  /**
+   * In the first message, and in no other.
+   *
+   * @generated from field: methods.scheduler.v1.InputFile file = 1;
+   */
+  file?: InputFile | undefined;
+
+  /**
+   * @generated from field: bytes chunk = 2;
+   */
+  chunk: Uint8Array;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.GetRunInputFileResponse.
+ * Use `create(GetRunInputFileResponseSchema)` to create a new message.
+ */
+export const GetRunInputFileResponseSchema: GenMessage<GetRunInputFileResponse> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 11);
+
+/**
  * @generated from message methods.scheduler.v1.ExchangeRequest
  */
 export type ExchangeRequest = Message<"methods.scheduler.v1.ExchangeRequest"> & {
@@ -299,7 +350,7 @@ export type ExchangeRequest = Message<"methods.scheduler.v1.ExchangeRequest"> & 
  * Use `create(ExchangeRequestSchema)` to create a new message.
  */
 export const ExchangeRequestSchema: GenMessage<ExchangeRequest> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 10);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 12);
 
 /**
  * @generated from message methods.scheduler.v1.ExchangeResponse
@@ -316,7 +367,7 @@ export type ExchangeResponse = Message<"methods.scheduler.v1.ExchangeResponse"> 
  * Use `create(ExchangeResponseSchema)` to create a new message.
  */
 export const ExchangeResponseSchema: GenMessage<ExchangeResponse> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 11);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 13);
 
 /**
  * @generated from message methods.scheduler.v1.GatewayItem
@@ -413,7 +464,7 @@ export type GatewayItem = Message<"methods.scheduler.v1.GatewayItem"> & {
  * Use `create(GatewayItemSchema)` to create a new message.
  */
 export const GatewayItemSchema: GenMessage<GatewayItem> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 12);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 14);
 
 /**
  * @generated from message methods.scheduler.v1.NodeItem
@@ -475,7 +526,7 @@ export type NodeItem = Message<"methods.scheduler.v1.NodeItem"> & {
  * Use `create(NodeItemSchema)` to create a new message.
  */
 export const NodeItemSchema: GenMessage<NodeItem> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 13);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 15);
 
 /**
  * Sent first and at every change: a gateway prefers nodes that own shards.
@@ -511,7 +562,7 @@ export type NodeStatus = Message<"methods.scheduler.v1.NodeStatus"> & {
  * Use `create(NodeStatusSchema)` to create a new message.
  */
 export const NodeStatusSchema: GenMessage<NodeStatus> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 14);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 16);
 
 /**
  * @generated from message methods.scheduler.v1.StartRun
@@ -609,7 +660,7 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
  * Use `create(StartRunSchema)` to create a new message.
  */
 export const StartRunSchema: GenMessage<StartRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 15);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 17);
 
 /**
  * The files that inputs name; the run keeps them.
@@ -642,7 +693,7 @@ export type NamedFiles = Message<"methods.scheduler.v1.NamedFiles"> & {
  * Use `create(NamedFilesSchema)` to create a new message.
  */
 export const NamedFilesSchema: GenMessage<NamedFiles> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 16);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 18);
 
 /**
  * Top-level steps of a finished run of the same version, by name, each with all that is recorded inside it.
@@ -666,7 +717,7 @@ export type KeptSteps = Message<"methods.scheduler.v1.KeptSteps"> & {
  * Use `create(KeptStepsSchema)` to create a new message.
  */
 export const KeptStepsSchema: GenMessage<KeptSteps> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 17);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 19);
 
 /**
  * Does a run have this key already? Asked before a start is refused for its values, since a repeat gets the
@@ -697,7 +748,7 @@ export type LookupRun = Message<"methods.scheduler.v1.LookupRun"> & {
  * Use `create(LookupRunSchema)` to create a new message.
  */
 export const LookupRunSchema: GenMessage<LookupRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 18);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 20);
 
 /**
  * @generated from message methods.scheduler.v1.GetRun
@@ -719,7 +770,7 @@ export type GetRun = Message<"methods.scheduler.v1.GetRun"> & {
  * Use `create(GetRunSchema)` to create a new message.
  */
 export const GetRunSchema: GenMessage<GetRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 19);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 21);
 
 /**
  * @generated from message methods.scheduler.v1.AnswerRun
@@ -753,7 +804,7 @@ export type AnswerRun = Message<"methods.scheduler.v1.AnswerRun"> & {
  * Use `create(AnswerRunSchema)` to create a new message.
  */
 export const AnswerRunSchema: GenMessage<AnswerRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 20);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 22);
 
 /**
  * @generated from message methods.scheduler.v1.CancelRun
@@ -775,7 +826,7 @@ export type CancelRun = Message<"methods.scheduler.v1.CancelRun"> & {
  * Use `create(CancelRunSchema)` to create a new message.
  */
 export const CancelRunSchema: GenMessage<CancelRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 21);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 23);
 
 /**
  * Replies with the run as it is; later changes to waiting or finished come as pushes until unwatched.
@@ -813,7 +864,7 @@ export type WatchRun = Message<"methods.scheduler.v1.WatchRun"> & {
  * Use `create(WatchRunSchema)` to create a new message.
  */
 export const WatchRunSchema: GenMessage<WatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 22);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 24);
 
 /**
  * Replies with what the run was started with, as the start of another run: its idempotency hash and digest are left out.
@@ -837,7 +888,7 @@ export type GetStart = Message<"methods.scheduler.v1.GetStart"> & {
  * Use `create(GetStartSchema)` to create a new message.
  */
 export const GetStartSchema: GenMessage<GetStart> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 23);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 25);
 
 /**
  * @generated from message methods.scheduler.v1.UnwatchRun
@@ -854,7 +905,7 @@ export type UnwatchRun = Message<"methods.scheduler.v1.UnwatchRun"> & {
  * Use `create(UnwatchRunSchema)` to create a new message.
  */
 export const UnwatchRunSchema: GenMessage<UnwatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 24);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 26);
 
 /**
  * @generated from message methods.scheduler.v1.RunReply
@@ -878,7 +929,7 @@ export type RunReply = Message<"methods.scheduler.v1.RunReply"> & {
  * Use `create(RunReplySchema)` to create a new message.
  */
 export const RunReplySchema: GenMessage<RunReply> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 25);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 27);
 
 /**
  * Newest first, by any node. Empty fields select nothing out.
@@ -940,7 +991,7 @@ export type ListRuns = Message<"methods.scheduler.v1.ListRuns"> & {
  * Use `create(ListRunsSchema)` to create a new message.
  */
 export const ListRunsSchema: GenMessage<ListRuns> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 26);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 28);
 
 /**
  * A page looks at a bounded number of runs: it may hold fewer than asked for, even none, while next_cursor tells that
@@ -969,7 +1020,7 @@ export type RunPage = Message<"methods.scheduler.v1.RunPage"> & {
  * Use `create(RunPageSchema)` to create a new message.
  */
 export const RunPageSchema: GenMessage<RunPage> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 27);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 29);
 
 /**
  * What gateways ask of the run-scheduler. One stream a gateway and node; a frame holds everything for the
@@ -995,6 +1046,16 @@ export const RunSchedulerService: GenService<{
     methodKind: "server_streaming";
     input: typeof GetRunFilesRequestSchema;
     output: typeof GetRunFilesResponseSchema;
+  },
+  /**
+   * A file that the inputs of a run name, which is no part of what the run saves; not_found where they name no such file.
+   *
+   * @generated from rpc methods.scheduler.v1.RunSchedulerService.GetRunInputFile
+   */
+  getRunInputFile: {
+    methodKind: "server_streaming";
+    input: typeof GetRunInputFileRequestSchema;
+    output: typeof GetRunInputFileResponseSchema;
   },
   /**
    * A file for the inputs of runs: the first message describes it, all carry chunks of at most 64 KiB. It is there when

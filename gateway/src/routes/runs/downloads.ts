@@ -1,0 +1,47 @@
+// Downloads of the files of runs: how many there may be, and what a browser may do with them, which is to save them.
+import { callerId } from '@methods/auth/caller';
+import { Shares } from '@methods/base/shares';
+import { overShare } from '@methods/errors/over-share';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf } from '../../plugins/caller.ts';
+
+/** Of this process. Each holds a stream from a node for as long as its reader takes. */
+const PLACES = { placesMax: 100, perOrganizationMax: 20, perKeyMax: 10 };
+
+export class Downloads {
+  private readonly places = new Shares(PLACES);
+
+  /** Until the reply is over, which the signal says. @throws ServiceError `rate_limited` */
+  begin(request: FastifyRequest, reply: FastifyReply): AbortSignal {
+    const caller = callerOf(request);
+    const place = this.places.take(caller.orgId, callerId(caller));
+    if (!place.ok) throw overShare('downloads of files', place);
+    const left = new AbortController();
+    reply.raw.once('close', () => {
+      place.leave();
+      left.abort();
+    });
+    return left.signal;
+  }
+}
+
+/**
+ * Methods and callers write files, and a page among them would act as the person who opens it here. So no file is ever
+ * shown: it has no type of its own, is saved under its name, and could run nothing.
+ */
+export function asDownload(reply: FastifyReply, type: string, name: string): FastifyReply {
+  return reply
+    .header('content-type', type)
+    .header('content-disposition', attachment(name))
+    .header('content-security-policy', "default-src 'none'; sandbox")
+    .header('cache-control', 'no-store')
+    .header('x-content-type-options', 'nosniff');
+}
+
+/** RFC 6266: the name for old readers in ASCII, and as it is. */
+function attachment(name: string): string {
+  const plain = name.replaceAll(/[^ !#-$&-[\]-~]/gu, '_');
+  if (plain === name) return `attachment; filename="${name}"`;
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (it) => `%${it.charCodeAt(0).toString(16)}`);
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}
