@@ -4,15 +4,13 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { type ArchiveLimits, RUN_FOLDER_LIMITS } from './archive-limits.ts';
+import { type ArchiveLimits, RUN_FOLDER_LIMITS, unpackedBytesMax } from './archive-limits.ts';
 import { ArchiveRefused } from './member-names.ts';
 
 const BLOCK_BYTES = 512;
 /** A name has at most 1 KiB. */
 const EXTENDED_BYTES_MAX = 16 * 1024;
 const PART_BYTES = 64 * 1024;
-/** Header and padding of a member, and of an extended header before it. */
-const OVERHEAD_BYTES = 4 * BLOCK_BYTES + EXTENDED_BYTES_MAX;
 
 export interface ArchiveMember {
   readonly bytes: number;
@@ -32,7 +30,7 @@ export async function memberOf(
   name: string,
   limits: ArchiveLimits = RUN_FOLDER_LIMITS,
 ): Promise<ArchiveMember | null> {
-  const tar = new UnpackedBytes(source, limits.bytesMax + 2 * limits.filesMax * OVERHEAD_BYTES);
+  const tar = new UnpackedBytes(source, unpackedBytesMax(limits));
   let found: ArchiveMember | null = null;
   try {
     let longName: string | null = null;

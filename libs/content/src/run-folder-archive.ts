@@ -6,15 +6,11 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { type ExtractEvents, extract, type Pack, pack } from 'tar-stream';
-import { type ArchiveLimits, RUN_FOLDER_LIMITS } from './archive-limits.ts';
+import { type ArchiveLimits, RUN_FOLDER_LIMITS, unpackedBytesMax } from './archive-limits.ts';
 import { EntryRefused, FolderHandle } from './folder/folder-handle.ts';
 import { entriesOf, type FoundEntry } from './folder/folder-walk.ts';
 import { removeFolder } from './folder/remove-folder.ts';
 import { ArchiveRefused, MemberNames } from './member-names.ts';
-
-// Headers, padding and long names beside the files' own bytes; what exceeds this is an attempt to keep us busy.
-const OVERHEAD_BYTES_PER_FILE = 4096;
-const OVERHEAD_BYTES = 1024 * 1024;
 
 type Entry = ExtractEvents['entry'][1];
 
@@ -162,7 +158,7 @@ async function unpackMember(entry: Entry, folder: FolderHandle, names: MemberNam
 
 /** Counts what gunzip really gives: sizes in headers lie, and a small archive can unpack to terabytes. */
 function unpackedBytesBound(limits: ArchiveLimits): Transform {
-  const bytesMax = limits.bytesMax + OVERHEAD_BYTES + limits.filesMax * OVERHEAD_BYTES_PER_FILE;
+  const bytesMax = unpackedBytesMax(limits);
   let bytes = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
+import { INPUT_FILE_LIMITS, mebibytes } from '@methods/method/file-limits';
 import { badHeader, NO_MEDIA_TYPE, tooLarge } from '../../plugins/error-reply.ts';
 
-const FILE_BYTES_MAX = 100 * 1024 * 1024;
+const { fileBytesMax } = INPUT_FILE_LIMITS;
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,63}\/[a-z0-9!#$&^_.+-]{1,63}$/;
 
 export interface FileDescription {
@@ -53,9 +54,9 @@ function mediaTypeOf(header: string | undefined): string {
 }
 
 function bytesOf(headers: IncomingHttpHeaders): number {
-  if (headers['transfer-encoding'] !== undefined) return FILE_BYTES_MAX;
+  if (headers['transfer-encoding'] !== undefined) return fileBytesMax;
   const bytes = Number(headers['content-length'] ?? 0);
-  if (bytes > FILE_BYTES_MAX) throw tooLarge('', 'file_bytes', `A file has at most ${FILE_BYTES_MAX} bytes.`);
+  if (bytes > fileBytesMax) throw tooLarge('', 'file_bytes', `A file has at most ${mebibytes(fileBytesMax)}.`);
   return bytes;
 }
 

@@ -1,5 +1,6 @@
 // The files that the inputs of a start name: looked up, and put into the inputs as references that only the server makes.
 import { ServiceError } from '@methods/errors/service-error';
+import { INPUT_FILE_LIMITS, mebibytes } from '@methods/method/file-limits';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import { fileFields, replaceFiles } from '@methods/method/typed-fields';
 import type { InputFile } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -7,8 +8,7 @@ import type { FileOwner, InputFiles } from '../../clients/input-files.ts';
 import type { StartableVersion } from '../../clients/method-version.ts';
 import { tooLarge } from '../../plugins/error-reply.ts';
 
-const FILES_MAX = 100;
-const FILES_BYTES_MAX = 1024 ** 3;
+const { filesMax, bytesMax } = INPUT_FILE_LIMITS;
 const FINDINGS_MAX = 20;
 
 interface WithFiles {
@@ -26,7 +26,7 @@ export async function withNamedFiles(
   const named = takesFiles ? fileFields(inputSchema, inputs) : [];
   if (named.length === 0) return null;
   const fileIds = [...new Set(named.map(({ file }) => String(file.file_id)))];
-  if (fileIds.length > FILES_MAX) throw tooMuch(`The inputs of a run name at most ${FILES_MAX} files.`);
+  if (fileIds.length > filesMax) throw tooMuch(`The inputs of a run name at most ${filesMax} files.`);
   const found = new Map((await files.find(owner, fileIds)).map((file) => [file.fileId, file]));
   const findings = named
     .filter(({ file }) => !found.has(String(file.file_id)))
@@ -38,7 +38,8 @@ export async function withNamedFiles(
     }));
   if (findings.length > 0) throw new ServiceError('invalid_inputs', undefined, { findings });
   const bytes = [...found.values()].reduce((sum, file) => sum + file.bytes, 0);
-  if (bytes > FILES_BYTES_MAX) throw tooMuch('The files of a run have at most 1 GiB.');
+  if (bytes > bytesMax)
+    throw tooMuch(`The files that the inputs of a run name have at most ${mebibytes(bytesMax)} together.`);
   return { inputs: replaceFiles(inputSchema, inputs, (file) => reference(found, file)), fileIds };
 }
 

@@ -1,8 +1,10 @@
 // What `--inputs` gives: JSON or `@FILE`, and any number of `NAME=@FILE`, each a file for an input of that name. The
-// same name again makes a list, and a list that the JSON gives takes the files after its own items.
+// same name again makes a list, and a list that the JSON gives takes the files after its own items. All that can be refused
+// is refused before the first file is placed.
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
+import { type FileLimits, mebibytes } from '@methods/method/file-limits';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
 import { CommandError, UsageError } from '../command/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
@@ -23,34 +25,76 @@ export interface GivenInputs {
 
 const NAMED_FILE = /^([a-z][a-z0-9_]{0,63})=@(.+)$/s;
 
-/** `placed` makes what stands for a file in the inputs. @throws UsageError, CommandError `not_found`. */
+/**
+ * `placed` makes what stands for a file in the inputs.
+ * @throws UsageError, CommandError `not_found`, `invalid_inputs`, `too_large`.
+ */
 export async function givenInputs(
   options: readonly string[],
   cwd: string,
+  limits: FileLimits,
   placed: (file: GivenFile, number: number) => JsonObject | Promise<JsonObject>,
 ): Promise<GivenInputs> {
-  const named = options.map((option) => NAMED_FILE.exec(option));
-  const [whole, ...more] = options.filter((_, i) => named[i] === null);
+  const matches = options.map((option) => NAMED_FILE.exec(option));
+  const [whole, ...more] = options.filter((_, i) => matches[i] === null);
   if (more.length > 0) throw new UsageError('--inputs takes JSON once', '--inputs JSON --inputs NAME=@FILE');
   const base = whole === undefined ? {} : await readJsonOption('--inputs', whole, cwd);
-  const files: GivenFile[] = [];
-  const values = new Map<string, JsonObject[]>();
-  for (const match of named) {
-    if (match === null) continue;
-    const [, name = '', path = ''] = match;
-    const file = await fileAt(resolve(cwd, path), path);
-    values.set(name, [...(values.get(name) ?? []), await placed(file, files.push(file) - 1)]);
-  }
-  if (values.size === 0) return { values: base, files };
+  const named = matches.flatMap((match) => (match === null ? [] : [{ name: match[1] ?? '', path: match[2] ?? '' }]));
+  if (named.length === 0) return { values: base, files: [] };
   if (!isJsonObject(base)) throw new UsageError('--inputs is no object', '--inputs \'{"name": "value"}\'');
+  for (const { name } of named) refuseTwice(name, ownField(base, name));
+  const files = await filesAt(
+    named.map(({ path }) => path),
+    cwd,
+    limits,
+  );
+  const values = new Map<string, JsonObject[]>();
+  for (const [number, file] of files.entries()) {
+    const { name } = named[number] as (typeof named)[number];
+    values.set(name, [...(values.get(name) ?? []), await placed(file, number)]);
+  }
   const added = [...values].map(([name, list]) => [name, oneOrList(ownField(base, name), list)] as const);
   return { values: { ...base, ...Object.fromEntries(added) }, files };
+}
+
+/** A list takes files after its items; anything else would be lost without a word. */
+function refuseTwice(name: string, given: JsonValue | undefined): void {
+  if (given === undefined || isJsonList(given)) return;
+  throw new UsageError(
+    `the input ${name} is given twice: by the JSON and by ${name}=@FILE`,
+    `leave ${name} out of the JSON, or give it a list there, which takes the files after its items`,
+  );
 }
 
 /** One file is a list only where the JSON says so: the type of the input is not known here. */
 function oneOrList(given: JsonValue | undefined, files: readonly JsonObject[]): JsonValue {
   if (given !== undefined && isJsonList(given)) return [...given, ...files];
   return files.length === 1 ? (files[0] as JsonObject) : files;
+}
+
+async function filesAt(paths: readonly string[], cwd: string, limits: FileLimits): Promise<GivenFile[]> {
+  const { fileBytesMax, filesMax, bytesMax } = limits;
+  if (paths.length > filesMax) throw tooLarge(`the inputs name ${paths.length} files; a run takes at most ${filesMax}`);
+  const files: GivenFile[] = [];
+  for (const path of paths) {
+    const file = await fileAt(resolve(cwd, path), path);
+    if (file.bytes > fileBytesMax) {
+      const most = `a file among the inputs has at most ${mebibytes(fileBytesMax)}`;
+      throw tooLarge(`${path} has ${mebibytes(file.bytes)}; ${most}`);
+    }
+    files.push(file);
+  }
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  if (bytes <= bytesMax) return files;
+  throw tooLarge(
+    `the files among the inputs have ${mebibytes(bytes)} together; at most ${mebibytes(bytesMax)} are taken`,
+  );
+}
+
+function tooLarge(message: string): CommandError {
+  return new CommandError('too_large', message, {
+    hint: 'put large data where the method can fetch it, and give its address',
+  });
 }
 
 async function fileAt(path: string, given: string): Promise<GivenFile> {

@@ -1,5 +1,7 @@
 // `methods run`: runs a method on this machine, or goes on with a run that stopped.
 import { createHash } from 'node:crypto';
+import { RUN_FOLDER_LIMITS } from '@methods/content/archive-limits';
+import { INPUT_FILE_LIMITS } from '@methods/method/file-limits';
 import { type HumanAnswers, NO_ANSWERS, readHumanFile, refuseUnknownQuestions } from '../answer/given-answer.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import { UsageError } from '../command/command-error.ts';
@@ -17,6 +19,9 @@ import { type UploadTarget, uploadTarget } from '../upload/saved-version.ts';
 import { goOn } from './go-on.ts';
 import { RUN_WORDS } from './run-words.ts';
 import { sendUnsent } from './send-unsent.ts';
+
+/** They become files of the run's folder. */
+const LOCAL_FILES = { ...INPUT_FILE_LIMITS, bytesMax: RUN_FOLDER_LIMITS.bytesMax };
 
 export const runCommand: Command = {
   ...RUN_WORDS,
@@ -47,7 +52,7 @@ async function begin(
   const file = await readMethodFile(name, cwd);
   const method = compileToRun(file, cwd, output);
   refuseWhatCannotRunHere(method);
-  const given = await givenInputs(line.texts('inputs'), cwd, (_file, number) => placeholder(number));
+  const given = await givenInputs(line.texts('inputs'), cwd, LOCAL_FILES, (_file, number) => placeholder(number));
   const inputs = fittingInputs(method.method, given.values);
   refuseServerFiles(method.method, inputs, given.files.length);
   refuseAnswers(method);

@@ -1,6 +1,7 @@
 // `methods start`: starts a run on the server.
 import { randomUUID } from 'node:crypto';
 import { productionMethodId } from '@methods/base/ids';
+import { INPUT_FILE_LIMITS } from '@methods/method/file-limits';
 import type { Command } from '../command/command.ts';
 import { UsageError } from '../command/command-error.ts';
 import { EXIT } from '../command/exit-code.ts';
@@ -25,7 +26,9 @@ export const startCommand: Command = {
     const version = line.text('version');
     const api = await openServer(line, context);
     const { id } = await namedMethod(api, word, cwd);
-    const { values: inputs } = await givenInputs(line.texts('inputs'), cwd, (file) => sendFile(api, file));
+    const { values: inputs } = await givenInputs(line.texts('inputs'), cwd, INPUT_FILE_LIMITS, (file) =>
+      sendFile(api, file),
+    );
     const body = {
       method: productionMethodId(id),
       inputs,

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import { INPUT_FILE_LIMITS, mebibytes } from '@methods/method/file-limits';
 import type {
   FindFilesRequest,
   NewFile,
@@ -11,7 +12,7 @@ import type {
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { FileStore, StoredFile } from '../store/file-store.ts';
 
-const FILE_BYTES_MAX = 100 * 1024 * 1024;
+const { fileBytesMax } = INPUT_FILE_LIMITS;
 /** Of one organization, those on their way among them. */
 export const FILE_SHARE = { bytesMax: 10 * 1024 ** 3, filesMax: 10_000 };
 const ROW_BYTES = 256 * 1024;
@@ -33,7 +34,7 @@ export class InputFiles {
     const file = first.done === true ? undefined : first.value.file;
     if (first.done === true || file === undefined)
       throw new ServiceError('invalid_request', 'The file is not described.');
-    if (!Number.isInteger(file.bytesMax) || file.bytesMax < 0 || file.bytesMax > FILE_BYTES_MAX) throw tooLarge();
+    if (!Number.isInteger(file.bytesMax) || file.bytesMax < 0 || file.bytesMax > fileBytesMax) throw tooLarge();
     const { orgId, owner, name, mediaType, bytesMax } = file;
     const key = { orgId, fileId: newId('file') };
     if (!(await this.store.begin({ ...key, owner, name, mediaType, bytesMax }))) throw shareUsedUp();
@@ -142,7 +143,7 @@ async function* chunksOf(first: PutFileRequest, rest: AsyncIterator<PutFileReque
 }
 
 function tooLarge(): ServiceError {
-  const message = `A file has at most ${FILE_BYTES_MAX / 1024 / 1024} MiB, and no more bytes than were announced.`;
+  const message = `A file has at most ${mebibytes(fileBytesMax)}, and no more bytes than were announced.`;
   return new ServiceError('too_large', message, { findings: [{ path: '', code: 'file_bytes', message }] });
 }
 
