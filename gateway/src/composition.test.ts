@@ -32,6 +32,6 @@ test('the composed gateway serves, is ready once its parts are, and stops with w
   const reply = await waiting;
   assert.equal(reply.status, 201);
   assert.equal(((await reply.json()) as { status: string }).status, 'queued');
-  assert.ok(performance.now() - begun < 5_000);
+  assert.ok(performance.now() - begun < 30_000);
   await assert.rejects(fetch(`${url}/healthz`));
 });

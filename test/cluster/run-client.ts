@@ -19,7 +19,7 @@ export interface Reply {
   readonly run: Run;
 }
 
-const REPEAT_FOR_MS = 30_000;
+const REPEAT_FOR_MS = 60_000;
 const REPEAT_AFTER_MS = 50;
 const TRY_MS = 15_000;
 const WAIT_MS = 10_000;
@@ -47,7 +47,7 @@ export class RunClient {
   }
 
   /** Waits on the server, as often as it takes, until the run finishes or asks another question. */
-  async rest(runId: string, afterQuestion?: string, withinMs = 60_000): Promise<Run> {
+  async rest(runId: string, afterQuestion?: string, withinMs = 180_000): Promise<Run> {
     const after = afterQuestion === undefined ? '' : `&after_question=${afterQuestion}`;
     const deadline = performance.now() + withinMs;
     for (;;) {

@@ -10,6 +10,8 @@ import { type LoadReport, SteadyLoad } from './steady-load.ts';
 
 const PER_SECOND = 40;
 const ROUND_MS = 3_000;
+/** As it is without a setting. */
+const LEASE_MS = 60_000;
 
 let cluster: Cluster;
 let client: RunClient;
@@ -37,7 +39,7 @@ function assertUnharmed(report: LoadReport, ledger: Ledger): void {
 }
 
 clusterTest(
-  'kill -9 of a scheduler under a steady load loses nothing, and no client waits 5 s',
+  'kill -9 of a scheduler under a steady load loses nothing, and no client waits for a lease to end',
   () => cluster,
   async (_, say) => {
     const ledger = new Ledger(cluster, 'killed');
@@ -55,13 +57,13 @@ clusterTest(
       `${report.runs.length} runs, median ${report.medianMs.toFixed(0)} ms, longest ${report.longestMs.toFixed(0)} ms`,
     );
     assertUnharmed(report, ledger);
-    assert.ok(report.longestMs < 5_000, `the longest wait was ${report.longestMs} ms`);
+    assert.ok(report.longestMs < LEASE_MS / 2, `the longest wait was ${report.longestMs} ms`);
     await witness.agree();
   },
 );
 
 clusterTest(
-  'nodes that leave and join every 3 s under load cost no run an attempt, and no client waits 5 s',
+  'nodes that leave and join every 3 s under load cost no run an attempt, and no client waits for a lease to end',
   () => cluster,
   async (_, say) => {
     const ledger = new Ledger(cluster, 'shuffled');
@@ -79,7 +81,7 @@ clusterTest(
       `${report.runs.length} runs, median ${report.medianMs.toFixed(0)} ms, longest ${report.longestMs.toFixed(0)} ms`,
     );
     assertUnharmed(report, ledger);
-    assert.ok(report.longestMs < 5_000, `the longest wait was ${report.longestMs} ms`);
+    assert.ok(report.longestMs < LEASE_MS / 2, `the longest wait was ${report.longestMs} ms`);
     await witness.agree();
   },
 );

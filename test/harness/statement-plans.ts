@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDatabase } from '@methods/postgres/database';
 import { openPool, type Sql } from '@methods/postgres/pool';
+import { countRows, type PlanNode, rowsOf } from './plan-rows.ts';
 import { type OwnPostgres, startTestPostgres } from './postgres.ts';
 import { until } from './until.ts';
 
@@ -17,19 +18,6 @@ export interface LoggedPlan {
   /** In one line. */
   readonly text: string;
   readonly plan: PlanNode;
-}
-
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly 'Actual Rows'?: number;
-  readonly 'Actual Loops'?: number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly 'Rows Removed by Index Recheck'?: number;
-  readonly 'Shared Hit Blocks'?: number;
-  readonly 'Shared Read Blocks'?: number;
-  readonly Plans?: readonly PlanNode[];
 }
 
 export class StatementPlans {
@@ -96,34 +84,6 @@ function planOf(line: string): LoggedPlan[] {
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
-}
-
-interface RowCounts {
-  /** Rows of tables that were looked at, whatever became of them. */
-  readonly read: number;
-  /** Rows that came out, were written, or were given as parameters. */
-  readonly given: number;
-  readonly blocks: number;
-}
-
-function countRows(plan: PlanNode): RowCounts {
-  let read = 0;
-  let given = rowsOf(plan);
-  const visit = (node: PlanNode): void => {
-    const type = node['Node Type'];
-    const loops = node['Actual Loops'] ?? 0;
-    const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-    if (node['Relation Name'] !== undefined && type.endsWith('Scan')) read += rowsOf(node) + removed * loops;
-    if (type === 'ModifyTable') for (const child of node.Plans ?? []) given += rowsOf(child);
-    if (type === 'Function Scan' || type === 'LockRows') given += rowsOf(node);
-    for (const child of node.Plans ?? []) visit(child);
-  };
-  visit(plan);
-  return { read, given, blocks: (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0) };
-}
-
-function rowsOf(node: PlanNode): number {
-  return (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 0);
 }
 
 /** What reads more, and why it may. */

@@ -9,7 +9,7 @@ const POLL_MS = 10;
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
-  withinMs = 30_000,
+  withinMs = 60_000,
 ): Promise<Exclude<T, false | null | undefined>> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -9,7 +9,7 @@ const FILES_MAX = 12;
 const OWN_PROCESS = [
   // Its environment, signals and exit; its memory, CPU and event loop.
   /\b(process|performance|globalThis|mock)\.\w|node:(process|child_process|worker_threads|perf_hooks|v8)/,
-  /\bstartTestPostgres\b|\bcreateServer\b|harness\/(?!until|test-doer|temp-folder|postgres|own-certificate)/,
+  /\bstartTestPostgres\b|\bcreateServer\b|harness\/(?!until|test-doer|temp-folder|postgres|own-certificate|plan-rows)/,
   // Of the module itself: it has no place in a function.
   /^(export|await) |^(const|let) .* = await /m,
 ];

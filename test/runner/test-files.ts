@@ -9,8 +9,8 @@ const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/'];
 const FAULTS = ['test/cluster/', 'test/chaos/chaos.test.ts', 'test/attacks/'];
 /** They count attempts and runs; what they bound in time, they bound in many seconds. */
 const PATIENT_FAULTS = [
-  ...['test/cluster/any-process-killed.test.ts', 'test/cluster/nats-away.test.ts', 'test/cluster/one-worker.test.ts'],
-  ...['test/cluster/stalled-servers.test.ts', 'test/cluster/worker-lost.test.ts'],
+  ...['test/cluster/any-process-killed.test.ts', 'test/cluster/cancelled.test.ts', 'test/cluster/nats-away.test.ts'],
+  ...['test/cluster/one-worker.test.ts', 'test/cluster/stalled-servers.test.ts', 'test/cluster/worker-lost.test.ts'],
 ];
 
 export interface TestFiles {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '@methods/base/clock';
 import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
+import { leastCpuMs } from '@methods/test/harness/cpu-time';
 import { RunBook } from '../testing/run-book.ts';
 import { PushedRuns } from './pushed-runs.ts';
 
@@ -94,14 +95,12 @@ test('a run is kept as quickly when many are kept and many have gone as when the
   const { pushed } = pushedRuns();
   const one = finishedRun();
   let next = 0;
-  const cpuOf = (count: number): number => {
-    const before = process.cpuUsage();
+  const keep = (count: number): void => {
     for (let i = 0; i < count; i++) pushed.read({ ...one, runId: `run_${next++}` }, 'org_a');
-    return process.cpuUsage(before).user;
   };
-  cpuOf(4_000);
-  const first = cpuOf(4_000);
-  cpuOf(40_000);
-  const last = Math.min(...Array.from({ length: 5 }, () => cpuOf(4_000)));
-  assert.ok(last < 8 * first + 5_000, `${first} µs, then ${last} µs`);
+  keep(4_000);
+  const firstMs = leastCpuMs(0, () => keep(4_000));
+  keep(40_000);
+  const lastMs = leastCpuMs(8 * firstMs, () => keep(4_000));
+  assert.ok(lastMs < 8 * firstMs + 10, `${firstMs} ms, then ${lastMs} ms`);
 });

@@ -179,5 +179,5 @@ export async function gatewayFixture({
 
 /** Waits for a condition, at most 20 s. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await conditionHolds('the condition of this test', condition, 20_000);
+  await conditionHolds('the condition of this test', condition, 60_000);
 }

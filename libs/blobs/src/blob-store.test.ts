@@ -83,7 +83,7 @@ for (const [where, open] of [
   ['Postgres', inPostgres],
   ['S3', inS3],
 ] as const) {
-  describe(`blobs in ${where}`, { timeout: 60_000 }, () => {
+  describe(`blobs in ${where}`, { timeout: 300_000 }, () => {
     let kept: Kept;
     let store: BlobStore;
     let address: BlobAddress;

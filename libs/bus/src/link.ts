@@ -18,6 +18,8 @@ export interface LinkOptions {
   readonly clock?: Clock;
   /** Of streams that we make; 1 for a single server, 3 in a cluster. */
   readonly replicas?: number;
+  /** How long `stop` waits for what is under way. */
+  readonly stopWithinMs?: number;
 }
 
 // A silent partition is noticed when the third ping is due: 3 s.
@@ -103,7 +105,7 @@ export class Link implements Stoppable {
       let timer: NodeJS.Timeout | undefined;
       // Not the clock's timer: a drain on a connection that just broke never settles, and nothing else is awake then.
       const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, STOP_WITHIN_MS);
+        timer = setTimeout(resolve, this.options.stopWithinMs ?? STOP_WITHIN_MS);
       });
       await Promise.race([connection.drain().catch(() => {}), connection.closed(), late]);
       clearTimeout(timer);

@@ -48,7 +48,7 @@ describe('a pool through outages', () => {
     try {
       await assert.rejects(silent, (error: { code?: string }) => /^CONNECTION_(SILENT|CLOSED)$/.test(error.code ?? ''));
       const elapsed = performance.now() - began;
-      assert.ok(elapsed > 1000 && elapsed < 4000, `${elapsed} ms`);
+      assert.ok(elapsed > 1000 && elapsed < 30_000, `${elapsed} ms`);
       assert.equal((await sql`select 3 as three`)[0]?.three, 3);
     } finally {
       // It finds its connection closed and ends. (A killed one would make the server restart all sessions.)
@@ -141,7 +141,7 @@ describe('a pool through outages', () => {
     const began = performance.now();
     const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => sql`select 1`));
     assert.ok(outcomes.every((outcome) => outcome.status === 'rejected'));
-    assert.ok(performance.now() - began < 3000, `${performance.now() - began} ms`);
+    assert.ok(performance.now() - began < 20_000, `${performance.now() - began} ms`);
     server = await server.again();
     await until('a query works', works);
     await until('all connections work', allConnectionsWork);

@@ -70,10 +70,10 @@ describe('a pool', () => {
   test('gives up a query at its own deadline and works on with its only connection', async () => {
     const one = openPool({ url, applicationName: 'deadline-test', max: 1, statementTimeoutMs: 30_000 });
     const started = performance.now();
-    await assert.rejects(withDeadline(one`select pg_sleep(20)`, 100), DatabaseDeadlineError);
+    await assert.rejects(withDeadline(one`select pg_sleep(60)`, 100), DatabaseDeadlineError);
     const [row] = await one`select 1 as one`;
     assert.equal(row?.one, 1);
-    assert.ok(performance.now() - started < 5000);
+    assert.ok(performance.now() - started < 20_000);
     const [left] = await sql`
       select count(*)::int as running from pg_stat_activity where application_name = 'deadline-test' and query like '%pg_sleep%' and state = 'active'`;
     assert.equal(left?.running, 0, 'the server ended the statement too');

@@ -11,7 +11,7 @@ import { until } from '@methods/test/harness/until';
 import { type Client, rpcClient } from './client.ts';
 
 const MIB = 1024 * 1024;
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 120_000 };
 const WORK = '/methods.worker.v1.WorkerService/Work';
 const GET_VERSION = '/methods.worker.v1.WorkerService/GetVersion';
 

@@ -12,7 +12,7 @@ import type { Admission } from './call-admission.ts';
 import { rpcClient } from './client.ts';
 import { startWorkerServer } from './worker-server.fixture.ts';
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 120_000 };
 
 /** Lets in whoever names an organization and a key, as `org/key`. */
 function admission(limits: Partial<Admission> = {}): Admission {

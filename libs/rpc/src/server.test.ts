@@ -11,7 +11,7 @@ import { dialFrames, serveFrames } from './frame-stream.ts';
 import { canConnect } from './probe.ts';
 import { startWorkerServer } from './worker-server.fixture.ts';
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 120_000 };
 
 describe('health', () => {
   test('says what setServing says, for the server and each service, while calls are answered', LIMIT, async () => {
@@ -147,7 +147,7 @@ describe('a server process', () => {
     child.kill('SIGSTOP');
     const startedAt = performance.now();
     await until('the stream has ended', () => closes.length === 1);
-    ok(performance.now() - startedAt < 10_000);
+    ok(performance.now() - startedAt < 30_000);
     equal(closes[0], 'unavailable');
     equal(await canConnect(address, 1_000), 'open');
   });

@@ -32,7 +32,7 @@ function held() {
   return { job: { kind: 'hold', until } as const, letGo };
 }
 
-describe('a pool of threads', { timeout: 60_000 }, () => {
+describe('a pool of threads', { timeout: 300_000 }, () => {
   test('a job that takes too much memory, too long, or throws, fails on its own', async () => {
     const pool = newPool({ limits: { heapMibMax: 32, cpuMsMax: 300 } });
     const fails = (job: TestJob, fault: string) =>

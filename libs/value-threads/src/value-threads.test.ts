@@ -4,7 +4,7 @@ import { ValueThreads } from './value-threads.ts';
 
 const NESTED = Array.from({ length: 25 }).reduce<object>((inner) => ({ uniqueItems: true, items: inner }), {});
 
-describe('checks of values on threads', { timeout: 60_000 }, () => {
+describe('checks of values on threads', { timeout: 300_000 }, () => {
   const threads = new ValueThreads();
   after(() => threads.stop());
 

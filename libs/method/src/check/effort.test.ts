@@ -1,9 +1,10 @@
 // What checks may cost: values and schemas made to hurt end within an effort, and ordinary ones are judged as Ajv does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { leastCpuMs } from '@methods/test/harness/cpu-time';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { compileCheck, TURN_EFFORT, type ValueCheck } from '../check-value.ts';
+import { compileCheck, TURN_EFFORT } from '../check-value.ts';
 import type { JsonSchema, JsonValue } from '../json.ts';
 import { ATTACKS } from './hostile-values.fixture.ts';
 
@@ -11,22 +12,10 @@ import { ATTACKS } from './hostile-values.fixture.ts';
 const CPU_MS_MAX = 150;
 const HEAP_BYTES_MAX = 32 * 1024 * 1024;
 
-/** The quickest of ten at most: others share the machine. */
-function cost(check: () => ValueCheck): { cpuMs: number; result: ValueCheck } {
-  let cpuMs = Number.POSITIVE_INFINITY;
-  let result = check();
-  for (let round = 0; round < 10 && cpuMs >= CPU_MS_MAX; round++) {
-    const before = process.cpuUsage();
-    result = check();
-    const { user, system } = process.cpuUsage(before);
-    cpuMs = Math.min(cpuMs, (user + system) / 1_000);
-  }
-  return { cpuMs, result };
-}
-
 for (const [name, { schema, value }] of Object.entries(ATTACKS)) {
   test(`a check of ${name} ends within a turn`, () => {
-    const { cpuMs, result } = cost(() => compileCheck(schema)(value, TURN_EFFORT));
+    const result = compileCheck(schema)(value, TURN_EFFORT);
+    const cpuMs = leastCpuMs(CPU_MS_MAX, () => compileCheck(schema)(value, TURN_EFFORT));
     assert.ok(cpuMs < CPU_MS_MAX, `took ${cpuMs} ms of CPU`);
     assert.ok(!result.ok);
     assert.ok(result.findings.length >= 1 && result.findings.length <= 20);
@@ -190,7 +179,7 @@ test('no random schema and large random value takes more than a turn', () => {
         { oneOf: Array.from({ length: 20 }, () => ({ items: { anyOf: [schema, { items: schema }] } })) },
       ];
       const check = compileCheck(around[shape] ?? schema);
-      const { cpuMs } = cost(() => check(large, TURN_EFFORT));
+      const cpuMs = leastCpuMs(CPU_MS_MAX, () => check(large, TURN_EFFORT));
       assert.ok(cpuMs < CPU_MS_MAX, `took ${cpuMs} ms of CPU`);
     }),
     { numRuns: 10 },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { leastCpuMs } from '@methods/test/harness/cpu-time';
 import { nodeCodeFault, nodeLibFault } from './code-syntax.ts';
 
 test('what the runner takes is no fault', () => {
@@ -55,15 +56,6 @@ test('code that nests as much as people write is read', () => {
   for (const code of codes) assert.equal(nodeCodeFault(code, ['a']), null, code.slice(0, 30));
 });
 
-/** Once in three: on a loaded machine a single measurement is no proof. */
-function readsWithin(code: string, cpuMicros: number): boolean {
-  return [1, 2, 3].some(() => {
-    const before = process.cpuUsage();
-    nodeCodeFault(code, []);
-    return process.cpuUsage(before).user < cpuMicros;
-  });
-}
-
 test('hostile code is read in bounded time, however deep it nests', () => {
   const shapes = [
     '('.repeat(65_000),
@@ -78,6 +70,9 @@ test('hostile code is read in bounded time, however deep it nests', () => {
   ];
   for (const shape of shapes) {
     assert.ok((nodeCodeFault(shape, [])?.message.length ?? 0) < 200);
-    assert.ok(readsWithin(shape, 1_000_000), `${shape.slice(0, 20)}… takes more than a second`);
+    assert.ok(
+      leastCpuMs(1_000, () => nodeCodeFault(shape, [])) < 1_000,
+      `${shape.slice(0, 20)}… takes more than a second`,
+    );
   }
 });

@@ -76,7 +76,7 @@ async function workedOff(methodId: string, more: Partial<BuildsOptions> = {}) {
   }
 }
 
-describe('claims of builds', { timeout: 60_000 }, () => {
+describe('claims of builds', { timeout: 300_000 }, () => {
   test('of 20 at once each build goes to one', async () => {
     const methods = [await queued(), await queued(), await queued()];
     const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim(FREE)));

@@ -44,7 +44,7 @@ class HeldCompiler implements RecordingCompiler {
   }
 }
 
-describe('shares of organizations in builds', { timeout: 60_000 }, () => {
+describe('shares of organizations in builds', { timeout: 300_000 }, () => {
   test('one build queued behind 200 of another organization goes next', async () => {
     await database.queue(many, 200);
     const first = await claimed();

@@ -49,7 +49,7 @@ async function startProcess(postgresUrl: string) {
   };
 }
 
-describe('a killed registry', { timeout: 120_000 }, () => {
+describe('a killed registry', { timeout: 300_000 }, () => {
   test('its build is done by the next one, once; a stopped one gives its build back at once', async () => {
     const database = await (await testPostgres()).freshDatabase();
     const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 10_000 });

@@ -6,7 +6,7 @@ import { until } from '@methods/test/harness/until';
 import { newUpload, recordedMethod, SHOP_HAR, sendRecording } from '../../test/recordings.ts';
 import { newOrganization, startRegistry } from '../../test/running-registry.ts';
 
-describe('a registry with S3', { timeout: 60_000 }, () => {
+describe('a registry with S3', { timeout: 300_000 }, () => {
   test('keeps recordings there alone, builds them from there, and waits while it is away', async () => {
     const s3 = await startS3();
     const { secretAccessKey, ...options } = s3.options;

@@ -76,7 +76,7 @@ async function sourceOf({ methodId }: { methodId: string }, orgId: string) {
   return (await registry.client.getVersion({ orgId, methodId })).version?.source;
 }
 
-describe("another organization's recordings, builds and run records", { timeout: 60_000 }, () => {
+describe("another organization's recordings, builds and run records", { timeout: 300_000 }, () => {
   for (const [name, act] of Object.entries(acts)) {
     test(`${name} cannot tell them from missing or malformed ones`, async () => {
       const theirs = await owned();

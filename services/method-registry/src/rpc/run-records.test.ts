@@ -27,7 +27,7 @@ function staleAt(sequence: number) {
   };
 }
 
-describe('PutRunRecord', { timeout: 60_000 }, () => {
+describe('PutRunRecord', { timeout: 300_000 }, () => {
   test('a later record takes the place of an earlier one', async () => {
     const runId = newRunId(3);
     const first = (await put(runId, 1, inspection('running'))).record;

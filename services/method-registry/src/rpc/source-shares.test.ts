@@ -24,7 +24,7 @@ after(() => registry.stop());
 const LARGE = Buffer.from(`format: method/2\nname: x\nsteps: [${'[],'.repeat(87_000)}]\n`);
 const CONNECTIONS = 16;
 
-describe('the share of an organization in checks of sources', { timeout: 120_000 }, () => {
+describe('the share of an organization in checks of sources', { timeout: 300_000 }, () => {
   test('one that checks large sources without end does not hold up the saves and reads of another', async () => {
     const { client } = registry;
     const [hostile, honest] = [await newOrganization(client), await newOrganization(client)];

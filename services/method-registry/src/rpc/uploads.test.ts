@@ -109,7 +109,7 @@ describe('CreateUpload', () => {
   });
 });
 
-describe('AppendUpload', { timeout: 60_000 }, () => {
+describe('AppendUpload', { timeout: 300_000 }, () => {
   test('the last byte makes the method; the recording is kept byte for byte', async () => {
     const recording = Buffer.concat([SHOP_HAR, Buffer.alloc(2_500_000, ' ')]);
     const uploadId = await waiting(recording.length);

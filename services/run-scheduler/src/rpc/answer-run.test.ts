@@ -176,7 +176,7 @@ describe('answers', () => {
     await assert.rejects(answers.answer(request(run, { decision: 'yes' })), code('invalid_answer'));
     const { user, system } = process.cpuUsage(before);
     assert.deepEqual(costly, ['org_a']);
-    assert.ok(user + system < 500_000, `took ${(user + system) / 1_000} ms of CPU`);
+    assert.ok(user + system < 5_000_000, `took ${(user + system) / 1_000} ms of CPU`);
   });
 
   test('the same answer again is no other one, also in another order of its fields', async () => {

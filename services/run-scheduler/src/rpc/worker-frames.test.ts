@@ -59,7 +59,7 @@ function mutated(random: () => number): Buffer {
   return Buffer.from(bytes);
 }
 
-test('whatever bytes come on a worker’s stream end that stream at most', { timeout: 60_000 }, async () => {
+test('whatever bytes come on a worker’s stream end that stream at most', { timeout: 300_000 }, async () => {
   let opened = 0;
   let heard = 0;
   const texts = (value: object): boolean => Object.values(value).every((each) => each !== undefined);

@@ -7,9 +7,14 @@ import { type TestPostgres, testPostgres } from '@methods/test/harness/postgres'
 import { until } from '@methods/test/harness/until';
 import { SHARDS, TestNode } from './node.fixture.ts';
 
+const SLOW = 15;
+/** A node that beat a second ago is missed after two more of the slow ones. */
+const SOONER_THAN_BEATS_MS = 25_000;
+
 export class TestCluster {
   readonly sql: Sql;
   private readonly nodes: TestNode[] = [];
+  private slow = false;
 
   private constructor(
     private readonly database: Awaited<ReturnType<TestPostgres['freshDatabase']>>,
@@ -46,6 +51,7 @@ export class TestCluster {
   private start(name: string, port: number): Promise<TestNode> {
     const node = new TestNode(this.database.url, this.natsUrl, `${name}-${randomToken()}`, port);
     this.nodes.push(node);
+    if (this.slow) node.clock.slowDown(SLOW);
     return node.start();
   }
 
@@ -54,6 +60,12 @@ export class TestCluster {
     await this.shared([a, b, c]);
     await until('all links are up', () => [a, b, c].every(({ links }) => links.connected().length === 2));
     return [a, b, c];
+  }
+
+  /** The clocks of all nodes, and of those to come: three seconds without a beat now take half a minute. */
+  slowClocks(): void {
+    this.slow = true;
+    for (const { clock } of this.nodes) clock.slowDown(SLOW);
   }
 
   /** Breaks off every session of this database and lets nobody in until the returned function is called. */
@@ -83,16 +95,31 @@ export class TestCluster {
     );
   }
 
-  settled(nodes: readonly TestNode[], withinMs = 10_000): Promise<true> {
+  settled(nodes: readonly TestNode[], withinMs?: number): Promise<true> {
     return until('every shard has one owner', () => this.whole(nodes), withinMs);
   }
 
-  shared(nodes: readonly TestNode[], withinMs = 10_000): Promise<true> {
+  /** Its next beat is in its row, and so on its way to the others. */
+  async hasBeaten({ nodeId }: TestNode): Promise<void> {
+    const beat = async () => {
+      const [row] = await this.sql<{ beat: number }[]>`
+        select beat::int as beat from scheduler.nodes where node_id = ${nodeId}`;
+      return row?.beat ?? 0;
+    };
+    const last = await beat();
+    await until(`${nodeId} has beaten`, async () => (await beat()) > last);
+  }
+
+  /** With slow clocks: sooner than any node could have been missed for its beats. */
+  settledWithoutWaiting(nodes: readonly TestNode[]): Promise<true> {
+    return this.settled(nodes, SOONER_THAN_BEATS_MS);
+  }
+
+  shared(nodes: readonly TestNode[]): Promise<true> {
     const least = SHARDS / nodes.length / 2;
     return until(
       'every node has its share',
       async () => nodes.every(({ owner }) => owner.owned().length > least) && (await this.whole(nodes)),
-      withinMs,
     );
   }
 }

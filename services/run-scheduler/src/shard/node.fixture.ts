@@ -14,13 +14,22 @@ import { ShardOwner } from './shard-owner.ts';
 /** Timers that come due while it stands still run when it goes on, as after SIGSTOP and SIGCONT. */
 class StoppableClock implements Clock {
   private held: (() => void)[] | null = null;
+  private pace = 1;
+  private slowedAtMs = 0;
 
   wallMs(): number {
     return systemClock.wallMs();
   }
 
   monotonicMs(): number {
-    return systemClock.monotonicMs();
+    const nowMs = systemClock.monotonicMs();
+    return this.pace === 1 ? nowMs : this.slowedAtMs + (nowMs - this.slowedAtMs) / this.pace;
+  }
+
+  /** From now on a second of it takes `pace` seconds: what is decided meanwhile was not decided by waiting. */
+  slowDown(pace: number): void {
+    this.pace = pace;
+    this.slowedAtMs = systemClock.monotonicMs();
   }
 
   after(delayMs: number, run: () => void) {
@@ -30,7 +39,7 @@ class StoppableClock implements Clock {
       if (this.held) this.held.push(due);
       else run();
     };
-    const timer = systemClock.after(delayMs, due);
+    const timer = systemClock.after(delayMs * this.pace, due);
     return {
       cancel() {
         cancelled = true;
