@@ -11,8 +11,7 @@ import { NO_SIGN_IN } from './stack-process.ts';
 import { verifyWebhook, WebhookReceiver } from './webhook-receiver.ts';
 
 const INPUTS = { order_id: 'ord_7f3', amount: 250 };
-/** A wait that hears of a change only by looking again would take seconds. */
-/** Of waits of 20 s, which a late one would take to their end. */
+/** Waits last 20 s: one that hears of no change would take as long. */
 const PROMPT_MS = 10_000;
 
 const shapes = [
