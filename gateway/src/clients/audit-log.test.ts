@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { systemClock } from '@methods/base/clock';
+import { type Clock, systemClock } from '@methods/base/clock';
 import { newId, newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { createLogger } from '@methods/logging/logger';
@@ -14,13 +14,13 @@ function act(more: Partial<Act> = {}): Act {
 }
 
 /** A registry in front of which a gate can be shut. */
-function auditLog() {
+function auditLog(clock: Clock = systemClock) {
   const calls: (readonly AuditLine[])[] = [];
   const held = new Map<string, AuditLine>();
   const log: string[] = [];
   const registry = { away: false, refuses: '', gate: Promise.resolve(), open: () => {} };
   const audit = new AuditLog({
-    clock: systemClock,
+    clock,
     logger: createLogger({ name: 'test', destination: { write: (line) => void log.push(line) } }),
     async send(lines) {
       calls.push(lines);
@@ -72,6 +72,35 @@ describe('the audit log', () => {
     );
     const told = calls.slice(1).flatMap((lines) => lines.map(({ targetId }) => targetId));
     assert.deepEqual(told.slice(0, ids.length), ids);
+  });
+
+  test('lines that nobody waits for gather, and go at once with one that is awaited', async () => {
+    const timers = new Set<{ readonly ms: number; readonly run: () => void }>();
+    const { audit, calls } = auditLog({
+      ...systemClock,
+      after(ms, run) {
+        const timer = { ms, run };
+        timers.add(timer);
+        return { cancel: () => void timers.delete(timer) };
+      },
+    });
+    for (let turn = 0; turn < 20; turn++) {
+      audit.note(act());
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(calls.length, 0);
+    await audit.afterDoing(act());
+    audit.note(act());
+    audit.note(act());
+    await until('they gather', () => timers.size > 0);
+    const [running, ...others] = timers;
+    assert.deepEqual([running?.ms, others], [100, []]);
+    running?.run();
+    await until('the last lines are held too', () => calls.length === 2);
+    assert.deepEqual(
+      calls.map(({ length }) => length),
+      [21, 2],
+    );
   });
 
   test('while the registry is away nothing is shown, and what has happened is told again until it is held', async () => {

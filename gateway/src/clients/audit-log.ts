@@ -1,5 +1,5 @@
 // What people and programs do through this gateway, on its way to the audit log of the registry: gathered while a call
-// is under way, and kept until the registry has it. Bounded, so that a registry that stays away costs lines, not memory.
+// is under way, for a moment where nobody waits, and kept until the registry has it. Bounded, so that a registry that stays away costs lines, not memory.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
@@ -50,17 +50,20 @@ interface Pending {
 export const LINES_MAX_A_CALL = 256;
 const PENDING_MAX = 10_000;
 const STOP_MS = 3_000;
+/** A call and a commit for each line would cost as much as what the line is about. */
+const GATHERED_MS = 100;
 
 export class AuditLog implements Stoppable {
   private pending: Pending[] = [];
   private sending: Promise<void> | null = null;
   private retry: Timer | null = null;
+  private gathering: Timer | null = null;
   private lost = 0;
   private readonly backoff = new Backoff({ firstMs: 100, maxMs: 5_000 });
 
   constructor(private readonly options: AuditLogOptions) {}
 
-  /** Told to the registry as soon as it takes it. Nobody waits. */
+  /** The registry hears of it within 100 ms, if it can. Nobody waits. */
   note(act: Act): void {
     this.add({ line: this.lineOf(act), told: null, kept: true });
   }
@@ -81,14 +84,14 @@ export class AuditLog implements Stoppable {
   /** What is not told yet is told, if the registry takes it within 3 s. */
   async stop(): Promise<void> {
     const { clock, logger } = this.options;
-    this.cancelRetry();
+    this.cancelTimers();
     const untilMs = clock.monotonicMs() + STOP_MS;
     while (this.pending.length > 0 && clock.monotonicMs() < untilMs) {
       const before = this.pending.length;
       await (this.sending ?? this.send());
       if (this.pending.length >= before) break;
     }
-    this.cancelRetry();
+    this.cancelTimers();
     const left = this.pending.splice(0);
     for (const { told } of left) told?.reject(new ServiceError('unavailable'));
     if (left.length > 0) logger.error({ lines: left.length }, 'lines of the audit log are lost: the registry is away');
@@ -109,13 +112,19 @@ export class AuditLog implements Stoppable {
       return false;
     }
     this.pending.push(pending);
-    if (this.retry === null) this.sendSoon();
+    if (this.retry === null) this.sendOrGather(pending.told !== null);
     return true;
+  }
+
+  private sendOrGather(isAwaited: boolean): void {
+    if (isAwaited || this.pending.length >= LINES_MAX_A_CALL) return this.sendSoon();
+    if (this.sending !== null) return;
+    this.gathering ??= this.options.clock.after(GATHERED_MS, () => this.sendSoon());
   }
 
   private sendSoon(): void {
     if (this.sending !== null) return;
-    this.cancelRetry();
+    this.cancelTimers();
     // What else is done in this turn goes with it.
     this.sending = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.send());
   }
@@ -125,7 +134,8 @@ export class AuditLog implements Stoppable {
     this.sending = this.sendAll().finally(() => {
       this.sending = null;
       // What came in the last moment of the sending has found it still under way.
-      if (this.pending.length > 0 && this.retry === null) this.sendSoon();
+      if (this.pending.length > 0 && this.retry === null)
+        this.sendOrGather(this.pending.some(({ told }) => told !== null));
     });
     return this.sending;
   }
@@ -175,9 +185,11 @@ export class AuditLog implements Stoppable {
     });
   }
 
-  private cancelRetry(): void {
+  private cancelTimers(): void {
     this.retry?.cancel();
     this.retry = null;
+    this.gathering?.cancel();
+    this.gathering = null;
   }
 
   private giveUp(one: Pending, error: ServiceError): void {
