@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createServiceKey } from '@methods/auth/service-key';
 import { person } from '../e2e/people.ts';
 import { type Stack, startStack } from '../e2e/stack.ts';
+import { parentOf } from '../harness/process-tree.ts';
 import type { AttackTarget } from './attack.ts';
 import { attacks } from './attacks.ts';
 import { LoadProcess } from './load-process.ts';
@@ -58,7 +59,7 @@ export async function runAttacks(options: AttackOptions): Promise<AttackReport[]
   let load: LoadProcess | null = null;
   try {
     load = new LoadProcess(await attackerOf(stack, (silent.address() as { port: number }).port));
-    const processes = [...stack.ready.processes, load];
+    const processes = [...stack.ready.processes, await postgresOf(stack), load];
     // Code that runs for the first time is slow.
     await quiet.calls(Math.max(2 * aloneMs, 200));
     const alone = new QuietFigures();
@@ -87,6 +88,12 @@ export async function runAttacks(options: AttackOptions): Promise<AttackReport[]
     silent.close();
     machine.remove();
   }
+}
+
+/** The parent of one of its sessions. */
+async function postgresOf({ sql }: Stack): Promise<{ name: string; pid: number }> {
+  const [session] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  return { name: 'postgres', pid: parentOf(session?.pid ?? 0) };
 }
 
 /** What the attack has begun may still be under way; ten seconds later it is the next window's. */

@@ -37,6 +37,11 @@ function treeOf(root: number, all: readonly Stat[]): Stat[] {
   return found;
 }
 
+/** 0: there is no such process. */
+export function parentOf(pid: number): number {
+  return allProcesses().find((stat) => stat.pid === pid)?.parent ?? 0;
+}
+
 /** A process and all its descendants, parents first. */
 export function processTree(root: number): number[] {
   return treeOf(root, allProcesses()).map(({ pid }) => pid);

@@ -186,9 +186,9 @@ function register(config: Config, logger: Logger): DependencyContainer {
     return new RunEventIntake({
       store: (planned) => storeDeliveries(from.resolve(Database), planned),
       storedEvents: (events) => storedEvents(from.resolve(Database), events),
-      nowMs: Date.now,
+      clock: from.resolve(ClockToken),
       publish: (subject, bytes) => bus.publish(subject, bytes),
-      onStored: () => from.resolve(Dispatcher).wake(),
+      onStored: () => from.resolve(Dispatcher).stored(),
       logger: log('bus'),
     });
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { type Clock, systemClock } from '@methods/base/clock';
 import { newId, newRunId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
@@ -22,10 +23,11 @@ const URL_OF_ALL = 'https://hook.example/in';
 
 function intake(
   store = (planned: readonly PlannedDelivery[]): Promise<unknown> => storeDeliveries(database.sql, planned),
+  clock: Clock = systemClock,
 ) {
   const fates = { acked: 0, refused: 0 };
   const storedEvents = async () => new Set<string>();
-  const parts = { store, storedEvents, nowMs: Date.now, publish: () => true, onStored: () => {}, logger: silentLogger };
+  const parts = { store, storedEvents, clock, publish: () => true, onStored: () => {}, logger: silentLogger };
   const taking = new RunEventIntake(parts);
   const message = (event: Event) => ({
     data: encode(event),
@@ -81,4 +83,37 @@ test('large events are stored a few at a time, and no more are asked for while m
   assert.ok(fates.acked >= 20 && fates.acked < 40, `${fates.acked} were stored before there was room`);
   await until('all are stored', () => fates.acked === 40);
   assert.ok(Math.max(...sizes) < 3 << 20, sizes.join());
+});
+
+test('events that come one by one are stored together, those after a pause at once', async () => {
+  const clock = { nowMs: 0, timers: new Set<() => void>() };
+  const sizes: number[] = [];
+  const { take, fates } = intake(
+    async (planned) => {
+      sizes.push(planned.length);
+    },
+    {
+      wallMs: Date.now,
+      monotonicMs: () => clock.nowMs,
+      after(_delayMs, run) {
+        clock.timers.add(run);
+        return { cancel: () => void clock.timers.delete(run) };
+      },
+    },
+  );
+  const orgId = newId('org');
+  const takeOne = async () => {
+    take([succeeded(URL_OF_ALL, { orgId, runId: newRunId(1) })]);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await takeOne();
+  await until('the first is stored', () => fates.acked === 1);
+  for (let n = 0; n < 20; n++) await takeOne();
+  assert.deepEqual(sizes, [1]);
+  for (let n = 20; n < 64; n++) await takeOne();
+  await until('so many wait no longer', () => fates.acked === 65);
+  clock.nowMs += 50;
+  await takeOne();
+  await until('the last is stored', () => fates.acked === 66);
+  assert.deepEqual(sizes, [1, 64, 1]);
 });

@@ -1,5 +1,6 @@
 // Takes run events off the bus: stores what a webhook listens to, confirms to the scheduler, then to the bus.
 // The order is the promise: nothing is confirmed before it is durable, and a crash in between means it comes again.
+import type { Clock, Timer } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { EventMessage } from '@methods/bus/event-consumer';
@@ -24,7 +25,7 @@ export interface RunEventIntakeOptions {
   readonly store: (planned: readonly PlannedDelivery[]) => Promise<unknown>;
   /** Names of those that are stored. */
   readonly storedEvents: (events: readonly EventKey[]) => Promise<ReadonlySet<string>>;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
   /** Core publish, false when NATS is away; then the scheduler sends the events again. */
   readonly publish: (subject: string, bytes: Uint8Array) => boolean;
   /** Something was stored that may be due. */
@@ -38,6 +39,12 @@ export interface RunEventIntakeOptions {
  */
 const BATCH_MAX = 256;
 const BATCH_BYTES_MAX = 2 << 20;
+/**
+ * From the beginning of one statement to that of the next: its commit, and what follows from it in the scheduler, cost
+ * the database more than its rows. So many events, or half of a statement's bytes, wait no longer.
+ */
+const COMPANY_MS = 50;
+const COMPANY = 64;
 /** Of events that wait here. No more are asked for meanwhile. */
 const WAITING_BYTES_MAX = 8 << 20;
 /** Events whose storing failed; the scheduler would send them again after 5 s. */
@@ -56,6 +63,8 @@ export class RunEventIntake implements Stoppable {
   private waitingBytes = 0;
   private storing: Promise<void> | null = null;
   private onRoom: (() => void)[] = [];
+  private begunMs = Number.NEGATIVE_INFINITY;
+  private gathering: { readonly timer: Timer; readonly end: () => void } | null = null;
   private readonly encode = encoder(StoredEventsSchema);
 
   constructor(private readonly options: RunEventIntakeOptions) {}
@@ -65,6 +74,7 @@ export class RunEventIntake implements Stoppable {
     this.waiting.push(...messages);
     for (const { data } of messages) this.waitingBytes += data.length;
     if (!this.storing) void this.storeAll();
+    else if (this.isCompany()) this.endGathering();
   }
 
   /** Resolves when there is room for more. */
@@ -76,6 +86,7 @@ export class RunEventIntake implements Stoppable {
   async stop(): Promise<void> {
     this.waiting = [];
     this.waitingBytes = 0;
+    this.endGathering();
     await this.storing;
     this.tellRoom();
   }
@@ -86,12 +97,36 @@ export class RunEventIntake implements Stoppable {
       done = resolve;
     });
     // One statement at a time: two at once could make a run's later event durable, and sent, before the earlier.
-    while (this.waiting.length > 0) {
+    for (;;) {
+      await this.company();
+      if (this.waiting.length === 0) break;
+      this.begunMs = this.options.clock.monotonicMs();
       await this.storeBatch(this.nextBatch());
       this.tellRoom();
+      if (this.waiting.length === 0) break;
     }
     this.storing = null;
     done();
+  }
+
+  /** Resolves at once when the last statement began a while ago. */
+  private async company(): Promise<void> {
+    const { clock } = this.options;
+    const waitMs = this.begunMs + COMPANY_MS - clock.monotonicMs();
+    if (waitMs <= 0 || this.isCompany()) return;
+    await new Promise<void>((end) => {
+      this.gathering = { timer: clock.after(waitMs, end), end };
+    });
+    this.gathering = null;
+  }
+
+  private isCompany(): boolean {
+    return this.waiting.length >= COMPANY || this.waitingBytes >= BATCH_BYTES_MAX / 2;
+  }
+
+  private endGathering(): void {
+    this.gathering?.timer.cancel();
+    this.gathering?.end();
   }
 
   private nextBatch(): IncomingEvent[] {
@@ -151,7 +186,7 @@ export class RunEventIntake implements Stoppable {
 
   /** Names of the events whose run has an earlier one that is not stored yet. */
   private async early(events: readonly RunEvent[]): Promise<ReadonlySet<string>> {
-    const nowMs = this.options.nowMs();
+    const nowMs = this.options.clock.wallMs();
     const ordered = events.filter(hasWebhook);
     const earlier = ordered.map((event) => earlierEvent(event, nowMs)).filter((event) => event !== null);
     if (earlier.length === 0) return new Set();

@@ -31,6 +31,8 @@ const CLAIM_MAX = 64;
 const CLAIM_BYTES_MAX = 8 << 20;
 /** Finds what no timer of this node knows of: deliveries of dead nodes, and retries of others. */
 const SWEEP_MS = 4_000;
+/** After a claim that brought nothing, new deliveries alone lead to no other one for so long: their host may be full. */
+const FRUITLESS_MS = 50;
 /** After losing a race for rows, and after a failed claim. */
 const CONTENDED_MS = 20;
 const FAILED_MS = 1_000;
@@ -44,6 +46,8 @@ export class Dispatcher implements Stoppable {
   private claiming = false;
   private wokenMeanwhile = false;
   private stopped = false;
+  /** When a claim last brought nothing. */
+  private fruitlessMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: DispatcherOptions) {
     // Each send listens.
@@ -54,7 +58,14 @@ export class Dispatcher implements Stoppable {
     this.wake();
   }
 
-  /** Something may be due: new deliveries, or a first try done that another waited for. */
+  /** New deliveries may be due. */
+  stored(): void {
+    const waitMs = this.fruitlessMs + FRUITLESS_MS - this.options.clock.monotonicMs();
+    if (waitMs <= 0) this.wake();
+    else this.wakeIn(waitMs);
+  }
+
+  /** Something may be due: there is room again, or a first try is done that another waited for. */
   wake(): void {
     if (this.stopped) return;
     if (this.claiming) {
@@ -94,6 +105,7 @@ export class Dispatcher implements Stoppable {
     const bytes = Math.min(CLAIM_BYTES_MAX, slots.freeBytes);
     try {
       const reply = await claim({ claim: randomToken(), claimMs, limit, bytes, ...slots.room() });
+      if (reply.claimed.length === 0) this.fruitlessMs = this.options.clock.monotonicMs();
       for (const delivery of reply.claimed) this.dispatch(delivery);
       if (reply.more && slots.free > 0) return 0;
       if (reply.contended) return CONTENDED_MS * (0.5 + random());
