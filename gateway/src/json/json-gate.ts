@@ -28,7 +28,7 @@ const LIGHT_BYTES = 64 * 1024;
 
 /** An object's own `__proto__` stays an own property: never assign members of the result one by one. */
 export function readJson(bytes: Buffer, weightMax = WEIGHT_PER_MIB_MAX): JsonReading {
-  if (bytes.length > LIGHT_BYTES && jsonWeight(bytes) > weightMax) {
+  if (bytes.length > LIGHT_BYTES && jsonWeight(bytes, weightMax) > weightMax) {
     return refused('json_weight', '', 'The body holds too many lists, objects and names.');
   }
   if (!isUtf8(bytes)) return refused('utf8', '', 'The body is not UTF-8.');

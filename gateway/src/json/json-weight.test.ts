@@ -42,3 +42,11 @@ test('an escaped quote ends no text', () => {
   assert.equal(jsonWeight(Buffer.from(String.raw`"\"[[[[\\"`)), 0);
   assert.equal(jsonWeight(Buffer.from(String.raw`["\\",[]]`)), 1.05);
 });
+
+test('counting ends soon after what is enough', () => {
+  const text = Buffer.from(heavy.lists ?? '');
+  const counted = jsonWeight(text, 1_000);
+  assert.ok(counted > 1_000 && counted < 4_000, `${counted} of ${jsonWeight(text)}`);
+  const long = Buffer.from(JSON.stringify(['x'.repeat(20_000), [], [], 'y'.repeat(20_000), []]));
+  assert.equal(jsonWeight(long), 2 + 4 / 20);
+});

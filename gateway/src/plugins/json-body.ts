@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Size of the body as it was sent; 0 without one. */
     bodyBytes: number;
+    /** Why its body, which has arrived whole, is refused. */
+    bodyFault: Error | null;
   }
 }
 
@@ -15,18 +17,26 @@ export const BODY_BYTES_MAX = 1024 * 1024;
 
 export function addJsonBody(app: FastifyInstance, largeBodies: LargeBodies): void {
   app.decorateRequest('bodyBytes', 0);
+  app.decorateRequest('bodyFault', null);
+  // An error of the parser would close the connection, as if more of the body were to come: a caller who sends one bad
+  // body after the other would cost a connection each.
+  app.addHook('preValidation', (request, _reply, done) => done(request.bodyFault ?? undefined));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     request.bodyBytes = body.length;
     // Some clients announce JSON and send nothing.
     if (body.length === 0) return done(null, undefined);
+    const refuse = (error: Error) => {
+      request.bodyFault = error;
+      done(null, undefined);
+    };
     const settle = (reading: JsonReading) => {
       if (reading.ok) done(null, reading.value);
-      else done(refusal(reading.fault));
+      else refuse(refusal(reading.fault));
     };
     if (body.length <= LARGE_BODY_BYTES) return settle(readJson(body));
     const orgId = request.caller?.orgId ?? '';
-    largeBodies.parse(orgId, body.length, () => readJson(body)).then(settle, done);
+    largeBodies.parse(orgId, body.length, () => readJson(body)).then(settle, refuse);
   });
 }
 
@@ -45,9 +55,14 @@ export function readBodiesApart(
     async (request: FastifyRequest, body: Buffer) => {
       request.bodyBytes = body.length;
       if (body.length === 0) return undefined;
-      const reading = await read(request, body);
-      if (!reading.ok) throw refusal(reading.fault);
-      return reading.value;
+      try {
+        const reading = await read(request, body);
+        if (reading.ok) return reading.value;
+        request.bodyFault = refusal(reading.fault);
+      } catch (error) {
+        request.bodyFault = error as Error;
+      }
+      return undefined;
     },
   );
 }

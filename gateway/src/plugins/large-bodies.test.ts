@@ -22,18 +22,18 @@ function held() {
   const bodies = new LargeBodies(new LongWork(clock));
   const parsed: string[] = [];
   const parse = (orgId: string) =>
-    bodies.parse(orgId, 100_000, () => {
+    bodies.parse(orgId, 1 << 20, () => {
       nowMs += 10;
       parsed.push(orgId);
     });
   return { bodies, parsed, parse, rests };
 }
 
-test('large bodies are parsed one by one, and the event loop rests four times as long after each', async () => {
+test('large bodies are parsed one by one, and the event loop rests four times as long as reading and parsing took', async () => {
   const { parsed, parse, rests } = held();
   await parse('a');
   const second = parse('a');
-  assert.deepEqual([parsed, rests.map(({ ms }) => ms)], [['a'], [40]]);
+  assert.deepEqual([parsed, rests.map(({ ms }) => ms)], [['a'], [60]]);
   rests[0]?.end();
   await second;
   assert.equal(parsed.length, 2);

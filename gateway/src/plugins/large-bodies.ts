@@ -5,7 +5,7 @@ import { callerId } from '@methods/auth/caller';
 import { Shares } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import type { FastifyInstance } from 'fastify';
-import type { LongWork } from '../turns/long-work.ts';
+import { type LongWork, undivided } from '../turns/long-work.ts';
 import { callerOf } from './caller.ts';
 
 declare module 'fastify' {
@@ -17,6 +17,9 @@ declare module 'fastify' {
 
 /** A body up to this is parsed within 5 ms. */
 export const LARGE_BODY_BYTES = 64 * 1024;
+
+/** Reading a body costs the event loop and its collector about as much as parsing it, whatever becomes of it. */
+const READ_MS_PER_MIB = 5;
 
 const BYTES = { placesMax: 256 << 20, perOrganizationMax: 32 << 20, perKeyMax: 32 << 20 };
 /** Of requests with large sources, until their replies have gone. A registry has 8 waiting of an organization. */
@@ -32,11 +35,7 @@ export class LargeBodies {
 
   /** Resolves with what `parse` returns, when it is the organization's turn. @throws ServiceError over its share */
   parse<T>(orgId: string, bytes: number, parse: () => T): Promise<T> {
-    // biome-ignore lint/correctness/useYield: parsing cannot be divided
-    const undivided = function* (): Generator<never, T> {
-      return parse();
-    };
-    return this.longWork.run(orgId, bytes, undivided());
+    return this.longWork.run(orgId, bytes, undivided(parse), (READ_MS_PER_MIB * bytes) / (1 << 20));
   }
 }
 

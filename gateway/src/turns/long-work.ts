@@ -13,6 +13,8 @@ const REST = 4;
 const REST_MS_MAX = 200;
 
 interface Job extends QueuedJob {
+  /** Of the event loop, before its first slice. */
+  spentMs: number;
   /** True: it has ended. */
   readonly slice: (isOver: () => boolean) => boolean;
 }
@@ -25,10 +27,11 @@ export class LongWork {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Resolves with what `work` returns. It may be left at each `yield`. `bytes`: what it holds while it waits.
+   * Resolves with what `work` returns. It may be left at each `yield`. `bytes`: what it holds while it waits. `spentMs`:
+   * what has been done for it before, such as reading a body, which its first rest makes up for as well.
    * @throws ServiceError when the organization, or all of them, have too much of it waiting
    */
-  run<T>(orgId: string, bytes: number, work: Iterator<unknown, T>): Promise<T> {
+  run<T>(orgId: string, bytes: number, work: Iterator<unknown, T>, spentMs = 0): Promise<T> {
     return new Promise((resolve, reject) => {
       const slice = (isOver: () => boolean): boolean => {
         try {
@@ -42,7 +45,7 @@ export class LongWork {
           return true;
         }
       };
-      const admission = this.queue.add({ orgId, bytes, isLarge: false, slice });
+      const admission = this.queue.add({ orgId, bytes, isLarge: false, slice, spentMs });
       if (admission === 'waits') return this.next();
       reject(
         overShare('large bodies and replies', {
@@ -59,13 +62,21 @@ export class LongWork {
     if (job === null) return;
     const beganMs = this.clock.monotonicMs();
     const ended = job.slice(() => this.clock.monotonicMs() - beganMs >= SLICE_MS);
+    const tookMs = job.spentMs + this.clock.monotonicMs() - beganMs;
+    job.spentMs = 0;
     // Its place was given back just now, so there is room for it.
     if (!ended) this.queue.add(job);
     this.resting = true;
-    const restMs = Math.min(REST * (this.clock.monotonicMs() - beganMs), REST_MS_MAX);
+    const restMs = Math.min(REST * tookMs, REST_MS_MAX);
     this.clock.after(restMs, () => {
       this.resting = false;
       this.next();
     });
   }
+}
+
+/** Work that cannot be left before its end. */
+// biome-ignore lint/correctness/useYield: it never is
+export function* undivided<T>(work: () => T): Generator<never, T> {
+  return work();
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Clock, systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { Answerer, RunStatus } from '@methods/proto/run/v1/run_pb';
 import { gatewayFixture } from '../../testing/gateway-fixture.ts';
@@ -156,6 +157,25 @@ steps:
     assert.deepEqual([status, body.error, body.details[0].code], [422, 'invalid_inputs', 'too_costly']);
   }
   assert.ok(leastMs < 2_000, `held the event loop for ${leastMs} ms`);
+});
+
+test('the check of large inputs waits for its turn, and the event loop rests after it as after their parsing', async () => {
+  const delays: number[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, run) {
+      delays.push(ms);
+      return systemClock.after(ms, run);
+    },
+  };
+  await using gateway = await gatewayFixture({ clock });
+  const restsOf = async (name: string) => {
+    delays.length = 0;
+    const { status } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name } });
+    assert.equal(status, 201);
+    return delays.filter((ms) => ms <= 200).length;
+  };
+  assert.deepEqual([await restsOf('x'.repeat(100_000)), await restsOf('Ada')], [2, 0]);
 });
 
 test('inputs that take more than a turn to check are checked on a thread, and taken', async () => {

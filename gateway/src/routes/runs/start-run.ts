@@ -14,6 +14,8 @@ import type { MethodVersion, StartableVersion } from '../../clients/method-versi
 import type { Settings } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { LARGE_BODY_BYTES } from '../../plugins/large-bodies.ts';
+import { undivided } from '../../turns/long-work.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
 import { ownerOf } from '../files/file-routes.ts';
 import { checkInputsSize, INPUTS_BYTES_MAX, inputsJsonOf, inputsTooLarge } from './inputs-size.ts';
@@ -77,6 +79,7 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surfac
             owner: ownerOf(asking),
             keyId,
             asked,
+            bodyBytes: request.bodyBytes,
             version: startable,
             settings: rules,
           });
@@ -106,14 +109,15 @@ interface CheckedStart {
   readonly owner: FileOwner;
   readonly keyId: string;
   readonly asked: AskedStart;
+  readonly bodyBytes: number;
   readonly version: MethodVersion;
   readonly settings: Settings;
 }
 
 /** @throws whatever refuses this start by its values. */
 async function startMessage(
-  { scheduler, webhooks, valueThreads }: RunRouteParts,
-  { orgId, owner, keyId, asked, version, settings }: CheckedStart,
+  { scheduler, webhooks, valueThreads, longWork }: RunRouteParts,
+  { orgId, owner, keyId, asked, bodyBytes, version, settings }: CheckedStart,
 ): Promise<StartRun> {
   if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
   if (version.startable === null) throw new ServiceError('needs_upgrade');
@@ -124,15 +128,18 @@ async function startMessage(
       throw new ServiceError('invalid_webhook_url', 'The organization does not send webhooks to this host.');
     }
   }
-  const inputs = await checkedInputs(valueThreads, { orgId, asked, startable: version.startable });
+  const { startable } = version;
+  const check = () => checkedInputs(valueThreads, { orgId, asked, startable });
+  // Large inputs may take as long to check as to parse.
+  const inputs = await (bodyBytes > LARGE_BODY_BYTES ? longWork.run(orgId, bodyBytes, undivided(check)) : check());
   if (!inputs.ok) {
     if (inputs.reason === 'too_large') throw inputsTooLarge();
     throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
   }
-  const files = await withNamedFiles(scheduler.files.sent, owner, version.startable, inputs.value);
+  const files = await withNamedFiles(scheduler.files.sent, owner, startable, inputs.value);
   const seen = files?.inputs ?? inputs.value;
   const inputsJson = inputsJsonOf(seen);
-  const unmet = await version.startable.unmet(seen as JsonObject);
+  const unmet = await startable.unmet(seen as JsonObject);
   if (unmet.length > 0) {
     const findings = unmet.map((message) => ({ path: '', code: 'check_failed', message }));
     throw new ServiceError('invalid_inputs', undefined, { findings });
@@ -149,7 +156,7 @@ async function startMessage(
     keyId,
     answerBy: asked.answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM,
     metadata: asked.metadata,
-    needs: [...version.startable.needs],
+    needs: [...startable.needs],
     ...(files !== null && {
       files: {
         $typeName: 'methods.scheduler.v1.NamedFiles',
@@ -158,7 +165,7 @@ async function startMessage(
         runId: '',
       },
     }),
-    cleansUp: version.startable.cleansUp,
+    cleansUp: startable.cleansUp,
   };
 }
 
