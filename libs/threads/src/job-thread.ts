@@ -35,6 +35,8 @@ interface Running {
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: JobFailed) => void;
   begunMs: number;
+  cpuMsAtFirst: number | null;
+  /** At the first look. */
   cpuMsBefore: number | null;
   timer: Timer;
 }
@@ -64,6 +66,7 @@ export class JobThread {
   private taskPath: string | null = null;
   private isReady = false;
   private ended = false;
+  private usedMs = 0;
 
   /** `onEnd`: it takes no more jobs. */
   constructor(
@@ -103,12 +106,18 @@ export class JobThread {
     return !this.ended && this.running === null;
   }
 
+  /** Processor time of the last job that ended; without its thread's start, and 0 where the kernel does not say. */
+  get lastCpuMs(): number {
+    return this.usedMs;
+  }
+
   /** Only while it is free. @throws JobFailed, after which the thread has ended unless the job threw. */
   run(job: unknown): Promise<unknown> {
     const { clock } = this.options;
     return new Promise((resolve, reject) => {
       const timer = clock.after(LOOK_MS, () => this.look());
-      this.running = { resolve, reject, begunMs: clock.monotonicMs(), cpuMsBefore: null, timer };
+      const cpuMsAtFirst = this.isReady ? this.cpuMs() : null;
+      this.running = { resolve, reject, begunMs: clock.monotonicMs(), cpuMsAtFirst, cpuMsBefore: null, timer };
       this.worker.postMessage(job);
     });
   }
@@ -123,7 +132,10 @@ export class JobThread {
     if (message.kind === 'ready') {
       this.isReady = true;
       this.taskPath = message.taskPath;
-      if (this.running !== null) this.running.begunMs = this.options.clock.monotonicMs();
+      if (this.running !== null) {
+        this.running.begunMs = this.options.clock.monotonicMs();
+        this.running.cpuMsAtFirst = this.cpuMs();
+      }
       return;
     }
     const running = this.settled();
@@ -164,8 +176,11 @@ export class JobThread {
 
   private settled(): Running | null {
     const { running } = this;
+    if (running === null) return null;
     this.running = null;
-    running?.timer.cancel();
+    running.timer.cancel();
+    const { cpuMsAtFirst } = running;
+    this.usedMs = cpuMsAtFirst === null ? 0 : Math.max(0, (this.cpuMs() ?? 0) - cpuMsAtFirst);
     return running;
   }
 

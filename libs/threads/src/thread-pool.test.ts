@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { getPriority } from 'node:os';
 import { afterEach, describe, test } from 'node:test';
+import { systemClock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import { until } from '@methods/test/harness/until';
 import { JobFailed } from './job-thread.ts';
@@ -87,6 +88,35 @@ describe('a pool of threads', { timeout: 300_000 }, () => {
     equal(await pool.run(echo('b'), { orgId: 'b', bytes: 10 }), 'b');
     letGo();
     deepEqual(await Promise.all(waiting), ['held', 'held', 'held']);
+  });
+
+  test('an organization that has used its time waits, others do not, and it goes on when its debt is paid', async () => {
+    let nowMs = 0;
+    let pays: { readonly ms: number; readonly run: () => void } | null = null;
+    const pool = newPool({
+      clock: {
+        ...systemClock,
+        monotonicMs: () => nowMs,
+        after(ms, run) {
+          // A look at a job, and the end of its waiting.
+          if (ms === 250 || ms === 8_000) return { cancel() {} };
+          pays = { ms, run };
+          return { cancel() {} };
+        },
+      },
+    });
+    for (let spins = 0; pays === null && spins < 50; spins++) await pool.run({ kind: 'spin', ms: 200 }, small);
+    const debt = pays as { readonly ms: number; readonly run: () => void } | null;
+    ok(debt, 'its time is used');
+    let done = false;
+    const waits = pool.run(echo('a'), small).then(() => {
+      done = true;
+    });
+    for (let i = 0; i < 10; i++) await pool.run(echo('b'), { ...small, orgId: 'b' });
+    equal(done, false);
+    nowMs += debt.ms;
+    debt.run();
+    await waits;
   });
 
   test('a caller that has gone gives up its place in the queue', async () => {

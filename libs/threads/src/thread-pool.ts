@@ -1,5 +1,6 @@
 // Runs what callers' texts may make expensive apart from the event loop: a few threads, of which an organization has one
-// at a time and large jobs never have all, and a queue in front of them in which each organization has a share.
+// at a time, for a share of the time, and large jobs never have all, and a queue in front of them in which each
+// organization has a share.
 import { assert } from '@methods/base/assert';
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -7,6 +8,7 @@ import { overShare } from '@methods/errors/over-share';
 import { ServiceError } from '@methods/errors/service-error';
 import { FairQueue, type Shares } from './fair-queue.ts';
 import { JobFailed, type JobLimits, JobThread } from './job-thread.ts';
+import { ThreadShares } from './thread-shares.ts';
 
 export interface ThreadPoolOptions {
   /** The file that calls `serveJobs`. */
@@ -56,6 +58,7 @@ export class ThreadPool<Job, Reply> implements Stoppable {
   /** By place; the first is the one for large jobs. */
   private readonly threads: (JobThread | null)[];
   private readonly running = new Set<string>();
+  private readonly times: ThreadShares;
   private warming: Timer | null = null;
   private stopped = false;
 
@@ -66,6 +69,7 @@ export class ThreadPool<Job, Reply> implements Stoppable {
     this.limits = { ...LIMITS, ...options.limits };
     this.shares = { ...SHARES, ...options.shares };
     this.queue = new FairQueue(this.shares);
+    this.times = new ThreadShares(this.clock);
     this.threads = Array.from({ length: threads }, () => null);
   }
 
@@ -127,11 +131,15 @@ export class ThreadPool<Job, Reply> implements Stoppable {
     for (let place = this.threads.length - 1; place >= 0; place--) {
       const known = this.threads[place];
       if (this.stopped || (known && !known.isFree)) continue;
-      const next = this.queue.take((orgId) => !this.running.has(orgId), { large: place === 0 });
+      const next = this.queue.take((orgId) => this.mayRun(orgId), { large: place === 0 });
       if (next === null) continue;
       next.settle();
       void this.runOn(known ?? this.threadAt(place), next);
     }
+  }
+
+  private mayRun(orgId: string): boolean {
+    return !this.running.has(orgId) && this.times.waitMs(orgId) === 0;
   }
 
   private async runOn(thread: JobThread, { orgId, job, resolve, reject }: Waiting): Promise<void> {
@@ -142,6 +150,9 @@ export class ThreadPool<Job, Reply> implements Stoppable {
       reject(this.stopped || isTooSlow(error) ? new ServiceError('unavailable', undefined, { cause: error }) : error);
     } finally {
       this.running.delete(orgId);
+      this.times.used(orgId, thread.lastCpuMs);
+      const waitMs = this.times.waitMs(orgId);
+      if (waitMs > 0) this.clock.after(Math.ceil(waitMs), () => this.dispatch());
       this.dispatch();
     }
   }
