@@ -32,11 +32,11 @@ after(async () => {
   await cluster?.stop();
 });
 
-async function heldRun(name: string) {
+async function heldRun(name: string, method = 'held-open', steps = 'before held') {
   const ledger = new Ledger(cluster, name);
   const gate = new Gate(cluster, name);
-  const { run_id: runId } = await client.start('held-open', { ledger: ledger.path, gate: gate.path });
-  await until(`${name} is held`, () => ledger.stepsOf(runId) === 'before held');
+  const { run_id: runId } = await client.start(method, { ledger: ledger.path, gate: gate.path });
+  await until(`${name} is held`, () => ledger.stepsOf(runId) === steps);
   return { runId, ledger, gate };
 }
 
@@ -66,6 +66,20 @@ clusterTest(
     assert.equal(ledger.stepsOf(runId), 'before held');
     assert.equal(ledger.stepsOf(queued.run_id), '');
     await assert.rejects(client.cancel(next.run_id), /409/);
+  },
+);
+
+clusterTest(
+  'a run that cleans up after a failure is cancelled like any other, and nothing of its cleanup follows',
+  () => cluster,
+  async () => {
+    const { runId, ledger } = await heldRun('cleaning', 'held-cleanup', 'undo');
+    const marked = await client.cancel(runId);
+    assert.deepEqual([marked.status, marked.run.status], [202, 'running']);
+    assert.equal((await client.rest(runId)).status, 'cancelled');
+    const next = await client.start('two-steps', { ledger: ledger.path }, 10_000);
+    assert.equal(next.status, 'succeeded');
+    assert.equal(ledger.stepsOf(runId), 'undo');
   },
 );
 

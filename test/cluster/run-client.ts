@@ -7,11 +7,14 @@ export interface Run {
   readonly run_id: string;
   readonly status: 'queued' | 'running' | 'waiting' | 'succeeded' | 'failed' | 'cancelled';
   readonly attempts: number;
+  readonly queued_reason?: string;
   readonly cancel_requested?: boolean;
   readonly question?: { readonly id: string; readonly step: string };
   readonly steps: readonly { readonly name: string; readonly status: string; readonly attempt: number | null }[];
   readonly result?: Readonly<Record<string, unknown>>;
   readonly error?: { readonly code: string; readonly kind: string; readonly message: string };
+  /** Of a run that has failed and still cleans up. */
+  readonly ending?: { readonly code: string };
 }
 
 export interface Reply {

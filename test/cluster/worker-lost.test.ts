@@ -37,16 +37,16 @@ after(async () => {
   await cluster?.stop();
 });
 
-/** A run in the middle of its second step, and how to find the worker it is at. */
-async function heldRun(name: string) {
+/** A run in the middle of the step `heldStep`, and how to find the worker it is at. */
+async function heldRun(name: string, method = 'held-open', heldStep = 'held') {
   const ledger = new Ledger(cluster, name);
   const gate = new Gate(cluster, name);
-  const { run_id: runId } = await client.start('held-open', { ledger: ledger.path, gate: gate.path });
+  const { run_id: runId } = await client.start(method, { ledger: ledger.path, gate: gate.path });
   const heldTimes = (times: number) =>
     until(
       `${name} is held for the time no. ${times}`,
       () => {
-        const held = ledger.executions(runId).filter(({ step }) => step === 'held');
+        const held = ledger.executions(runId).filter(({ step }) => step === heldStep);
         return held.length === times && held.at(-1);
       },
       ELSEWHERE_MS,
@@ -98,15 +98,27 @@ clusterTest(
 );
 
 clusterTest(
-  'a run that loses three workers has failed with attempts_exhausted',
+  'a run that loses three workers has failed with attempts_exhausted, and a fourth one cleans up',
   () => cluster,
   async () => {
-    const { runId, ledger, workerName } = await heldRun('exhausted');
-    for (const attempt of [1, 2, 3]) await cluster.kill(await workerName(attempt));
-    const run = await client.rest(runId);
+    const held = await heldRun('exhausted');
+    const cleaning = await heldRun('cleaning', 'held-cleanup', 'undo');
+    for (const attempt of [1, 2, 3]) {
+      const workers = new Set([await held.workerName(attempt), await cleaning.workerName(attempt)]);
+      await Promise.all([...workers].map((name) => cluster.kill(name)));
+    }
+    const run = await client.rest(held.runId);
     assertRun(run, 'failed', 3);
     assert.deepEqual([run.error?.code, run.error?.kind], ['attempts_exhausted', 'worker_lost']);
-    assert.equal(ledger.stepsOf(runId), 'before held held held');
+    assert.equal(held.ledger.stepsOf(held.runId), 'before held held held undo');
+
+    // The step of the cleanup that had three workers gets no other one; what follows it runs.
+    const cleaned = await client.rest(cleaning.runId);
+    assertRun(cleaned, 'failed', 3);
+    assert.deepEqual([cleaned.error?.code, cleaned.error?.kind], ['step_failed', 'exception']);
+    assert.equal(cleaning.ledger.stepsOf(cleaning.runId), 'undo undo undo tidy');
+    const statusOf = (path: string) => cleaned.steps.find(({ name }) => name === path)?.status;
+    assert.deepEqual([statusOf('on_failure/undo'), statusOf('finally/tidy')], ['failed', 'succeeded']);
     await witness.agree();
   },
 );
@@ -126,6 +138,33 @@ clusterTest(
     assertRun(run, 'cancelled', 1);
     assert.equal(ledger.stepsOf(runId), 'before held');
     await witness.agree();
+  },
+);
+
+clusterTest(
+  'a question whose deadline passes while no worker is connected: the first one that comes cleans up',
+  () => cluster,
+  async () => {
+    const ledger = new Ledger(cluster, 'unanswered');
+    const asked = await client.start('unanswered', { ledger: ledger.path }, 10_000);
+    assertRun(asked, 'waiting', 1);
+    const workers = cluster.names('worker-');
+    for (const name of workers) cluster.freeze(name);
+    const left = await until(
+      'the run is queued and no worker is there',
+      async () => {
+        const run = await client.get(asked.run_id);
+        return run.queued_reason === 'no_worker' && run;
+      },
+      ELSEWHERE_MS,
+    );
+    assert.deepEqual([left.status, left.ending?.code], ['queued', 'no_answer']);
+    assert.equal(ledger.stepsOf(asked.run_id), '');
+    for (const name of workers) cluster.thaw(name);
+    const run = await client.rest(asked.run_id, asked.question?.id);
+    assertRun(run, 'failed', 1);
+    assert.deepEqual([run.error?.code, run.error?.kind], ['no_answer', 'timeout']);
+    assert.equal(ledger.stepsOf(asked.run_id), 'undo-timeout tidy');
   },
 );
 

@@ -15,7 +15,7 @@ import { timeOf } from '../terminal/time-of.ts';
 import { timeSpan } from '../terminal/words.ts';
 import { RUNS_WORDS, STATUSES } from './runs-words.ts';
 import { getRun, type LocalRunOnServer, RUNS, refuseMalformedRunId, runPath, type ServerRun } from './server-run.ts';
-import { ServerRunView, statusWords } from './server-run-view.ts';
+import { ServerRunView, statusWord, statusWords } from './server-run-view.ts';
 import { showRunEnd, watchToRest } from './show-server-run.ts';
 
 type Action = (line: CommandLine, context: CommandContext, runId: string) => Promise<ExitCode>;
@@ -72,7 +72,7 @@ async function list(line: CommandLine, context: CommandContext): Promise<ExitCod
 function rowOf(run: ServerRun | LocalRunOnServer): string[] {
   if ('kind' in run) return [run.run_id, run.status ?? '', timeOf(run.created_at), '', run.method];
   const { timing } = run;
-  return [run.run_id, run.status, timeOf(timing.created_at), timeSpan(timing.running_ms), run.method];
+  return [run.run_id, statusWord(run), timeOf(timing.created_at), timeSpan(timing.running_ms), run.method];
 }
 
 async function show(line: CommandLine, context: CommandContext, runId: string): Promise<ExitCode> {

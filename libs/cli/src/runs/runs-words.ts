@@ -12,7 +12,8 @@ export const RUNS_WORDS: CommandHelp = {
   summary: 'List, show, watch, cancel and repeat runs on the server',
   details: [
     'watch ends when the run has finished or waits for an answer (exit code 4). rerun starts a new run with the same',
-    'version and inputs; with --from-step it keeps what the steps before that one came to.',
+    'version and inputs; with --from-step it keeps what the steps before that one came to. A run that has failed and whose',
+    'on_failure or finally is left to do is "to clean up" until a worker takes it, then "cleaning up".',
   ],
   options: {
     status: { value: 'STATUS', help: `list: only ${STATUSES.slice(0, -1).join(', ')} or cancelled ones` },

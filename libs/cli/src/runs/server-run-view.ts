@@ -134,9 +134,18 @@ function faultWords({ error }: ServerStep): string {
   return `${line}${plainText(said).replaceAll('\n', ' ')}`;
 }
 
-/** `queued: no worker of this method is connected`. */
-export function statusWords({ status, queued_reason: reason, cancel_requested: cancels }: ServerRun): string {
+/** `queued: no worker of this method is connected`, `cleaning up after no_answer`. */
+export function statusWords(run: ServerRun): string {
+  const { status, queued_reason: reason, cancel_requested: cancels } = run;
   if (cancels === true && status === 'running') return 'running, to be cancelled';
+  const after = run.ending === undefined ? '' : ` after ${plainText(run.ending.code)}`;
+  const word = after !== '' && status === 'waiting' ? 'waiting, cleaning up' : statusWord(run);
   const why = reason === undefined ? undefined : REASONS[reason];
-  return why === undefined ? status : `${status}: ${why}`;
+  return why === undefined ? `${word}${after}` : `${word}${after}: ${why}`;
+}
+
+/** One word or two, for a table. A run that waits for a person says so, whatever it waits for. */
+export function statusWord({ status, ending }: ServerRun): string {
+  if (ending === undefined || status === 'waiting') return status;
+  return status === 'queued' ? 'to clean up' : 'cleaning up';
 }

@@ -46,6 +46,8 @@ export interface ServerRun {
   readonly question?: ServerQuestion;
   readonly result?: JsonValue;
   readonly error?: { readonly code: string; readonly message: string; readonly step?: string };
+  /** What it has failed with, while what follows a failure is left to do. */
+  readonly ending?: { readonly code: string };
 }
 
 /** The record of a run on somebody's own computer. */

@@ -41,15 +41,23 @@ export async function refusalOf(response: Response, mask: Mask): Promise<HttpRef
   });
   const reader = response.body?.getReader();
   // Of the machine and not of the run's clock: it bounds a connection, and is no pause of the run.
-  const timer = setTimeout(() => void reader?.cancel().catch(() => {}), BODY_MS_MAX);
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    void reader?.cancel().catch(() => {});
+  }, BODY_MS_MAX);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   let ended = false;
   try {
-    while (reader !== undefined && bytes <= BODY_BYTES_READ && !ended) {
+    while (reader !== undefined && bytes <= BODY_BYTES_READ) {
       const { done, value } = await reader.read();
-      ended = done;
-      if (value !== undefined) bytes += chunks.push(value) && value.length;
+      if (done) {
+        // One that was given up may have ended in the middle of a secret.
+        ended = !late;
+        break;
+      }
+      bytes += chunks.push(value) && value.length;
     }
   } catch {
     // What came before the connection broke is kept.

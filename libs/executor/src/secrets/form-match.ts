@@ -1,6 +1,6 @@
 // Compares a form with a text, from the place on where its first units were found.
-import { type Form, folded } from './secret-forms.ts';
-import { DIGITS, GAP, HEX, NEITHER, NUMBERS, X } from './unit-classes.ts';
+import type { Form } from './secret-forms.ts';
+import { DIGITS, folded, GAP, HEX, NEITHER, NUMBERS, X } from './unit-classes.ts';
 
 export const FAILED = -1;
 /** The text ends before the form does. */

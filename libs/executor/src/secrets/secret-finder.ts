@@ -2,11 +2,10 @@
 // once over each layer of the text, looks up the last few units among the beginnings of all forms, and compares only
 // where one is found.
 import { FAILED, formEnd, OPEN, reached } from './form-match.ts';
-import { HeadIndex } from './head-index.ts';
-import { type Form, type FormKind, folded, formsOf } from './secret-forms.ts';
+import { HeadIndex, type Heads, scanHeads } from './head-scan.ts';
+import { windowsOf } from './layer-windows.ts';
+import { type Form, formsOf } from './secret-forms.ts';
 import { layersOf, placeOf, type TextLayer } from './text-layers.ts';
-import { CLASSES, DIGITS, GAP, HEX, NEITHER, X } from './unit-classes.ts';
-import { charactersBack, digitsBack, numbersBack } from './units-back.ts';
 
 export interface Finding {
   readonly name: string;
@@ -31,17 +30,12 @@ const EFFORT_PER_CHARACTER = 8;
 const EFFORT_MIN = 65_536;
 const PART_UNITS_MIN = 256;
 
-const FIRST_UNITS: Readonly<Record<FormKind, number>> = { characters: 4, digits: 4, hex: 3, numbers: 3 };
-const UNIT_BITS: Readonly<Record<FormKind, number>> = { characters: 8, digits: 6, hex: 8, numbers: 8 };
-
-const NEITHER_IN_HEX_NOR_NUMBERS = NEITHER | (NEITHER << 8);
-
 export class SecretFinder {
-  private readonly heads: Readonly<Record<FormKind, HeadIndex>> = {
-    characters: new HeadIndex(),
-    digits: new HeadIndex(),
-    hex: new HeadIndex(),
-    numbers: new HeadIndex(),
+  private readonly heads: Heads = {
+    characters: new HeadIndex('characters'),
+    digits: new HeadIndex('digits'),
+    hex: new HeadIndex('hex'),
+    numbers: new HeadIndex('numbers'),
   };
 
   /** Name to value. */
@@ -50,26 +44,17 @@ export class SecretFinder {
   }
 
   add(name: string, value: string): void {
-    for (const form of formsOf(name, value)) {
-      for (const key of new Set(form.heads(FIRST_UNITS[form.kind]).map((head) => keyOf(form.kind, head)))) {
-        this.heads[form.kind].add(key, form);
-      }
-    }
+    for (const form of formsOf(name, value)) this.heads[form.kind].add(form);
   }
 
   /** `final`: no more text follows. */
   find(text: string, final: boolean): Findings {
-    const pass = new Pass(this.heads, text.length, final);
-    for (const layer of layersOf(text, final)) pass.over(layer);
+    const layers = layersOf(text, final);
+    const pass = new Pass(layers, text.length, final);
+    for (const depth of layers.keys()) pass.over(depth, this.heads);
     pass.found.sort((a, b) => a.start - b.start || b.end - a.end);
     return pass;
   }
-}
-
-function keyOf(kind: FormKind, head: readonly number[]): number {
-  const bits = UNIT_BITS[kind];
-  const mask = (1 << bits) - 1;
-  return head.reduce((key, unit) => (key << bits) | (unit & mask), 0);
 }
 
 class Pass implements Findings {
@@ -77,11 +62,11 @@ class Pass implements Findings {
   openAt: number;
   headAt: number;
   private effort: number;
-  /** Up to where a form was compared in this layer: the same one is not looked for within itself. */
-  private readonly compared = new Map<Form, number>();
+  /** The places in the layers from the one that is passed over upwards. */
+  private lookouts: Lookout[] = [];
 
   constructor(
-    private readonly heads: Readonly<Record<FormKind, HeadIndex>>,
+    private readonly layers: readonly TextLayer[],
     length: number,
     private readonly final: boolean,
   ) {
@@ -90,110 +75,79 @@ class Pass implements Findings {
     this.effort = EFFORT_MIN + EFFORT_PER_CHARACTER * length;
   }
 
-  over(layer: TextLayer): void {
-    this.compared.clear();
-    if (layer.openAt >= 0) this.headAt = Math.min(this.headAt, layer.openAt);
-    const head = Math.min(this.characters(layer), this.bytes(layer));
+  /**
+   * The beginnings of forms in one layer. What begins in an upper one as it does in the layer below is found there, and
+   * compared in both.
+   */
+  over(depth: number, heads: Heads): void {
+    const layer = this.layers[depth] as TextLayer;
+    const { codes, openAt } = layer;
+    this.lookouts = this.layers.slice(depth).map((upper) => new Lookout(upper));
+    if (openAt >= 0) this.headAt = Math.min(this.headAt, openAt);
+    let head = codes.length;
+    const scan = (from: number, to: number) => {
+      head = scanHeads(codes, from, to, heads, this.begins);
+    };
+    if (depth === 0) scan(0, codes.length);
+    else windowsOf(layer, scan);
     this.headAt = Math.min(this.headAt, placeOf(layer, head));
   }
 
-  /** Where the last few units begin that some form may begin with. */
-  private characters(layer: TextLayer): number {
-    const { codes } = layer;
-    const heads = this.heads.characters;
-    let key = 0;
-    let isBroken = false;
-    for (let i = 0; i < codes.length; i++) {
-      const code = codes[i] as number;
-      if (code === 10 || code === 13) {
-        isBroken = true;
-        continue;
-      }
-      if (isBroken) {
-        if (code === 32 || code === 9) continue;
-        isBroken = false;
-      }
-      key = (key << 8) | (folded(code) & 255);
-      if (heads.has(key)) this.compare(heads.get(key), layer, charactersBack(codes, i, 3));
+  private readonly begins = (forms: readonly Form[], start: number): void => {
+    let place = start;
+    for (const [i, lookout] of this.lookouts.entries()) {
+      if (i > 0) place = lookout.placeAbove(place);
+      if (place < 0) return;
+      for (const form of forms) if (lookout.isNew(form, place)) this.compare(form, lookout, place);
     }
-    return charactersBack(codes, codes.length, 3);
+  };
+
+  private compare(form: Form, lookout: Lookout, start: number): void {
+    const { layer } = lookout;
+    const { steps } = reached;
+    let end = formEnd(form, layer.codes, start, this.final);
+    this.effort -= reached.steps - steps;
+    if (end === OPEN && !this.final) {
+      this.openAt = Math.min(this.openAt, placeOf(layer, start));
+      lookout.compared(form, layer.codes.length);
+      return;
+    }
+    if (end === OPEN || end === FAILED) {
+      if (this.effort > 0 || reached.units < PART_UNITS_MIN) return;
+      end = reached.index;
+    }
+    lookout.compared(form, end);
+    this.found.push({ name: form.name, start: placeOf(layer, start), end: placeOf(layer, end) });
+  }
+}
+
+/** A layer in which forms are compared from places that come almost in order. */
+class Lookout {
+  /** Up to where a form was compared: the same one is not looked for within itself. */
+  private readonly ends = new Map<Form, number>();
+  /** Of the pairs in `layer.ends`, how many lie before the last place. */
+  private passed = 0;
+
+  constructor(readonly layer: TextLayer) {}
+
+  isNew(form: Form, start: number): boolean {
+    return (this.ends.get(form) ?? 0) <= start;
   }
 
-  /** In base64 and base32, in hex and in decimal, in one go: each character is looked up once. */
-  private bytes(layer: TextLayer): number {
-    const { codes } = layer;
-    const { digits, hex, numbers } = this.heads;
-    let [digitKey, hexKey, numberKey] = [0, 0, 0];
-    let [digitCount, hexCount, numberCount] = [0, 0, 0];
-    let number = -1;
-    for (let i = 0; i < codes.length; i++) {
-      const classes = CLASSES[codes[i] as number] as number;
-      const digit = classes & 255;
-      if (digit < GAP) {
-        digitKey = ((digitKey << 6) | digit) & 0xffffff;
-        if (++digitCount >= 4 && digits.has(digitKey)) {
-          this.compare(digits.get(digitKey), layer, digitsBack(codes, i, 3, DIGITS));
-        }
-      } else if (digit === NEITHER) {
-        digitCount = 0;
-      }
-      if (classes >>> 8 === NEITHER_IN_HEX_NOR_NUMBERS) {
-        hexCount = 0;
-        numberCount = 0;
-        number = -1;
-        continue;
-      }
-      const nibble = (classes >>> 8) & 255;
-      if (nibble < 16) {
-        hexKey = ((hexKey << 4) | nibble) & 0xffffff;
-        if (++hexCount >= 6 && hex.has(hexKey)) this.compare(hex.get(hexKey), layer, digitsBack(codes, i, 5, HEX));
-      } else if (nibble === X && hexCount > 0 && codes[i - 1] === 48) {
-        // The zero of `0x` is no digit of the bytes.
-        hexCount = Math.min(hexCount, 6) - 1;
-        hexKey >>>= 4;
-      } else if (nibble === NEITHER || (nibble === X && codes[i - 1] !== 92)) {
-        hexCount = 0;
-      }
-      const decimal = classes >>> 16;
-      if (decimal < 10) {
-        number = number < 0 ? decimal : Math.min(number * 10 + decimal, 256);
-      } else if (decimal === NEITHER) {
-        numberCount = 0;
-        number = -1;
-      } else if (number >= 0) {
-        numberKey = ((numberKey << 8) | number) & 0xffffff;
-        numberCount = number > 255 ? 0 : numberCount + 1;
-        number = -1;
-        if (numberCount >= 3 && numbers.has(numberKey)) {
-          this.compare(numbers.get(numberKey), layer, numbersBack(codes, i, 3));
-        }
-      }
-    }
-    const { length } = codes;
-    return Math.min(
-      digitsBack(codes, length, Math.min(digitCount, 3), DIGITS),
-      digitsBack(codes, length, Math.min(hexCount, 5), HEX),
-      numbersBack(codes, length, Math.min(numberCount, 2) + (number < 0 ? 0 : 1)),
-    );
+  compared(form: Form, end: number): void {
+    this.ends.set(form, end);
   }
 
-  private compare(forms: readonly Form[], layer: TextLayer, start: number): void {
-    for (const form of forms) {
-      if ((this.compared.get(form) ?? 0) > start) continue;
-      const { steps } = reached;
-      let end = formEnd(form, layer.codes, start, this.final);
-      this.effort -= reached.steps - steps;
-      if (end === OPEN && !this.final) {
-        this.openAt = Math.min(this.openAt, placeOf(layer, start));
-        this.compared.set(form, layer.codes.length);
-        continue;
-      }
-      if (end === OPEN || end === FAILED) {
-        if (this.effort > 0 || reached.units < PART_UNITS_MIN) continue;
-        end = reached.index;
-      }
-      this.compared.set(form, end);
-      this.found.push({ name: form.name, start: placeOf(layer, start), end: placeOf(layer, end) });
-    }
+  /** The place here of one in the layer below; -1: it is within an escape, or after what was read. */
+  placeAbove(below: number): number {
+    const { ends, codes } = this.layer;
+    let { passed } = this;
+    while (2 * passed < ends.length && (ends[2 * passed + 1] as number) <= below) passed++;
+    while (passed > 0 && (ends[2 * passed - 1] as number) > below) passed--;
+    this.passed = passed;
+    const shift = passed === 0 ? 0 : (ends[2 * passed - 2] as number) - (ends[2 * passed - 1] as number);
+    const place = below + shift;
+    const isWithin = 2 * passed < ends.length && place >= (ends[2 * passed] as number);
+    return isWithin || place >= codes.length ? -1 : place;
   }
 }

@@ -1,7 +1,9 @@
 // The forms in which a secret is looked for: its characters, and its bytes in base64, base32, hex and decimal. Escapes
 // of characters are no forms, see text-layers.ts. Bytes inside a longer text shift against the digits of base64 and
 // base32, so each shift is a form of its own, without the digits that also depend on the neighbours.
-import { escapeAt, layersOf } from './text-layers.ts';
+import { escapeAt } from './read-escape.ts';
+import { layersOf } from './text-layers.ts';
+import { folded } from './unit-classes.ts';
 
 /** Shorter texts would be found, and masked, all over ordinary ones. */
 export const SECRET_CHARACTERS_MIN = 6;
@@ -60,11 +62,6 @@ function headsOf(units: Uint16Array, own: Form['own'], from: number, count: numb
 /** The text that is looked for: lines may be wrapped and indented anywhere. */
 export function withoutBreaks(text: string): string {
   return text.trim().replace(/[\r\n]+[ \t]*/g, '');
-}
-
-/** A form encoder writes a blank as a plus. */
-export function folded(code: number): number {
-  return code === 43 ? 32 : code;
 }
 
 export function formsOf(name: string, value: string): Form[] {

@@ -1,5 +1,10 @@
 // What each character is among the digits that bytes are written with: a digit, a gap between digits, or neither.
 
+/** A form encoder writes a blank as a plus. */
+export function folded(code: number): number {
+  return code === 43 ? 32 : code;
+}
+
 export const GAP = 64;
 export const NEITHER = 65;
 /** The `x` of `0x61`. */
@@ -22,11 +27,6 @@ export const HEX = classes(' \t\r\n:-_,.;|\'"\\[](){}<>', (code) => {
 
 export const NUMBERS = classes(' \t\r\n,;[](){}', (code) => (code >= 48 && code <= 57 ? code - 48 : NEITHER));
 
-/** All three, a byte each. */
-export const CLASSES = Uint32Array.from(DIGITS, (digit, code) => {
-  return digit | ((HEX[code] as number) << 8) | ((NUMBERS[code] as number) << 16);
-});
-
 /** By UTF-16 code, so that a pass over a text asks for no range. */
 function classes(gaps: string, classOfCode: (code: number) => number): Uint8Array {
   const classOf = new Uint8Array(65_536).fill(NEITHER);
@@ -35,3 +35,33 @@ function classes(gaps: string, classOfCode: (code: number) => number): Uint8Arra
   }
   return classOf;
 }
+
+// All that a pass over a text asks of a character, in one number: in bits 8 to 13 its digit of base64 and in 16 to 19 that
+// of hex, 0 where it is none, and the marks below.
+
+export const IS_DIGIT = 1 << 14;
+/** A digit of base64, or a gap between two. */
+export const KEEPS_DIGITS = 1 << 15;
+export const IS_NIBBLE = 1 << 20;
+export const KEEPS_HEX = 1 << 21;
+export const IS_X = 1 << 22;
+export const IS_DECIMAL = 1 << 23;
+export const IS_NUMBER_GAP = 1 << 24;
+export const IS_BREAK = 1 << 25;
+export const IS_BLANK = 1 << 26;
+
+/** By UTF-16 code. */
+export const MARKS = Int32Array.from({ length: 65_536 }, (_, code) => {
+  const [digit, nibble, number] = [DIGITS[code] as number, HEX[code] as number, NUMBERS[code] as number];
+  return (
+    (digit < GAP ? (digit << 8) | IS_DIGIT : 0) |
+    (digit === NEITHER ? 0 : KEEPS_DIGITS) |
+    (nibble < 16 ? (nibble << 16) | IS_NIBBLE : 0) |
+    (nibble === NEITHER ? 0 : KEEPS_HEX) |
+    (nibble === X ? IS_X : 0) |
+    (number < GAP ? IS_DECIMAL : 0) |
+    (number === GAP ? IS_NUMBER_GAP : 0) |
+    (code === 10 || code === 13 ? IS_BREAK : 0) |
+    (code === 32 || code === 9 ? IS_BLANK : 0)
+  );
+});

@@ -77,6 +77,7 @@ function listedView(run: ListedRun): RunViewMessage {
     cancelRequested: run.status === 'running' && run.cancelRequested,
     revision: run.revision,
     ...(run.error === null ? {} : { error: run.error }),
+    ...(run.ending === null || finished ? {} : { ending: run.ending }),
     ...(run.status === 'sleeping' ? { queuedReason: 'sleeping', wakeAtMs: run.wakeAtMs ?? 0 } : {}),
   };
 }

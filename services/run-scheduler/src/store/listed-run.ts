@@ -1,5 +1,5 @@
 // A run as it stands in a list: its row without steps, content and what only its owner needs.
-import type { Run, RunError } from '../run/run.ts';
+import type { Run, RunEnding, RunError } from '../run/run.ts';
 import type { RunRow } from './run-row.ts';
 
 export interface ListedRunRow
@@ -23,12 +23,13 @@ export interface ListedRunRow
     | 'cancel_requested'
     | 'wake_at_ms'
     | 'error_json'
+    | 'ending_json'
   > {}
 
 export const listedRunColumns =
   'run_id, method, version_id, revision, answer_by, metadata_json, created_at_ms::float8, max_attempts, status, ' +
   'state_since_ms::float8, started_at_ms::float8, queued_ms::float8, running_ms::float8, waiting_ms::float8, attempts, ' +
-  'cancel_requested, wake_at_ms::float8, error_json';
+  'cancel_requested, wake_at_ms::float8, error_json, ending_json';
 
 export interface ListedRun {
   readonly runId: string;
@@ -50,6 +51,8 @@ export interface ListedRun {
   readonly wakeAtMs: number | null;
   /** Of a failed run. Its message may quote values of the run. */
   readonly error: Omit<RunError, 'message'> | null;
+  /** What a run that cleans up has failed with. */
+  readonly ending: Omit<RunError, 'message'> | null;
 }
 
 export function listedRun(row: ListedRunRow): ListedRun {
@@ -70,6 +73,7 @@ export function listedRun(row: ListedRunRow): ListedRun {
     cancelRequested: row.cancel_requested,
     wakeAtMs: row.wake_at_ms,
     error: row.error_json === null ? null : errorOf(JSON.parse(row.error_json)),
+    ending: row.ending_json === null ? null : errorOf((JSON.parse(row.ending_json) as RunEnding).error),
   };
 }
 

@@ -55,6 +55,19 @@ describe('lists of runs', () => {
     });
   }
 
+  test('a run that has failed and still cleans up says with what, without the message', async () => {
+    const runId = newRunId(0, FIRST_MS);
+    await db.sql`
+      insert into scheduler.runs (run_id, org_id, shard, revision, method, version_id, inputs_json, idempotency_hash,
+        request_digest, key_id, answer_by, created_at_ms, max_attempts, needs, status, state_since_ms, queued_ms,
+        running_ms, waiting_ms, attempts, attempt_open, last_seq, ending_json)
+      values (${runId}, 'org_c', 0, 3, 'wf_usual', 'ver_1', '{}', sha256('x'), '', 'key_a', 'team', ${FIRST_MS}, 3, '',
+        'queued', ${FIRST_MS}, 1, 2, 3, 3, true, 1,
+        '{"kind":"cleanup","byMs":1,"error":{"code":"no_answer","kind":"timeout","message":"content","step":"s"}}')`;
+    const [run] = (await page({ orgId: 'org_c' })).runs;
+    assert.deepEqual(run?.ending, { code: 'no_answer', kind: 'timeout', step: 's' });
+  });
+
   async function pages(selection: Partial<RunSelection>): Promise<RunPage[]> {
     const all: RunPage[] = [];
     let next: RunPlace | null = null;
