@@ -47,7 +47,6 @@ async function runAll(postgresUrl: string, cli: string, built: BuiltCode): Promi
         ...process.env,
         METHODS_TEST_POSTGRES_URL: postgresUrl,
         METHODS_TEST_CLI: cli,
-        METHODS_BUILT: built.folder,
       },
       line(line) {
         console.log(line);

@@ -1,7 +1,7 @@
 // The process that attacks, as its parent sees it.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { mainArguments } from '../harness/main-arguments.ts';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import type { AttackTarget } from './attack.ts';
 
 export class LoadProcess {
@@ -11,7 +11,7 @@ export class LoadProcess {
   private readonly lines: AsyncIterator<string>;
 
   constructor(target: AttackTarget) {
-    const args = [...mainArguments('test/attacks/load.ts', null), JSON.stringify(target)];
+    const args = [...nodeArguments(new URL('./load.ts', import.meta.url)), JSON.stringify(target)];
     this.child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     this.pid = this.child.pid ?? 0;
     this.lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();

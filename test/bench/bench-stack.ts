@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 
 const COLLECT = new URL('./collect-on-signal.mjs', import.meta.url).href;
+const STACK = new URL('../../deploy/local/src/main.ts', import.meta.url);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface BenchStack {
@@ -24,19 +26,7 @@ export async function startBenchStack(args: readonly string[]): Promise<BenchSta
   const methods = fileURLToPath(new URL('./methods/', import.meta.url));
   const child = spawn(
     process.execPath,
-    [
-      '--import',
-      'tsx',
-      join(ROOT, 'deploy/local/src/main.ts'),
-      '--json',
-      '--port',
-      '0',
-      '--data-dir',
-      dataDir,
-      '--methods',
-      methods,
-      ...args,
-    ],
+    [...nodeArguments(STACK), '--json', '--port', '0', '--data-dir', dataDir, '--methods', methods, ...args],
     {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'inherit'],

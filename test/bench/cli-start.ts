@@ -1,5 +1,5 @@
 // How soon the `methods` command says something, beside a Node that does nothing: as an installed package, and in a
-// checkout, where its TypeScript is read as it is.
+// checkout, where each call looks whether its sources have changed.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { PackedCli } from '../harness/packed-cli.ts';

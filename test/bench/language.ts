@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { systemClock } from '@methods/base/clock';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { PackageIndex } from '@methods/executor/dependencies/package-index.fixture';
 import { RunnerPool } from '@methods/executor/runner-pool';
 import { compileMethod } from '@methods/method/compile';
@@ -14,7 +14,7 @@ import { addition, CONDITIONED, compiledMethod, emptyProcessMs, GREETING, PATH }
 import { largeMethod } from './large-method.ts';
 import { oneRunMs } from './one-run.ts';
 
-const FIRST_STEP = fileURLToPath(new URL('./first-step.ts', import.meta.url));
+const FIRST_STEP = new URL('./first-step.ts', import.meta.url);
 const EVALUATIONS = 10_000;
 const LANGUAGES = ['node', 'python', 'shell'] as const;
 
@@ -88,7 +88,7 @@ async function firstStep(folder: string, rounds: number): Promise<string> {
     const { lock } = await index.prepare(dependencies, { cacheDir });
     const order = JSON.stringify({ folder, cacheDir, lock: Buffer.from(lock ?? []).toString() });
     const ms = await medianOf(rounds, async () => {
-      const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', FIRST_STEP, order]);
+      const { stdout } = await promisify(execFile)(process.execPath, [...nodeArguments(FIRST_STEP), order]);
       return Number(stdout);
     });
     return `a version prepared before, to the end of its first step in a new process (goal < 150 ms): ${ms.toFixed(0)} ms`;

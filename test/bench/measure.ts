@@ -1,11 +1,11 @@
 // One measurement: load from a process of its own, CPU of every process involved, latencies.
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { cpuSeconds } from '../harness/process-tree.ts';
 import type { BenchStack } from './bench-stack.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
 
-const LOAD = fileURLToPath(new URL('./load.ts', import.meta.url));
+const LOAD = new URL('./load.ts', import.meta.url);
 
 export interface Measurement {
   readonly name: string;
@@ -58,7 +58,7 @@ export async function measure(stack: BenchStack, name: string, order: MeasuredOr
 }
 
 async function load(order: LoadOrder): Promise<LoadReport> {
-  const child = spawn(process.execPath, ['--import', 'tsx', LOAD, JSON.stringify(order)], {
+  const child = spawn(process.execPath, [...nodeArguments(LOAD), JSON.stringify(order)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';

@@ -177,7 +177,7 @@ describe('a local stack', () => {
     const env = { HOME: home };
     try {
       const args = ['--once', '--port', '0'];
-      const stack = new StackProcess({ ...folder, args, env, uid, gid, fromSources: true });
+      const stack = new StackProcess({ ...folder, args, env, uid, gid, asPeopleDo: true });
       started.push(stack);
       const exit = await stack.exited;
       const said = [...stack.stdout, ...stack.stderr].join('\n');

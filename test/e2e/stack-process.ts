@@ -1,13 +1,13 @@
 // The local stack as a child process, started with the command that people use. Whatever ends the test, the stack, its
 // servers and its folder go with it.
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { guardAgainstParentDeath } from '@methods/local-stack/embedded/parent-guard';
 import type { ReadyLine } from '@methods/local-stack/stack';
-import { mainArguments } from '../harness/main-arguments.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -24,8 +24,8 @@ export interface StackProcessOptions {
   readonly stateDir: string;
   readonly uid?: number;
   readonly gid?: number;
-  /** Read from the sources, all its processes too, as `npm start` does. */
-  readonly fromSources?: boolean;
+  /** Started as `npm start` does, which finds or builds the code itself. */
+  readonly asPeopleDo?: boolean;
   /** A command in front, with its arguments. */
   readonly wrapper?: readonly string[];
 }
@@ -48,10 +48,9 @@ export class StackProcess {
   readonly ready: Promise<ReadyLine>;
   private readonly child;
 
-  constructor({ args = [], env = {}, dataDir, stateDir, uid, gid, fromSources, wrapper = [] }: StackProcessOptions) {
+  constructor({ args = [], env = {}, dataDir, stateDir, uid, gid, asPeopleDo, wrapper = [] }: StackProcessOptions) {
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_PASSED_ON.includes(name)));
-    if (fromSources) delete inherited.METHODS_BUILT;
-    const code = mainArguments('deploy/local/src/main.ts', inherited.METHODS_BUILT ?? null);
+    const code = asPeopleDo ? startScript() : nodeArguments(new URL('../../deploy/local/src/main.ts', import.meta.url));
     const command = [...wrapper, process.execPath, ...code, '--data-dir', dataDir, ...args];
     this.child = spawn(command[0] as string, command.slice(1), {
       cwd: ROOT,
@@ -92,6 +91,12 @@ export class StackProcess {
     clearTimeout(killer);
     return exit;
   }
+}
+
+/** What package.json's own script gives to node. */
+function startScript(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  return scripts.start.split(' ').slice(1);
 }
 
 export interface StackFolder {

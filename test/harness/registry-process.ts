@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { type Door, doorTo } from './database-door.ts';
-import { mainArguments } from './main-arguments.ts';
 import { testPostgres } from './postgres.ts';
 import { until } from './until.ts';
 
@@ -33,16 +33,20 @@ export interface RegistryProcess {
 export async function startRegistryProcess(natsUrl = 'nats://127.0.0.1:1'): Promise<RegistryProcess> {
   const database = await (await testPostgres()).freshDatabase();
   const door = await doorTo(database.url);
-  const child = spawn(process.execPath, mainArguments('services/method-registry/src/main.ts'), {
-    env: {
-      LISTEN: '127.0.0.1:0',
-      POSTGRES_URL: door.url,
-      NATS_URL: natsUrl,
-      SECRETS_KEY: randomBytes(32).toString('base64'),
-      LOG_LEVEL: 'debug',
+  const child = spawn(
+    process.execPath,
+    nodeArguments(new URL('../../services/method-registry/src/main.ts', import.meta.url)),
+    {
+      env: {
+        LISTEN: '127.0.0.1:0',
+        POSTGRES_URL: door.url,
+        NATS_URL: natsUrl,
+        SECRETS_KEY: randomBytes(32).toString('base64'),
+        LOG_LEVEL: 'debug',
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
     },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  );
   process.once('exit', () => child.kill('SIGKILL'));
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -1,30 +1,17 @@
-// All tests and all processes of the repository as plain JavaScript, built once for a run: read through tsx, each of some
-// five hundred processes would resolve and translate a thousand files again, in a loader's thread of its own. Packages of
-// others stay where they are. Built code finds its files by the place of its source.
+// All tests and what they start as plain JavaScript, built once for a run: read through tsx, each of some five hundred
+// processes would resolve and translate a thousand files again, in a loader's thread of its own.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { isBuiltin } from 'node:module';
-import { join, relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { join } from 'node:path';
+import { buildCode } from '@methods/built-code/build-code';
+import { builtName, referencedCode } from '@methods/built-code/code-references';
+import type { Plugin } from 'esbuild';
 import { inSuite } from './shared-processes.ts';
 
 /** Under the packages, which built code imports by name. */
 const FOLDER = 'node_modules/.cache';
 const NAME = /^methods-built-(\d+)$/;
-/** Packages of many small files, which a process takes longer to find than to read. None finds files by its own place. */
-const BUILT_IN = new Set([
-  ...['typebox', '@bufbuild/protobuf', '@grpc/grpc-js', 'nats', 'nkeys.js', 'tsyringe', 'tslib', 'ajv', 'ajv-formats'],
-  ...['undici', 'yaml', 'jose', 'semver', 'fast-check', 'pure-rand'],
-]);
-/** Marks a look-up of the plugin's own. */
-const FOUND = Symbol('found');
 const GROUP = 'tests: ';
-const MAINS = [
-  ...['services/method-registry/src/main.ts', 'services/run-scheduler/src/main.ts', 'services/notifier/src/main.ts'],
-  ...['gateway/src/main.ts', 'libs/worker/src/main.ts'],
-  ...['deploy/local/src/main.ts', 'deploy/local/src/identity/main.ts', 'deploy/local/src/token/main.ts'],
-];
+const SOURCES = ['libs', 'services', 'gateway', 'deploy', 'test'];
 
 export class BuiltCode {
   private constructor(readonly folder: string) {}
@@ -39,41 +26,22 @@ export class BuiltCode {
       if (pid > 0 && !isRunning(pid)) rmSync(join(cache, name), { recursive: true, force: true });
     }
     const folder = join(cache, `methods-built-${process.pid}`);
-    await build({
-      absWorkingDir: root,
-      entryPoints: [
-        ...tests.map((group) => ({ in: GROUP + group.join(' '), out: entryOf(group).replace(/\.ts$/, '') })),
-        ...MAINS.map((main) => ({ in: main, out: main.replace(/\.ts$/, '') })),
-      ],
-      outdir: folder,
-      outbase: root,
-      outExtension: { '.js': '.mjs' },
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      sourcemap: 'linked',
-      sourcesContent: false,
-      logLevel: 'warning',
-      // A piece with a decorated class may be read before the file that imports this for it.
-      // Packages of CommonJS that are built in call `require` for those that are not.
-      banner: {
-        js: [
-          `import 'reflect-metadata/lite';`,
-          `import { createRequire as requireFrom } from 'node:module';`,
-          `const require = requireFrom(${JSON.stringify(join(root, 'package.json'))});`,
-        ].join(' '),
-      },
-      tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
-      plugins: [groupsOfTests(root), othersOutside, placeOfSource(root, tests)],
+    const inSuites = new Set(tests.filter((group) => group.length > 1).flat());
+    const groups = tests.map((group) => [nameOf(group).replace(/\.mjs$/, ''), GROUP + group.join(' ')]);
+    await buildCode({
+      root,
+      entries: referencedCode(root, sourcesOf(root)),
+      made: Object.fromEntries(groups),
+      folder,
+      textOf: (file, text) => (inSuites.has(file) ? inSuite(file, text) : text),
+      plugins: [groupsOfTests(root)],
     });
     return new BuiltCode(folder);
   }
 
   /** Where the built form of a group is. */
   file(group: readonly string[]): string {
-    return join(this.folder, entryOf(group).replace(/ts$/, 'mjs'));
+    return join(this.folder, nameOf(group));
   }
 
   remove(): void {
@@ -81,46 +49,17 @@ export class BuiltCode {
   }
 }
 
-const othersOutside: Plugin = {
-  name: 'packages of others stay outside',
-  setup(builder) {
-    builder.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-      const isOurs = kind === 'entry-point' || path.startsWith('@methods/') || BUILT_IN.has(packageOf(path));
-      if (isOurs || pluginData === FOUND) return undefined;
-      if (!importer.includes('/node_modules/') || isBuiltin(path)) return { path, external: true };
-      // The version that its importer finds from its own place.
-      const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: FOUND });
-      return found.errors.length > 0 ? { path, external: true } : { path: found.path, external: true };
-    });
-  },
-};
-
-function packageOf(path: string): string {
-  return path
-    .split('/')
-    .slice(0, path.startsWith('@') ? 2 : 1)
-    .join('/');
-}
-
-function placeOfSource(root: string, tests: readonly (readonly string[])[]): Plugin {
-  const inSuites = new Set(tests.filter((group) => group.length > 1).flat());
-  return {
-    name: 'import.meta.url is that of the source',
-    setup(builder) {
-      builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-        const name = relative(root, path);
-        const text = await readFile(path, 'utf8');
-        const source = inSuites.has(name) ? inSuite(name, text) : text;
-        const contents = source.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href));
-        return { contents, loader: 'ts' };
-      });
-    },
-  };
+function sourcesOf(root: string): string[] {
+  return SOURCES.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+      .map((path) => `${folder}/${path}`),
+  );
 }
 
 /** A group has the name of its first file. */
-function entryOf([first = '', ...others]: readonly string[]): string {
-  return others.length === 0 ? first : first.replace(/\.test\.ts$/, '.and-others.test.ts');
+function nameOf([first = '', ...others]: readonly string[]): string {
+  return builtName(others.length === 0 ? first : first.replace(/\.test\.ts$/, '.and-others.test.ts'));
 }
 
 function groupsOfTests(root: string): Plugin {

@@ -21,7 +21,7 @@ export interface NodeTests {
 }
 
 export function runNodeTests(options: NodeTestsOptions): NodeTests {
-  const args = ['--enable-source-maps', '--test', '--test-reporter=spec'];
+  const args = ['--test', '--test-reporter=spec'];
   args.push(`--test-concurrency=${options.concurrency}`, `--test-timeout=${options.timeoutMs}`, ...options.files);
   const child: ChildProcess = spawn(process.execPath, args, {
     cwd: options.root,

@@ -9,7 +9,7 @@ import { StackError } from './embedded/stack-error.ts';
 const MARK = 'methods-stack.json';
 const LOCK = 'stack.lock';
 /** In the command line of every running stack, also of one that was built before. */
-const MAIN = 'deploy/local/src/main.';
+const MAIN = /\bdeploy[/.]local[/.]src[/.]main\./;
 
 export interface StackSecrets {
   /** Base64 of 32 bytes: the key webhook secrets are sealed under. */
@@ -97,7 +97,7 @@ export function isStackRunning(path: string): boolean {
 function isStack(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(MAIN);
+    return MAIN.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync('/proc/self')) return false;
   }

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { Backoff } from '@methods/base/backoff';
 import { systemClock } from '@methods/base/clock';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { type ServerProcess, startServerProcess } from './embedded/server-process.ts';
-import { mainArguments } from './main-arguments.ts';
 
 /** For measuring: more arguments for node, with spaces between them. */
 const NODE_ARGS = (process.env.STACK_NODE_ARGS ?? '').split(' ').filter((argument) => argument !== '');
@@ -14,8 +14,8 @@ const WELL_MS = 10_000;
 
 export interface ServiceOptions {
   readonly name: string;
-  /** Its main file, from the repository's root. */
-  readonly main: string;
+  /** Its main file. */
+  readonly code: URL;
   readonly env: Readonly<Record<string, string>>;
   readonly folder: string;
   /** Called when it runs again; it has another pid now. */
@@ -56,12 +56,12 @@ export class ServiceProcess {
   }
 
   async start(): Promise<void> {
-    const { name, main, env, folder } = this.options;
+    const { name, code, env, folder } = this.options;
     const startedMs = performance.now();
     const process_ = await startServerProcess({
       name,
       command: process.execPath,
-      args: [...NODE_ARGS, ...mainArguments(main), `--stack=${folder}`],
+      args: [...NODE_ARGS, ...nodeArguments(code), `--stack=${folder}`],
       logFile: this.logFile,
       marker: `--stack=${folder}`,
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', NODE_ENV: 'production', ...env },

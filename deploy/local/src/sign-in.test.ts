@@ -6,18 +6,20 @@ import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 import { migrate } from '@methods/postgres/migrate';
 import { testPostgres } from '@methods/test/harness/postgres';
+import { programArguments } from '@methods/test/harness/program-arguments';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import postgres from 'postgres';
 import { issuerOf, SignIn } from './sign-in.ts';
 
 /** A port that a process gave out it does not give out again, so the next start is another process. */
 function issuerInAnotherProcess(folder: string): Promise<string> {
-  const url = new URL('./sign-in.ts', import.meta.url).href;
-  const program = `const { SignIn } = await import(${JSON.stringify(url)});
+  const code = new URL('./sign-in.ts', import.meta.url);
+  const program = `const { SignIn } = await import(${JSON.stringify(code.href)});
     process.stdout.write((await SignIn.of(${JSON.stringify(folder)}, '${BASE}', () => {})).issuer);`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', program];
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, args, (error, out) => (error === null ? resolve(out) : reject(error)));
+    execFile(process.execPath, programArguments(program, code), (error, out) =>
+      error === null ? resolve(out) : reject(error),
+    );
   });
 }
 

@@ -14,6 +14,15 @@ import { removeReadyLine, writeReadyLine } from './ready-file.ts';
 import { ServiceProcess } from './service-process.ts';
 import { SignIn } from './sign-in.ts';
 
+/** The code of each kind of process. */
+const CODE = {
+  identityProvider: new URL('./identity/main.ts', import.meta.url),
+  methodRegistry: new URL('../../../services/method-registry/src/main.ts', import.meta.url),
+  notifier: new URL('../../../services/notifier/src/main.ts', import.meta.url),
+  runScheduler: new URL('../../../services/run-scheduler/src/main.ts', import.meta.url),
+  gateway: new URL('../../../gateway/src/main.ts', import.meta.url),
+  worker: new URL('../../../libs/worker/src/main.ts', import.meta.url),
+};
 const EXAMPLES = fileURLToPath(new URL('../examples/', import.meta.url));
 /** A part that dies is started again, and one that lives may be slow: a machine under heavy load takes minutes. */
 const READY_MS = 600_000;
@@ -87,14 +96,13 @@ export class LocalStack {
     const registry = `127.0.0.1:${await freePort()}`;
     const common = { POSTGRES_URL: postgresUrl, NATS_URL: natsUrl, LOG_LEVEL: process.env.LOG_LEVEL ?? 'info' };
     const provider = signIn.providerEnvironment();
-    if (provider !== null)
-      await this.service('identity-provider', 'deploy/local/src/identity/main.ts', { ...common, ...provider });
-    await this.service('method-registry', 'services/method-registry/src/main.ts', {
+    if (provider !== null) await this.service('identity-provider', CODE.identityProvider, { ...common, ...provider });
+    await this.service('method-registry', CODE.methodRegistry, {
       ...common,
       LISTEN: registry,
       SECRETS_KEY: folder.secrets.secretsKey,
     });
-    await this.service('notifier-1', 'services/notifier/src/main.ts', {
+    await this.service('notifier-1', CODE.notifier, {
       ...common,
       LISTEN: `127.0.0.1:${await freePort()}`,
       METHOD_REGISTRY_URL: registry,
@@ -105,7 +113,7 @@ export class LocalStack {
     for (let n = 1; n <= options.schedulers; n++) {
       const node = { internal: `127.0.0.1:${await freePort()}`, worker: `127.0.0.1:${await freePort()}` };
       schedulers.push(node);
-      await this.service(`run-scheduler-${n}`, 'services/run-scheduler/src/main.ts', {
+      await this.service(`run-scheduler-${n}`, CODE.runScheduler, {
         ...common,
         LISTEN: node.internal,
         WORKER_LISTEN: node.worker,
@@ -119,7 +127,7 @@ export class LocalStack {
       const port = n === 1 ? choice.port : await freePort();
       const url = `http://127.0.0.1:${port}`;
       gateways.push(url);
-      await this.service(`gateway-${n}`, 'gateway/src/main.ts', {
+      await this.service(`gateway-${n}`, CODE.gateway, {
         LISTEN: `127.0.0.1:${port}`,
         ...signIn.gatewayEnvironment(),
         GRPC_PUBLIC_URL: grpcUrl,
@@ -241,11 +249,11 @@ export class LocalStack {
     return part.start();
   }
 
-  private async service(name: string, main: string, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  private async service(name: string, code: URL, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
     this.goOn();
     const folder = this.folder?.partFolder(name) ?? '';
     const onRestart = () => this.restarted(name, `${folder}/log`);
-    const service = new ServiceProcess({ name, main, env, folder, onRestart });
+    const service = new ServiceProcess({ name, code, env, folder, onRestart });
     this.services.push(service);
     await service.start();
     return service;
@@ -257,7 +265,7 @@ export class LocalStack {
     const inherited = Object.fromEntries(
       Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
-    await this.service(name, 'libs/worker/src/main.ts', {
+    await this.service(name, CODE.worker, {
       ...inherited,
       METHODS_GRPC_URL: grpcUrl,
       SERVICE_API_KEY: folder.secrets.key.key,

@@ -4,7 +4,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { programArguments } from '@methods/test/harness/program-arguments';
 
+const CODE = new URL('./fault-point.ts', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'fault-point-'));
 const onceFile = join(folder, 'once');
 after(() => rmSync(folder, { recursive: true }));
@@ -12,12 +14,11 @@ after(() => rmSync(folder, { recursive: true }));
 /** The signal that ended a process which passes the point, and what it wrote behind it. */
 function pass(armed: boolean): { signal: string | null; wrote: string } {
   const code = `
-    import { armFaultPoint, faultPoint } from ${JSON.stringify(new URL('./fault-point.ts', import.meta.url).href)};
+    import { armFaultPoint, faultPoint } from ${JSON.stringify(CODE.href)};
     if (${armed}) armFaultPoint({ name: 'claim-committed', onceFile: ${JSON.stringify(onceFile)} });
     faultPoint('claim-committed');
     console.log('behind');`;
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', code];
-  const { signal, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  const { signal, stdout } = spawnSync(process.execPath, programArguments(code, CODE), { encoding: 'utf8' });
   return { signal, wrote: stdout.trim() };
 }
 

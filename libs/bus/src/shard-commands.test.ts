@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { silentLogger } from '@methods/logging/logger';
 import { type TestNats, testNats } from '@methods/test/harness/nats';
 import { until } from '@methods/test/harness/until';
@@ -97,8 +97,8 @@ describe('the mailbox of shards', () => {
   });
 
   test('gives the commands of a frozen owner to the one that takes its shard, and none to it when it thaws', async () => {
-    const fixture = fileURLToPath(new URL('./shard-owner.fixture.ts', import.meta.url));
-    const frozen = spawn(process.execPath, ['--import', 'tsx', fixture, nats.url, '9', '1'], {
+    const owner = nodeArguments(new URL('./shard-owner.fixture.ts', import.meta.url));
+    const frozen = spawn(process.execPath, [...owner, nats.url, '9', '1'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let said = '';

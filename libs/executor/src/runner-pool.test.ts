@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import type { JsonValue } from '@methods/method/json';
 import { LEAVES_GROUP } from './code-harness.ts';
 import { literal, method, node, out, path } from './hand-built-method.ts';
@@ -168,8 +168,8 @@ describe('the runner pool', () => {
 
 describe('a killed worker', () => {
   it('takes its runners with it, also from inside an endless loop, and their folder', async () => {
-    const main = fileURLToPath(new URL('./killed-worker.ts', import.meta.url));
-    const worker = spawn(process.execPath, ['--import', 'tsx', main], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const main = nodeArguments(new URL('./killed-worker.ts', import.meta.url));
+    const worker = spawn(process.execPath, main, { stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
     worker.stdout.on('data', (chunk: Buffer) => {
       said += chunk;

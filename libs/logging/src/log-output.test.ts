@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { mainArguments } from '@methods/test/harness/main-arguments';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 
 function chatty(lines: number, stderr: 'pipe' | number): ChildProcess {
-  const script = mainArguments('libs/logging/src/chatty-service.fixture.ts', null);
+  const script = nodeArguments(new URL('./chatty-service.fixture.ts', import.meta.url));
   return spawn(process.execPath, [...script, String(lines)], { env: {}, stdio: ['ignore', 'ignore', stderr, 'ipc'] });
 }
 

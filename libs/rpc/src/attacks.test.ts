@@ -1,11 +1,12 @@
 import { equal, ok } from 'node:assert/strict';
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import { until } from '@methods/test/harness/until';
 import { type Client, rpcClient } from './client.ts';
@@ -65,7 +66,9 @@ describe('an attacked server', () => {
   let other: Client<typeof WorkerService>;
 
   before(async () => {
-    child = fork(new URL('attacked-server.fixture.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
+    child = spawn(process.execPath, nodeArguments(new URL('./attacked-server.fixture.ts', import.meta.url)), {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    });
     [{ address }] = (await once(child, 'message')) as [{ address: string }];
     other = rpcClient(WorkerService, address, { metadata: { authorization: 'org_b/key_b' } });
     for (let i = 0; i < 50; i++) await other.getVersion({ method: 'warm' });

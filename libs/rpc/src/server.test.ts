@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { after, describe, test } from 'node:test';
 import { credentials, Client as GrpcClient } from '@grpc/grpc-js';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
+import { programArguments } from '@methods/test/harness/program-arguments';
 import { until } from '@methods/test/harness/until';
 import { service as healthService } from 'grpc-health-check';
 import { rpcClient } from './client.ts';
@@ -11,6 +12,7 @@ import { dialFrames, serveFrames } from './frame-stream.ts';
 import { canConnect } from './probe.ts';
 import { startWorkerServer } from './worker-server.fixture.ts';
 
+const SERVER = new URL('./worker-server.fixture.ts', import.meta.url);
 const LIMIT = { timeout: 120_000 };
 
 describe('health', () => {
@@ -105,9 +107,9 @@ describe('a server process', () => {
 
   async function startProcess() {
     const program = `
-      import { startWorkerServer } from ${JSON.stringify(new URL('./worker-server.fixture.ts', import.meta.url).href)};
+      import { startWorkerServer } from ${JSON.stringify(SERVER.href)};
       console.log((await startWorkerServer({})).address);`;
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+    const child = spawn(process.execPath, programArguments(program, SERVER), {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.push(child);

@@ -2,14 +2,18 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { mainArguments } from '@methods/test/harness/main-arguments';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 
 /** Ends when the service says it serves and the fault has been met, or by itself. */
 async function outcomeOf(fault: string): Promise<{ code: number | null; log: string }> {
-  const child = spawn(process.execPath, [...mainArguments('libs/service/src/faulty-service.fixture.ts', null), fault], {
-    env: {},
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeArguments(new URL('./faulty-service.fixture.ts', import.meta.url)), fault],
+    {
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     log += text;

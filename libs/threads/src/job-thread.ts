@@ -2,7 +2,8 @@
 // of which ends the thread and its job, and nothing else.
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { type Clock, type Timer } from '@methods/base/clock';
+import type { Clock, Timer } from '@methods/base/clock';
+import { importOf } from '@methods/built-code/node-arguments';
 import type { ThreadMessage } from './thread-body.ts';
 
 export interface JobLimits {
@@ -46,7 +47,6 @@ const LOOK_MS = 250;
 const START_MS_MAX = 30_000;
 const YOUNG_MIB = 16;
 const STACK_MIB = 4;
-const TSX = import.meta.resolve('tsx/esm/api');
 /**
  * An event loop goes before a job, since a job delays one caller and an event loop all of them. Half an event loop's
  * share of the processor, not less: on a busy machine a job with a tenth of it does not end before its caller gives up.
@@ -77,13 +77,8 @@ export class JobThread {
       readonly onEnd: () => void;
     },
   ) {
-    // A thread does not take over the loader of TypeScript from its process.
-    const boot = `import(${JSON.stringify(TSX)}).then(async (tsx) => {
-      tsx.register();
-      await import(${JSON.stringify(options.body.href)});
-      // Its start is not a caller's doing.
-      ${LOWER_PRIORITY}
-    });`;
+    // Its start is not a caller's doing.
+    const boot = `${importOf(options.body)}.then(() => { ${LOWER_PRIORITY} });`;
     this.worker = new Worker(boot, {
       eval: true,
       // Not the environment's secrets.

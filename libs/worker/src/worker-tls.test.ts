@@ -3,14 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { createServiceKey } from '@methods/auth/service-key';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { type OwnCertificate, ownCertificate } from '@methods/test/harness/own-certificate';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { until } from '@methods/test/harness/until';
 import { WorkerNode } from './worker-node.fixture.ts';
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+const MAIN = new URL('./main.ts', import.meta.url);
 const METHOD = 'wf_01m7y9wy1gf297de1yesqq9900';
 const FILE = `format: method/2
 name: tls
@@ -50,7 +50,7 @@ describe('a worker and a node with a certificate of an own authority', () => {
       WORKER_DATA_DIR: join(folder, name),
       ...more,
     };
-    const worker = spawn(process.execPath, ['--import', 'tsx', MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const worker = spawn(process.execPath, nodeArguments(MAIN), { env, stdio: ['ignore', 'pipe', 'pipe'] });
     workers.push(worker);
     const output = { said: '' };
     for (const stream of [worker.stdout, worker.stderr]) {

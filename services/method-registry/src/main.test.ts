@@ -2,10 +2,10 @@ import { equal, match, ok } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, describe, test } from 'node:test';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { rpcClient } from '@methods/rpc/client';
 import { doorTo } from '@methods/test/harness/database-door';
-import { mainArguments } from '@methods/test/harness/main-arguments';
 import { startTestPostgres, testPostgres } from '@methods/test/harness/postgres';
 import { newKey, newOrganization } from '../test/running-registry.ts';
 
@@ -16,7 +16,7 @@ after(() => {
 
 /** The process with what it said, and a promise of its exit code. */
 function run(environment: Record<string, string>) {
-  const child = spawn(process.execPath, mainArguments('services/method-registry/src/main.ts'), {
+  const child = spawn(process.execPath, nodeArguments(new URL('./main.ts', import.meta.url)), {
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { mainArguments } from '@methods/test/harness/main-arguments';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { startTestPostgres } from '@methods/test/harness/postgres';
 import { until } from '@methods/test/harness/until';
 import { type NotifierStack, notifierStack, succeeded } from '../test/notifier-stack.ts';
@@ -12,7 +12,7 @@ import { receiver } from '../test/receiver.ts';
 function notifierProcess(stack: NotifierStack, settings: Readonly<Record<string, string>>): ChildProcess {
   // biome-ignore lint/style/noProcessEnv: the child needs PATH
   const env = { ...process.env, ...stack.environment(settings) };
-  return spawn(process.execPath, mainArguments('services/notifier/src/main.ts'), {
+  return spawn(process.execPath, nodeArguments(new URL('./main.ts', import.meta.url)), {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createServiceKey } from '@methods/auth/service-key';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { commandsOf } from '../../docs/console-blocks.ts';
 import { fencedBlocks } from '../../docs/fenced-blocks.ts';
 import { tempFolder } from '../../harness/temp-folder.ts';
@@ -15,8 +16,7 @@ import type { AccountWorld } from './account-world.ts';
 const RECORDING = fileURLToPath(
   new URL('../../../libs/method/src/recording/fixtures/shop-refund.har', import.meta.url),
 );
-const TOKEN = fileURLToPath(new URL('../../../deploy/local/src/token/main.ts', import.meta.url));
-const TSX = import.meta.resolve('tsx');
+const TOKEN = nodeArguments(new URL('../../../deploy/local/src/token/main.ts', import.meta.url));
 const COMMANDS_MIN = 15;
 const MARK = '@@ end of a command @@';
 
@@ -38,7 +38,7 @@ export function documentedCommands(world: () => AccountWorld): void {
       copyFileSync(RECORDING, join(dir, 'shop.har'));
       // In the reader's checkout this is `npm run token`; here no npm is needed, and the stack is named.
       mkdirSync(join(dir, '.bin'));
-      const npm = `#!/bin/sh\nshift 4\nexec "${process.execPath}" --import "${TSX}" "${TOKEN}" --data-dir "${ready.data_dir}" "$@"\n`;
+      const npm = `#!/bin/sh\nshift 4\nexec "${process.execPath}" ${TOKEN.map((word) => `"${word}"`).join(' ')} --data-dir "${ready.data_dir}" "$@"\n`;
       writeFileSync(join(dir, '.bin/npm'), npm);
       chmodSync(join(dir, '.bin/npm'), 0o755);
       const script = commands.map(({ command }) => `{ ${command}\n} 2>&1\necho '${MARK}'\n`).join('');

@@ -1,8 +1,8 @@
 // A worker of one key beside the stack's own ones, as a customer runs it.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { type ServerProcess, startServerProcess } from '@methods/local-stack/embedded/server-process';
-import { mainArguments } from '../../harness/main-arguments.ts';
 import { until } from '../../harness/until.ts';
 import type { Stack } from '../stack.ts';
 
@@ -18,7 +18,7 @@ export async function startedWorker(
   const worker = await startServerProcess({
     name,
     command: process.execPath,
-    args: [...mainArguments('libs/worker/src/main.ts'), `--stack=${folder}`],
+    args: [...nodeArguments(new URL('../../../libs/worker/src/main.ts', import.meta.url)), `--stack=${folder}`],
     logFile: join(folder, 'log'),
     marker: `--stack=${folder}`,
     env: {

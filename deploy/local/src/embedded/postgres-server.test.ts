@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { programArguments } from '@methods/test/harness/program-arguments';
 import { until } from '@methods/test/harness/until';
 import postgres from 'postgres';
 import { startPostgres } from './postgres-server.ts';
@@ -87,12 +87,13 @@ describe('the embedded Postgres', () => {
   });
 
   test('ends when its parent is killed, and its folder stays', async () => {
+    const code = new URL('./postgres-server.ts', import.meta.url);
     const script = `
-      import { startPostgres } from ${JSON.stringify(fileURLToPath(new URL('./postgres-server.ts', import.meta.url)))};
+      import { startPostgres } from ${JSON.stringify(code.href)};
       const server = await startPostgres(${JSON.stringify(options())});
       console.log(server.pid);
       setInterval(() => {}, 1000);`;
-    const parent = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    const parent = spawn(process.execPath, programArguments(script, code), {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let said = '';

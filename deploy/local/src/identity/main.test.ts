@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { testPostgres } from '@methods/test/harness/postgres';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { until } from '@methods/test/harness/until';
-import { mainArguments } from '../main-arguments.ts';
 import { freePort } from '../ports.ts';
 import { readConfig } from './config.ts';
 import { Browser } from './testing/browser.ts';
@@ -21,7 +21,7 @@ const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 function provider(environment: Record<string, string>) {
   const env = { PATH: process.env.PATH ?? '', ...environment };
-  const child = spawn(process.execPath, mainArguments('deploy/local/src/identity/main.ts'), {
+  const child = spawn(process.execPath, nodeArguments(new URL('./main.ts', import.meta.url)), {
     cwd: ROOT,
     env,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -4,9 +4,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { MACHINE, MCP, type RunningProvider, runningProvider, verified } from '../identity/testing/running-provider.ts';
-import { mainArguments } from '../main-arguments.ts';
 import { writeReadyLine } from '../ready-file.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -29,7 +29,7 @@ describe('npm run token', () => {
   function token(...args: string[]): Promise<{ code: number; out: string; err: string }> {
     return new Promise((resolve) => {
       const env = { PATH: process.env.PATH ?? '', XDG_STATE_HOME: state };
-      const script = [...mainArguments('deploy/local/src/token/main.ts'), ...args];
+      const script = [...nodeArguments(new URL('./main.ts', import.meta.url)), ...args];
       execFile(process.execPath, script, { cwd: ROOT, env }, (error, out, err) =>
         resolve({ code: Number(error?.code ?? 0), out, err }),
       );

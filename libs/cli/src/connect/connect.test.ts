@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { parseEnv, promisify } from 'node:util';
 import { compileCheck } from '@methods/method/check-value';
 import type { JsonSchema } from '@methods/method/json';
+import { programArguments } from '@methods/test/harness/program-arguments';
 import { readConfig } from '../config.ts';
 import { appLanguages } from './app-language.ts';
 import { EnvFile } from './env-file.ts';
@@ -81,16 +82,16 @@ test('what a killed process leaves of a .env is nothing to git, and goes with th
   const app = await folder(t);
   await run('git', ['init', '--quiet', app]);
   await writeFile(join(app, '.gitignore'), '.env\n');
+  const code = new URL('./env-file.ts', import.meta.url);
   const killed = `
     import fs from 'node:fs/promises';
     import { syncBuiltinESMExports } from 'node:module';
     fs.rename = async () => process.kill(process.pid, 'SIGKILL');
     syncBuiltinESMExports();
-    const { EnvFile } = await import(${JSON.stringify(new URL('env-file.ts', import.meta.url).href)});
+    const { EnvFile } = await import(${JSON.stringify(code.href)});
     await new EnvFile(${JSON.stringify(app)}).setKey('sk_1');
   `;
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', killed];
-  const end = await run(process.execPath, args).catch((error: { signal?: string }) => error);
+  const end = await run(process.execPath, programArguments(killed, code)).catch((error: { signal?: string }) => error);
   equal('signal' in end && end.signal, 'SIGKILL');
   const [left = '', ...others] = (await readdir(app)).filter((name) => name.startsWith('.env'));
   deepEqual(others, []);

@@ -1,13 +1,15 @@
 // `methods dev`: the local stack, the same as `npm start` in a checkout.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from '../command/command.ts';
 import { CommandError } from '../command/command-error.ts';
 import { EXIT } from '../command/exit-code.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-const MAIN = fileURLToPath(new URL('../../../../deploy/local/src/main.ts', import.meta.url));
+const RUN = fileURLToPath(new URL('../../../built-code/start/run.mjs', import.meta.url));
+const MAIN = join(ROOT, 'deploy/local/src/main.ts');
 
 export const devCommand: Command = {
   name: 'dev',
@@ -29,7 +31,7 @@ export const devCommand: Command = {
       );
     }
     const args = [...line.operands, ...(line.flag('json') ? ['--json'] : [])];
-    const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+    const child = spawn(process.execPath, [RUN, MAIN, ...args], {
       cwd: ROOT,
       stdio: 'inherit',
       // Paths in its options are meant from where the command was called.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bareMethodId } from '@methods/base/ids';
 
 /** In the command line of every running stack, also of one that was built before. */
-const MAIN = 'deploy/local/src/main.';
+const MAIN = /\bdeploy[/.]local[/.]src[/.]main\./;
 const STACKS_MAX = 100;
 
 export interface LocalStack {
@@ -51,7 +51,7 @@ async function isRunning(dataDir: string): Promise<boolean> {
   const pid = Number(await readFile(join(dataDir, 'stack.lock'), 'utf8').catch(() => ''));
   if (!Number.isInteger(pid) || pid <= 0) return false;
   if (process.platform === 'linux') {
-    return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(MAIN);
+    return MAIN.test(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''));
   }
   try {
     process.kill(pid, 0);

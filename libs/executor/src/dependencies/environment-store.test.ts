@@ -5,14 +5,14 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { programArguments } from '@methods/test/harness/program-arguments';
 import { isAlive } from '../code-harness.ts';
 import { until } from '../run-harness.ts';
 import { ensureEnvironment } from './environment-store.ts';
 import { NOTHING, PATH, PackageIndex } from './package-index.fixture.ts';
 
 const KEPT = [{ name: 'kept', version: '1.0.0' }];
-const MODULE = fileURLToPath(new URL('./prepare-dependencies.ts', import.meta.url));
+const CODE = new URL('./prepare-dependencies.ts', import.meta.url);
 const OLD = new Date(Date.now() - 40 * 24 * 3_600_000);
 
 let index: PackageIndex;
@@ -27,13 +27,12 @@ after(() => index.stop());
 /** Prepares in a process of its own, and prints where. */
 function elsewhere(cacheDir: string): ChildProcess {
   const options = { cacheDir, allowScripts: false, path: PATH };
-  const code = `const { prepareDependencies } = await import(${JSON.stringify(MODULE)});
+  const code = `const { prepareDependencies } = await import(${JSON.stringify(CODE.href)});
     const lock = Buffer.from(${JSON.stringify(Buffer.from(lock).toString('base64'))}, 'base64');
     const options = { ...${JSON.stringify(options)}, lock, host: new Map(${JSON.stringify([...index.host])}) };
     const method = { dependencies: ${JSON.stringify({ ...NOTHING, npm: KEPT })} };
     console.log((await prepareDependencies(method, options)).environment.nodePath)`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', code];
-  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  return spawn(process.execPath, programArguments(code, CODE), { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 /** Those that work in the folder or below it. */

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { programArguments } from '@methods/test/harness/program-arguments';
 import { NOTHING, PATH, PackageIndex } from './package-index.fixture.ts';
 
 /** On an idle machine it is a fifth of a second. */
 const FIRST_STEP_MS_MAX = 10_000;
-const src = (file: string) => JSON.stringify(fileURLToPath(new URL(file, import.meta.url)));
+const PREPARE = new URL('./prepare-dependencies.ts', import.meta.url);
+const HARNESS = new URL('../code-harness.ts', import.meta.url);
+const METHOD = new URL('../hand-built-method.ts', import.meta.url);
 
 let index: PackageIndex;
 before(async () => {
@@ -27,9 +29,9 @@ async function firstStepMs(kind: 'node' | 'python', code: string): Promise<numbe
   const { lock } = await index.prepare(dependencies);
   const asked = index.requests.length;
   const script = `
-    const { prepareDependencies } = await import(${src('./prepare-dependencies.ts')});
-    const { CodeHarness } = await import(${src('../code-harness.ts')});
-    const { node } = await import(${src('../hand-built-method.ts')});
+    const { prepareDependencies } = await import('${PREPARE.href}');
+    const { CodeHarness } = await import('${HARNESS.href}');
+    const { node } = await import('${METHOD.href}');
     const harness = await CodeHarness.start();
     const beganMs = performance.now();
     const lock = Buffer.from(${JSON.stringify(Buffer.from(lock ?? []).toString('base64'))}, 'base64');
@@ -40,8 +42,7 @@ async function firstStepMs(kind: 'node' | 'python', code: string): Promise<numbe
     const endMs = performance.now();
     await harness.stop();
     console.log(JSON.stringify({ returned: end.returned, ms: endMs - beganMs }));`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', script];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const { stdout } = await promisify(execFile)(process.execPath, programArguments(script, PREPARE));
   const { returned, ms } = JSON.parse(stdout) as { returned: unknown; ms: number };
   assert.equal(returned, 1);
   assert.deepEqual(index.requests.slice(asked), [], 'nothing was prepared again');

@@ -3,11 +3,11 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, describe, test } from 'node:test';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { openPool } from '@methods/postgres/pool';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { rpcClient } from '@methods/rpc/client';
-import { mainArguments } from '@methods/test/harness/main-arguments';
 import { testPostgres } from '@methods/test/harness/postgres';
 import { until } from '@methods/test/harness/until';
 import { recordedMethod, SHOP_HAR } from '../../test/recordings.ts';
@@ -19,7 +19,7 @@ after(() => {
 });
 
 async function startProcess(postgresUrl: string) {
-  const child = spawn(process.execPath, mainArguments('services/method-registry/src/main.ts'), {
+  const child = spawn(process.execPath, nodeArguments(new URL('../main.ts', import.meta.url)), {
     env: {
       LISTEN: '127.0.0.1:0',
       POSTGRES_URL: postgresUrl,

@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import { SHOP_HAR } from '../../test/recordings.ts';
 import { processCompiler } from './recording-compiler.ts';
 
@@ -50,8 +50,8 @@ describe('the compiler of recordings', { timeout: 60_000 }, () => {
   });
 
   test('its process ends at its deadline also when the registry that began it has died', async () => {
-    const body = fileURLToPath(new URL('./compile-process.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), body], {
+    const body = new URL('./compile-process.ts', import.meta.url);
+    const child = spawn(process.execPath, nodeArguments(body), {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     const recording = large();

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '@methods/built-code/node-arguments';
 import type { RecordingFinding } from '@methods/method/recording/compile-recording';
 import type { InjectionToken } from 'tsyringe';
 import type { SourceVerdict } from '../method/source-verdict.ts';
@@ -52,14 +52,13 @@ export interface CompilerLimits {
   readonly timeMaxMs?: number;
 }
 
-const BODY = fileURLToPath(new URL('./compile-process.ts', import.meta.url));
-const TSX = import.meta.resolve('tsx');
+const BODY = new URL('./compile-process.ts', import.meta.url);
 
 export function processCompiler({ heapMibMax = HEAP_MIB_MAX, timeMaxMs = TIME_MAX_MS }: CompilerLimits = {}) {
   return {
     async compile({ parts, sizeBytes, name }: CompileRequest, signal: AbortSignal): Promise<Compiled> {
       signal.throwIfAborted();
-      const child = spawn(process.execPath, [`--max-old-space-size=${heapMibMax}`, '--import', TSX, BODY], {
+      const child = spawn(process.execPath, [`--max-old-space-size=${heapMibMax}`, ...nodeArguments(BODY)], {
         // Not the environment's secrets.
         env: {},
         stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,0 +1,98 @@
+// Builds code of the repository as plain JavaScript into one folder: pieces that its processes, their threads and the
+// tests share. Packages of others stay where they are, except those of many small files.
+import { readFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { join, relative } from 'node:path';
+import { type BuildResult, build, type Plugin } from 'esbuild';
+import { builtName, placed } from './code-references.ts';
+
+/** Packages of many small files, which a process takes longer to find than to read. None finds files by its own place. */
+const BUILT_IN = new Set([
+  ...['typebox', '@bufbuild/protobuf', '@grpc/grpc-js', 'nats', 'nkeys.js', 'tsyringe', 'tslib', 'ajv', 'ajv-formats'],
+  ...['undici', 'yaml', 'jose', 'semver', 'fast-check', 'pure-rand'],
+]);
+/** Marks a look-up of the plugin's own. */
+const FOUND = Symbol('found');
+const STACK_TRACES = 'libs/built-code/src/stack-traces.ts';
+
+export interface CodeToBuild {
+  readonly root: string;
+  /** Paths from `root`, each a file of the folder by its `builtName`. */
+  readonly entries: readonly string[];
+  readonly folder: string;
+  /** False: the result holds the files instead. */
+  readonly write?: boolean;
+  /** What is read instead of a file's text. */
+  readonly textOf?: (file: string, text: string) => string;
+  readonly plugins?: readonly Plugin[];
+  /** Entries that a plugin makes: what it resolves, by the name of the file without its end. */
+  readonly made?: Readonly<Record<string, string>>;
+}
+
+/** @throws BuildFailure of esbuild, which has printed what is wrong. */
+export function buildCode(code: CodeToBuild): Promise<BuildResult<{ metafile: true }>> {
+  const { root, folder, write = true, plugins = [], made = {} } = code;
+  const entries = new Set([...code.entries, STACK_TRACES]);
+  return build({
+    absWorkingDir: root,
+    entryPoints: {
+      ...Object.fromEntries([...entries].map((path) => [builtName(path).replace(/\.mjs$/, ''), path])),
+      ...made,
+    },
+    outdir: folder,
+    write,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    sourcemap: 'linked',
+    sourcesContent: false,
+    metafile: true,
+    logLevel: 'warning',
+    // A piece with a decorated class may be read before the file that imports this for it.
+    // Packages of CommonJS that are built in call `require` for those that are not.
+    banner: {
+      js: [
+        `import './${builtName(STACK_TRACES)}';`,
+        `import 'reflect-metadata/lite';`,
+        `import { createRequire as requireFrom } from 'node:module';`,
+        `const require = requireFrom(${JSON.stringify(join(root, 'package.json'))});`,
+      ].join(' '),
+    },
+    tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+    plugins: [...plugins, othersOutside, placesOf(code, entries)],
+  });
+}
+
+const othersOutside: Plugin = {
+  name: 'packages of others stay outside',
+  setup(builder) {
+    builder.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+      const isOurs = kind === 'entry-point' || path.startsWith('@methods/') || BUILT_IN.has(packageOf(path));
+      if (isOurs || pluginData === FOUND) return undefined;
+      if (!importer.includes('/node_modules/') || isBuiltin(path)) return { path, external: true };
+      // The version that its importer finds from its own place.
+      const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: FOUND });
+      return found.errors.length > 0 ? { path, external: true } : { path: found.path, external: true };
+    });
+  },
+};
+
+function packageOf(path: string): string {
+  return path.split('/', path.startsWith('@') ? 2 : 1).join('/');
+}
+
+function placesOf({ root, textOf = (_, text) => text }: CodeToBuild, entries: ReadonlySet<string>): Plugin {
+  return {
+    name: 'places of the sources',
+    setup(builder) {
+      builder.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        const file = relative(root, path);
+        const text = textOf(file, await readFile(path, 'utf8'));
+        return { contents: placed(root, file, text, entries), loader: 'ts' };
+      });
+    },
+  };
+}

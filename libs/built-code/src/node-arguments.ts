@@ -1,0 +1,23 @@
+// How a process or a thread of ours is started, given the file of its code: `new URL('./main.ts', import.meta.url)`. In
+// built code that is its built form, which Node runs as it is.
+import { fileURLToPath } from 'node:url';
+
+const RUN = fileURLToPath(new URL('../start/run.mjs', import.meta.url));
+
+/** What node is called with. */
+export function nodeArguments(code: URL): string[] {
+  const path = fileURLToPath(code);
+  return isSource(code) ? [RUN, path] : [path];
+}
+
+/** JavaScript of a promise of the code's module. A thread does not take over the loader of TypeScript from its process. */
+export function importOf(code: URL): string {
+  const imported = `import(${JSON.stringify(code.href)})`;
+  if (!isSource(code)) return imported;
+  const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  return `import(${tsx}).then(({ register }) => { register(); return ${imported}; })`;
+}
+
+function isSource({ pathname }: URL): boolean {
+  return pathname.endsWith('.ts');
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync } from 'node:fs';
+import { SourceMap } from 'node:module';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { tempFolder } from '@methods/test/harness/temp-folder';
+import { build } from 'esbuild';
+import { type Position, sourcePositions } from './source-positions.ts';
+
+test('places come from where Node says they come from', async () => {
+  const folder = tempFolder('source-positions');
+  try {
+    const file = join(folder, 'built.mjs');
+    await build({
+      entryPoints: [fileURLToPath(new URL('./build-code.ts', import.meta.url))],
+      ...{ outfile: file, bundle: true, packages: 'external', format: 'esm', sourcemap: 'linked' },
+    });
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const positions: Position[] = lines.flatMap((text, i) =>
+      [1, 7, text.length].map((column) => ({ line: i + 1, column: Math.max(1, column) })),
+    );
+    const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+    const expected = positions.map(({ line, column }) => {
+      const entry = map.findEntry(line - 1, column - 1);
+      if (!('generatedLine' in entry) || entry.generatedLine !== line - 1) return null;
+      // Code that esbuild added.
+      if (entry.originalSource === undefined) return null;
+      return { source: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
+    });
+    assert.ok(expected.filter((each) => each !== null).length > 100);
+    assert.deepEqual(sourcePositions(`${file}.map`, positions), expected);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,55 @@
+// What built code is made of: the sources of the checkout and the packages that are installed beside it. Its key changes
+// with any of them. They are read whole: a time of change says too little after a checkout of another branch, and all of
+// them take 50 ms.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FOLDERS = ['libs', 'services', 'gateway', 'deploy'];
+const SKIPPED = new Set(['node_modules', 'dist']);
+const CODE = /\.(ts|js|mjs|json)$/;
+const OF_TESTS = /\.(test|fixture)\.ts$/;
+/** What npm installed, as npm noted it; a folder that npm did not make has no note. */
+const PACKAGES = ['package-lock.json', 'node_modules/.package-lock.json'];
+
+/**
+ * `files`: paths from `root` with forward slashes, sorted.
+ * @param {string} root
+ * @returns {{ key: string, files: string[] }}
+ */
+export function readSources(root) {
+  const files = FOLDERS.flatMap((folder) => filesBelow(root, folder)).sort();
+  // Built code holds the place of its sources.
+  const hash = createHash('sha256').update(root);
+  for (const file of [...files, ...PACKAGES]) {
+    const text = textOf(join(root, file));
+    hash.update(`\0${file}\0${text?.length ?? 'absent'}\0`).update(text ?? '');
+  }
+  return { key: hash.digest('hex').slice(0, 32), files };
+}
+
+function filesBelow(root, folder) {
+  return entriesOf(join(root, folder)).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesBelow(root, path);
+    return CODE.test(path) && !OF_TESTS.test(path) ? [path] : [];
+  });
+}
+
+function entriesOf(path) {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch (error) {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function textOf(path) {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
