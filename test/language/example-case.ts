@@ -1,7 +1,7 @@
 // What a run of an example needs and must come to.
 import type { JsonObject } from '@methods/method/json';
 import type { OutsideWorld, World } from './outside-world.ts';
-import type { WholeRun } from './whole-run.ts';
+import type { GivenFile, WholeRun } from './whole-run.ts';
 
 export interface ExampleCase {
   /** The file under libs/method/examples, without its extension. */
@@ -9,6 +9,8 @@ export interface ExampleCase {
   /** What the run shows, as a sentence. */
   readonly shows: string;
   readonly inputs: JsonObject;
+  /** Those among the inputs, by name. */
+  readonly files?: Readonly<Record<string, GivenFile>>;
   /** Values that are not the made-up ones: addresses, for example. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly world: World;

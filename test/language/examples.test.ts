@@ -83,6 +83,7 @@ for (const [index, example] of cases.entries()) {
     const run = await WholeRun.walk({ harness, world, web }, `run_example_${index}`, {
       method,
       inputs: example.inputs,
+      files: example.files ?? {},
       secrets: {
         ...Object.fromEntries(method.secrets.map(({ name }) => [name, madeUpSecret(name)])),
         ...example.secrets,

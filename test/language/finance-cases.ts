@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { type ExampleCase, madeUpSecret } from './example-case.ts';
 
+const STATEMENT_SHA256 = '4890bf6b7a47e656288f7ee5eb3e2582b10bfbfeb1d85786e5eaef076cf94d2e';
 const IBAN = 'DE02120300000000202051';
 
 export const financeCases: readonly ExampleCase[] = [
@@ -98,6 +99,21 @@ export const financeCases: readonly ExampleCase[] = [
         warned.map(({ name, message }) => [name, message]),
         [['Nothing is open', 'Open are d']],
       );
+    },
+  },
+  {
+    method: 'import-statement',
+    shows: 'a file among the inputs is read, and filed byte by byte under its own name',
+    inputs: { opening: 100 },
+    files: { statement: { name: 'januar ü.csv', content: 'date,payee,amount\n2026-01-05,Ann,10.50\n' } },
+    world: { [`PUT archive.example.com/statements/${STATEMENT_SHA256}`]: {} },
+    expect: (run, world) => {
+      const { lines, closing, statement } = run.result;
+      assert.deepEqual([lines, closing], [1, 110.5]);
+      assert.equal((statement as { name: string }).name, 'januar ü.csv');
+      const [filed] = world.requests(`PUT archive.example.com/statements/${STATEMENT_SHA256}`);
+      assert.equal(filed?.text, 'date,payee,amount\n2026-01-05,Ann,10.50\n');
+      assert.equal(filed?.query.get('name'), 'januar ü.csv');
     },
   },
   {

@@ -1,6 +1,9 @@
 // Runs a method from its start to its end as a worker and a server would together: attempts, answers, sleeping, resumes.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { type Clock, systemClock } from '@methods/base/clock';
+import { newId } from '@methods/base/ids';
 import { executeRun, type FinishedStep } from '@methods/executor/execute-run';
 import type { PreparedEnvironment } from '@methods/executor/prepared-environment';
 import { RunFolder } from '@methods/executor/run-folder';
@@ -11,11 +14,17 @@ import type { StepFetch } from '@methods/executor/step-fetch';
 import { compileCheck } from '@methods/method/check-value';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { JsonObject } from '@methods/method/json';
+import { withFileReferences } from '@methods/method/types/file-schema';
 import type { OutsideWorld } from './outside-world.ts';
 
 const ATTEMPTS_MAX = 50;
 /** Pauses between tries and rounds, and waits, are as short as this; deadlines of steps are longer and stay. */
 const PAUSE_MS_MAX = 5_000;
+
+export interface GivenFile {
+  readonly name: string;
+  readonly content: string;
+}
 
 /** What every run shares. */
 export interface Stage {
@@ -27,6 +36,8 @@ export interface Stage {
 export interface WholeRunOptions {
   readonly method: CompiledMethod;
   readonly inputs: JsonObject;
+  /** Those among the inputs, by name. */
+  readonly files?: Readonly<Record<string, GivenFile>>;
   readonly secrets: Readonly<Record<string, string>>;
   /** By the question's path. */
   readonly answers: Readonly<Record<string, JsonObject>>;
@@ -51,7 +62,7 @@ export class WholeRun {
 
   static async walk({ harness, world, web }: Stage, runId: string, options: WholeRunOptions): Promise<WholeRun> {
     const run = new WholeRun(harness.dir, runId);
-    const inputs = valid(options.method.inputSchema, options.inputs, 'the inputs');
+    const inputs = valid(withFileReferences(options.method.inputSchema), run.withFiles(options), 'the inputs');
     let answer: { questionId: string; step: string; value: JsonObject } | undefined;
     for (; run.attempts < ATTEMPTS_MAX; run.attempts++) {
       const outcome = await executeRun({
@@ -112,6 +123,20 @@ export class WholeRun {
   /** Absolute path of a file that an out names. */
   filePath(path: string): Promise<string> {
     return this.folder.absolutePath(path);
+  }
+
+  /** As the server names them and the worker fetches them. */
+  private withFiles({ inputs, files = {} }: Pick<WholeRunOptions, 'inputs' | 'files'>): JsonObject {
+    const contents = new Map<string, Buffer>();
+    const folder = this.folder.takeInputs((fileId, take) => take(Readable.from([contents.get(fileId)])));
+    const given = Object.entries(files).map(([input, { name, content }]): [string, JsonObject | null] => {
+      const [fileId, bytes] = [newId('file'), Buffer.from(content)];
+      contents.set(fileId, bytes);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const media_type = 'application/octet-stream';
+      return [input, folder.referenceTo({ file_id: fileId, name, bytes: bytes.length, sha256, media_type })];
+    });
+    return { ...inputs, ...Object.fromEntries(given) };
   }
 
   private readonly clock: Clock = {

@@ -67,32 +67,31 @@ export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clo
     return fileJson(file);
   });
 
+  const one = { tags, params: FileParams, querystring: NoQuery };
   const get = {
+    ...one,
     operationId: 'file',
     summary: 'Read what is known of a file that was sent',
-    tags,
-    params: FileParams,
-    querystring: NoQuery,
     response: replies({ 200: File }),
   };
   scope.get('/v1/files/:id', { schema: get, config: { access: 'viewer' } }, async (request, reply) => {
-    const [file] = await files.find(ownerOf(callerOf(request)), [fileIdOf(request)]);
+    const { owner, fileId } = namedIn(request);
+    const [file] = await files.find(owner, [fileId]);
     if (file === undefined) throw new ServiceError('not_found');
     reply.header('content-type', JSON_TYPE);
     return fileJson(file);
   });
 
   const remove = {
+    ...one,
     operationId: 'deleteFile',
     summary: 'Delete a file that was sent',
     description: 'No later start may name it. A run that names it keeps it.',
-    tags,
-    params: FileParams,
-    querystring: NoQuery,
     response: replies({ 204: Deleted }),
   };
   scope.delete('/v1/files/:id', { schema: remove, config: { access: 'member' } }, async (request, reply) => {
-    await files.delete(ownerOf(callerOf(request)), fileIdOf(request));
+    const { owner, fileId } = namedIn(request);
+    await files.delete(owner, fileId);
     return reply.code(204).send();
   });
 }
@@ -120,8 +119,9 @@ export function ownerOf(caller: Caller): FileOwner {
   return { orgId: caller.orgId, owner: callerId(caller) };
 }
 
-function fileIdOf(request: FastifyRequest): string {
+/** @throws ServiceError `not_found` for what cannot be a file id. */
+function namedIn(request: FastifyRequest): { owner: FileOwner; fileId: string } {
   const { id } = request.params as { id: string };
   if (!isId('file', id)) throw new ServiceError('not_found');
-  return id;
+  return { owner: ownerOf(callerOf(request)), fileId: id };
 }

@@ -47,6 +47,8 @@ const WRONG: Readonly<Record<string, string>> = {
   'a repeat without max': `${GOOD}    repeat: { until: out == null }\n`,
   'a number as duration': `${GOOD}    limits: { timeout: 5 }\n`,
   'an unknown word': `${GOOD}    on_error: stop\n`,
+  'a file of a test that is no text': `${GOOD}tests: [{ name: a, inputs: { f: [{ $file: 1 }] } }]\n`,
+  'a file of a test with more than its text': `${GOOD}tests: [{ name: a, inputs: { f: { $file: x, name: y } } }]\n`,
   'a wrong key of a test': `${GOOD}tests: [{ name: a, mocks: {} }]\n`,
 };
 
@@ -71,5 +73,7 @@ test('what the language leaves open fits: x- keys, every kind, short and long fo
   for (const kind of kinds)
     assert.ok(fitsYaml(GOOD.replace('node: f()', kind)), `${kind} ${JSON.stringify(fits.errors)}`);
   assert.ok(fitsYaml(`${GOOD}    x-note: 1\n    retry: 3\nx-top: [1]\nresult:\n`));
+  const inputs = '{ f: { $file: "a\\nb" }, list: [{ $file: a }, 1], deep: { in: { $file: a }, n: null } }';
+  assert.ok(fitsYaml(`${GOOD}tests: [{ name: a, inputs: ${inputs} }]\n`), JSON.stringify(fits.errors));
   assert.ok(fitsYaml('format: workflow/2\nworkflow: ab\nsteps: [{ name: a, human: Go?, outputs: { a: string } }]'));
 });

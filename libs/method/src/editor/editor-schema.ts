@@ -13,6 +13,8 @@ const CODE: JsonSchema = { type: 'string', minLength: 1 };
 const VERSION: JsonSchema = { type: ['string', 'number'] };
 const VALUES: JsonSchema = { type: ['object', 'null'] };
 const TEXTS = listOf(TEXT);
+const FILE_TEXT: JsonSchema = { description: 'Text of a file', type: 'string' };
+const GIVEN: JsonSchema = { ...VALUES, additionalProperties: ref('given') };
 
 const METHOD_VALUES: Readonly<Record<string, KeySchema>> = {
   format: ['method/2', oneOf('method/2', 'workflow/2')],
@@ -50,9 +52,12 @@ const METHOD_VALUES: Readonly<Record<string, KeySchema>> = {
         TEST_KEYS,
         {
           name: ['A sentence', TEXT],
-          inputs: ['', VALUES],
+          inputs: ['Of the run; a file as { $file: text }', GIVEN],
           secrets: ['Made-up values', VALUES],
-          mock: ['Step to its out, a list for rounds, or { $error: { kind, status, headers, body } }', VALUES],
+          mock: [
+            'Step to its out, with files as { $file: text }, a list for rounds, or { $error: { kind, status, headers, body } }',
+            VALUES,
+          ],
           answers: ['Ask step to its answer', VALUES],
           expect: [
             '',
@@ -74,6 +79,14 @@ const METHOD_VALUES: Readonly<Record<string, KeySchema>> = {
 };
 
 const DEFINITIONS: JsonObject = {
+  given: {
+    anyOf: [
+      { type: 'object', properties: { $file: FILE_TEXT }, required: ['$file'], additionalProperties: false },
+      { type: 'object', properties: { $file: false }, additionalProperties: ref('given') },
+      { type: 'array', items: ref('given') },
+      { type: ['string', 'number', 'boolean', 'null'] },
+    ],
+  },
   duration: { type: 'string', pattern: '^(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?(\\d+ms)?$', minLength: 2 },
   type: {
     description:
