@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import { StepStatus } from '@methods/proto/run/v1/run_pb';
 import { until } from '@methods/test/harness/until';
 import { TestWorker } from './test-worker.fixture.ts';
 import { type TestRun, WorkerNode } from './worker-node.fixture.ts';
@@ -30,6 +31,26 @@ result:
   type: =inputs.a.media_type
   on_disk: =steps.first.name
   file: =inputs.a
+`;
+
+const ASKING = `format: method/2
+name: asks-between
+inputs: { a: file }
+steps:
+  - name: first
+    in: [inputs.a]
+    shell: cat "$a"
+    stdout: text
+    out: { text: string }
+  - name: decide
+    ask: Go on?
+    out: { yes: boolean }
+  - name: second
+    in: [inputs.a]
+    shell: cat "$a"
+    stdout: text
+    out: { text: string }
+result: { text: =steps.first.text, again: =steps.second.text }
 `;
 
 let node: WorkerNode;
@@ -74,6 +95,29 @@ describe('the files that inputs name', () => {
     const [archive] = node.folders.values();
     assert.ok((archive?.length ?? 0) < 400, 'only the copy of the step is in it');
     await until('the files are gone', () => filesOf(started).length === 0);
+  });
+
+  it('are fetched again by another worker that takes the run up', async () => {
+    const versionId = node.publish(ASKING);
+    const file = reference('content');
+    node.files.set(file.file_id, [Buffer.from('content')]);
+    const inputsJson = JSON.stringify({ a: file });
+    let run: TestRun;
+    {
+      await using first = await TestWorker.start(node);
+      run = node.grant({ versionId, inputsJson });
+      await until('the run asks', () => run.ended);
+      await until('the files are gone', () => filesOf(first).length === 0);
+    }
+    const [record] = run.recorded;
+    assert.ok(record?.case === 'stepRecord');
+    const finishedSteps = [{ path: 'first', status: StepStatus.SUCCEEDED, outJson: record.value.outJson }];
+    const answer = { questionId: 'q_1', step: 'decide', answerJson: '{"yes":true}' };
+    await using _second = await TestWorker.start(node);
+    const next = node.grant({ versionId, inputsJson, runId: run.runId, finishedSteps, answer });
+    await until('the run has ended', () => next.ended);
+    assert.deepEqual(JSON.parse(finish(next).resultJson), { text: 'content', again: 'content' });
+    assert.equal(node.story.filter((word) => word === 'file fetched').length, 2);
   });
 
   it('fail the run where they are not what was sent, or there no more', async () => {

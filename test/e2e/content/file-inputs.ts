@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { TEST_DOER } from '../../harness/test-doer.ts';
+import { until } from '../../harness/until.ts';
 import type { ApiClient, RunBody } from '../api-client.ts';
 import { otherOrganization, secondKey } from '../other-callers.ts';
 import type { Stack } from '../stack.ts';
@@ -63,6 +65,24 @@ export function fileInputs(stack: () => Stack): void {
       const asked = await rerun({});
       await api.answer(asked.run_id, { go: true });
       assert.deepEqual(digests(await api.settled(asked.run_id, asked.question?.id)), digests(run));
+    });
+
+    test('of a key that is revoked stays with the runs that name it, and nobody else may name it', async () => {
+      const { api, registry } = stack();
+      const { key, keyId, orgId } = await secondKey(stack());
+      const second = api.as(key);
+      const [used, unused] = await Promise.all([send(second, 'used'), send(second, 'unused')]);
+      const waiting = await second.startSettled(body({ a: named(used), ask: true }));
+      assert.equal(waiting.status, 'waiting', JSON.stringify(waiting.error));
+      await registry.revokeServiceKey({ orgId, keyId, doer: TEST_DOER });
+      await until('the key is refused', async () => (await second.start(body({ a: named(unused) }))).status === 401);
+      const refused = await api.start(body({ a: named(unused) }));
+      assert.deepEqual([refused.status, refused.refusal.details?.[0]?.code], [422, 'unknown_file']);
+      await api.answer(waiting.run_id, { go: true });
+      const run = await api.settled(waiting.run_id, waiting.question?.id);
+      assert.equal(digests(run).later, sha256('used'));
+      const bytes = await contentOf(api, run.run_id, `inputs/${used.file_id}/${used.name}`);
+      assert.equal(String(bytes), 'used');
     });
 
     test('is refused where it is a path, unknown, or of another key or organization', async () => {

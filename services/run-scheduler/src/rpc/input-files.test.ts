@@ -11,7 +11,7 @@ import {
 import { until } from '@methods/test/harness/until';
 import { FileStore } from '../store/file-store.ts';
 import { newFacts, startOf, TestStore } from '../store/run-store.fixture.ts';
-import { InputFiles } from './input-files.ts';
+import { FILE_SHARE, InputFiles } from './input-files.ts';
 
 const OWNER = { orgId: 'org_a', owner: 'key_a' };
 const NO_HASH = new Uint8Array(0);
@@ -127,6 +127,35 @@ describe('files that callers send', () => {
     assert.equal(count, 5);
   });
 
+  test('of one organization are 10,000 at most, however small they are', async () => {
+    files = new InputFiles(new FileStore(db.sql, FILE_SHARE));
+    await db.sql`insert into scheduler.file_shares (org_id, bytes, files) values ('org_a', 0, 9999)`;
+    await put([], { bytesMax: 0 });
+    await assert.rejects(put([], { bytesMax: 0 }), { code: 'rate_limited', message: /at most 10000\.$/ });
+    await assert.rejects(put([], { bytesMax: 0, owner: 'key_b' }), code('rate_limited'));
+    await put([], { bytesMax: 0, orgId: 'org_b' });
+    assert.deepEqual(await share(), { bytes: 0, files: 10_000 });
+  });
+
+  test('are swept ten at a time however many are due, and those that are not due are not looked at', async () => {
+    await db.sql`
+      insert into scheduler.files (file_id, org_id, owner, name, media_type, bytes, sha256, expires_at_ms, look_at_ms)
+      select 'file_' || n, 'org_a', 'key_a', 'a', 'a/b', 1, 'x', at, at
+      from generate_series(1, 10000) n, lateral (select case when n <= 25 then n else 4102444800000 end as at) t`;
+    await db.sql`insert into scheduler.file_shares (org_id, bytes, files) values ('org_a', 10000, 10000)`;
+    const left = async () => (await share())?.files;
+    const rounds: unknown[] = [];
+    for (let more = true; more; ) {
+      more = await store.sweep();
+      rounds.push([more, await left()]);
+    }
+    assert.deepEqual(rounds, [
+      [true, 9_990],
+      [true, 9_980],
+      [false, 9_975],
+    ]);
+  });
+
   test('with the same key and content are one, with other content a conflict, and a key ends with its file', async () => {
     const idempotencyHash = randomBytes(32);
     const first = await put(['hello'], { idempotencyHash });
@@ -186,10 +215,11 @@ describe('files that callers send', () => {
     await db.sql`update scheduler.files set look_at_ms = 0`;
     while (await store.sweep(1));
     assert.deepEqual([await stored(), await share()], [1, { bytes: 4, files: 1 }]);
-    await files.keepFor(again, named({ runId: facts.runId }));
+    assert.ok(await files.keepFor(again, named({ runId: facts.runId })));
     assert.ok(await store.namedBy(again, kept.file.fileId), 'a rerun has the file, though its time is over');
     await files.letGo(again);
     assert.equal(await store.namedBy(again, kept.file.fileId), null);
+    assert.equal(await files.keepFor(again, named({ runId: 'run_gone' })), false, 'its first run is gone');
     await db.sql`delete from scheduler.runs where run_id = ${facts.runId}`;
     await db.sql`update scheduler.files set look_at_ms = 0`;
     while (await store.sweep());

@@ -63,9 +63,8 @@ export class InputFiles {
    * Before a run is committed: its files stay as long as the run does. False: one of them may not be named any more.
    */
   async keepFor(run: { orgId: string; runId: string }, files: NonNullable<StartRun['files']>): Promise<boolean> {
-    if (files.runId === '') return this.store.keepFor(run, files.owner, files.fileIds);
-    await this.store.keepLike(run, files.runId);
-    return true;
+    if (files.runId !== '') return this.store.keepLike(run, files.runId);
+    return this.store.keepFor(run, files.owner, files.fileIds);
   }
 
   /** A file that the run names: first what it is, then its content. @throws ServiceError `not_found` */

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
+import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { RpcServer, served } from '@methods/rpc/server';
+import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { claim, loseLease } from '../run/run.fixture.ts';
 import { FileStore } from '../store/file-store.ts';
@@ -134,6 +136,71 @@ describe('what workers call', () => {
   async function folderCount(): Promise<number> {
     return (await db.sql`select from scheduler.run_folders`).length;
   }
+
+  const DAY_MS = 24 * 3_600_000;
+
+  /** Stored, and named by the run. */
+  async function fileOf({ runId }: Attempt, rows = 1): Promise<string> {
+    const fileId = newId('file');
+    const of = { orgId: 'org_a', fileId };
+    const row = Buffer.alloc(262_144, 'x');
+    await files.begin({ ...of, owner: 'key_gone', name: 'a', mediaType: 'a/b', bytesMax: rows * row.length });
+    for (let i = 0; i < rows; i++) await files.append(of, i, row);
+    const whole = { bytes: rows * row.length, sha256: 'a'.repeat(64), idempotencyHash: null };
+    await files.finish(of, whole);
+    assert.ok(await files.keepFor({ orgId: 'org_a', runId }, 'key_gone', [fileId]));
+    return fileId;
+  }
+
+  test('a file that a run names comes to its worker, also when its time is over before the run is claimed', async () => {
+    const of = await attempt();
+    const fileId = await fileOf(of, 2);
+    await db.sql`update scheduler.files set expires_at_ms = expires_at_ms - ${2 * DAY_MS}, look_at_ms = 0`;
+    while (await files.sweep());
+    assert.deepEqual(await files.find('org_a', 'key_gone', [fileId]), [], 'no later start may name it');
+    let bytes = 0;
+    for await (const { chunk } of ours.getInputFile({ ...of, fileId })) {
+      assert.ok(chunk.length <= 65_536);
+      bytes += chunk.length;
+    }
+    assert.equal(bytes, 524_288);
+    const first = async (worker: typeof ours, from: Attempt, id = fileId) => {
+      for await (const _ of worker.getInputFile({ ...from, fileId: id })) return;
+    };
+    await assert.rejects(first(theirs, of), code('not_found'));
+    await assert.rejects(first(stranger, of), code('unauthorized'));
+    await assert.rejects(first(ours, await attempt()), code('not_found'));
+    await assert.rejects(first(ours, of, newId('file')), code('not_found'));
+    await node.actors.tell(of.runId, 'org_a', loseLease(of.token));
+    await node.actors.tell(of.runId, 'org_a', claim('next'));
+    await assert.rejects(first(ours, of), code('stale_attempt'));
+    await first(ours, { ...of, token: 'next' });
+  });
+
+  test('files on their way have a share of their organization, and those who find no place come again', async () => {
+    const of = await attempt();
+    const fileId = await fileOf(of, 24);
+    const open: AsyncIterator<unknown>[] = [];
+    const openOne = async () => {
+      const parts = ours.getInputFile({ ...of, fileId })[Symbol.asyncIterator]();
+      await parts.next();
+      open.push(parts);
+    };
+    await assert.rejects(async () => {
+      while (open.length < 100) await openOne();
+    }, code('unavailable'));
+    assert.equal(open.length, 32);
+    await assert.rejects(put(ours, of, [Buffer.from('x')]), code('unavailable'));
+    await assert.rejects(got(ours, of, 'fld_x'), code('unavailable'));
+    await assert.rejects(got(theirs, of, 'fld_x'), code('not_found'), 'another organization has its own');
+    for (const parts of open) await parts.return?.();
+    await until('the places are free', () =>
+      put(ours, of, [Buffer.from('x')]).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
 
   test("versions and locks are those of the key's organization, whatever a worker asks for", async () => {
     const version = await ours.getVersion({ method: 'wf_a', versionId: 'ver_a' });

@@ -2,6 +2,7 @@
 
 import type { Metadata } from '@grpc/grpc-js';
 import { newId } from '@methods/base/ids';
+import { Shares } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
@@ -31,6 +32,12 @@ export interface WorkerServiceOptions {
   readonly logger: Logger;
 }
 
+/**
+ * Files and folders on their way, of this node. A stream whose reader stalls holds 16 chunks, a MiB, so an organization
+ * holds 32 MiB; a worker that finds no place comes again.
+ */
+const TRANSFERS = { placesMax: 256, perOrganizationMax: 32 };
+
 const CALLS_MAX = 20_000;
 const CALLS_PER_ORGANIZATION_MAX = 5_000;
 const LOOKUPS_PER_ADDRESS_MAX = 64;
@@ -53,6 +60,12 @@ export function workerAdmission(keys: WorkerKeys): Admission {
 
 export function workerService(options: WorkerServiceOptions): ServiceImplementation<typeof WorkerService> {
   const { keys, sessions, registry, folders, files, logger } = options;
+  const transfers = new Shares(TRANSFERS);
+  const beginTransfer = ({ orgId }: KeyOwner) => {
+    const place = transfers.take(orgId);
+    if (!place.ok) throw new ServiceError('unavailable', 'Too many files of the organization are on their way.');
+    return place;
+  };
   const ownerOf = (metadata: Metadata) => keys.ownerOf(String(metadata.get('authorization')[0] ?? ''));
   return {
     work: serveFrames<WorkerItem, SchedulerItem>(async (connection) => {
@@ -112,12 +125,15 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
       })();
       if (!Number.isInteger(bytesTotal) || bytesTotal > FOLDER_BYTES_MAX)
         throw new ServiceError('too_large', 'The run folder exceeds 256 MiB.');
-      await folders.dropReplaced(owner.orgId, runId);
+      const place = beginTransfer(owner);
       try {
+        await folders.dropReplaced(owner.orgId, runId);
         await folders.put({ folderId, orgId: owner.orgId, runId }, rest, bytesTotal);
       } catch (error) {
         if (!(error instanceof FolderNotWhole)) throw error;
         throw new ServiceError('invalid_request', 'The folder did not arrive whole.');
+      } finally {
+        place.leave();
       }
       return { folderId };
     },
@@ -125,17 +141,30 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
       const owner = await ownerOf(context.metadata);
       const { runId, token, folderId } = request;
       await mayTouch(options, owner, runId, token);
-      const chunks = await folders.get({ folderId, orgId: owner.orgId, runId });
-      if (chunks === null) throw new ServiceError('not_found', 'There is no such run folder.');
-      for await (const chunk of chunks) yield { chunk };
+      const place = beginTransfer(owner);
+      try {
+        const chunks = await folders.get({ folderId, orgId: owner.orgId, runId });
+        if (chunks === null) throw new ServiceError('not_found', 'There is no such run folder.');
+        for await (const chunk of chunks) yield { chunk };
+      } finally {
+        place.leave();
+      }
     },
     async *getInputFile(request, context) {
       const owner = await ownerOf(context.metadata);
       const { runId, token, fileId } = request;
       await mayTouch(options, owner, runId, token);
-      const file = await files.namedBy({ orgId: owner.orgId, runId }, fileId);
-      if (file === null) throw new ServiceError('not_found', 'The run names no such file.');
-      for await (const chunk of files.content(owner.orgId, file)) yield { chunk };
+      const place = beginTransfer(owner);
+      try {
+        const file = await files.namedBy({ orgId: owner.orgId, runId }, fileId);
+        if (file === null) throw new ServiceError('not_found', 'The run names no such file.');
+        for await (const row of files.content(owner.orgId, file)) {
+          for (let at = 0; at < row.length; at += CHUNK_BYTES_MAX)
+            yield { chunk: row.subarray(at, at + CHUNK_BYTES_MAX) };
+        }
+      } finally {
+        place.leave();
+      }
     },
   };
 }

@@ -168,13 +168,14 @@ export class FileStore {
     return count === ids.length;
   }
 
-  /** The same files for another run of the organization. */
-  async keepLike(run: { orgId: string; runId: string }, firstRunId: string): Promise<void> {
+  /** The same files for another run of the organization. False: the first one has gone, and its files with it. */
+  async keepLike(run: { orgId: string; runId: string }, firstRunId: string): Promise<boolean> {
     const { orgId, runId } = run;
-    await stored(this.sql`
+    const { count } = await stored(this.sql`
       insert into scheduler.run_files (run_id, org_id, file_id, named_at_ms)
       select ${runId}, org_id, file_id, ${this.inMs(0)} from scheduler.run_files
       where run_id = ${firstRunId} and org_id = ${orgId}`);
+    return count > 0;
   }
 
   /** Of a run that never was. What stays is swept away later. */

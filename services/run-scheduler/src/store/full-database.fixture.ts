@@ -59,8 +59,8 @@ export async function fillScheduler(url: string, sql: Sql, queued: number): Prom
     insert into scheduler.run_folder_chunks (folder_id, org_id, position, chunk)
     select folder_id, org_id, 0, 'x' from scheduler.run_folders;
     insert into scheduler.files (file_id, org_id, owner, name, media_type, bytes, sha256, expires_at_ms, look_at_ms)
-    select 'file_' || n, pg_temp.org_of(n), 'key_a', 'a', 'a/b', 1, 'x', ${nowMs} + 86400000, ${nowMs} + 86400000
-    from generate_series(1, ${queued / 5}) n;
+    select 'file_' || n, pg_temp.org_of(n), 'key_a', 'a', 'a/b', 1, 'x', at, at
+    from generate_series(1, ${queued / 5}) n, lateral (select ${nowMs} + case n % 2 when 0 then -1 else 86400000 end as at) t;
     insert into scheduler.file_chunks (file_id, org_id, position, chunk) select file_id, org_id, 0, 'x' from scheduler.files;
     insert into scheduler.run_files (run_id, org_id, file_id, named_at_ms)
     select pg_temp.run_of(n), pg_temp.org_of(n), 'file_' || n, ${nowMs} - 9000000 from generate_series(1, ${queued / 5}) n;
