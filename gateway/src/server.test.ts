@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { newRunId } from '@methods/base/ids';
+import { routeSchemas } from './plugins/route-schemas.ts';
 import { gatewayFixture } from './testing/gateway-fixture.ts';
 
 type Gateway = Awaited<ReturnType<typeof gatewayFixture>>;
@@ -274,4 +275,12 @@ test('one record a request tells who, what and how it ended, and holds no conten
   const text = JSON.stringify(gateway.log);
   assert.ok(!text.includes(canary));
   assert.ok(!text.includes(gateway.apiKey.authPart));
+});
+
+test('all schemas of routes can be compiled, though a start compiles none', async () => {
+  const schemas = routeSchemas();
+  await using gateway = await gatewayFixture({ schemas });
+  const { body } = await gateway.ask('POST', '/v1/runs', { method: 5 });
+  assert.deepEqual([body.error, body.details[0].path], ['invalid_request', '/method']);
+  schemas.compileAll();
 });

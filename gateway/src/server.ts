@@ -21,6 +21,7 @@ import { RefusedCredentials } from './plugins/refused-credentials.ts';
 import { addRequestGate } from './plugins/request-gate.ts';
 import { requestId } from './plugins/request-id.ts';
 import { addRequestLog } from './plugins/request-log.ts';
+import { type RouteSchemas, routeSchemas } from './plugins/route-schemas.ts';
 import { UnreadReplies } from './plugins/unread-replies.ts';
 import { addAccountRoutes } from './routes/account/account-routes.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
@@ -61,6 +62,8 @@ export interface ServerParts
   /** Connections that may be open, and those of one address that is no trusted proxy; 0: no limit of one address. */
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
+  /** Where a test looks at all of them. */
+  readonly schemas?: RouteSchemas;
   /** True once the process is stopping. */
   readonly stopping: () => boolean;
   /** Of the replies that tell of runs as they change. */
@@ -94,6 +97,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     return503OnClosing: false,
     // By default Fastify turns "5" into 5 and drops unknown fields: a typing error would start a run without a word.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true } },
+    schemaController: { compilersFactory: (parts.schemas ?? routeSchemas()).compilersFactory },
     clientErrorHandler: replyToClientError,
     frameworkErrors: replyToFrameworkError,
   });
