@@ -7,7 +7,23 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 function turnsWithCost(eachMs: number) {
   let nowMs = 0;
-  const turns = new OrganizationTurns({ ...systemClock, monotonicMs: () => nowMs });
+  const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
+  const turns = new OrganizationTurns({
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    after(ms, run) {
+      const timer = { atMs: nowMs + ms, run };
+      timers.add(timer);
+      return { cancel: () => void timers.delete(timer) };
+    },
+  });
+  const pass = (ms: number) => {
+    nowMs += ms;
+    for (const timer of timers) {
+      if (timer.atMs > nowMs || !timers.delete(timer)) continue;
+      timer.run();
+    }
+  };
   const begun: string[] = [];
   const ask = (orgId: string, times = 1) => {
     for (let n = 0; n < times; n++) {
@@ -21,23 +37,51 @@ function turnsWithCost(eachMs: number) {
     }
   };
   const tick = () => new Promise<void>((resolve) => process.nextTick(resolve));
-  return { begun, ask, tick };
+  return { begun, ask, tick, pass };
 }
 
-test('once a turn is 5 ms old, four requests of an organization begin in it, and one of another beside them', async () => {
+test('once a turn is 5 ms old, four requests of an organization begin in it, and four in the next', async () => {
   const { begun, ask, tick } = turnsWithCost(5);
   ask('a');
   await tick();
   ask('a', 10);
   assert.equal(begun.length, 4);
-  await tick();
+  await nextTurn();
+  assert.equal(begun.length, 8);
+  await nextTurn();
+  assert.equal(begun.length, 11);
+  ask('a');
+  assert.equal(begun.length, 12);
+});
+
+test('while others ask, an organization rests twice as long as its requests took, and the others do not', async () => {
+  const { begun, ask, tick, pass } = turnsWithCost(5);
   ask('b');
   await nextTurn();
-  assert.deepEqual(begun.slice(4).sort(), ['a', 'a', 'a', 'a', 'b']);
-  await nextTurn();
-  assert.deepEqual(begun.slice(9), ['a', 'a', 'a']);
   ask('a');
-  assert.equal(begun.length, 13);
+  await tick();
+  ask('a', 10);
+  assert.deepEqual(begun.splice(0).join(''), 'baaaa');
+  await nextTurn();
+  // 20 ms of work: 40 ms of rest.
+  ask('a');
+  ask('b', 2);
+  assert.equal(begun.splice(0).join(''), 'bb');
+  await nextTurn();
+  await nextTurn();
+  assert.equal(begun.join(''), '');
+  pass(29);
+  assert.equal(begun.join(''), '');
+  pass(2);
+  assert.equal(begun.splice(0).join(''), 'aaaa');
+  // Its four others, after another rest.
+  await nextTurn();
+  pass(40);
+  assert.equal(begun.splice(0).join(''), 'aaaa');
+  await nextTurn();
+  pass(40);
+  ask('a');
+  assert.equal(begun.join(''), 'a');
 });
 
 test('quick requests begin 32 in a turn, those that wait as well', async () => {

@@ -1,9 +1,11 @@
-// How many requests of one organization begin in a turn of the event loop. Without it those that arrive together are all
-// begun together, and a client that sends four hundred at once holds the loop for as long as they take.
-import type { Clock } from '@methods/base/clock';
+// How many requests of one organization begin in a turn of the event loop, and how long it rests afterwards. Without it
+// those that arrive together are all begun together, and a client that sends four hundred at once holds the loop for as
+// long as they take.
+import type { Clock, Timer } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
 import type { FastifyInstance } from 'fastify';
+import { RecentOrganizations } from '../turns/recent-organizations.ts';
 import { callerOf } from './caller.ts';
 
 /** However long they take. */
@@ -14,6 +16,12 @@ const BEGIN_ALL_MAX = 32;
 const YOUNG_MS = 5;
 const BEGIN_YOUNG_MAX = 32;
 const PARTS = BEGIN_YOUNG_MAX / BEGIN_MAX;
+/**
+ * While others ask as well, an organization that begins its four in a turn rests for so many times as long as its part of
+ * the turn took: what follows from a request costs as much again, here and in the services behind.
+ */
+const REST = 2;
+const REST_MS_MAX = 100;
 const WAITING = { small: 2_000, large: 0, all: 20_000, allBytes: 0 };
 
 interface Turn extends QueuedJob {
@@ -24,14 +32,21 @@ interface Turn extends QueuedJob {
 export class OrganizationTurns {
   private readonly queue = new FairQueue<Turn>(WAITING);
   private readonly begun = new Map<string, number>();
+  /** Until when. */
+  private readonly rests = new Map<string, number>();
+  private readonly recent: RecentOrganizations;
+  private waking: Timer | null = null;
   private turning = false;
   private beganMs = 0;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly clock: Clock) {
+    this.recent = new RecentOrganizations(clock);
+  }
 
   /** Calls `begin` now or in a later turn. @throws ServiceError over its share */
   take(orgId: string, begin: () => void): void {
-    if (this.queue.length === 0 && this.mayBegin(orgId)) return this.begin(orgId, begin);
+    this.recent.saw(orgId);
+    if (!this.queue.hasWaiting(orgId) && this.mayBegin(orgId)) return this.begin(orgId, begin);
     const admission = this.queue.add({ orgId, isLarge: false, bytes: 0, begin });
     if (admission === 'share')
       throw overShare('requests that wait for their turn', { share: 'organization', max: WAITING.small });
@@ -39,6 +54,7 @@ export class OrganizationTurns {
   }
 
   private mayBegin(orgId: string): boolean {
+    if (this.rests.has(orgId)) return false;
     const begun = this.begun.get(orgId) ?? 0;
     return begun < BEGIN_MAX || (begun < BEGIN_YOUNG_MAX && this.isYoung());
   }
@@ -59,9 +75,10 @@ export class OrganizationTurns {
 
   private turn(): void {
     this.turning = false;
+    this.rest();
     this.begun.clear();
-    this.part(BEGIN_MAX);
-    if (this.queue.length === 0) return;
+    this.wake();
+    if (this.queue.length === 0 || !this.turning) return;
     // What begins has its work done between two immediates, so each part sees how long the parts before it took.
     for (let part = 2; part <= PARTS; part++) {
       setImmediate(() => {
@@ -70,9 +87,36 @@ export class OrganizationTurns {
     }
   }
 
+  private rest(): void {
+    const nowMs = this.clock.monotonicMs();
+    const tookMs = nowMs - this.beganMs;
+    let all = 0;
+    for (const begun of this.begun.values()) all += begun;
+    for (const [orgId, begun] of this.begun) {
+      const restMs = Math.min((REST * tookMs * begun) / all, REST_MS_MAX);
+      if (begun >= BEGIN_MAX && restMs > 0 && this.recent.sawOthersThan(orgId)) this.rests.set(orgId, nowMs + restMs);
+    }
+  }
+
+  /** Begins what may begin now, and comes back when the first rest is over. */
+  private wake(): void {
+    this.waking?.cancel();
+    this.waking = null;
+    const nowMs = this.clock.monotonicMs();
+    let soonestMs = Number.POSITIVE_INFINITY;
+    for (const [orgId, untilMs] of this.rests) {
+      if (untilMs <= nowMs) this.rests.delete(orgId);
+      else soonestMs = Math.min(soonestMs, untilMs);
+    }
+    this.part(BEGIN_MAX);
+    if (this.rests.size > 0) this.waking = this.clock.after(Math.ceil(soonestMs - nowMs), () => this.wake());
+  }
+
   private part(beginMax: number): void {
     for (let n = 0; n < BEGIN_ALL_MAX; n++) {
-      const next = this.queue.take((orgId) => (this.begun.get(orgId) ?? 0) < beginMax, { large: false });
+      const next = this.queue.take((orgId) => !this.rests.has(orgId) && (this.begun.get(orgId) ?? 0) < beginMax, {
+        large: false,
+      });
       if (next === null) return;
       this.begin(next.orgId, next.begin);
     }

@@ -34,6 +34,10 @@ export class FairQueue<Job extends QueuedJob> {
     return this.small.bytes + this.large.bytes;
   }
 
+  hasWaiting(orgId: string): boolean {
+    return this.small.waitingOf(orgId) > 0 || this.large.waitingOf(orgId) > 0;
+  }
+
   add(job: Job): Admission {
     const lane = this.laneOf(job);
     if (lane.waitingOf(job.orgId) >= (job.isLarge ? this.shares.large : this.shares.small)) return 'share';
