@@ -1,4 +1,4 @@
-// `npm run attacks [-- --schedulers 2] [--windows 2] [--seconds 10] [--only WORD]`: what each attack of one organization
+// `npm run attacks [-- --schedulers 2] [--windows 2] [--seconds 10] [--only WORD,WORD]`: what each attack of one organization
 // does to the calls of another. Ends with 1 when a call fails, or when p99 is three times its figure alone.
 import { parseArgs } from 'node:util';
 import type { QuietFigures } from './quiet-calls.ts';

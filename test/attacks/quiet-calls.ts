@@ -12,6 +12,11 @@ export class QuietFigures {
     this.times.push(ms);
   }
 
+  addAll(other: QuietFigures): void {
+    this.times.push(...other.times);
+    this.wrong.push(...other.wrong);
+  }
+
   get calls(): number {
     return this.times.length;
   }

@@ -17,7 +17,10 @@ import { QuietCaller, QuietFigures } from './quiet-calls.ts';
 
 export interface AttackReport {
   readonly attack: string;
-  /** Of all windows without an attack so far: what a window of its own tells of the slowest calls is chance. */
+  /**
+   * Of the last windows without an attack: what one of them tells of the slowest calls is chance, and what was measured
+   * minutes ago is of a machine that did something else.
+   */
   readonly alone: QuietFigures;
   readonly attacked: QuietFigures;
   /** How many of the attack's requests got which reply. */
@@ -34,10 +37,13 @@ export interface AttackOptions {
   readonly attackedMs: number;
   /** Of one without; 0: there are none. */
   readonly aloneMs: number;
-  /** Those whose name contains this. */
+  /** Those whose name contains this, or one of these with commas between them. */
   readonly only?: string;
   readonly onReport?: (report: AttackReport) => void;
 }
+
+/** Windows without an attack that count for a report. */
+const ALONE_WINDOWS = 12;
 
 const METHOD = fileURLToPath(new URL('./methods/many-rows.method', import.meta.url));
 
@@ -62,20 +68,31 @@ export async function runAttacks(options: AttackOptions): Promise<AttackReport[]
     const processes = [...stack.ready.processes, await postgresOf(stack), load];
     // Code that runs for the first time is slow.
     await quiet.calls(Math.max(2 * aloneMs, 200));
-    const alone = new QuietFigures();
-    await quiet.calls(aloneMs, alone);
+    const aloneWindows: QuietFigures[] = [];
+    const callAlone = async () => {
+      const figures = new QuietFigures();
+      await quiet.calls(aloneMs, figures);
+      aloneWindows.push(figures);
+    };
+    const alone = () => {
+      const figures = new QuietFigures();
+      for (const window of aloneWindows.slice(-ALONE_WINDOWS)) figures.addAll(window);
+      return figures;
+    };
+    await callAlone();
     const reports: AttackReport[] = [];
-    for (const attack of Object.keys(attacks).filter((name) => name.includes(only))) {
+    const words = only.split(',');
+    for (const attack of Object.keys(attacks).filter((name) => words.some((word) => name.includes(word)))) {
       const attacked = new QuietFigures();
       const replies: Record<string, number> = {};
       for (let n = 0; n < windows; n++) {
-        await quiet.calls(aloneMs, alone);
+        await callAlone();
         await load.begin(attack);
         await machine.during(processes, () => quiet.calls(attackedMs, attacked));
         for (const [reply, times] of Object.entries(await load.end())) replies[reply] = (replies[reply] ?? 0) + times;
-        if (aloneMs > 0) await settle(quiet, alone);
+        if (aloneMs > 0) await settle(quiet, alone());
       }
-      const report = { attack, alone, attacked, replies, use: machine.take() };
+      const report = { attack, alone: alone(), attacked, replies, use: machine.take() };
       reports.push(report);
       if (attacked.wrong.length > 0) keepLogs(stack, attack);
       onReport?.(report);
