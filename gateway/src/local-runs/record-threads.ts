@@ -10,7 +10,6 @@ import type { RecordJob } from './record-thread.ts';
 const SMALL_BYTES = 64 * 1024;
 
 export class RecordThreads implements Stoppable {
-  // Not started ahead: few callers send large records.
   private readonly pool = new ThreadPool<RecordJob, RecordReading>({
     body: new URL('./record-thread.ts', import.meta.url),
     jobsName: 'waiting records of runs',

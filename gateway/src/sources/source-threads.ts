@@ -31,10 +31,6 @@ export class SourceThreads implements Stoppable {
     shares: SHARES,
   });
 
-  start(): void {
-    this.pool.start();
-  }
-
   stop(): Promise<void> {
     return this.pool.stop();
   }

@@ -6,7 +6,7 @@ import { type SourcePosition, sourcePositions } from './source-positions.ts';
 /** In built code the folder of all of it. */
 const FOLDER = `${pathToFileURL(import.meta.dirname).href}/`;
 /** The same faults come again and again. */
-const KNOWN_MAX = 1_000;
+const KNOWN_MAX = 10_000;
 const known = new Map<string, string>();
 
 Error.prepareStackTrace = (error, sites) => {

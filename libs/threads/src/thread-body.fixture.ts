@@ -1,13 +1,14 @@
 // Jobs for the tests of the pool: what a hostile text may do to a thread.
 import { readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
+import { threadId } from 'node:worker_threads';
 import { serveJobs } from './thread-body.ts';
 
 export type TestJob =
   | { readonly kind: 'echo'; readonly text: string }
   | { readonly kind: 'spin'; readonly ms: number }
   | { readonly kind: 'hold'; readonly until: SharedArrayBuffer }
-  | { readonly kind: 'fill' | 'throw' | 'nice' };
+  | { readonly kind: 'fill' | 'throw' | 'nice' | 'thread' };
 
 serveJobs((job: TestJob): string => {
   switch (job.kind) {
@@ -27,6 +28,8 @@ serveJobs((job: TestJob): string => {
     }
     case 'nice':
       return String(getPriority(Number(readlinkSync('/proc/thread-self').split('/')[2])));
+    case 'thread':
+      return String(threadId);
     case 'throw':
       throw new TypeError('with the text of a caller');
   }

@@ -51,6 +51,30 @@ describe('a pool of threads', { timeout: 300_000 }, () => {
     equal(await newPool().run({ kind: 'nice' }, small), String(getPriority() + 3));
   });
 
+  test('a thread starts with its first job, ends when no job came for five minutes, and another one follows', async () => {
+    const idle: (() => void)[] = [];
+    const clock = {
+      ...systemClock,
+      after(delayMs: number, run: () => void) {
+        if (delayMs !== 300_000) return systemClock.after(delayMs, run);
+        idle.push(run);
+        return { cancel: () => void idle.splice(idle.indexOf(run), 1) };
+      },
+    };
+    const threads = () => process.getActiveResourcesInfo().filter((name) => name === 'Worker').length;
+    const before = threads();
+    const pool = newPool({ clock });
+    const first = await pool.run({ kind: 'thread' }, small);
+    equal(await pool.run({ kind: 'thread' }, small), first);
+    equal(idle.length, 1);
+    idle[0]?.();
+    const next = await pool.run({ kind: 'thread' }, small);
+    equal(next === first, false);
+    equal(idle.length, 1);
+    await pool.stop();
+    deepEqual([idle.length, threads()], [0, before]);
+  });
+
   test('a job that got little of the processor is not to blame: unavailable', async () => {
     const pool = newPool({ limits: { wallMsMax: 300 } });
     const { job } = held();
@@ -99,7 +123,7 @@ describe('a pool of threads', { timeout: 300_000 }, () => {
         monotonicMs: () => nowMs,
         after(ms, run) {
           // A look at a job, and the end of its waiting.
-          if (ms === 250 || ms === 8_000) return { cancel() {} };
+          if (ms === 250 || ms === 8_000 || ms === 300_000) return { cancel() {} };
           pays = { ms, run };
           return { cancel() {} };
         },

@@ -2,7 +2,7 @@
 // at a time, for a share of the time, and large jobs never have all, and a queue in front of them in which each
 // organization has a share.
 import { assert } from '@methods/base/assert';
-import { type Clock, systemClock, type Timer } from '@methods/base/clock';
+import { type Clock, systemClock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import { overShare } from '@methods/errors/over-share';
 import { ServiceError } from '@methods/errors/service-error';
@@ -47,8 +47,6 @@ const LARGE_BYTES = 16 * 1024;
 /** A large job takes a fraction of that. */
 const RETRY_MS = 2_000;
 const WAIT_MS_MAX = 8_000;
-/** A process that lives longer than its start gets its first thread before somebody waits for it. */
-const WARM_AFTER_MS = 5_000;
 
 export class ThreadPool<Job, Reply> implements Stoppable {
   private readonly clock: Clock;
@@ -59,7 +57,6 @@ export class ThreadPool<Job, Reply> implements Stoppable {
   private readonly threads: (JobThread | null)[];
   private readonly running = new Set<string>();
   private readonly times: ThreadShares;
-  private warming: Timer | null = null;
   private stopped = false;
 
   constructor(private readonly options: ThreadPoolOptions) {
@@ -71,12 +68,6 @@ export class ThreadPool<Job, Reply> implements Stoppable {
     this.queue = new FairQueue(this.shares);
     this.times = new ThreadShares(this.clock);
     this.threads = Array.from({ length: threads }, () => null);
-  }
-
-  start(): void {
-    this.warming = this.clock.after(WARM_AFTER_MS, () => {
-      if (!this.stopped) this.threadAt(this.threads.length - 1);
-    });
   }
 
   /**
@@ -116,7 +107,6 @@ export class ThreadPool<Job, Reply> implements Stoppable {
 
   async stop(): Promise<void> {
     this.stopped = true;
-    this.warming?.cancel();
     for (;;) {
       const waiting = this.queue.take(() => true, { large: true });
       if (waiting === null) break;

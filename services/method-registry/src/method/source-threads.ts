@@ -24,10 +24,6 @@ export class SourceThreads implements Stoppable {
     this.pool = new ThreadPool({ body: BODY, jobsName: 'waiting checks of sources and records', limits });
   }
 
-  start(): void {
-    this.pool.start();
-  }
-
   stop(): Promise<void> {
     return this.pool.stop();
   }

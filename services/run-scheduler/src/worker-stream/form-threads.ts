@@ -12,10 +12,6 @@ export class FormThreads implements Stoppable {
     jobsName: 'forms of questions',
   });
 
-  start(): void {
-    this.pool.start();
-  }
-
   stop(): Promise<void> {
     return this.pool.stop();
   }
