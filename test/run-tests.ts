@@ -9,7 +9,7 @@ import { PackedCli } from './harness/packed-cli.ts';
 import { startTestPostgres } from './harness/postgres.ts';
 import { BuiltCode } from './runner/built-code.ts';
 import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
-import { sharedProcesses } from './runner/shared-processes.ts';
+import { sharedProcesses, sharedStacks } from './runner/shared-processes.ts';
 import { findTestFiles } from './runner/test-files.ts';
 import { TestSummary } from './runner/test-summary.ts';
 
@@ -17,11 +17,11 @@ const { beside, wholeSystem, faults } = findTestFiles(root, process.argv.slice(2
 const runs = [
   // The longest first. Many of them wait more than they work.
   {
-    groups: [...wholeSystem.map((file) => [file]), ...sharedProcesses(root, beside)],
+    groups: [...sharedStacks(root, wholeSystem), ...sharedProcesses(root, beside)],
     concurrency: availableParallelism() + 1,
-    timeoutMs: 900_000,
+    timeoutMs: 1_800_000,
   },
-  { groups: faults.map((file) => [file]), concurrency: 1, timeoutMs: 900_000 },
+  { groups: faults.map((file) => [file]), concurrency: 1, timeoutMs: 1_800_000 },
 ].filter((run) => run.groups.length > 0);
 
 let running: NodeTests | null = null;

@@ -7,7 +7,8 @@ import { after, before, test } from 'node:test';
 import { parseEnv, promisify } from 'node:util';
 import { ended, METHODS, printed } from '@methods/cli/cli.fixture';
 import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
-import { type Stack, startStack } from '../e2e/stack.ts';
+import type { Stack } from '../e2e/stack.ts';
+import { commonStack } from './common-stack.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
 
 const METHOD = `format: method/2
@@ -50,7 +51,7 @@ async function keys(): Promise<string[]> {
 }
 
 before(async () => {
-  stack = await startStack('cli-connect');
+  stack = await commonStack();
   desk = await stackDesk(stack);
   await desk.folder.write('greet.method', METHOD);
   await run('git', ['init', '--quiet', desk.folder.dir]);
@@ -58,7 +59,6 @@ before(async () => {
 });
 after(async () => {
   await desk?.folder.remove();
-  await stack?.stop();
 });
 
 test('an app of Node gets a key, the published method and code that works', async (t) => {

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { person } from '../e2e/people.ts';
-import { type Stack, startStack } from '../e2e/stack.ts';
+import type { Stack } from '../e2e/stack.ts';
 import { until } from '../harness/until.ts';
+import { commonStack } from './common-stack.ts';
 import { type Fate, LossyServer } from './lossy-server.ts';
 import { type StackDesk, stackDesk } from './stack-desk.ts';
 
@@ -40,12 +41,11 @@ const links = async () => JSON.parse(await desk.folder.read('.methods.json')) as
 const write = (name: string, text: string) => desk.folder.write(name, text);
 
 before(async () => {
-  stack = await startStack('cli-methods');
+  stack = await commonStack();
   desk = await stackDesk(stack);
 });
 after(async () => {
   await desk?.folder.remove();
-  await stack?.stop();
 });
 
 test('the first save makes a method, later ones versions, and a text that is saved says so', async () => {

@@ -6,8 +6,9 @@ import { METHODS } from '@methods/cli/cli.fixture';
 import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
 import { signIn } from '@methods/local-stack/identity/testing/running-provider';
 import type { RunBody } from '../e2e/api-client.ts';
-import { type Stack, startStack } from '../e2e/stack.ts';
+import type { Stack } from '../e2e/stack.ts';
 import { until } from '../harness/until.ts';
+import { commonStack } from './common-stack.ts';
 import { Desk } from './desk.ts';
 import { GatedRuns } from './gated-runs.ts';
 import { heldAddress } from './held-address.ts';
@@ -31,7 +32,7 @@ function onTerminal(...args: string[]): TerminalProcess {
 }
 
 before(async () => {
-  stack = await startStack('cli-runs');
+  stack = await commonStack();
   desk = await stackDesk(stack);
   gated = await GatedRuns.publish(desk);
   worker = new StartedWorker(desk, '--method', 'held.method', '--concurrency', '3');
@@ -43,7 +44,6 @@ afterEach(() => {
 after(async () => {
   worker?.signal('SIGKILL');
   await desk?.folder.remove();
-  await stack?.stop();
 });
 
 test('a run is started and waited for, and the same key starts it once', async () => {

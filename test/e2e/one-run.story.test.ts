@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { TEST_DOER } from '../harness/test-doer.ts';
 import { until } from '../harness/until.ts';
 import type { ApiClient, RunBody, RunQuestion } from './api-client.ts';
+import { commonStack } from './common-stack.ts';
 import { secondKey } from './other-callers.ts';
 import { type Stack, startStack } from './stack.ts';
 import { NO_SIGN_IN } from './stack-process.ts';
@@ -15,7 +16,7 @@ const INPUTS = { order_id: 'ord_7f3', amount: 250 };
 const PROMPT_MS = 10_000;
 
 const shapes = [
-  { name: 'on one node of each service', args: [] },
+  { name: 'on one node of each service', args: null },
   {
     name: 'started on one gateway, read and answered on another, with three run-schedulers',
     args: ['--schedulers', '3', '--gateways', '2'],
@@ -30,14 +31,14 @@ for (const { name, args } of shapes) {
     const receiver = new WebhookReceiver();
 
     before(async () => {
-      stack = await startStack('one-run', { args, env: NO_SIGN_IN });
+      stack = args === null ? await commonStack() : await startStack('one-run', { args, env: NO_SIGN_IN });
       first = stack.api;
       last = first.at(stack.gateways.at(-1) ?? '');
       await receiver.start();
     });
     after(async () => {
       await receiver.stop();
-      await stack?.stop();
+      if (args !== null) await stack?.stop();
     });
 
     let run: RunBody;
@@ -48,7 +49,7 @@ for (const { name, args } of shapes) {
         method: stack.method('approve'),
         inputs: INPUTS,
         webhook_url: receiver.url('/story'),
-        idempotency_key: `one-run-story-${args.length}`,
+        idempotency_key: `one-run-story-${args?.length ?? 0}`,
         metadata: { order: '7f3' },
       });
       assert.equal(reply.status, 201);

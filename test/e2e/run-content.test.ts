@@ -1,15 +1,15 @@
 // What runs are made of: the files they read, the servers they call, the secrets they use, the webhooks they send; on one
 // running stack, with waits between redeliveries short enough to be seen through.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
+import { commonStack } from './common-stack.ts';
 import { fileInputs } from './content/file-inputs.ts';
 import { httpSteps } from './content/http-steps.ts';
 import { language } from './content/language.ts';
 import { questions } from './content/questions.ts';
-import { SECRET, secrets } from './content/secrets.ts';
-import { WEBHOOK_RETRY_MS, webhooks } from './content/webhooks.ts';
-import { type Stack, startStack } from './stack.ts';
-import { NO_SIGN_IN } from './stack-process.ts';
+import { secrets } from './content/secrets.ts';
+import { webhooks } from './content/webhooks.ts';
+import type { Stack } from './stack.ts';
 import { filesHolding } from './stored-traces.ts';
 
 describe('the content of runs', () => {
@@ -19,11 +19,8 @@ describe('the content of runs', () => {
     return running;
   };
   before(async () => {
-    running = await startStack('content', {
-      env: { ...NO_SIGN_IN, WEBHOOK_RETRY_MS, E2E_TOKEN: SECRET, LOG_LEVEL: 'debug' },
-    });
+    running = await commonStack();
   });
-  after(() => running?.stop());
 
   language(stack);
   questions(stack);

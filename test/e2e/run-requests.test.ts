@@ -1,6 +1,7 @@
 // What the public interface takes, and what it refuses, on one running stack.
 import assert from 'node:assert/strict';
-import { after, before, describe } from 'node:test';
+import { before, describe } from 'node:test';
+import { commonStack } from './common-stack.ts';
 import { answers } from './requests/answers.ts';
 import { callers } from './requests/callers.ts';
 import { cancels } from './requests/cancels.ts';
@@ -13,8 +14,7 @@ import { refusedStarts } from './requests/refused-starts.ts';
 import { reruns } from './requests/reruns.ts';
 import { runEvents } from './requests/run-events.ts';
 import { sizes } from './requests/sizes.ts';
-import { type Stack, startStack } from './stack.ts';
-import { NO_SIGN_IN } from './stack-process.ts';
+import type { Stack } from './stack.ts';
 
 describe('requests', () => {
   let running: Stack | undefined;
@@ -23,9 +23,8 @@ describe('requests', () => {
     return running;
   };
   before(async () => {
-    running = await startStack('requests', { env: NO_SIGN_IN });
+    running = await commonStack();
   });
-  after(() => running?.stop());
 
   idempotency(stack);
   refusedStarts(stack);

@@ -3,14 +3,16 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { tempFolder } from '../harness/temp-folder.ts';
-import { inSuite, sharedProcesses } from './shared-processes.ts';
+import { inSuite, sharedProcesses, sharedStacks } from './shared-processes.ts';
 
 // Not whole: these words in this file would give it a process of its own.
-const [CPU, CHILD] = [`${'process'}.cpuUsage()`, `import { spawn } from 'node:child${'_'}process';\n`];
+const [EXIT, CHILD] = [`${'process'}.exit()`, `import { spawn } from 'node:child${'_'}process';\n`];
 
 const FILES: Readonly<Record<string, string>> = {
   'a/pure.test.ts': `import { one } from './one.ts';\ntest('a process', one);\n`,
-  'a/measured.test.ts': `test('m', () => ${CPU});\n`,
+  'a/ends.test.ts': `test('m', () => ${EXIT});\n`,
+  'a/looks.test.ts': `import { look } from './look.fixture.ts';\n`,
+  'a/look.fixture.ts': `export const look = () => ${EXIT};\n`,
   'a/by-fixture.test.ts': `import { use } from './middle.fixture.ts';\n`,
   'a/middle.fixture.ts': `import {\n  start,\n} from './deep.fixture.ts';\n`,
   'a/deep.fixture.ts': CHILD,
@@ -20,7 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
   'b/database.test.ts': `import { testPostgres } from '@methods/test/harness/postgres';\n`,
 };
 
-test('files share a process unless they or their fixtures measure it, start another or a server', () => {
+test('files share a process: with few those that start others, with none those that test or end their own', () => {
   const root = tempFolder('shared-processes');
   for (const [name, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });
@@ -29,9 +31,24 @@ test('files share a process unless they or their fixtures measure it, start anot
   const tests = Object.keys(FILES).filter((name) => name.endsWith('.test.ts'));
   assert.deepEqual(sharedProcesses(root, tests), [
     ['a/pure.test.ts', 'a/of-code.test.ts', 'b/database.test.ts'],
-    ['a/measured.test.ts'],
-    ['a/by-fixture.test.ts'],
-    ['b/server.test.ts'],
+    ['a/by-fixture.test.ts', 'b/server.test.ts'],
+    ['a/ends.test.ts'],
+    ['a/looks.test.ts'],
+  ]);
+  rmSync(root, { recursive: true });
+});
+
+test('files of a folder that ask for its common stack are one process', () => {
+  const root = tempFolder('shared-stacks');
+  const files = ['c/one.test.ts', 'c/own.test.ts', 'c/two.test.ts', 'e/three.test.ts'];
+  for (const name of files) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), name.includes('own') ? 'startStack()' : 'await commonStack()');
+  }
+  assert.deepEqual(sharedStacks(root, files), [
+    ['c/one.test.ts', 'c/two.test.ts'],
+    ['c/own.test.ts'],
+    ['e/three.test.ts'],
   ]);
   rmSync(root, { recursive: true });
 });

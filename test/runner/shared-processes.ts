@@ -1,43 +1,63 @@
 // Which test files share a process, so that its start and the loading of the code are paid once for many. A file has one
-// of its own when what it tests, or measures, is the process itself, or when it starts servers: its text, or that of a
-// fixture, says so.
+// of its own when what it tests is the process itself, or when it starts a Postgres: its text, or that of a fixture, says
+// so. Files that wait for processes of their own, or use the CPU for long, share with few.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
+type Sharing = 'own' | 'few' | 'many';
+
 /** Files of one process. More of them would keep one core busy while the other has nothing left. */
-const FILES_MAX = 12;
+const FILES_MAX = { own: 1, few: 4, many: 12 } as const;
 const OWN_PROCESS = [
-  // Its environment, signals and exit; its memory, CPU and event loop.
-  /\b(process|performance|globalThis|mock)\.\w|node:(process|child_process|worker_threads|perf_hooks|v8)/,
-  /\bstartTestPostgres\b|\bcreateServer\b|harness\/(?!until|test-doer|temp-folder|postgres|own-certificate|plan-rows)/,
-  // Of the module itself: it has no place in a function.
-  /^(export|await) |^(const|let) .* = await /m,
+  // Its signals and exit, its streams and memory, its environment where that is changed.
+  /\bprocess\.(?:on|once|off|exit|exitCode|argv|chdir|cwd|stdin|stdout|stderr|memoryUsage|kill)\b/,
+  /\bprocess\.env(?:\.\w+|\[\w+\]) = |\bdelete process\.env\b/,
+  /\bglobalThis\.\w|\bmock\.(?:method|fn|timers|module)\b|node:(?:process|worker_threads|v8)/,
+  // Its event loop.
+  /\bperformance\.(?!now\b)\w+\(/,
+  /\bstartTestPostgres\b/,
+  /harness\/(?!until|test-doer|temp-folder|postgres|own-certificate|plan-rows|cpu-time|nats|program-arguments|test-issuer)/,
 ];
+/** Of the module itself: it has no place in a function. */
+const OF_MODULE = /^(?:export|await) |^(?:const|let) .* = await /m;
+const LONG = /node:child_process|\bcreateServer\b|harness\/(?:nats|cpu-time)/;
 const IMPORT = /^(?:import|export) [^;]*?'([^']+)';$/gm;
 /** At the head of a file; a line further down may be one of a text. */
 const IMPORTS = /^(?:(?:import [^;]*?'[^']+';|\/\/.*)?\n)*/;
 
 /** Groups of paths from `root`; a group of one has a process of its own. */
 export function sharedProcesses(root: string, files: readonly string[]): string[][] {
-  const [shared, own] = [[] as string[], [] as string[]];
-  for (const file of files) (needsOwnProcess(root, file) ? own : shared).push(file);
-  const groups = Array.from({ length: Math.ceil(shared.length / FILES_MAX) }, (_, n) =>
-    shared.slice(n * FILES_MAX, (n + 1) * FILES_MAX),
-  );
-  return [...groups, ...own.map((file) => [file])];
+  const kinds: Record<Sharing, string[]> = { many: [], few: [], own: [] };
+  for (const file of files) kinds[sharingOf(root, file)].push(file);
+  return (['many', 'few', 'own'] as const).flatMap((kind) => {
+    const [ofKind, max] = [kinds[kind], FILES_MAX[kind]];
+    return Array.from({ length: Math.ceil(ofKind.length / max) }, (_, n) => ofKind.slice(n * max, (n + 1) * max));
+  });
 }
 
-function needsOwnProcess(root: string, file: string, seen = new Set<string>()): boolean {
-  if (seen.has(file) || !existsSync(join(root, file))) return false;
+/** Files of one folder that ask for the same running stack are one group. */
+export function sharedStacks(root: string, files: readonly string[]): string[][] {
+  const groups = new Map<string, string[]>();
+  for (const file of files) {
+    const asks = readFileSync(join(root, file), 'utf8').includes('commonStack()');
+    const name = asks ? dirname(file) : file;
+    groups.set(name, [...(groups.get(name) ?? []), file]);
+  }
+  return [...groups.values()];
+}
+
+function sharingOf(root: string, file: string, seen = new Set<string>()): Sharing {
+  if (seen.has(file) || !existsSync(join(root, file))) return 'many';
   seen.add(file);
   const source = readFileSync(join(root, file), 'utf8');
-  const [ofProcess, ofServers, ofModule] = OWN_PROCESS as [RegExp, RegExp, RegExp];
-  if (ofProcess.test(source) || ofServers.test(source)) return true;
-  if (seen.size === 1 && ofModule.test(source)) return true;
-  return [...source.matchAll(IMPORT)].some(([, path = '']) => {
+  if (OWN_PROCESS.some((pattern) => pattern.test(source))) return 'own';
+  if (seen.size === 1 && OF_MODULE.test(source)) return 'own';
+  const used = [...source.matchAll(IMPORT)].map(([, path = '']) => {
     const isTestCode = path.startsWith('.') && (path.endsWith('.fixture.ts') || file.startsWith('test/'));
-    return isTestCode && needsOwnProcess(root, normalize(join(dirname(file), path)), seen);
+    return isTestCode ? sharingOf(root, normalize(join(dirname(file), path)), seen) : 'many';
   });
+  if (used.includes('own')) return 'own';
+  return LONG.test(source) || used.includes('few') ? 'few' : 'many';
 }
 
 /** The file's tests under its name, its hooks with them, on the lines they have. */
