@@ -1,7 +1,7 @@
 // `npm test`, after the checks: all tests of the repository, or those whose path contains one of the arguments. They
 // share one Postgres, started here; each makes databases of its own on it. They run as code that was built here, and
-// call the `methods` command as a package that was packed here. Tests of whole systems come first, and those that measure
-// how soon a system gets over a fault last, one file at a time. Nothing is left running, whatever ends this.
+// call the `methods` command as a package that was packed here. Tests of whole systems come first, and those that load
+// the machine as much as they can last, one file at a time. Nothing is left running, whatever ends this.
 import { availableParallelism } from 'node:os';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { root } from './checks/command.ts';
@@ -13,15 +13,15 @@ import { sharedProcesses, sharedStacks } from './runner/shared-processes.ts';
 import { findTestFiles } from './runner/test-files.ts';
 import { TestSummary } from './runner/test-summary.ts';
 
-const { beside, wholeSystem, faults } = findTestFiles(root, process.argv.slice(2));
+const { beside, wholeSystem, loads } = findTestFiles(root, process.argv.slice(2));
 const runs = [
   // The longest first. Many of them wait more than they work.
   {
     groups: [...sharedStacks(root, wholeSystem), ...sharedProcesses(root, beside)],
-    concurrency: availableParallelism() + 1,
+    concurrency: availableParallelism() + 2,
     timeoutMs: 1_800_000,
   },
-  { groups: faults.map((file) => [file]), concurrency: 1, timeoutMs: 1_800_000 },
+  { groups: loads.map((file) => [file]), concurrency: 1, timeoutMs: 1_800_000 },
 ].filter((run) => run.groups.length > 0);
 
 let running: NodeTests | null = null;

@@ -14,7 +14,10 @@ const GROUP = 'tests: ';
 const SOURCES = ['libs', 'services', 'gateway', 'deploy', 'test'];
 
 export class BuiltCode {
-  private constructor(readonly folder: string) {}
+  private constructor(
+    readonly folder: string,
+    private readonly tests: readonly (readonly string[])[],
+  ) {}
 
   /** `tests`: groups of paths from `root`, one for each process. */
   static async build(root: string, tests: readonly (readonly string[])[]): Promise<BuiltCode> {
@@ -27,7 +30,8 @@ export class BuiltCode {
     }
     const folder = join(cache, `methods-built-${process.pid}`);
     const inSuites = new Set(tests.filter((group) => group.length > 1).flat());
-    const groups = tests.map((group) => [nameOf(group).replace(/\.mjs$/, ''), GROUP + group.join(' ')]);
+    const built = new BuiltCode(folder, tests);
+    const groups = tests.map((group) => [built.nameOf(group).replace(/\.mjs$/, ''), GROUP + group.join(' ')]);
     await buildCode({
       root,
       entries: referencedCode(root, sourcesOf(root)),
@@ -36,12 +40,19 @@ export class BuiltCode {
       textOf: (file, text) => (inSuites.has(file) ? inSuite(file, text) : text),
       plugins: [groupsOfTests(root)],
     });
-    return new BuiltCode(folder);
+    return built;
   }
 
   /** Where the built form of a group is. */
   file(group: readonly string[]): string {
-    return join(this.folder, nameOf(group));
+    return join(this.folder, this.nameOf(group));
+  }
+
+  /** A group has the name of its first file, after its number: Node's runner takes files in the order of their names. */
+  private nameOf(group: readonly string[]): string {
+    const [first = '', ...others] = group;
+    const name = builtName(others.length === 0 ? first : first.replace(/\.test\.ts$/, '.and-others.test.ts'));
+    return `${String(this.tests.indexOf(group)).padStart(4, '0')}.${name}`;
   }
 
   remove(): void {
@@ -55,11 +66,6 @@ function sourcesOf(root: string): string[] {
       .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
       .map((path) => `${folder}/${path}`),
   );
-}
-
-/** A group has the name of its first file. */
-function nameOf([first = '', ...others]: readonly string[]): string {
-  return builtName(others.length === 0 ? first : first.replace(/\.test\.ts$/, '.and-others.test.ts'));
 }
 
 function groupsOfTests(root: string): Plugin {

@@ -25,11 +25,11 @@ describe('which tests there are', () => {
   });
   after(() => rmSync(root, { recursive: true }));
 
-  test('all test files of our own places, those of whole systems and of faults apart', () => {
+  test('all test files of our own places, those of whole systems and of loads apart', () => {
     assert.deepEqual(findTestFiles(root, []), {
       beside: ['libs/a/src/b.test.ts', 'services/s/src/c.test.ts'],
-      wholeSystem: ['test/e2e/story.test.ts'],
-      faults: ['test/cluster/killed.test.ts'],
+      wholeSystem: ['test/cluster/killed.test.ts', 'test/e2e/story.test.ts'],
+      loads: ['test/attacks/attacks.test.ts'],
     });
   });
 
@@ -37,7 +37,7 @@ describe('which tests there are', () => {
     assert.deepEqual(findTestFiles(root, ['libs/', 'story']), {
       beside: ['libs/a/src/b.test.ts'],
       wholeSystem: ['test/e2e/story.test.ts'],
-      faults: [],
+      loads: [],
     });
   });
 });

@@ -3,20 +3,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PLACES = ['libs', 'services', 'gateway', 'deploy', 'test'];
-/** Tests that start a whole system each. */
-const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/'];
-/** Tests that measure how soon a system gets over a fault: these want the machine for themselves. */
-const FAULTS = ['test/cluster/', 'test/chaos/chaos.test.ts', 'test/attacks/'];
-/** They count attempts and runs; what they bound in time, they bound in many seconds. */
-const PATIENT_FAULTS = [
-  ...['test/cluster/any-process-killed.test.ts', 'test/cluster/cancelled.test.ts', 'test/cluster/nats-away.test.ts'],
-  ...['test/cluster/one-worker.test.ts', 'test/cluster/stalled-servers.test.ts', 'test/cluster/worker-lost.test.ts'],
-];
+/** Tests that start a whole system each. What they bound in time, they bound in many seconds. */
+const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/', 'test/cluster/'];
+/** Tests that look at a system under as much load as the machine can make: these want it for themselves. */
+const LOADS = ['test/chaos/chaos.test.ts', 'test/attacks/'];
 
 export interface TestFiles {
   readonly beside: readonly string[];
   readonly wholeSystem: readonly string[];
-  readonly faults: readonly string[];
+  readonly loads: readonly string[];
 }
 
 /** Paths from `root`, in order; with `filters`, only those that contain one of them. */
@@ -28,11 +23,10 @@ export function findTestFiles(root: string, filters: readonly string[]): TestFil
     .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules/'))
     .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
     .sort();
-  const found = { beside: [] as string[], wholeSystem: [] as string[], faults: [] as string[] };
+  const found = { beside: [] as string[], wholeSystem: [] as string[], loads: [] as string[] };
   for (const file of files) {
-    if (WHOLE_SYSTEM.some((place) => file.startsWith(place)) || PATIENT_FAULTS.includes(file))
-      found.wholeSystem.push(file);
-    else if (FAULTS.some((place) => file.startsWith(place))) found.faults.push(file);
+    if (WHOLE_SYSTEM.some((place) => file.startsWith(place))) found.wholeSystem.push(file);
+    else if (LOADS.some((place) => file.startsWith(place))) found.loads.push(file);
     else found.beside.push(file);
   }
   return found;
