@@ -16,6 +16,7 @@ describe('which tests there are', () => {
       'services/s/src/c.test.ts',
       'test/e2e/story.test.ts',
       'test/cluster/killed.test.ts',
+      'test/attacks/attacks.test.ts',
       'elsewhere/d.test.ts',
     ];
     for (const file of files) {
