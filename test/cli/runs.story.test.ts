@@ -1,6 +1,9 @@
 // What people do with runs from the command line: start, list, watch, cancel, answer, run again, and send the record of a
 // run on their own computer.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { METHODS } from '@methods/cli/cli.fixture';
 import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
@@ -59,6 +62,28 @@ test('a run is started and waited for, and the same key starts it once', async (
   const wrong = await methods('start', greet, '--inputs', '{"times": 99}');
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /^error: .*times/m);
+});
+
+test('files are sent with a start, and one that is too large is refused before any of them', async () => {
+  const digest = stack.method('digest-files');
+  await desk.folder.write('Größe 1.txt', 'one');
+  await desk.folder.write('two.txt', 'two');
+  const given = ['--inputs', 'a=@Größe 1.txt', '--inputs', 'list=@two.txt', '--inputs', 'list=@Größe 1.txt'];
+  const { status, result } = await json<RunBody>('start', digest, ...given, '--wait');
+  assert.equal(status, 'succeeded');
+  const [one, two] = ['one', 'two'].map((text) => createHash('sha256').update(text).digest('hex'));
+  assert.deepEqual([result?.first, result?.name, result?.list], [one, 'Größe 1.txt', [two, one]]);
+  const count = async () => (await stack.sql`select from scheduler.files`).length;
+  const before = await count();
+  await desk.folder.write('large.bin', '');
+  await truncate(join(desk.folder.dir, 'large.bin'), 300 * 1024 ** 2);
+  const refused = await methods('start', digest, '--inputs', 'a=@two.txt', '--inputs', 'list=@large.bin');
+  assert.deepEqual([refused.code, refused.stdout], [1, '']);
+  assert.match(refused.stderr, /^error: large.bin has 300 MiB; a file among the inputs has at most 100 MiB$/m);
+  const twice = await methods('start', digest, '--inputs', '{"a": 1}', '--inputs', 'a=@two.txt');
+  assert.deepEqual([twice.code, twice.stdout], [2, '']);
+  assert.match(twice.stderr, /^error: the input a is given twice/m);
+  assert.equal(await count(), before);
 });
 
 test('runs are listed by status and method, and shown', async () => {

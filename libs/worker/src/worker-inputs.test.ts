@@ -121,7 +121,7 @@ describe('the files that inputs name', () => {
   });
 
   it('fail the run where they are not what was sent, or there no more', async () => {
-    await using _started = await TestWorker.start(node);
+    await using started = await TestWorker.start(node);
     const damaged = reference('content');
     node.files.set(damaged.file_id, [Buffer.from('contend')]);
     const long = reference('content');
@@ -134,6 +134,7 @@ describe('the files that inputs name', () => {
       const { error } = finish(await ended({ a: file }));
       assert.equal(error?.kind, 'input');
       assert.match(error?.message ?? '', message);
+      await until('nothing is left', () => inputFoldersOf(started).length === 0);
     }
   });
 
@@ -184,4 +185,10 @@ function filesOf({ dataDir }: { readonly dataDir: string }): string[] {
   return readdirSync(dataDir, { recursive: true })
     .map(String)
     .filter((name) => name.endsWith('a.txt'));
+}
+
+function inputFoldersOf({ dataDir }: { readonly dataDir: string }): string[] {
+  return readdirSync(dataDir, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.inputs'));
 }

@@ -71,7 +71,12 @@ function hashOf(header: string | string[] | undefined): Uint8Array {
 
 // Compressed bytes are not those of the file, and unpacking them here could fill the memory.
 function refuseEncoded(headers: IncomingHttpHeaders): void {
-  const encoding = headers['content-encoding'];
-  if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
-  throw badHeader('content_encoding', 'A file is sent as it is, without a content-encoding.');
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') {
+    throw badHeader('content_encoding', 'A file is sent as it is, without a content-encoding.');
+  }
+  const transfer = headers['transfer-encoding']?.trim().toLowerCase() ?? 'chunked';
+  if (transfer !== 'chunked') {
+    throw badHeader('transfer_encoding', 'A file is sent as it is: chunked is the only transfer-encoding.');
+  }
 }

@@ -91,7 +91,9 @@ test('names that are none, sizes beyond the limit and encodings are refused befo
     assert.deepEqual([status, body.details?.[0].code], [400, code], JSON.stringify([headers, body]));
     assert.doesNotMatch(body.message, /JSON/);
   }
-  const large = await announcing(gateway, 101 * 1024 * 1024);
+  const packed = await refusing(gateway, { 'transfer-encoding': 'gzip, chunked' });
+  assert.deepEqual([packed.status, packed.body.details[0].code], [400, 'transfer_encoding']);
+  const large = await refusing(gateway, { 'content-length': String(101 * 1024 * 1024) });
   assert.deepEqual([large.status, large.body.error, large.body.details[0].code], [413, 'too_large', 'file_bytes']);
   assert.equal(gateway.book.sent.chunks, 0);
 });
@@ -182,11 +184,13 @@ function opened(gateway: GatewayFixture, headers: Record<string, string>) {
   return sending;
 }
 
-/** The reply to a body of so many bytes, of which none is sent. */
 // biome-ignore lint/suspicious/noExplicitAny: replies are compared, not used
-function announcing(gateway: GatewayFixture, bytes: number): Promise<{ status: number | undefined; body: any }> {
+type Refusal = { readonly status: number | undefined; readonly body: any };
+
+/** The reply to a body that is announced and not sent. */
+function refusing(gateway: GatewayFixture, headers: Record<string, string>): Promise<Refusal> {
   return new Promise((resolve, reject) => {
-    const sending = opened(gateway, { 'content-length': String(bytes) });
+    const sending = opened(gateway, headers);
     sending.on('response', async (response) => {
       const parts: Buffer[] = [];
       for await (const part of response) parts.push(part as Buffer);

@@ -21,6 +21,7 @@ export class InputFolder {
   private readonly known = new KnownFiles();
   private readonly files = new Map<string, FileValue>();
   private readonly fetched = new Map<string, Promise<void>>();
+  private made = false;
 
   constructor(
     private readonly dir: string,
@@ -84,13 +85,14 @@ export class InputFolder {
   }
 
   async remove(): Promise<void> {
-    if (this.fetched.size === 0) return;
+    if (!this.made) return;
     await Promise.allSettled(this.fetched.values());
     await removeFolder(this.dir);
   }
 
   private async fetchWhole(file: FileValue): Promise<void> {
     const [, fileId = '', name = ''] = file.path.split('/');
+    this.made = true;
     await mkdir(this.dir, { recursive: true, mode: 0o700 });
     const root = FolderHandle.open(this.dir);
     try {

@@ -3,11 +3,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { newId } from '@methods/base/ids';
+import { openPool } from '@methods/postgres/pool';
 import {
   NamedFilesSchema,
   type PutFileRequest,
   PutFileRequestSchema,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { doorTo } from '@methods/test/harness/database-door';
 import { until } from '@methods/test/harness/until';
 import { FileStore } from '../store/file-store.ts';
 import { newFacts, startOf, TestStore } from '../store/run-store.fixture.ts';
@@ -125,6 +127,30 @@ describe('files that callers send', () => {
     }, code('rate_limited'));
     const { files: count } = (await share()) ?? { files: 0 };
     assert.equal(count, 5);
+  });
+
+  test('whose database stalls in the middle are refused as unavailable, and swept away when it is back', async () => {
+    const door = await doorTo(db.url);
+    const stalling = openPool({ url: door.url, applicationName: 'test', max: 1, statementTimeoutMs: 300 });
+    try {
+      async function* stalled() {
+        for await (const request of sent(['x'.repeat(300_000), 'y'.repeat(300_000)])) {
+          if (String.fromCharCode(request.chunk[0] ?? 0) === 'y') door.stall();
+          yield request;
+        }
+      }
+      const store = new FileStore(stalling, { bytesMax: 1_000_000, filesMax: 5 });
+      await assert.rejects(new InputFiles(store).put(stalled()), code('unavailable'));
+    } finally {
+      await stalling.end({ timeout: 0 });
+      await door.shut();
+    }
+    assert.deepEqual(await share(), { bytes: 600_000, files: 1 });
+    while (await store.sweep());
+    assert.equal(await stored(), 1, 'it could be on its way');
+    await db.sql`update scheduler.files set look_at_ms = look_at_ms - ${HOUR_MS}`;
+    while (await store.sweep());
+    assert.deepEqual([await share(), await stored()], [{ bytes: 0, files: 0 }, 0]);
   });
 
   test('of one organization are 10,000 at most, however small they are', async () => {
