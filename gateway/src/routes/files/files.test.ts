@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { test } from 'node:test';
+import { type Clock, systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { until } from '@methods/test/harness/until';
 import { type GatewayFixture, gatewayFixture } from '../../testing/gateway-fixture.ts';
@@ -117,6 +118,28 @@ test('a sender that goes leaves its place, and nothing is stored', async () => {
   }
   assert.equal(gateway.book.sent.files.size, 0);
   assert.equal((await send(gateway, 'x')).status, 201);
+});
+
+test('an upload that takes longer than its time is cut, and leaves its place', async () => {
+  const giveUp: (() => void)[] = [];
+  const after: Clock['after'] = (delayMs, run) => {
+    if (delayMs === 1_800_000) giveUp.push(run);
+    return systemClock.after(delayMs, run);
+  };
+  await using gateway = await gatewayFixture({ clock: { ...systemClock, after } });
+  const sending = opened(gateway, { 'content-length': '1000' });
+  let ended = false;
+  sending
+    .on('response', (response) => response.resume())
+    .on('close', () => {
+      ended = true;
+    });
+  sending.write('half');
+  await until('a piece is there', () => gateway.book.sent.chunks >= 2);
+  for (const run of giveUp) run();
+  await until('the connection ends', () => ended);
+  await until('the node hears of it', () => gateway.book.sent.broken === 1);
+  assert.equal(gateway.book.sent.files.size, 0);
 });
 
 test('uploads under way have a share of their key', async () => {
