@@ -85,6 +85,17 @@ test('warnings are shown with carets and the text is saved; errors are shown and
     /error M202 [\s\S]*\^\^\^\^[\s\S]*error: wrong\.method has 1 error\nhint: methods check wrong/,
   );
   assert.equal((await links())['wrong.method'], undefined);
+  // The server has no interpreters: a save reads such code here.
+  for (const [name, code] of [
+    ['python', 'return {'],
+    ['shell', 'if true; then'],
+  ]) {
+    await write(`${name}.method`, `format: method/2\nname: ${name}\nsteps:\n  - name: a\n    ${name}: "${code}"\n`);
+    const unread = await methods('save', `${name}.method`);
+    assert.equal(unread.code, 1, name);
+    assert.match(unread.stderr, /error M114 /, name);
+    assert.equal((await links())[`${name}.method`], undefined);
+  }
 });
 
 for (const fate of ['unheard', 'lost', 'broken'] as const) {

@@ -1,6 +1,7 @@
 // What a step's code tells while it runs, besides what it prints, and how its log spells that.
-import { cutText } from '@methods/method/cut-text';
+import { cutText, wellFormed } from '@methods/method/cut-text';
 import type { JsonValue } from '@methods/method/json';
+import { wellFormedJson } from '@methods/method/lone-surrogates';
 import type { Mask } from './secrets/mask.ts';
 
 /** Of a check. */
@@ -31,20 +32,18 @@ export interface CheckEvent {
 
 export type StepEvent = LogEvent | ProgressEvent | CheckEvent;
 
+/** Without secrets, and readable by every reader of JSON. */
 export function maskedEvent(event: StepEvent, mask: Mask): StepEvent {
-  const said = event.message === null ? {} : { message: mask.text(event.message) };
+  const text = (said: string) => wellFormed(mask.text(said));
+  const json = (value: JsonValue) => wellFormedJson(mask.json(value));
+  const said = event.message === null ? {} : { message: text(event.message) };
   switch (event.t) {
     case 'log':
-      return { ...event, ...said, data: event.data === undefined ? undefined : mask.json(event.data) };
+      return { ...event, ...said, data: event.data === undefined ? undefined : json(event.data) };
     case 'progress':
       return { ...event, ...said };
     case 'check':
-      return {
-        ...event,
-        ...said,
-        name: cutText(mask.text(event.name), NAME_CHARACTERS_MAX),
-        actual: mask.json(event.actual),
-      };
+      return { ...event, ...said, name: cutText(text(event.name), NAME_CHARACTERS_MAX), actual: json(event.actual) };
   }
 }
 

@@ -28,7 +28,19 @@ steps:
 result: { answer: =steps.form }
 `;
 
-const folder = await CliFolder.make({ 'asking.method': ASKING, 'longer.method': LONGER });
+const CHECKED = `format: method/2
+name: checked
+inputs: { most: integer }
+steps:
+  - name: amount
+    ask: How much?
+    out: { eur: integer }
+    ensure:
+      - It is within the budget: out.eur <= inputs.most
+result: { eur: =steps.amount.eur }
+`;
+
+const folder = await CliFolder.make({ 'asking.method': ASKING, 'longer.method': LONGER, 'checked.method': CHECKED });
 after(() => folder.remove());
 let terminal: TerminalProcess | null = null;
 afterEach(() => terminal?.stop());
@@ -90,6 +102,17 @@ test('a form is filled in with many keys, and nothing else is said for that', as
   equal(await shown.exited, 0);
   match(shown.screen.text, /"one by one, as people type"/);
   ok(!shown.output.includes('Warning'), shown.output);
+});
+
+test('an answer that a check refuses is asked for again, with the sentence of the check', async () => {
+  const shown = onTerminal(['run', 'checked.method', '--inputs', '{"most": 5}']);
+  await shown.until('the prompt', (screen) => screen.cursorLine.trim() === '›');
+  shown.type('6\r');
+  await shown.shows('It is within the budget');
+  await shown.until('the prompt again', (screen) => screen.cursorLine.trim() === '›');
+  shown.type('5\r');
+  equal(await shown.exited, 0);
+  match(shown.screen.text, /"eur": 5/);
 });
 
 test('Ctrl-C at a question ends the command with 130', async () => {

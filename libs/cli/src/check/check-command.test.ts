@@ -122,7 +122,7 @@ test('every command has a help with two examples', async () => {
   }
 });
 
-test('code that does not parse has its line and column, in every language; a run refuses it as well', async () => {
+test('code that does not parse has its line and column, in every language; nothing else takes it', async () => {
   const unread = await CliFolder.make({
     'py.method': GOOD.replace(/node: .*/, 'python: |\n      total = amount\n      return {"n": total +}'),
     'sh.method': GOOD.replace(/node: .*/, 'shell: |\n      step out n 1\n      fi'),
@@ -139,6 +139,19 @@ test('code that does not parse has its line and column, in every language; a run
     const { code, stderr } = await unread.methods(['run', `${name}.method`, '--inputs', '{"amount":1}']);
     equal(code, 1);
     match(stderr, /does not parse/);
+  }
+  const tested = `${await unread.read('py.method')}tests:\n  - { name: one, inputs: { amount: 1 }, mock: { sums: { n: 2 } } }\n`;
+  await unread.write('tested.method', tested);
+  const { code, stderr } = await unread.methods(['test', 'tested.method']);
+  equal(code, 1);
+  match(stderr, /does not parse/);
+  // Without the interpreter it is left to the machine that runs it; node code needs none.
+  for (const [name, expected] of [
+    ['py', 0],
+    ['sh', 0],
+    ['js', 1],
+  ] as const) {
+    equal((await unread.methods(['check', `${name}.method`], { PATH: '/nowhere' })).code, expected, name);
   }
   await unread.remove();
 });

@@ -90,6 +90,24 @@ describe('the error of an http step', () => {
     assert.equal(none.body, '');
   });
 
+  it('reads headers as UTF-8 where they are, so that a secret with an umlaut is masked there as well', async () => {
+    const own = 'tök-5f2c9a7d1e-0b';
+    const bytes = Buffer.from(own).toString('latin1');
+    let record: StepEnd | null = null;
+    await answering(
+      server,
+      (_, response) => response.writeHead(500, bytes, { 'x-request-id': bytes, location: 'gr\xfcn' }).end(),
+      async () => {
+        record = await harness.last(call(), { secrets: new Map([['TOKEN', own]]) });
+      },
+    );
+    const { error } = record as unknown as StepEnd;
+    assert.deepEqual(
+      [error?.reason, error?.headers],
+      ['***TOKEN***', { 'x-request-id': '***TOKEN***', location: 'grün' }],
+    );
+  });
+
   it('does not wait for a body that does not come', async () => {
     const error = await refused((_, response) => {
       response.writeHead(503).write('half an answer');

@@ -34,7 +34,7 @@ export interface HttpRefusal {
 
 /** Reads the body as far as it is kept, and ends it. Never rejects. */
 export async function refusalOf(response: Response, mask: Mask): Promise<HttpRefusal> {
-  const shown = (text: string, charactersMax: number) => cutText(mask.text(text), charactersMax);
+  const shown = (text: string, charactersMax: number) => cutText(mask.text(asWritten(text)), charactersMax);
   const headers = HEADERS.flatMap((name) => {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, shown(value, HEADER_CHARACTERS_MAX)] as const];
@@ -68,6 +68,16 @@ export async function refusalOf(response: Response, mask: Mask): Promise<HttpRef
   const read = Buffer.concat(chunks).subarray(0, BODY_BYTES_READ);
   const body = bodyText(read, ended && bytes <= BODY_BYTES_READ, mask);
   return { reason: shown(response.statusText, REASON_CHARACTERS_MAX), headers: objectOf(headers), body };
+}
+
+/** Bytes of headers are read as Latin-1; most servers that write others mean UTF-8. */
+function asWritten(text: string): string {
+  if (!/[\x80-\xff]/.test(text)) return text;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'latin1'));
+  } catch {
+    return text;
+  }
 }
 
 function bodyText(bytes: Buffer, whole: boolean, mask: Mask): string {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { RunHarness } from '../run-harness.ts';
+import { createMask } from '../secrets/mask.ts';
+import { maskedEvent, type StepEvent } from '../step-event.ts';
 import { methodOf } from '../walk/attempts.fixture.ts';
 
 let harness: RunHarness;
@@ -18,6 +20,17 @@ const one = (code: string, out: string, rest = '') =>
 ${rest}`);
 
 describe('half of a character', () => {
+  it('is replaced in what code says while it runs, which is JSON of its own', () => {
+    const half = '\ud83d';
+    const mask = createMask(new Map());
+    const said: StepEvent[] = [
+      { t: 'log', message: half, data: { [half]: [half] } },
+      { t: 'progress', at: 0.5, message: half },
+      { t: 'check', name: half, ok: false, level: 'error', message: half, actual: { a: half } },
+    ];
+    for (const event of said) assert.doesNotMatch(JSON.stringify(maskedEvent(event, mask)), /\\ud83d/);
+  });
+
   it('fails the step whose out holds it, in a text, a name or a list, with its place', async () => {
     for (const [code, out, place] of [
       ["return { a: 'x\\ud83d' }", '{ a: string }', '/a'],

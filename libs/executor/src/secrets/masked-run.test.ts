@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { RunHarness } from '../run-harness.ts';
 import { methodOf } from '../walk/attempts.fixture.ts';
@@ -30,6 +32,12 @@ steps:
       );
       assert.deepEqual([record.status, record.error?.kind], ['failed', 'secret'], JSON.stringify(record.error));
       assert.ok(!JSON.stringify(record).includes(canary));
+      // Nor is it kept for the next archive of the run's files.
+      const kept = await readdir(join(harness.dir, 'runs'), { recursive: true });
+      assert.deepEqual(
+        kept.filter((path) => path.includes('/files/')),
+        [],
+      );
     }
   });
 

@@ -57,6 +57,8 @@ export async function act(walker: Walker, step: ActingStep, turn: Turn): Promise
         walker.succeeded(step, turn, tried.out, begun, parts);
         return { kind: 'done', value: tried.out.value };
       }
+      // What it gave is no file of the run: neither kept with the others nor, by a name that holds a secret, shown.
+      await run.options.folder.clearStep(path);
       const failure = tried.failure as StepFailure;
       const timeIsUp = endsMs !== null && run.options.clock.monotonicMs() >= endsMs;
       const delayMs = timeIsUp ? null : retryDelayMs(step.retry, tryNumber, failure, place.scope, random);
