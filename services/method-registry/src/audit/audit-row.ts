@@ -1,7 +1,7 @@
 // One line of the audit log as part of the statement it tells of: both are there, or neither.
 import { newId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
-import type { Database } from '../store/query.ts';
+import type { Statements } from '../store/query.ts';
 import type { TargetKind } from './audit-entry.ts';
 import type { Doer } from './doer.ts';
 
@@ -19,7 +19,7 @@ type Fragment = PendingQuery<Row[]>;
  * that has `org_id`. `targetId`, `before` and `after` are SQL expressions over that row; the latter two jsonb or null.
  */
 export function auditRow(
-  sql: Database,
+  sql: Statements,
   { doer, action, targetKind }: AuditedAct,
   { source, targetId, before, after }: { source: string; targetId: Fragment; before: Fragment; after: Fragment },
 ): Fragment {

@@ -143,35 +143,39 @@ export class PostgresUserStore implements UserStore {
   async setRole(change: Parameters<UserStore['setRole']>[0]): Promise<Member> {
     const { orgId, userId, role, doer } = change;
     const { sql } = this;
-    // The admins' rows are locked in one order, so that of two admins who demote each other one comes second, waits,
-    // and sees (a locked row is looked at anew) that nobody else is left.
-    const changed = await query(sql`
-      with locked as (
-        select org_id, user_id, coalesce(given_role, first_role) as role from registry.users
-        where org_id = ${orgId} and (coalesce(given_role, first_role) = 'admin' or user_id = ${userId})
-        order by user_id
-        for update
-      ), changed as (
-        update registry.users u set given_role = ${role}
-        from locked l
-        where u.org_id = l.org_id and u.user_id = l.user_id and l.user_id = ${userId}
-          and u.given_role is distinct from ${role}
-          and (${role} = 'admin' or l.role <> 'admin'
-            or exists (select from locked o where o.user_id <> ${userId} and o.role = 'admin'))
-        returning u.org_id, u.user_id, l.role as role_before
-      ), audited as (
-        ${auditRow(
-          sql,
-          { doer, action: 'member.role', targetKind: 'member' },
-          {
-            source: 'changed',
-            targetId: sql`user_id`,
-            before: sql`jsonb_build_object('role', role_before)`,
-            after: sql`jsonb_build_object('role', ${role}::text)`,
-          },
-        )}
-      )
-      select from changed`);
+    // One change of roles in an organization at a time, so that of two admins who demote each other one comes second
+    // and sees that no other is left.
+    const changing = sql.begin(async (tx) => {
+      await tx`select from registry.organizations where org_id = ${orgId} for no key update`;
+      return await tx`
+        with known as (
+          select org_id, user_id, coalesce(given_role, first_role) as role from registry.users
+          where org_id = ${orgId} and user_id = ${userId}
+        ), changed as (
+          update registry.users u set given_role = ${role}
+          from known k
+          where u.org_id = k.org_id and u.user_id = k.user_id and u.given_role is distinct from ${role}
+            and (${role} = 'admin' or k.role <> 'admin'
+              or exists (
+                select from registry.users o
+                where o.org_id = ${orgId} and o.user_id <> ${userId} and coalesce(o.given_role, o.first_role) = 'admin'
+              ))
+          returning u.org_id, u.user_id, k.role as role_before
+        ), audited as (
+          ${auditRow(
+            tx,
+            { doer, action: 'member.role', targetKind: 'member' },
+            {
+              source: 'changed',
+              targetId: tx`user_id`,
+              before: tx`jsonb_build_object('role', role_before)`,
+              after: tx`jsonb_build_object('role', ${role}::text)`,
+            },
+          )}
+        )
+        select from changed`;
+    });
+    const changed = await query(changing);
     const member = await this.find(orgId, userId);
     if (changed.length === 0 && member.role !== role) throw lastAdmin();
     return member;
