@@ -62,7 +62,13 @@ export const ListQuery = Type.Object(
   {
     ...PageFields,
     q: Type.Optional(
-      Type.String({ maxLength: 200, pattern: '^[^\\u0000]*$', description: 'Part of the display name.' }),
+      Type.String({
+        maxLength: 200,
+        pattern: '^[^\\u0000]*$',
+        description:
+          'Part of the display name. A page with it looks at 20,000 methods: it may hold fewer than `limit`, even none, ' +
+          'while `next_cursor` is there.',
+      }),
     ),
   },
   Closed,

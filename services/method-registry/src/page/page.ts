@@ -34,12 +34,20 @@ export function pageRequest(
   return { below, limit: limit === 0 ? LIMIT_DEFAULT : limit };
 }
 
-/** Of up to `limit + 1` rows in the list's order: the one too many only tells that there are more. */
-export function pageOf<Item>(rows: readonly Item[], limit: number, idOfItem: (item: Item) => string): Page<Item> {
+/**
+ * Of up to `limit + 1` rows in the list's order: the one too many only tells that there are more. `reach`: the id at which
+ * the page stopped looking; null: it looked to the end.
+ */
+export function pageOf<Item>(
+  rows: readonly Item[],
+  limit: number,
+  idOfItem: (item: Item) => string,
+  reach: string | null = null,
+): Page<Item> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
-  const more = rows.length > limit && last !== undefined;
-  return { items, nextCursor: more ? Buffer.from(idOfItem(last)).toString('base64url') : '' };
+  const next = rows.length > limit && last !== undefined ? idOfItem(last) : reach;
+  return { items, nextCursor: next === null ? '' : Buffer.from(next).toString('base64url') };
 }
 
 function idOf(cursor: string): string {

@@ -79,6 +79,21 @@ describe('ListMethods', () => {
     await rejects(client.listMethods({ orgId: 'org_' }), { code: 'not_found' });
   });
 
+  test('a search looks at twenty thousand names a page, and its cursor goes on from there', async () => {
+    const { client, sql } = registry;
+    const orgId = await newOrganization(client);
+    const ids = Array.from({ length: 20_001 }, () => newMethodId()).sort();
+    await sql`
+      insert into registry.methods (org_id, method_id, display_name, created_by)
+      select ${orgId}, id, case when id = ${ids[0] ?? ''} then 'the oldest' else 'later' end, 'test'
+      from unnest(${ids}::text[]) id`;
+    const first = await client.listMethods({ orgId, search: 'oldest' });
+    deepEqual(first.methods, []);
+    const second = await client.listMethods({ orgId, search: 'oldest', cursor: first.nextCursor });
+    deepEqual(second.methods.map(({ methodId }) => methodId).length, 1);
+    equal(second.nextCursor, '');
+  });
+
   test('a page of ten thousand reads no more than a page, and a search each name once at most', async () => {
     const { client, sql } = registry;
     const orgId = await newOrganization(client);
@@ -92,7 +107,7 @@ describe('ListMethods', () => {
       const counts: RowCounts[] = [];
       await sql.begin(async (tx) => {
         await tx`select set_config('role', 'registry_reader', true), set_config('methods.org_id', ${orgId}, true)`;
-        await listMethods(explaining(tx, counts), { orgId, search, page: { below, limit: LIMIT } });
+        await listMethods(explaining(tx, counts), { orgId, search, page: { below, limit: LIMIT } }, null);
       });
       equal(counts.length, 1);
       return counts[0] as RowCounts;

@@ -5,7 +5,7 @@ import { inject, injectable } from 'tsyringe';
 import { auditRow } from '../audit/audit-row.ts';
 import type { Method } from '../method/method.ts';
 import { type Page, pageOf } from '../page/page.ts';
-import { listMethods } from './list-methods.ts';
+import { listMethods, searchReach } from './list-methods.ts';
 import { type MethodRow, methodColumns, methodJoins, toMethod } from './method-rows.ts';
 import type { MethodChange, MethodSelection, MethodStore, Publication } from './method-store.ts';
 import { Database, query, Reader } from './query.ts';
@@ -45,8 +45,12 @@ export class PostgresMethodStore implements MethodStore {
   }
 
   async list(selection: MethodSelection): Promise<Page<Method>> {
-    const rows = await query(this.reader.read(selection.orgId, (sql) => listMethods(sql, selection)));
-    return pageOf(rows.map(toMethod), selection.page.limit, ({ methodId }) => methodId);
+    const reading = this.reader.read(selection.orgId, async (sql) => {
+      const reach = selection.search === '' ? null : await searchReach(sql, selection);
+      return { rows: await listMethods(sql, selection, reach), reach };
+    });
+    const { rows, reach } = await query(reading);
+    return pageOf(rows.map(toMethod), selection.page.limit, ({ methodId }) => methodId, reach);
   }
 
   async change({ orgId, methodId, displayName, agentPrompt, doer }: MethodChange): Promise<Method> {
