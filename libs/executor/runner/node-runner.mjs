@@ -1,6 +1,7 @@
 // A warm runner: a child process that runs node steps of one version, one at a time, until its worker closes the
 // pipe. Plain JavaScript and small, because its start is on the path of a version's first step.
 import { setImmediate as turn } from 'node:timers/promises';
+import { PlainRealm } from './plain-realm.mjs';
 import { ProcessState } from './process-state.mjs';
 import { reportOf } from './step-error.mjs';
 import { StepFunctions } from './step-function.mjs';
@@ -10,21 +11,36 @@ import { connectWorker } from './worker-pipe.mjs';
 
 const HEAP_CHECK_EVERY_STEPS = 32;
 const RETURNED_BYTES_MAX = 5 * 1024 * 1024;
+/** So long the ends of plain steps wait for more of them. */
+const PLAIN_TOGETHER_MS = 5;
 
 const [workDir, codeDir, memoryMb] = process.argv.slice(2);
 const folder = new WorkFolder(workDir);
 const functions = new StepFunctions(codeDir);
-const pipe = connectWorker({
-  lib: (message) => {
-    functions.learnLib(message);
-    libChanges = state.canChange(message.code);
+const pipe = connectWorker(
+  {
+    lib: (message) => {
+      functions.learnLib(message);
+      libChanges = state.canChange(message.code);
+    },
+    code: (message) => {
+      functions.learn(message);
+      if (libChanges || state.canChange(message.code)) changing.add(message.step);
+    },
+    step: (message) => void runStep(message),
+    'plain code': (message) => {
+      plainRealm ??= new PlainRealm();
+      plainRealm.learn(message);
+    },
+    plain: (message) => {
+      if (plainSteps.push(message) === 1) setImmediate(runPlainSteps);
+    },
   },
-  code: (message) => {
-    functions.learn(message);
-    if (libChanges || state.canChange(message.code)) changing.add(message.step);
-  },
-  step: (message) => void runStep(message),
-});
+  (line) => plainRealm.parse(line),
+);
+/** Made at the first plain code. */
+let plainRealm = null;
+const plainSteps = [];
 // Opened now, as their pipes would else count as something that the first printing step left behind.
 const prints = [process.stdout, process.stderr];
 /** Steps whose code, or whose lib, can change what all code shares. */
@@ -71,6 +87,35 @@ async function runStep(message) {
     result.replace = 'its memory grew';
   }
   end(message.n, result);
+}
+
+/** Ends leave together. What fails here is run again in the usual way: `again`. */
+function runPlainSteps() {
+  let lines = '';
+  let sentMs = performance.now();
+  let beganMs = sentMs;
+  for (const { n, step, values } of plainSteps.splice(0)) {
+    const out = plainOut(step, values);
+    const endedMs = performance.now();
+    const replace = ++stepsRun % HEAP_CHECK_EVERY_STEPS === 0 && memoryIsLow() ? ',"replace":"its memory grew"' : '';
+    const more = out === null || out === '' ? replace : `${replace},"out":${out}`;
+    lines += `{"t":"${out === null ? 'again' : 'end'}","n":${n},"ms":${(endedMs - beganMs).toFixed(3)}${more}}\n`;
+    beganMs = endedMs;
+    if (endedMs - sentMs < PLAIN_TOGETHER_MS) continue;
+    pipe.sendLines(lines);
+    lines = '';
+    sentMs = endedMs;
+  }
+  if (lines !== '') pipe.sendLines(lines);
+}
+
+/** Empty: nothing was returned; null: it failed. */
+function plainOut(step, values) {
+  try {
+    return textOf(plainRealm.run(step, values)) ?? '';
+  } catch {
+    return null;
+  }
 }
 
 function end(n, { outText, error, files, spawned, replace, ms = 0 }) {

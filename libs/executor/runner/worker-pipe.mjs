@@ -1,8 +1,14 @@
 // JSON lines to and from the worker over file descriptor 3.
 import { Socket } from 'node:net';
 
-/** `handlers`: message type to function. Ends the process group when the worker is gone. */
-export function connectWorker(handlers) {
+/** How the text of a plain step begins: the code's realm parses it. */
+const PLAIN = '{"t":"plain"';
+
+/**
+ * `handlers`: message type to function; `parsePlain` gives the message of a plain step. Ends the process group when the
+ * worker is gone.
+ */
+export function connectWorker(handlers, parsePlain) {
   const socket = new Socket({ fd: 3 });
   let rest = [];
   socket.on('data', (chunk) => {
@@ -11,15 +17,16 @@ export function connectWorker(handlers) {
       const line = rest.length === 0 ? chunk.toString('utf8', from, to) : joined(rest, chunk.subarray(from, to));
       rest = [];
       from = to + 1;
-      const message = JSON.parse(line);
+      const message = line.startsWith(PLAIN) ? parsePlain(line) : JSON.parse(line);
       handlers[message.t](message);
     }
     if (from < chunk.length) rest.push(chunk.subarray(from));
   });
   socket.on('error', leave);
   socket.on('close', leave);
-  const sendText = (text) => socket.write(`${text}\n`);
-  return { sendText, send: (message) => sendText(JSON.stringify(message)) };
+  const sendLines = (lines) => socket.write(lines);
+  const sendText = (text) => sendLines(`${text}\n`);
+  return { sendLines, sendText, send: (message) => sendText(JSON.stringify(message)) };
 }
 
 function joined(parts, last) {

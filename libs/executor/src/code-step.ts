@@ -2,6 +2,7 @@
 import type { CodeStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import { type JsonValue, objectOf } from '@methods/method/json';
+import { isPlainNodeCode } from '@methods/method/structure/plain-code';
 import type { FileValue } from './files/file-value.ts';
 import { refuseNamedFiles, withGivenFiles } from './files/named-files.ts';
 import { LogTail } from './log-tail.ts';
@@ -13,6 +14,8 @@ import { takeStepFiles } from './step-files.ts';
 import { stepKey } from './step-key.ts';
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
+/** Of the steps seen so far, whether their code is plain. */
+const plainSteps = new WeakMap<CodeStep, boolean>();
 
 /** Rejects with StepFailure or ExpressionError when the step could not begin. */
 export async function runCodeStep(step: CodeStep, context: StepContext): Promise<ActionEnd> {
@@ -48,6 +51,8 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     environment,
     python,
     lib: context.lib[step.kind] ?? null,
+    // Where there is a lib, its own code may do anything when it is made for the step.
+    plain: step.stdout === null && files.size === 0 && context.lib.node === undefined && isPlain(step),
     step: step.name,
     code: step.code,
     codeLine: step.codeLine,
@@ -82,6 +87,15 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
   const returned = end.returned && withGivenFiles(end.returned, [...files.values()], made);
   if (returned !== undefined) refuseNamedFiles(returned, folder, made);
   return { ...end, returned, checks, log };
+}
+
+function isPlain(step: CodeStep): boolean {
+  let plain = plainSteps.get(step);
+  if (plain === undefined) {
+    plain = step.kind === 'node' && isPlainNodeCode(step.code, [...step.inputs.keys()]);
+    plainSteps.set(step, plain);
+  }
+  return plain;
 }
 
 function secretsOf(step: CodeStep, context: StepContext): Map<string, string> {

@@ -16,7 +16,7 @@ import { PythonRuntimes } from './runners/python-runtime.ts';
 import type { Runner, RunnerOptions } from './runners/runner.ts';
 import type { RunnerJob, RunnerReply } from './runners/runner-job.ts';
 import { RunnerProcess } from './runners/runner-process.ts';
-import { RunnerQueue } from './runners/runner-queue.ts';
+import { RunnerQueue, type WaitingStep } from './runners/runner-queue.ts';
 import { ShellProcess } from './runners/shell-process.ts';
 import { StepFailure } from './step-failure.ts';
 
@@ -111,18 +111,8 @@ export class RunnerPool implements Stoppable {
   /** Never rejects. */
   run(job: RunnerJob): Promise<RunnerReply> {
     const queue = this.queueOf(job.runnerKey);
-    return new Promise((done) => {
-      const runner = queue.idle.pop();
-      if (this.stopped) {
-        done(failed('The worker stops'));
-      } else if (runner !== undefined) {
-        this.give(queue, runner, job, done);
-      } else {
-        queue.push({ job, sinceMs: this.options.clock.monotonicMs(), done });
-        if (queue.runners.size === 0) this.grow(queue);
-        this.watch(queue);
-      }
-    });
+    const sinceMs = this.options.clock.monotonicMs();
+    return new Promise((done) => this.take(queue, { job, plain: queue.isPlain(job), sinceMs, done }));
   }
 
   /** Ends the step and its process group; nothing happens once it has ended. */
@@ -130,6 +120,9 @@ export class RunnerPool implements Stoppable {
     const queue = this.queues.get(job.runnerKey);
     if (queue === undefined) return;
     for (const runner of queue.runners) {
+      // The others go on, and it is over in a moment.
+      const plain = runner.removePlain(job);
+      if (plain !== null) return plain.done(failed('The step was stopped'));
       if (runner.has(job)) return runner.end(new StepFailure('internal', 'The step was stopped'));
     }
     queue.remove(job)?.done(failed('The step was stopped'));
@@ -144,11 +137,53 @@ export class RunnerPool implements Stoppable {
     return queue;
   }
 
-  private give(queue: RunnerQueue, runner: Runner, job: RunnerJob, done: (reply: RunnerReply) => void): void {
+  private take(queue: RunnerQueue, step: WaitingStep): void {
+    if (this.stopped) return step.done(failed('The worker stops'));
+    if (!step.plain) {
+      const runner = queue.idle.pop();
+      if (runner !== undefined) return this.give(queue, runner, step);
+    }
+    queue.push(step);
+    if (queue.runners.size === 0) this.grow(queue);
+    else if (step.plain) this.gather(queue);
+    this.watch(queue);
+  }
+
+  /** The plain steps of one turn go to a runner together. */
+  private gather(queue: RunnerQueue): void {
+    if (queue.gathering) return;
+    queue.gathering = true;
+    setImmediate(() => {
+      queue.gathering = false;
+      if (this.stopped) return;
+      while (queue.head() !== null && queue.idle.length > 0) this.serve(queue, queue.idle.pop() as Runner);
+    });
+  }
+
+  /** Gives the runner what has waited longest; something waits. */
+  private serve(queue: RunnerQueue, runner: Runner): void {
+    const steps = queue.takePlain();
+    if (steps.length > 0) return runner.runPlain(steps);
+    const step = queue.take();
+    if (step !== null) this.give(queue, runner, step);
+  }
+
+  private give(queue: RunnerQueue, runner: Runner, { job, done }: WaitingStep): void {
     runner.run(job, (reply) => {
       queue.measured(reply.ms);
       done(reply);
     });
+  }
+
+  /** Plain steps without an end have one as other steps. */
+  private runAgain(queue: RunnerQueue, steps: readonly WaitingStep[], failed: boolean): void {
+    for (const { job, sinceMs, done } of steps) {
+      const end = (reply: RunnerReply) => {
+        queue.ranAgain(job, reply, failed);
+        done(reply);
+      };
+      this.take(queue, { job, plain: false, sinceMs, done: end });
+    }
   }
 
   private onIdle(queue: RunnerQueue, runner: Runner): void {
@@ -157,11 +192,7 @@ export class RunnerPool implements Stoppable {
       void runner.kill();
       return;
     }
-    const next = queue.take();
-    if (next !== null) {
-      this.give(queue, runner, next.job, next.done);
-      return;
-    }
+    if (queue.head() !== null) return this.serve(queue, runner);
     queue.idle.push(runner);
     this.sweepLater();
   }
@@ -217,6 +248,7 @@ export class RunnerPool implements Stoppable {
       isolation: this.isolation,
       clock: this.options.clock,
       onIdle: (idle) => this.onIdle(queue, idle),
+      onReturned: (steps, failed) => this.runAgain(queue, steps, failed),
       onSpawned: (pid) => this.reaper?.started(pid),
       onRetired: (retired) => this.onRetired(queue, retired),
       onExit: (gone, pid, workDir) => this.onExit(gone, pid, workDir),

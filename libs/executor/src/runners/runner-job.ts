@@ -22,6 +22,8 @@ export interface RunnerJob {
   /** Only of python steps. */
   readonly python: PythonRuntime | null;
   readonly lib: CodeBlock | null;
+  /** It only computes, and may run twice; see `isPlainNodeCode`. */
+  readonly plain: boolean;
   readonly step: string;
   readonly code: string;
   readonly codeLine: number;

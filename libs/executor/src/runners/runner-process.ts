@@ -5,6 +5,7 @@ import type { JsonValue } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
 import { ChildGroup } from './child-group.ts';
 import { ExchangeFolder } from './exchange-folder.ts';
+import { PlainBatch } from './plain-batch.ts';
 import type { ProcessWatch } from './process-watch.ts';
 import type { Runner, RunnerOptions } from './runner.ts';
 import { deathFailure } from './runner-death.ts';
@@ -17,6 +18,7 @@ import {
   readRunnerMessage,
   type StepMessage,
 } from './runner-protocol.ts';
+import type { WaitingStep } from './runner-queue.ts';
 import { asStepFailure, FILES_FAILED, PROCESSES_STAY, RunningStep } from './running-step.ts';
 
 const READY = '{"t":"ready"}';
@@ -30,7 +32,9 @@ export class RunnerProcess implements Runner {
   private readonly child: ChildGroup;
   /** Steps whose code was sent, and whether it reads its values from a file. */
   private readonly knownSteps = new Map<string, boolean>();
+  private readonly knownPlainSteps = new Set<string>();
   private current: RunningStep | null = null;
+  private batch: PlainBatch | null = null;
   private serial = 0;
   private retired = false;
   private replaced = false;
@@ -77,8 +81,25 @@ export class RunnerProcess implements Runner {
     this.child.write(lines);
   }
 
+  runPlain(steps: readonly WaitingStep[]): void {
+    const batch = new PlainBatch(this.serial + 1, steps, this.options.clock, {
+      onReturned: this.options.onReturned,
+      onStuck: () => void this.kill(),
+    });
+    this.serial += steps.length;
+    this.batch = batch;
+    this.sinceMs = this.options.clock.monotonicMs();
+    const { pid } = this.child;
+    if (pid !== undefined) this.watch.add(this, pid, this.job.memoryMb);
+    this.child.write(batch.lines(this.knownPlainSteps));
+  }
+
   has(job: RunnerJob): boolean {
     return this.current?.job === job;
+  }
+
+  removePlain(job: RunnerJob): WaitingStep | null {
+    return this.batch?.remove(job) ?? null;
   }
 
   end(failure: StepFailure): void {
@@ -112,7 +133,8 @@ export class RunnerProcess implements Runner {
   }
 
   private onLine(line: string): void {
-    const { current } = this;
+    const { current, batch } = this;
+    if (batch !== null) return this.onPlainLine(batch, line);
     if (current === null) {
       if (this.starting && line === READY) {
         this.starting = false;
@@ -127,6 +149,16 @@ export class RunnerProcess implements Runner {
     if (message === null) return;
     if (message.t === 'end') this.onEnd(current, message);
     else if (message.t === 'log' || message.t === 'progress' || message.t === 'check') current.take(message);
+  }
+
+  private onPlainLine(batch: PlainBatch, line: string): void {
+    batch.take(line);
+    if (!batch.hasEnded) return;
+    this.batch = null;
+    this.watch.remove(this);
+    this.sinceMs = this.options.clock.monotonicMs();
+    if (batch.replace === null) this.options.onIdle(this);
+    else this.end(new StepFailure('internal', 'The runner was replaced'));
   }
 
   private onEnd(current: RunningStep, message: EndMessage): void {
@@ -171,12 +203,15 @@ export class RunnerProcess implements Runner {
     });
   }
 
+  /** Of plain steps there is nothing to settle: they run again elsewhere. */
   private settle(out: JsonValue | undefined, failure: StepFailure | null, ms?: number): void {
-    const { current } = this;
-    if (current === null) return;
+    const { current, batch } = this;
+    this.batch = null;
+    batch?.giveBack();
+    if (current === null && batch === null) return;
     this.current = null;
     this.watch.remove(this);
-    current.settle(out, failure, ms);
+    current?.settle(out, failure, ms);
     this.sinceMs = this.options.clock.monotonicMs();
   }
 

@@ -33,9 +33,27 @@ export interface StepMessage {
   readonly in?: string;
 }
 
+/** Worker to runner: the code of a plain step, once before its first use as one. */
+export interface PlainCodeMessage {
+  readonly t: 'plain code';
+  readonly step: string;
+  readonly code: string;
+  readonly names: readonly string[];
+}
+
+/** Worker to runner: run the plain step with these values. The runner knows the line by its first characters. */
+export interface PlainStepMessage {
+  readonly t: 'plain';
+  readonly n: number;
+  readonly step: string;
+  readonly values: readonly JsonValue[];
+}
+
 export type RunnerMessage =
   | StepEvent
   | EndMessage
+  /** Of a plain step: it has no end here, and is to be run as any other step. */
+  | { readonly t: 'again' }
   /** Of a shell: a part of the out. */
   | { readonly t: 'out'; readonly value: JsonObject }
   /** Of a shell: a command failed in this line of the source. */
@@ -80,6 +98,8 @@ export function readRunnerMessage(line: string, n: number | undefined): RunnerMe
   switch (message.t) {
     case 'end':
       return endOf(message);
+    case 'again':
+      return { t: 'again' };
     case 'check':
       return {
         t: 'check',

@@ -4,6 +4,8 @@ import type { RunnerJob, RunnerReply } from './runner-job.ts';
 
 export interface WaitingStep {
   readonly job: RunnerJob;
+  /** It may go to a runner together with others. */
+  readonly plain: boolean;
   readonly sinceMs: number;
   readonly done: (reply: RunnerReply) => void;
 }
@@ -11,6 +13,10 @@ export interface WaitingStep {
 /** Steps shorter than this are faster on the runners there are than on one more: the processors are the limit. */
 const SHORT_STEP_MS = 10;
 const MEAN_WEIGHT = 0.1;
+/** Steps longer than this are not kept waiting behind each other. */
+const PLAIN_STEP_MS_MAX = 250;
+/** Plain steps that go to a runner together. */
+const PLAIN_MAX = 64;
 
 export class RunnerQueue {
   /** Last used on top: the others grow old and end. */
@@ -18,6 +24,10 @@ export class RunnerQueue {
   readonly runners = new Set<Runner>();
   /** True while the pool's timer watches this queue. */
   watched = false;
+  /** True until the plain steps of this turn have been gathered. */
+  gathering = false;
+  /** Steps whose code was found plain, and which are better run as others are. */
+  private readonly notPlain = new Set<string>();
   private waiting: WaitingStep[] = [];
   private first = 0;
   private meanMs = 0;
@@ -26,6 +36,16 @@ export class RunnerQueue {
 
   push(step: WaitingStep): void {
     this.waiting.push(step);
+  }
+
+  isPlain({ plain, step }: RunnerJob): boolean {
+    return plain && !this.notPlain.has(step);
+  }
+
+  /** `reply`: of a plain step that was run again as others are, because it `failed` or was interrupted. */
+  ranAgain({ step }: RunnerJob, { failure, ms }: RunnerReply, failed: boolean): void {
+    // One that fails both times fails because of its values; one that was interrupted may have been the cause of it.
+    if (failed ? failure === null : failure !== null || ms > PLAIN_STEP_MS_MAX) this.notPlain.add(step);
   }
 
   /** The step that has waited longest, or null. */
@@ -43,6 +63,13 @@ export class RunnerQueue {
       this.first = 0;
     }
     return step;
+  }
+
+  /** The plain steps at the head, as many as go together; none where the head is not plain. */
+  takePlain(): WaitingStep[] {
+    const steps: WaitingStep[] = [];
+    while (steps.length < PLAIN_MAX && this.head()?.plain) steps.push(this.take() as WaitingStep);
+    return steps;
   }
 
   /** The job's step, which leaves the queue; null: it does not wait here. */

@@ -3,6 +3,7 @@ import type { Clock } from '@methods/base/clock';
 import type { Isolation } from '../isolation.ts';
 import type { StepFailure } from '../step-failure.ts';
 import type { RunnerJob, RunnerReply } from './runner-job.ts';
+import type { WaitingStep } from './runner-queue.ts';
 
 export interface Runner {
   /** Start of the present idle span; of the present step while it runs. */
@@ -13,8 +14,12 @@ export interface Runner {
   readonly isStarting: boolean;
   /** Runs one step; only when idle. `done` is called once, always. */
   run(job: RunnerJob, done: (reply: RunnerReply) => void): void;
+  /** Runs plain steps one after the other; only when idle, and only of node. */
+  runPlain(steps: readonly WaitingStep[]): void;
   /** True while it has this very job. */
   has(job: RunnerJob): boolean;
+  /** Takes the job's step out of the plain ones it has together; null: it is not one of them. */
+  removePlain(job: RunnerJob): WaitingStep | null;
   /** Ends its process group: SIGTERM, and SIGKILL after 10 s. The present step, if any, fails with `failure`. */
   end(failure: StepFailure): void;
   /** Ends it at once; the present step fails with `failure`. Resolves when the process is gone. */
@@ -31,6 +36,8 @@ export interface RunnerOptions {
   readonly clock: Clock;
   /** Called when it can take its first step, and whenever a step has ended and it could take another. */
   readonly onIdle: (runner: Runner) => void;
+  /** Plain steps that `failed` or were interrupted: each of them runs again as any other step. */
+  readonly onReturned: (steps: readonly WaitingStep[], failed: boolean) => void;
   /** Called with the process's id as soon as there is one. */
   readonly onSpawned: (pid: number) => void;
   /** Called once when it will take no more steps; the process may live on for a moment. */

@@ -2,6 +2,7 @@
 // come over file descriptor 3 from the command `step`, and its exit code says how it ended.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AssertionFailed } from '@methods/base/assert';
 import type { CodeBlock } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
@@ -61,6 +62,14 @@ export class ShellProcess implements Runner {
     if (pid === undefined) return;
     this.options.onSpawned(pid);
     this.watch.add(this, pid, job.memoryMb);
+  }
+
+  runPlain(): void {
+    throw new AssertionFailed('a shell step is not plain');
+  }
+
+  removePlain(): null {
+    return null;
   }
 
   has(job: RunnerJob): boolean {

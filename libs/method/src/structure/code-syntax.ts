@@ -1,6 +1,6 @@
 // Owns reading node code without running it: whether it parses as the runner executes it, as the body of a strict async
 // function with its values as parameters and its imports at the top of a module.
-import { Parser } from 'acorn';
+import { type FunctionExpression, Parser } from 'acorn';
 
 /** Offset in the code; `message` in acorn's words. */
 export interface CodeFault {
@@ -88,6 +88,12 @@ const CodeParser = Parser.extend((Base) => {
 
 /** `names`: what the code sees as variables. Null: it parses. Bounded by the code's size; never throws. */
 export function nodeCodeFault(code: string, names: readonly string[]): CodeFault | null {
+  const parsed = parseNodeCode(code, names);
+  return 'message' in parsed ? parsed : null;
+}
+
+/** As `nodeCodeFault`; the function whose body the code is. */
+export function parseNodeCode(code: string, names: readonly string[]): FunctionExpression | CodeFault {
   const head = `(async function (${names.join(', ')}) {\n`;
   const text = `${head}${code}\n})`;
   try {
@@ -99,7 +105,7 @@ export function nodeCodeFault(code: string, names: readonly string[]): CodeFault
     const [statement] = body;
     const isOne = body.length === 1 && statement?.type === 'ExpressionStatement';
     const whole = isOne && statement.expression.type === 'FunctionExpression' && statement.expression;
-    if (whole && whole.end === text.length - 1) return null;
+    if (whole && whole.end === text.length - 1) return whole;
     // The code closes the function around it.
     return { at: whole ? whole.end - head.length : closedAt(body) - head.length, message: NOT_ONE };
   } catch (error) {

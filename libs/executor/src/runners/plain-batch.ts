@@ -1,0 +1,94 @@
+// Plain steps that a runner has together: it runs them in this order, and their ends come in few messages. Where one
+// fails, or keeps the others waiting, those without an end run again one by one, as all other steps do: nobody can see
+// that plain code has run before.
+import type { Clock, Timer } from '@methods/base/clock';
+import type { RunnerJob } from './runner-job.ts';
+import { type PlainCodeMessage, type PlainStepMessage, readRunnerMessage } from './runner-protocol.ts';
+import type { WaitingStep } from './runner-queue.ts';
+
+/** So long no end may come: the step at work is longer than what others should wait behind. */
+const PATIENCE_MS = 1000;
+
+export interface PlainBatchEvents {
+  /** Steps to be run one by one: they failed, or the runner ends. */
+  readonly onReturned: (steps: readonly WaitingStep[], failed: boolean) => void;
+  /** No end came in time. */
+  readonly onStuck: () => void;
+}
+
+export class PlainBatch {
+  /** Why the runner is to take no more steps. */
+  replace: string | null = null;
+  private readonly waiting: (WaitingStep | null)[];
+  private at = 0;
+  private timer: Timer;
+
+  /** `first`: the number of the first step; the others follow. */
+  constructor(
+    private readonly first: number,
+    steps: readonly WaitingStep[],
+    private readonly clock: Clock,
+    private readonly events: PlainBatchEvents,
+  ) {
+    this.waiting = [...steps];
+    this.timer = this.watched();
+  }
+
+  get hasEnded(): boolean {
+    return this.at === this.waiting.length;
+  }
+
+  /** The messages for the runner; `known` are the steps whose code it has. */
+  lines(known: Set<string>): string {
+    let lines = '';
+    for (const [i, it] of this.waiting.entries()) {
+      if (it === null) continue;
+      const { step, code, names, values } = it.job;
+      if (!known.has(step)) {
+        known.add(step);
+        lines += `${JSON.stringify({ t: 'plain code', step, code, names } satisfies PlainCodeMessage)}\n`;
+      }
+      lines += `${JSON.stringify({ t: 'plain', n: this.first + i, step, values } satisfies PlainStepMessage)}\n`;
+    }
+    return lines;
+  }
+
+  /** Takes the job's step out; it has no end here. Null: it is not among those that wait. */
+  remove(job: RunnerJob): WaitingStep | null {
+    const at = this.waiting.findIndex((it) => it?.job === job);
+    const step = this.waiting[at] ?? null;
+    if (step !== null) this.waiting[at] = null;
+    return step;
+  }
+
+  take(line: string): void {
+    const message = readRunnerMessage(line, this.first + this.at);
+    if (message?.t !== 'end' && message?.t !== 'again') return;
+    const step = this.waiting[this.at] ?? null;
+    this.waiting[this.at] = null;
+    this.at++;
+    if (this.hasEnded) this.timer.cancel();
+    if (message.t === 'end') this.replace ??= message.replace;
+    if (step === null) return;
+    const { timeoutMs } = step.job;
+    if (message.t === 'again') this.events.onReturned([step], true);
+    else if (timeoutMs !== null && message.ms > timeoutMs) this.events.onReturned([step], false);
+    else step.done({ out: message.out, failure: null, checks: [], stdout: null, ms: message.ms });
+  }
+
+  /** Its runner ends, or is stuck. */
+  giveBack(): void {
+    this.timer.cancel();
+    const steps = this.waiting.filter((it) => it !== null);
+    this.waiting.fill(null);
+    if (steps.length > 0) this.events.onReturned(steps, false);
+  }
+
+  private watched(): Timer {
+    const { at } = this;
+    return this.clock.after(PATIENCE_MS, () => {
+      if (this.at === at) this.events.onStuck();
+      else this.timer = this.watched();
+    });
+  }
+}
