@@ -4,7 +4,9 @@ import { resolve } from 'node:path';
 import type { RunQuestion } from '@methods/executor/run-outcome';
 import { compileCheck } from '@methods/method/check-value';
 import type { CompiledMethod, CompiledStep } from '@methods/method/compiled-method';
+import { wellFormed } from '@methods/method/cut-text';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import { loneSurrogateIn } from '@methods/method/lone-surrogates';
 import { nearest } from '@methods/method/structure/did-you-mean';
 import { parse } from 'yaml';
 import { CommandError, UsageError } from '../command/command-error.ts';
@@ -58,8 +60,16 @@ function questionPaths(steps: readonly CompiledStep[], above = ''): string[] {
 
 /** The answer with its defaults. @throws CommandError `invalid_answer`, naming every field that does not fit. */
 export function fittingAnswer(question: Pick<RunQuestion, 'form' | 'step'>, answer: JsonValue): JsonObject {
+  const half = halfCharacterIn(answer);
+  if (half !== null) throw new CommandError('invalid_answer', `the answer to ${question.step} does not fit: ${half}`);
   const checked = compileCheck(question.form)(answer);
   if (checked.ok) return checked.value as JsonObject;
   const faults = checked.findings.map(({ path, message }) => `${path.slice(1) || 'the answer'} ${message}`);
   throw new CommandError('invalid_answer', `the answer to ${question.step} does not fit: ${faults.join('; ')}`);
+}
+
+/** As a server refuses it: JSON spells it, no text holds it, and the run would fail where it is used. */
+export function halfCharacterIn(answer: JsonValue): string | null {
+  const place = loneSurrogateIn(answer, JSON.stringify(answer));
+  return place === null ? null : `it holds half of a character at ${wellFormed(place)}`;
 }

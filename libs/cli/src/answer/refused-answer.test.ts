@@ -48,7 +48,15 @@ tests:
     expect: { status: failed, failed_step: amount }
 `;
 
+const SAY = `format: method/2
+name: say
+steps:
+  - { name: words, ask: What?, out: { what: string } }
+result: { what: =steps.words.what }
+`;
+
 const folder = await CliFolder.make({
+  'say.method': SAY,
   'spend.method': SPEND,
   'late.method': LATE,
   'much.json': '{"amount": {"eur": 7}}',
@@ -74,6 +82,15 @@ test('a wrong answer is refused with the sentence of the check, and the run goes
   const human = await folder.methods(['run', 'spend.method', '--inputs', '{"most": 5}', '--human', 'much.json']);
   equal(human.code, 1);
   match(human.stderr, /is refused: It is within the budget/);
+});
+
+test('an answer with half of a character is refused, and the run goes on waiting', async () => {
+  const run = await folder.json<RunDocument>(['run', 'say.method']);
+  const refused = await folder.methods(['answer', run.document.run_id, '--answer', '{"what": "a\\ud83d"}']);
+  equal(refused.code, 1);
+  match(refused.stderr, /the answer to words does not fit: it holds half of a character at \/what/);
+  const answered = await folder.methods(['answer', run.document.run_id, '--answer', '{"what": "a"}']);
+  equal(answered.code, 0);
 });
 
 test('in a test the question stays open, and a deadline that passes is a failure of kind timeout', async () => {
