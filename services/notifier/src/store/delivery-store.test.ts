@@ -212,3 +212,15 @@ test('a run’s deliveries are found without a walk over the organization’s, a
     20,
   );
 });
+
+test('the commit of a claim waits for the disk, that of one that got nothing does not', async () => {
+  await freshTables();
+  await storeDeliveries(database.sql, [planned()]);
+  const claim = () =>
+    database.sql.begin(async (sql) => {
+      const { claimed } = await claimDeliveries(sql as unknown as typeof database.sql, claimRequest({}));
+      const [row] = await sql`show synchronous_commit`;
+      return [claimed.length, row?.synchronous_commit];
+    });
+  assert.deepEqual([await claim(), await claim()], [[1, 'on'], [0, 'off']]);
+});
