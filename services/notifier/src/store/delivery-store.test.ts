@@ -222,5 +222,11 @@ test('the commit of a claim waits for the disk, that of one that got nothing doe
       const [row] = await sql`show synchronous_commit`;
       return [claimed.length, row?.synchronous_commit];
     });
-  assert.deepEqual([await claim(), await claim()], [[1, 'on'], [0, 'off']]);
+  assert.deepEqual(
+    [await claim(), await claim()],
+    [
+      [1, 'on'],
+      [0, 'off'],
+    ],
+  );
 });
