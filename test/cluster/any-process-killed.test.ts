@@ -8,8 +8,8 @@ import { Ledger } from './ledger.ts';
 import { type Run, RunClient } from './run-client.ts';
 import { SteadyLoad } from './steady-load.ts';
 
-const PER_SECOND = 30;
-const WAITING = 40;
+const PER_SECOND = 12;
+const WAITING = 20;
 
 let cluster: Cluster;
 let client: RunClient;

@@ -5,7 +5,7 @@ import { Cluster } from './cluster.ts';
 import { clusterTest } from './cluster-test.ts';
 import { type Run, RunClient } from './run-client.ts';
 
-const ANSWERS = 100;
+const ANSWERS = 60;
 
 let cluster: Cluster;
 let client: RunClient;
@@ -48,7 +48,7 @@ clusterTest(
 );
 
 clusterTest(
-  'an owner frozen while 100 answers are sent: all are accepted while it is frozen, and none is lost or taken twice',
+  'an owner frozen while 60 answers are sent: all are accepted while it is frozen, and none is lost or taken twice',
   () => cluster,
   async (_, say) => {
     const runs = await asking(ANSWERS);

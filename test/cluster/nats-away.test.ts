@@ -11,8 +11,8 @@ import { Gate, Ledger } from './ledger.ts';
 import { RunClient } from './run-client.ts';
 import { SteadyLoad } from './steady-load.ts';
 
-const LEASE_MS = 3_000;
-const AWAY_MS = 2.5 * LEASE_MS;
+const LEASE_MS = 6_000;
+const AWAY_MS = 2.1 * LEASE_MS;
 const HELD = 6;
 
 let nats: TestNats;
@@ -99,7 +99,7 @@ clusterTest(
     await until('all are held', () => held.every(({ run_id }) => ledger.stepsOf(run_id) === 'before held'));
     await nats.kill();
     const goneMs = performance.now();
-    const load = new SteadyLoad(client, { method: 'two-steps', inputs: { ledger: ledger.path }, perSecond: 20 });
+    const load = new SteadyLoad(client, { method: 'two-steps', inputs: { ledger: ledger.path }, perSecond: 10 });
     await askedAndAnswered(10);
     await until('two leases have passed', () => performance.now() - goneMs > AWAY_MS);
     await nats.wipe();

@@ -11,7 +11,7 @@ import { RunClient } from './run-client.ts';
 const BACKLOG = 60;
 const PROBES = 5;
 /** A run that came so much later may not be claimed first: a starved run is passed by all that come for as long as it waits. */
-const LATER_MS = 1_500;
+const LATER_MS = 6_000;
 
 let cluster: Cluster;
 let client: RunClient;

@@ -8,7 +8,7 @@ import { Ledger } from './ledger.ts';
 import { RunClient } from './run-client.ts';
 import { type LoadReport, SteadyLoad } from './steady-load.ts';
 
-const PER_SECOND = 40;
+const PER_SECOND = 15;
 const ROUND_MS = 3_000;
 /** As it is without a setting. */
 const LEASE_MS = 60_000;

@@ -7,7 +7,7 @@ import { clusterTest } from './cluster-test.ts';
 import { Gate, Ledger } from './ledger.ts';
 import { type Run, RunClient } from './run-client.ts';
 
-const LEASE_MS = 4_000;
+const LEASE_MS = 6_000;
 const HEARTBEAT_MS = 500;
 /** Less than a step that waits for its gate lasts. */
 const DRAIN_MS = 500;

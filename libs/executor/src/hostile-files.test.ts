@@ -72,7 +72,7 @@ while True:
         const code = `cat > swap << 'END'\n${SWAP}END\nchmod +x swap; exchange='${exchange}'; export exchange host
           (setsid bash -c '${make}' > /dev/null 2>&1 3>&- &)
           until [[ -e up ]]; do :; done; printf '{"t":"out","value":{"f":{"$file":"${target}"}}}\\n' >&3`;
-        for (let i = 0; i < 8; i++) {
+        for (let i = 0; i < 5; i++) {
           const folder = RunFolder.create(join(harness.dir, 'runs'), `run_${what.replaceAll(' ', '')}${i}`);
           await unharmed(await run('shell', code, {}, { folder }), folder);
         }
