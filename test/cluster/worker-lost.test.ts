@@ -149,18 +149,21 @@ clusterTest(
     const asked = await client.start('unanswered', { ledger: ledger.path }, 10_000);
     assertRun(asked, 'waiting', 1);
     const workers = cluster.names('worker-');
-    for (const name of workers) cluster.freeze(name);
-    const left = await until(
-      'the run is queued and no worker is there',
-      async () => {
-        const run = await client.get(asked.run_id);
-        return run.queued_reason === 'no_worker' && run;
-      },
-      ELSEWHERE_MS,
-    );
-    assert.deepEqual([left.status, left.ending?.code], ['queued', 'no_answer']);
-    assert.equal(ledger.stepsOf(asked.run_id), '');
-    for (const name of workers) cluster.thaw(name);
+    try {
+      for (const name of workers) cluster.freeze(name);
+      const left = await until(
+        'the run is queued and no worker is there',
+        async () => {
+          const run = await client.get(asked.run_id);
+          return run.queued_reason === 'no_worker' && run;
+        },
+        ELSEWHERE_MS,
+      );
+      assert.deepEqual([left.status, left.ending?.code], ['queued', 'no_answer']);
+      assert.equal(ledger.stepsOf(asked.run_id), '');
+    } finally {
+      for (const name of workers) cluster.thaw(name);
+    }
     const run = await client.rest(asked.run_id, asked.question?.id);
     assertRun(run, 'failed', 1);
     assert.deepEqual([run.error?.code, run.error?.kind], ['no_answer', 'timeout']);
