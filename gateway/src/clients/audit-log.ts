@@ -1,5 +1,6 @@
 // What people and programs do through this gateway, on its way to the audit log of the registry: gathered while a call
-// is under way, for a moment where nobody waits, and kept until the registry has it. Bounded, so that a registry that stays away costs lines, not memory.
+// is under way, for a moment where nobody waits, and kept until the registry has it. Bounded, so that a registry that
+// stays away costs lines, not memory.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
