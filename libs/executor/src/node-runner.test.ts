@@ -257,7 +257,13 @@ describe('a node step', () => {
     const record = await harness.last(method([make, read]), { folder });
     assert.deepEqual(record.out, { value: 'a,b' });
     const sha256 = createHash('sha256').update('a,b').digest('hex');
-    const file = { path: 'steps/make/files/deep/report.csv', bytes: 3, sha256, media_type: 'text/csv' };
+    const file = {
+      path: 'steps/make/files/deep/report.csv',
+      bytes: 3,
+      sha256,
+      media_type: 'text/csv',
+      name: 'report.csv',
+    };
     assert.deepEqual(harness.records[0]?.out, { value: [file, file] });
     assert.equal(await readFile(join(folder.dir, file.path), 'utf8'), 'a,b');
     assert.equal((await stat(join(folder.dir, file.path))).mode & 0o222, 0);

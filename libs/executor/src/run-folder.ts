@@ -108,7 +108,7 @@ export class RunFolder {
       }
       return { bytes, sha256: hash.digest('hex') };
     });
-    return { ...made, media_type: mediaType };
+    return { ...made, media_type: mediaType, name: name.slice(name.lastIndexOf('/') + 1) };
   }
 
   /** What files need while they are made is there once for all that `work` writes. */

@@ -193,7 +193,8 @@ describe('the answer of an http step', () => {
         const record = await runHttp('/', options, { folder });
         const sha256 = createHash('sha256').update(csv).digest('hex');
         const path = 'steps/call/files/body';
-        assert.deepEqual(record.out, { file: { path, bytes: csv.length, sha256, media_type: 'text/csv' } });
+        const file = { path, bytes: csv.length, sha256, media_type: 'text/csv', name: 'body' };
+        assert.deepEqual(record.out, { file });
         assert.equal(await readFile(join(folder.dir, path), 'utf8'), csv);
         const limited = await runHttp('/', { ...options, limits: { filesBytesMax: 4 } });
         assert.equal(limited.error?.kind, 'limit');

@@ -31,7 +31,7 @@ const others = [
   ['uses the global object', 'globalThis.x = 1'],
   ['uses this', 'return { self: this }'],
   ['uses its arguments', 'return { n: arguments.length }'],
-  ['reads its own module', 'return { url: import.meta.url }'],
+  ['reads its own module', 'return { name: import.meta.filename }'],
   ['makes code', 'return eval("1")'],
   ['has a generator', 'const f = function* () { yield 1 }; return { all: [...f()] }'],
   ['has a class', 'class A { static n = 1 } return { n: A.n }'],

@@ -18,6 +18,7 @@ import type { RunCommand } from '../run/run-command.ts';
 import { FileStore } from '../store/file-store.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
+import type { RunStore } from '../store/run-store.ts';
 import { type DeliveredGrant, GrantDesk } from '../worker-stream/grant-desk.ts';
 import { quietLeases } from '../worker-stream/lease-table.fixture.ts';
 import { FILE_SHARE, InputFiles } from './input-files.ts';
@@ -39,6 +40,8 @@ describe('starts', () => {
   let delivered: DeliveredGrant[];
   let ids: string[];
   let nextShard: () => number | null;
+  let counted: UnfinishedRuns;
+  let countedTimes: number;
 
   before(async () => {
     db = await TestStore.open();
@@ -79,7 +82,15 @@ describe('starts', () => {
     const { actors, databaseClock } = node;
     const owns = (shard: number) => node.epochs.has(shard);
     const nextStartShard = () => nextShard();
-    const counted = new UnfinishedRuns({ store: db.store, clock: new ManualClock(), logger: silentLogger, max: 3 });
+    countedTimes = 0;
+    const store: Pick<RunStore, 'unfinished'> = {
+      async unfinished(orgIds) {
+        const runs = await db.store.unfinished(orgIds);
+        countedTimes++;
+        return runs;
+      },
+    };
+    counted = new UnfinishedRuns({ store, clock: new ManualClock(), logger: silentLogger, max: 3 });
     const unfinished = {
       hasRoom: (orgId: string) => orgId !== 'org_full' || counted.hasRoom(orgId),
       started: (orgId: string) => counted.started(orgId),
@@ -143,8 +154,10 @@ describe('starts', () => {
   test('an organization with too many unfinished runs starts no more, finds those it has, and others start theirs', async () => {
     const orgId = 'org_full';
     const key = { orgId, idempotencyHash: randomBytes(32), requestDigest: randomBytes(32) };
+    // Counted before the first of them: one that is counted while it starts may count twice.
+    assert.ok(counted.hasRoom(orgId));
+    await until('its runs are counted', () => countedTimes === 1);
     const { run } = await start(key);
-    await until('they are counted', async () => (await db.store.unfinished([orgId])).get(orgId) === 1);
     for (let i = 0; i < 2; i++) await start({ orgId });
     const refused = (error: unknown) =>
       error instanceof ServiceError && error.code === 'rate_limited' && error.findings[0]?.code === 'unfinished_runs';
