@@ -117,14 +117,15 @@ describe('a pool of threads', { timeout: 300_000 }, () => {
   test('an organization that has used its time waits, others do not, and it goes on when its debt is paid', async () => {
     let nowMs = 0;
     let pays: { readonly ms: number; readonly run: () => void } | null = null;
+    let endOfWaiting = () => {};
     const pool = newPool({
       clock: {
         ...systemClock,
         monotonicMs: () => nowMs,
         after(ms, run) {
-          // A look at a job, and the end of its waiting.
-          if (ms === 250 || ms === 8_000 || ms === 300_000) return { cancel() {} };
-          pays = { ms, run };
+          if (ms === 8_000) endOfWaiting = run;
+          // Otherwise a look at a job, or the end of its thread.
+          else if (ms !== 250 && ms !== 300_000) pays = { ms, run };
           return { cancel() {} };
         },
       },
@@ -138,6 +139,9 @@ describe('a pool of threads', { timeout: 300_000 }, () => {
     });
     for (let i = 0; i < 10; i++) await pool.run(echo('b'), { ...small, orgId: 'b' });
     equal(done, false);
+    const late = pool.run(echo('a'), small);
+    endOfWaiting();
+    await rejects(late, { code: 'rate_limited' });
     nowMs += debt.ms;
     debt.run();
     await waits;

@@ -72,7 +72,8 @@ export class ThreadPool<Job, Reply> implements Stoppable {
 
   /**
    * @throws JobFailed when the job ended without a reply; it is never tried again. ServiceError rate_limited when the
-   * organization has its share waiting, unavailable when all have or none of the threads came free in time.
+   * organization has its share waiting or has used its time, unavailable when all have or none of the threads came free
+   * in time.
    */
   run(job: Job, { orgId, bytes, signal }: JobOptions): Promise<Reply> {
     return new Promise<Reply>((resolve, reject) => {
@@ -85,7 +86,9 @@ export class ThreadPool<Job, Reply> implements Stoppable {
         reject(error);
       };
       const onAbort = () => leave(signal?.reason);
-      const timer = this.clock.after(WAIT_MS_MAX, () => leave(new ServiceError('unavailable')));
+      const timer = this.clock.after(WAIT_MS_MAX, () =>
+        leave(this.mayRun(orgId) ? new ServiceError('unavailable') : this.overShare(isLarge)),
+      );
       const settle = () => {
         timer.cancel();
         signal?.removeEventListener('abort', onAbort);
