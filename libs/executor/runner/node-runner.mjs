@@ -29,16 +29,16 @@ const pipe = connectWorker(
     },
     step: (message) => void runStep(message),
     'plain code': (message) => {
-      plainRealm ??= new PlainRealm();
-      plainRealm.learn(message);
+      plainRealm ??= PlainRealm.make();
+      plainRealm?.learn(message);
     },
     plain: (message) => {
       if (plainSteps.push(message) === 1) setImmediate(runPlainSteps);
     },
   },
-  (line) => plainRealm.parse(line),
+  (line) => (plainRealm ?? JSON).parse(line),
 );
-/** Made at the first plain code. */
+/** Made at the first plain code; where it cannot be made, plain steps fail and are run in the usual way. */
 let plainRealm = null;
 const plainSteps = [];
 // Opened now, as their pipes would else count as something that the first printing step left behind.

@@ -34,6 +34,15 @@ export class PlainRealm {
   /** Text to values of this realm. */
   parse = new Script(FREEZE).runInContext(this.#context);
 
+  /** Null where this node lacks a built-in that is frozen here, as one without Intl does. */
+  static make() {
+    try {
+      return new PlainRealm();
+    } catch {
+      return null;
+    }
+  }
+
   /** `{ step, code, names }`: code that `isPlainNodeCode` has found plain. */
   learn({ step, code, names }) {
     const source = `"use strict"; (function (${names.join(', ')}) {\n${code}\n})`;
