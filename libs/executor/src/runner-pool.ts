@@ -14,9 +14,9 @@ import { GroupReaper } from './runners/group-reaper.ts';
 import { ProcessWatch } from './runners/process-watch.ts';
 import { PythonRuntimes } from './runners/python-runtime.ts';
 import type { Runner, RunnerOptions } from './runners/runner.ts';
-import type { RunnerJob, RunnerReply } from './runners/runner-job.ts';
+import type { RunnerJob, RunnerReply, WaitingStep } from './runners/runner-job.ts';
 import { RunnerProcess } from './runners/runner-process.ts';
-import { RunnerQueue, type WaitingStep } from './runners/runner-queue.ts';
+import { RunnerQueue } from './runners/runner-queue.ts';
 import { ShellProcess } from './runners/shell-process.ts';
 import { StepFailure } from './step-failure.ts';
 

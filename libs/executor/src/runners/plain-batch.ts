@@ -2,9 +2,8 @@
 // fails, or keeps the others waiting, those without an end run again one by one, as all other steps do: nobody can see
 // that plain code has run before.
 import type { Clock, Timer } from '@methods/base/clock';
-import type { RunnerJob } from './runner-job.ts';
+import type { RunnerJob, WaitingStep } from './runner-job.ts';
 import { type PlainCodeMessage, type PlainStepMessage, readRunnerMessage } from './runner-protocol.ts';
-import type { WaitingStep } from './runner-queue.ts';
 
 /** So long no end may come: the step at work is longer than what others should wait behind. */
 const PATIENCE_MS = 1000;

@@ -62,6 +62,15 @@ export interface RunnerReply {
   readonly ms: number;
 }
 
+/** A step on its way to a runner. */
+export interface WaitingStep {
+  readonly job: RunnerJob;
+  /** It may go to a runner together with others. */
+  readonly plain: boolean;
+  readonly sinceMs: number;
+  readonly done: (reply: RunnerReply) => void;
+}
+
 export interface RunnerKeyParts {
   readonly language: CodeLanguage;
   readonly versionId: string;

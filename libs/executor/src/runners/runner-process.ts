@@ -9,7 +9,7 @@ import { PlainBatch } from './plain-batch.ts';
 import type { ProcessWatch } from './process-watch.ts';
 import type { Runner, RunnerOptions } from './runner.ts';
 import { deathFailure } from './runner-death.ts';
-import type { RunnerJob, RunnerReply } from './runner-job.ts';
+import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
 import { launchOf, stepUserOf } from './runner-launch.ts';
 import {
   type CodeMessage,
@@ -18,7 +18,6 @@ import {
   readRunnerMessage,
   type StepMessage,
 } from './runner-protocol.ts';
-import type { WaitingStep } from './runner-queue.ts';
 import { asStepFailure, FILES_FAILED, PROCESSES_STAY, RunningStep } from './running-step.ts';
 
 const READY = '{"t":"ready"}';

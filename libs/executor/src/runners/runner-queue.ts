@@ -1,14 +1,6 @@
 // The steps of one key: those that wait, the runners that serve them, and whether one runner more would help.
 import type { Runner } from './runner.ts';
-import type { RunnerJob, RunnerReply } from './runner-job.ts';
-
-export interface WaitingStep {
-  readonly job: RunnerJob;
-  /** It may go to a runner together with others. */
-  readonly plain: boolean;
-  readonly sinceMs: number;
-  readonly done: (reply: RunnerReply) => void;
-}
+import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
 
 /** Steps shorter than this are faster on the runners there are than on one more: the processors are the limit. */
 const SHORT_STEP_MS = 10;

@@ -2,8 +2,7 @@
 import type { Clock } from '@methods/base/clock';
 import type { Isolation } from '../isolation.ts';
 import type { StepFailure } from '../step-failure.ts';
-import type { RunnerJob, RunnerReply } from './runner-job.ts';
-import type { WaitingStep } from './runner-queue.ts';
+import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
 
 export interface Runner {
   /** Start of the present idle span; of the present step while it runs. */
