@@ -10,6 +10,9 @@ import { builtName, placed } from './code-references.ts';
 const BUILT_IN = new Set([
   ...['typebox', '@bufbuild/protobuf', '@grpc/grpc-js', 'nats', 'nkeys.js', 'tsyringe', 'tslib', 'ajv', 'ajv-formats'],
   ...['undici', 'yaml', 'jose', 'semver', 'fast-check', 'pure-rand'],
+  ...['fastify', 'avvio', 'find-my-way', 'light-my-request', 'secure-json-parse', 'fast-json-stringify', 'fast-uri'],
+  ...['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', '@fastify/merge-json-schemas', 'ajv-draft-04'],
+  ...['@fastify/error', '@fastify/proxy-addr', 'safe-regex2', 'ret', 'fast-querystring', 'dequal', 'fastq', 'rfdc'],
 ]);
 /** Marks a look-up of the plugin's own. */
 const FOUND = Symbol('found');

@@ -48,6 +48,11 @@ describe('readEnvironment', () => {
     );
   });
 
+  test('an integer is not made of what is none', () => {
+    for (const PORT of ['80.5', '8o', ' ', '0x', 'Infinity'])
+      throws(() => readEnvironment(schema, { PORT, DATABASE_URL: 'postgres://x' }), /PORT: must be integer$/);
+  });
+
   test('an empty variable counts as absent', () => {
     equal(readEnvironment(schema, { PORT: '', DATABASE_URL: 'postgres://x' }).PORT, 8080);
     throws(() => readEnvironment(schema, { DATABASE_URL: '' }), /DATABASE_URL: is not set/);

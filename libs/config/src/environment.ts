@@ -1,7 +1,7 @@
 // Reads a process's environment once, against a schema, and tells every fault at once: an operator should not have to
 // start a process five times to find five typing errors.
-import { envSchema } from 'env-schema';
 import type { Static, TObject } from 'typebox';
+import { Errors } from 'typebox/schema';
 import { SECRET_KEYWORD, Secret } from './secret.ts';
 
 export { Secret, SecretText } from './secret.ts';
@@ -15,6 +15,13 @@ export class ConfigError extends Error {
   }
 }
 
+const BOOLEANS = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
 type Source = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -26,60 +33,42 @@ export function readEnvironment<Schema extends TObject>(
   schema: Schema,
   source: Source = process.env,
 ): Readonly<Static<Schema>> {
-  const fields = Object.entries<object>(schema.properties);
-  const data: Record<string, string> = {};
-  for (const [name, field] of fields) {
-    const text = source[name];
-    if (text !== undefined && text !== '') data[name] = isBoolean(field) ? booleanText(text) : text;
+  const values: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const [name, field] of Object.entries<Field>(schema.properties)) {
+    const text = source[name] || undefined;
+    const value = text === undefined ? field.default : coerced(field, text);
+    if (value === undefined) {
+      if (schema.required?.includes(name)) faults.push(`${name}: is not set`);
+      continue;
+    }
+    faults.push(...faultsOf(name, field, value));
+    values[name] = isSecret(field) && typeof value === 'string' ? new Secret(value) : value;
   }
-  const values = checked(schema, data);
-  for (const [name, field] of fields) {
-    const value = values[name];
-    if (isSecret(field) && typeof value === 'string') values[name] = new Secret(value);
-  }
+  if (faults.length > 0) throw new ConfigError([...new Set(faults)].sort());
   return Object.freeze(values) as Readonly<Static<Schema>>;
 }
 
-function checked(schema: TObject, data: Record<string, string>): Record<string, unknown> {
-  try {
-    // A plain copy: the checker writes into the schema it is given.
-    return envSchema({
-      schema: JSON.parse(JSON.stringify(schema)),
-      data,
-      env: false,
-      ajv: { customOptions: (ajv) => ajv.addKeyword(SECRET_KEYWORD) },
-    });
-  } catch (error) {
-    throw new ConfigError(faultsOf(error));
-  }
+interface Field {
+  readonly type?: string;
+  readonly default?: unknown;
 }
 
-interface Fault {
-  readonly instancePath: string;
-  readonly keyword: string;
-  readonly message?: string;
-  readonly params: Record<string, unknown>;
+/** The text itself where it is none of the type, which the check then finds. */
+function coerced({ type }: Field, text: string): unknown {
+  if (type === 'boolean') return BOOLEANS.get(text) ?? text;
+  if (type !== 'integer' || text.trim() === '') return text;
+  return Number.isInteger(Number(text)) ? Number(text) : text;
 }
 
-function faultsOf(error: unknown): string[] {
-  if (!(error instanceof Error) || !('errors' in error) || !Array.isArray(error.errors)) throw error;
-  const lines = (error.errors as Fault[]).map(({ instancePath, keyword, message, params }) => {
-    if (keyword === 'required') return `${params.missingProperty}: is not set`;
-    const allowed = Array.isArray(params.allowedValues) ? ` (${params.allowedValues.join(', ')})` : '';
-    return `${instancePath.slice(1)}: ${message ?? 'is not valid'}${allowed}`;
+function faultsOf(name: string, field: Field, value: unknown): string[] {
+  const [, errors] = Errors(field, value);
+  return errors.map(({ message, params }) => {
+    const allowed = 'allowedValues' in params ? ` (${params.allowedValues.join(', ')})` : '';
+    return `${name}: ${message}${allowed}`;
   });
-  return [...new Set(lines)].sort();
 }
 
-function isBoolean(field: object): boolean {
-  return 'type' in field && field.type === 'boolean';
-}
-
-function isSecret(field: object): boolean {
+function isSecret(field: Field): boolean {
   return SECRET_KEYWORD in field;
-}
-
-function booleanText(text: string): string {
-  if (text === '1') return 'true';
-  return text === '0' ? 'false' : text;
 }

@@ -5,11 +5,11 @@ import { assert } from '@methods/base/assert';
 import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
-import { HealthImplementation } from 'grpc-health-check';
 import { type Admission, callAdmission } from './call-admission.ts';
 import type { RpcLogger } from './call-handler.ts';
 import { MESSAGE_BYTES_MAX, SERVER_OPTIONS } from './channel-options.ts';
 import { ConnectionDoor } from './connection-door.ts';
+import { HealthService } from './health.ts';
 import { methodPath } from './message-codec.ts';
 import { implementation, type ServiceImplementation, serviceDefinition } from './service-definition.ts';
 
@@ -74,7 +74,7 @@ export class RpcServer implements Stoppable {
   private readonly server: GrpcServer;
   private readonly door: ConnectionDoor;
   private injector: ConnectionInjector | null = null;
-  private readonly health: HealthImplementation;
+  private readonly health = new HealthService();
   private readonly openFrames = new Set<{ close(error?: ServiceError): void }>();
   private boundPort = 0;
   private stopped: Promise<void> | null = null;
@@ -97,8 +97,7 @@ export class RpcServer implements Stoppable {
       'grpc.max_concurrent_streams': options.streamsPerConnectionMax ?? STREAMS_PER_CONNECTION_MAX,
       interceptors: [interceptor],
     });
-    this.health = new HealthImplementation({});
-    this.health.addToServer(this.server);
+    this.health.addTo(this.server);
     for (const [service, handlers] of options.services) {
       this.server.addService(
         serviceDefinition(service, options.elementsMax),
@@ -132,7 +131,7 @@ export class RpcServer implements Stoppable {
   /** What health checks hear, for the whole server and each service. Calls are answered either way. */
   setServing(serving: boolean): void {
     const names = ['', ...this.options.services.map(([service]) => service.typeName)];
-    for (const name of names) this.health.setStatus(name, serving ? 'SERVING' : 'NOT_SERVING');
+    for (const name of names) this.health.set(name, serving);
   }
 
   /**
