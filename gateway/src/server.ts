@@ -1,4 +1,5 @@
 // The HTTP server: every route and what stands before and after it. Listens nowhere yet, so that tests can inject.
+import { createServer, type ServerOptions } from 'node:http';
 import type { Clock } from '@methods/base/clock';
 import type { SharesOptions } from '@methods/base/shares';
 import type { Logger } from '@methods/logging/logger';
@@ -7,7 +8,7 @@ import { type CallerSources, callerFinder } from './callers/find-caller.ts';
 import { addCallerFields } from './plugins/caller.ts';
 import { addRouteTable } from './plugins/caller-access.ts';
 import { addCallerScope } from './plugins/caller-scope.ts';
-import { addConnectionLine } from './plugins/connection-line.ts';
+import { inLine, RequestInLine } from './plugins/connection-line.ts';
 import { addConnectionLimits } from './plugins/connections.ts';
 import { addDrain } from './plugins/drain.ts';
 import { addErrorReply, replyToClientError, replyToFrameworkError } from './plugins/error-reply.ts';
@@ -75,11 +76,16 @@ export interface ServerParts
 type CallerParts = Omit<CallerSources, 'registry' | 'accounts'>;
 
 // How long a request may take to arrive; how long its answer takes is the routes' business.
-const HEADERS_MS = 10_000;
-const REQUEST_MS = 30_000;
-const CHECK_MS = 1_000;
-/** Longer than load balancers keep a connection for its next request. */
-const KEEP_ALIVE_MS = 72_000;
+const HTTP: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+  /** Longer than load balancers keep a connection for its next request. */
+  keepAliveTimeout: 72_000,
+  // What has none is refused by plugins/request-gate.ts, in our form.
+  requireHostHeader: false,
+  IncomingMessage: RequestInLine,
+};
 
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify({
@@ -88,9 +94,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: REQUEST_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECK_MS, requireHostHeader: false },
+    serverFactory: (handle) => createServer(HTTP, inLine(handle)),
     trustProxy: parts.trustProxy ?? false,
     exposeHeadRoutes: false,
     // While stopping, what comes in on open connections is still answered, and those connections then close.
@@ -107,7 +111,6 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   addDrain(app);
   addErrorReply(app, parts.logger);
   addRequestGate(app);
-  addConnectionLine(app);
   addLateReplies(app, parts);
   addRequestLog(app, parts.logger);
   const longWork = new LongWork(parts.clock);

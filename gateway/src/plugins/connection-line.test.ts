@@ -28,7 +28,29 @@ test('requests of one packet are handled one after the other, and a packet of hu
   await until(() => polite.replies() === 50);
   assert.deepEqual([begun, most], [50, 1]);
   polite.socket.destroy();
+  begun = 0;
   const rude = packet(300);
   await once(rude.socket, 'close');
   assert.ok(rude.replies() <= 1);
+  // The rest of its packet is not even parsed.
+  assert.ok(begun <= 101, `${begun} requests begun`);
+});
+
+test('what follows a reply that closes the connection is never handled', async () => {
+  await using gateway = await gatewayFixture();
+  const asked: string[] = [];
+  const { scheduler } = gateway;
+  const runView = scheduler.getRun.bind(scheduler);
+  scheduler.getRun = async (...call) => {
+    asked.push(call[0].runId);
+    return runView(...call);
+  };
+  const [first, last] = [newRunId(1), newRunId(1)];
+  const get = (runId: string, more = '') =>
+    `GET /v1/runs/${runId} HTTP/1.1\r\nhost: a\r\n${more}authorization: Bearer ${gateway.apiKey.key}\r\n\r\n`;
+  const socket = connect(gateway.port, '127.0.0.1');
+  socket.resume().write(get(first) + get(first, 'host: b\r\n') + get(last));
+  await once(socket, 'close');
+  assert.equal((await gateway.ask('GET', `/v1/runs/${newRunId(1)}`)).status, 404);
+  assert.ok(asked.includes(first) && !asked.includes(last));
 });

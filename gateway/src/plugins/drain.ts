@@ -6,11 +6,13 @@ const LOOK_EVERY_MS = 20;
 
 export function addDrain(app: FastifyInstance): void {
   let openRequests = 0;
-  app.server.on('request', (_request, response) => {
+  // Those that wait for their turn on a connection are not open yet, and are never closed when the client goes.
+  app.addHook('onRequest', (_request, reply, done) => {
     openRequests++;
-    response.once('close', () => {
+    reply.raw.once('close', () => {
       openRequests--;
     });
+    done();
   });
   let timer: NodeJS.Timeout | undefined;
   app.addHook('preClose', (done) => {

@@ -21,6 +21,11 @@ export const LARGE_BODY_BYTES = 64 * 1024;
 /** Reading a body costs the event loop and its collector about as much as parsing it, whatever becomes of it. */
 const READ_MS_PER_MIB = 5;
 
+/** Of the event loop, for a text of a caller that is read and passed on. */
+export function readingMs(bytes: number): number {
+  return (READ_MS_PER_MIB * bytes) / (1 << 20);
+}
+
 const BYTES = { placesMax: 256 << 20, perOrganizationMax: 32 << 20, perKeyMax: 32 << 20 };
 /** Of requests with large sources, until their replies have gone. A registry has 8 waiting of an organization. */
 const SOURCES = { placesMax: 1_024, perOrganizationMax: 8, perKeyMax: 6 };
@@ -35,7 +40,7 @@ export class LargeBodies {
 
   /** Resolves with what `parse` returns, when it is the organization's turn. @throws ServiceError over its share */
   parse<T>(orgId: string, bytes: number, parse: () => T): Promise<T> {
-    return this.longWork.run(orgId, bytes, undivided(parse), (READ_MS_PER_MIB * bytes) / (1 << 20));
+    return this.longWork.run(orgId, bytes, undivided(parse), readingMs(bytes));
   }
 }
 

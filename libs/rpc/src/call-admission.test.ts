@@ -222,3 +222,53 @@ describe('a client that comes too fast', () => {
     other.close();
   });
 });
+
+describe('a packet of calls that are reset at once', () => {
+  const frame = (type: number, flags: number, stream: number, payload = Buffer.alloc(0)) => {
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(payload.length, 0, 3);
+    head.writeUInt8(type, 3);
+    head.writeUInt8(flags, 4);
+    head.writeUInt32BE(stream, 5);
+    return Buffer.concat([head, payload]);
+  };
+  /** Entered into the table of headers: index 62 of those that follow. */
+  const header = (name: string, value: string) =>
+    Buffer.concat([Buffer.of(0x40, name.length), Buffer.from(name), Buffer.of(value.length), Buffer.from(value)]);
+  const POST_HTTP = Buffer.of(0x83, 0x86);
+  const FIRST = Buffer.concat([
+    POST_HTTP,
+    header(':path', '/methods.worker.v1.WorkerService/Work'),
+    header(':authority', 'a'),
+    header('content-type', 'application/grpc'),
+  ]);
+  const AGAIN = Buffer.concat([POST_HTTP, Buffer.of(0x80 | 64, 0x80 | 63, 0x80 | 62)]);
+
+  test('costs its connection when they are more than may be open, and is read no further', LIMIT, async () => {
+    let admitted = 0;
+    const ownerOf = async () => {
+      admitted++;
+      return { orgId: 'org', keyId: 'key' };
+    };
+    const options = { admission: admission({ ownerOf }), streamsPerConnectionMax: 16, admitMs: 1_000_000 };
+    await using running = await startWorkerServer({}, options);
+    const packet = (calls: number) => {
+      const bytes = [Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)];
+      for (let id = 1; id < 2 * calls; id += 2) {
+        bytes.push(frame(1, 4, id, id === 1 ? FIRST : AGAIN), frame(3, 0, id, Buffer.of(0, 0, 0, 8)));
+      }
+      // This one is not reset.
+      bytes.push(frame(1, 4, 2 * calls + 1, AGAIN));
+      return Buffer.concat(bytes);
+    };
+    const polite = await guest(running.address);
+    polite.write(packet(15));
+    await until('its calls are let in', () => admitted === 16);
+    const rude = await guest(running.address);
+    rude.write(packet(500));
+    await once(rude, 'close');
+    equal(admitted - 16 <= 17, true);
+    equal(polite.closed, false);
+    polite.destroy();
+  });
+});

@@ -1,5 +1,6 @@
 // What happens to a call of a server before any of its messages is read: its credential is checked, its share of calls
 // and the size of its messages are set, and compressed messages are refused. Nothing of a stranger is ever decoded.
+import type { ServerHttp2Stream } from 'node:http2';
 import {
   type Metadata,
   ServerInterceptingCall,
@@ -12,6 +13,7 @@ import { Shares } from '@methods/base/shares';
 import { SlowLane } from '@methods/base/slow-lane';
 import { toGrpcError } from '@methods/errors/grpc-status';
 import { overShare } from '@methods/errors/over-share';
+import { CallBursts } from './call-bursts.ts';
 
 /** Whose call it is. */
 export interface CallOwner {
@@ -35,6 +37,8 @@ export interface CallAdmissionOptions {
   readonly requestBytesMax: (path: string) => number;
   /** Null: the port is for processes of ours only. */
   readonly admission: Admission | null;
+  /** That may be open at a time. */
+  readonly streamsPerConnectionMax: number;
   /** Default: the system's. */
   readonly clock?: Clock | undefined;
   readonly onAdmitted: (remoteAddress: string | undefined, remotePort: number | undefined) => void;
@@ -45,6 +49,7 @@ const LOOKUPS_MAX = 1_024;
 
 /** What grpc-js keeps of a call and offers no option for. */
 interface CallInside {
+  readonly stream?: ServerHttp2Stream;
   incomingEncoding?: string;
   maxReceiveMessageSize?: number;
   decoder?: { maxReadMessageLength?: number };
@@ -54,12 +59,16 @@ export function callAdmission({
   requestBytesMax,
   admission,
   onAdmitted,
+  streamsPerConnectionMax,
   clock = systemClock,
 }: CallAdmissionOptions): ServerInterceptor {
   const calls = new Shares(callShares(admission));
   const lookups = new Shares({ placesMax: LOOKUPS_MAX, perOrganizationMax: admission?.lookupsPerAddressMax ?? 0 });
   const lane = new SlowLane(clock);
+  const bursts = new CallBursts(streamsPerConnectionMax);
   return ({ path }, call) => {
+    const { session } = (call as CallInside).stream ?? {};
+    if (session) bursts.begins(session);
     const compressed = limitMessages(call as CallInside, requestBytesMax(path));
     const { remoteAddress, remotePort } = call.getConnectionInfo();
     let leave = (): void => {};

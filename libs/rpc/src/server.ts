@@ -81,6 +81,7 @@ export class RpcServer implements Stoppable {
 
   constructor(private readonly options: RpcServerOptions) {
     const sizes = new Map(options.services.flatMap(requestSizes));
+    const streamsPerConnectionMax = options.streamsPerConnectionMax ?? STREAMS_PER_CONNECTION_MAX;
     this.door = new ConnectionDoor({
       connectionsMax: options.connectionsMax ?? CONNECTIONS_MAX,
       admitMs: options.admitMs ?? ADMIT_MS,
@@ -89,12 +90,13 @@ export class RpcServer implements Stoppable {
     const interceptor = callAdmission({
       requestBytesMax: (path) => sizes.get(path) ?? REQUEST_BYTES_MAX,
       admission: options.admission ?? null,
+      streamsPerConnectionMax,
       clock: options.clock,
       onAdmitted: (address, port) => this.door.admitted(address, port),
     });
     this.server = new GrpcServer({
       ...SERVER_OPTIONS,
-      'grpc.max_concurrent_streams': options.streamsPerConnectionMax ?? STREAMS_PER_CONNECTION_MAX,
+      'grpc.max_concurrent_streams': streamsPerConnectionMax,
       interceptors: [interceptor],
     });
     this.health.addTo(this.server);

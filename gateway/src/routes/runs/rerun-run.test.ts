@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Clock, systemClock } from '@methods/base/clock';
 import { newId, newRunId } from '@methods/base/ids';
 import { type GatewayFixture, gatewayFixture } from '../../testing/gateway-fixture.ts';
 
@@ -72,6 +73,27 @@ test('a rerun of a run whose inputs are larger than inputs may be now is refused
   first.inputsJson = JSON.stringify({ name: 'x'.repeat(300_000) });
   const { status, body } = await gateway.ask('POST', `/v1/runs/${runId}/rerun`);
   assert.deepEqual([status, body.error, body.details[0].code], [413, 'too_large', 'inputs_bytes']);
+});
+
+test('a rerun with large inputs waits for its turn and has a rest after it, as a start with such a body has', async () => {
+  const rests: number[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, run) {
+      rests.push(ms);
+      return systemClock.after(ms, run);
+    },
+  };
+  await using gateway = await gatewayFixture({ clock });
+  const runId = await finishedRun(gateway);
+  assert.equal((await gateway.ask('POST', `/v1/runs/${runId}/rerun`)).status, 201);
+  assert.deepEqual(rests, []);
+  const [first] = gateway.book.starts;
+  assert.ok(first);
+  first.inputsJson = JSON.stringify({ name: 'x'.repeat(200_000) });
+  assert.equal((await gateway.ask('POST', `/v1/runs/${runId}/rerun`)).status, 201);
+  assert.equal(rests.length, 1);
+  assert.ok(Number(rests[0]) > 7, `${rests[0]} ms`);
 });
 
 test('a rerun is refused where its start would be refused today', async () => {

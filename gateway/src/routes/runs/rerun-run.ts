@@ -13,6 +13,8 @@ import type { FastifyInstance } from 'fastify';
 import type { RunAddress, StartedRun as Started } from '../../clients/run-scheduler.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { LARGE_BODY_BYTES, readingMs } from '../../plugins/large-bodies.ts';
+import { undivided } from '../../turns/long-work.ts';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
 import { checkedInputsJson } from './inputs-size.ts';
 import { runStarted } from './run-acts.ts';
@@ -116,11 +118,18 @@ async function startLike(
       throw new ServiceError('invalid_webhook_url', 'The organization does not send webhooks to this host.');
     }
   }
+  const bytes = Buffer.byteLength(first.inputsJson);
+  const inputs = () => checkedInputsJson(first.inputsJson);
+  const inputsJson =
+    bytes > LARGE_BODY_BYTES
+      ? // As if they had been sent: they were read, and are passed on as often as the caller asks.
+        await parts.longWork.run(address.orgId, bytes, undivided(inputs), 2 * readingMs(bytes))
+      : inputs();
   const kept = fromStep === undefined ? null : await keptSteps(parts, address, first, fromStep);
   return {
     ...first,
     keyId,
-    inputsJson: checkedInputsJson(first.inputsJson),
+    inputsJson,
     ...(kept && { kept }),
     ...(first.inputsJson.includes('"file_id":"file_') && { files: filesOf(address.runId) }),
     idempotencyHash: key?.hash ?? internalStartHash(),

@@ -8,8 +8,8 @@ import { ValueThreads } from '@methods/value-threads/value-threads';
 import { PeerRouter } from '../peer/peer-router.ts';
 import { AnswerChecks } from '../rpc/answer-checks.ts';
 import { AnswerRuns } from '../rpc/answer-run.ts';
-import { FairRunLists } from '../rpc/fair-run-lists.ts';
 import { InputFiles } from '../rpc/input-files.ts';
+import { RestedTurns } from '../rpc/rested-turns.ts';
 import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
 import { StartRuns } from '../rpc/start-run.ts';
 import { UnfinishedRuns } from '../rpc/unfinished-runs.ts';
@@ -54,6 +54,7 @@ export function provideServing(parts: NodeParts): void {
     valueThreads,
     formThreads,
   } = parts;
+  const listTurns = new RestedTurns('lists', clock);
   provide(ValueThreads, () => new ValueThreads());
   provide(InputFiles, () => new InputFiles(files()));
   provide(
@@ -70,7 +71,12 @@ export function provideServing(parts: NodeParts): void {
         nextStartShard: () => shards().nextStartShard(),
         owns,
         unfinished: new UnfinishedRuns({ store: store(), clock, logger: log.child({ part: 'starts' }) }),
-        kept: { actors: actors(), store: store(), folders: folders() },
+        kept: {
+          actors: actors(),
+          store: store(),
+          folders: folders(),
+          turns: new RestedTurns('runs from a later step', clock),
+        },
         files: inputFiles(),
       }),
   );
@@ -93,7 +99,7 @@ export function provideServing(parts: NodeParts): void {
           owners: owners(),
           watchers: watchers(),
           interests: interests(),
-          lists: new FairRunLists(lists(), clock),
+          lists: { page: (selection) => listTurns.run(selection.orgId, () => lists().page(selection)) },
           logger: log.child({ part: 'gateways' }),
         },
         starts: starts(),

@@ -9,18 +9,28 @@ import type { KeptBeginning } from '../run/run-command.ts';
 import type { RunFolderStore } from '../store/run-folder-store.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { getRun } from './get-run.ts';
+import type { RestedTurns } from './rested-turns.ts';
 
 export interface KeptStepsParts {
   readonly actors: RunActors;
   readonly store: Pick<RunStore, 'keptSteps'>;
   readonly folders: Pick<RunFolderStore, 'copy' | 'remove'>;
+  /** A request of some bytes reads and copies up to 272 MiB. */
+  readonly turns: RestedTurns;
 }
 
 /** A grant carries what was kept in one message: a run with more could never be handed out. */
 const KEPT_BYTES_MAX = 3 * 1024 * 1024;
 
-/** @throws ServiceError `invalid_request` where a step did not end so that the run can go on behind it; `too_large`. */
-export async function keptBeginning(
+/**
+ * @throws ServiceError `invalid_request` where a step did not end so that the run can go on behind it; `too_large`;
+ * `rate_limited` over the organization's share.
+ */
+export function keptBeginning(parts: KeptStepsParts, facts: RunFacts, kept: KeptSteps): Promise<KeptBeginning> {
+  return parts.turns.run(facts.orgId, () => beginning(parts, facts, kept));
+}
+
+async function beginning(
   { actors, store, folders }: KeptStepsParts,
   { orgId, runId, versionId }: RunFacts,
   kept: KeptSteps,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
@@ -22,6 +23,7 @@ import type { RunStore } from '../store/run-store.ts';
 import { type DeliveredGrant, GrantDesk } from '../worker-stream/grant-desk.ts';
 import { quietLeases } from '../worker-stream/lease-table.fixture.ts';
 import { FILE_SHARE, InputFiles } from './input-files.ts';
+import { RestedTurns } from './rested-turns.ts';
 import { StartRuns } from './start-run.ts';
 import { UnfinishedRuns } from './unfinished-runs.ts';
 
@@ -42,6 +44,8 @@ describe('starts', () => {
   let nextShard: () => number | null;
   let counted: UnfinishedRuns;
   let countedTimes: number;
+  let copying: number;
+  let copiedAtOnce: number;
 
   before(async () => {
     db = await TestStore.open();
@@ -95,6 +99,14 @@ describe('starts', () => {
       hasRoom: (orgId: string) => orgId !== 'org_full' || counted.hasRoom(orgId),
       started: (orgId: string) => counted.started(orgId),
     };
+    [copying, copiedAtOnce] = [0, 0];
+    const seen = {
+      copy(...copy: Parameters<RunFolderStore['copy']>) {
+        copiedAtOnce = Math.max(copiedAtOnce, ++copying);
+        return folders.copy(...copy).finally(() => copying--);
+      },
+      remove: folders.remove.bind(folders),
+    };
     starts = new StartRuns({
       nodeId: 'here',
       maxAttempts: 3,
@@ -106,7 +118,7 @@ describe('starts', () => {
       nextStartShard,
       owns,
       unfinished,
-      kept: { actors, store: node.store, folders },
+      kept: { actors, store: node.store, folders: seen, turns: new RestedTurns('reruns', systemClock) },
       files: new InputFiles(files),
     });
   });
@@ -245,6 +257,13 @@ describe('starts', () => {
       let text = '';
       for await (const chunk of files) text += Buffer.from(chunk).toString();
       assert.equal(text, 'the files');
+    });
+
+    test('read and copy it one at a time', async () => {
+      const first = await finished(fail, paths('one', 'first'));
+      const runs = await Promise.all([1, 2, 3].map(() => start(begun(first, 'one'))));
+      assert.equal(runs.length, 3);
+      assert.equal(copiedAtOnce, 1);
     });
 
     test('are handed out with what they kept where a worker waits, in the same commit', async () => {

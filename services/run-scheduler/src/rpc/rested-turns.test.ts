@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunSelection } from '../store/run-lists.ts';
-import { FairRunLists } from './fair-run-lists.ts';
+import { RestedTurns } from './rested-turns.ts';
 
-/** A page takes 10 ms when `finish` is called for it; rests are over when the test says so. */
-function slowLists() {
+/** A page takes as long as `finish` says; rests are over when the test says so. */
+function slowPages() {
   let nowMs = 0;
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -17,20 +16,17 @@ function slowLists() {
       return { cancel() {} };
     },
   };
-  const lists = new FairRunLists(
-    {
-      page({ orgId }) {
-        begun.push(orgId);
-        return new Promise((resolve) => ends.push(() => resolve({ runs: [], next: null })));
-      },
-    },
-    clock,
-  );
+  const turns = new RestedTurns('pages', clock);
   const page = (orgId: string) =>
-    lists.page({ orgId } as RunSelection).then(
-      () => 'page',
-      (error) => error.code,
-    );
+    turns
+      .run(orgId, () => {
+        begun.push(orgId);
+        return new Promise<void>((resolve) => ends.push(resolve));
+      })
+      .then(
+        () => 'page',
+        (error) => error.code,
+      );
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   const finish = async (tookMs: number) => {
     nowMs += tookMs;
@@ -45,7 +41,7 @@ function slowLists() {
 }
 
 test('an organization has one page at a time and rests three times as long; another does not wait', async () => {
-  const { page, begun, settle, finish, rests, endRest } = slowLists();
+  const { page, begun, settle, finish, rests, endRest } = slowPages();
   void page('a');
   void page('a');
   void page('b');
@@ -57,8 +53,8 @@ test('an organization has one page at a time and rests three times as long; anot
   assert.deepEqual(begun, ['a', 'b', 'a']);
 });
 
-test('beyond 64 that wait, and after 5 s, a list is refused', async () => {
-  const { page, begun, settle, finish, endRest } = slowLists();
+test('beyond 64 that wait, and after 5 s, a page is refused', async () => {
+  const { page, begun, settle, finish, endRest } = slowPages();
   const all = Array.from({ length: 66 }, () => page('a'));
   assert.equal(await all.at(-1), 'rate_limited');
   await finish(5_001);

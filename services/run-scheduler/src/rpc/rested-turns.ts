@@ -1,32 +1,31 @@
-// Pages of runs by turns: one at a time of an organization, and after each a rest, so that whoever asks for lists without
-// end has a share of the database and no more. A page may look at thousands of rows to find none.
+// Costly requests by turns: one at a time of an organization, and after each a rest, so that whoever asks without end has
+// a share of the node and its database and no more.
 import type { Clock } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
-import type { RunLists, RunPage, RunSelection } from '../store/run-lists.ts';
 
-/** Times as long as the page took. */
+/** Times as long as the request took. */
 const REST = 3;
 const REST_MS_MAX = 1_000;
 const WAITING_MAX = 64;
 /** Whoever asked has given up by then. */
 const WAIT_MS_MAX = 5_000;
 
-export class FairRunLists {
-  /** Organizations with a page under way, or that rest, and what waits for it to be over. */
+export class RestedTurns {
+  /** Organizations with a request under way, or that rest, and what waits for it to be over. */
   private readonly busy = new Map<string, (() => void)[]>();
 
+  /** @param what they are, as the refusal calls them. */
   constructor(
-    private readonly lists: Pick<RunLists, 'page'>,
+    private readonly what: string,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws rate_limited over the organization's share, and as `RunLists` */
-  async page(selection: RunSelection): Promise<RunPage> {
-    const { orgId } = selection;
-    if (!(await this.turn(orgId))) throw overShare('lists', { share: 'organization', max: WAITING_MAX });
+  /** @throws rate_limited over the organization's share, and what `work` throws */
+  async run<T>(orgId: string, work: () => Promise<T>): Promise<T> {
+    if (!(await this.turn(orgId))) throw overShare(this.what, { share: 'organization', max: WAITING_MAX });
     const beganMs = this.clock.monotonicMs();
     try {
-      return await this.lists.page(selection);
+      return await work();
     } finally {
       const restMs = Math.min(REST * (this.clock.monotonicMs() - beganMs), REST_MS_MAX);
       this.clock.after(restMs, () => this.next(orgId));
