@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { systemClock } from '@methods/base/clock';
 import { newRunId } from '@methods/base/ids';
 import { routeSchemas } from './plugins/route-schemas.ts';
 import { gatewayFixture } from './testing/gateway-fixture.ts';
@@ -277,10 +278,21 @@ test('one record a request tells who, what and how it ended, and holds no conten
   assert.ok(!text.includes(gateway.apiKey.authPart));
 });
 
-test('all schemas of routes can be compiled, though a start compiles none', async () => {
+test('schemas of routes are compiled one by one once the server listens, or in the turn that needs one', async () => {
   const schemas = routeSchemas();
-  await using gateway = await gatewayFixture({ schemas });
+  const rests: (() => void)[] = [];
+  // No request comes first, so nothing else rests.
+  const clock = {
+    ...systemClock,
+    after: (_ms: number, run: () => void) => ({ cancel: () => {}, at: rests.push(run) }),
+  };
+  await using gateway = await gatewayFixture({ schemas, clock });
+  let compiled = 0;
+  for (let rest = rests.shift(); rest && compiled < 50; rest = rests.shift(), compiled++) rest();
+  assert.equal(compiled, 50);
   const { body } = await gateway.ask('POST', '/v1/runs', { method: 5 });
   assert.deepEqual([body.error, body.details[0].path], ['invalid_request', '/method']);
-  schemas.compileAll();
+  // Each of the rest is right as well.
+  while (schemas.compileNext()) compiled++;
+  assert.ok(compiled > 200, `${compiled} compiled`);
 });

@@ -22,7 +22,7 @@ import { RefusedCredentials } from './plugins/refused-credentials.ts';
 import { addRequestGate } from './plugins/request-gate.ts';
 import { requestId } from './plugins/request-id.ts';
 import { addRequestLog } from './plugins/request-log.ts';
-import { type RouteSchemas, routeSchemas } from './plugins/route-schemas.ts';
+import { addCompiling, type RouteSchemas, routeSchemas } from './plugins/route-schemas.ts';
 import { UnreadReplies } from './plugins/unread-replies.ts';
 import { addAccountRoutes } from './routes/account/account-routes.ts';
 import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
@@ -88,6 +88,7 @@ const HTTP: ServerOptions = {
 };
 
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
+  const schemas = parts.schemas ?? routeSchemas();
   const app: FastifyInstance = Fastify({
     // Records are written by plugins/request-log.ts.
     logger: false,
@@ -101,10 +102,11 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     return503OnClosing: false,
     // By default Fastify turns "5" into 5 and drops unknown fields: a typing error would start a run without a word.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true } },
-    schemaController: { compilersFactory: (parts.schemas ?? routeSchemas()).compilersFactory },
+    schemaController: { compilersFactory: schemas.compilersFactory },
     clientErrorHandler: replyToClientError,
     frameworkErrors: replyToFrameworkError,
   });
+  addCompiling(app, schemas, parts.clock);
   addCallerFields(app);
   addRouteTable(app);
   addConnectionLimits(app, parts);

@@ -1,35 +1,50 @@
-// What checks the requests of a route and writes its replies, compiled when it is first needed: all of them together take
-// longer than the rest of a start, and most processes use few.
+// What checks the requests of a route and writes its replies. All of it together takes longer to compile than the rest of
+// a start: the compilers themselves are made at the start, and each of the rest is compiled when it is first needed, or
+// when the process has a moment for it.
 import ajvCompiler from '@fastify/ajv-compiler';
 import stringifyCompiler from '@fastify/fast-json-stringify-compiler';
-import type { FastifyServerOptions } from 'fastify';
+import type { Clock, Timer } from '@methods/base/clock';
+import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 
 type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
 
 export interface RouteSchemas {
   readonly compilersFactory: Compilers;
-  /** Compiles what nobody has needed so far; throws what is wrong with a schema. */
-  compileAll(): void;
+  /** Makes the compilers, which takes longer than any compilation. */
+  makeCompilers(): void;
+  /** Compiles one of what nobody has needed so far; false: there is none. Throws what is wrong with a schema. */
+  compileNext(): boolean;
 }
 
 export function routeSchemas(): RouteSchemas {
-  const waiting: (() => void)[] = [];
+  const compilers: (() => void)[] = [];
+  const waiting = new Set<() => void>();
   const once = <Compiled>(compile: () => Compiled): (() => Compiled) => {
     let compiled: Compiled | undefined;
     const get = () => {
+      waiting.delete(get);
       compiled ??= compile();
       return compiled;
     };
-    waiting.push(get);
+    return get;
+  };
+  const compilerOnce = <Compiler>(make: () => Compiler): (() => Compiler) => {
+    const get = once(make);
+    compilers.push(get);
+    return get;
+  };
+  const routeOnce = <Compiled>(compile: () => Compiled): (() => Compiled) => {
+    const get = once(compile);
+    waiting.add(get);
     return get;
   };
   const [validators, serializers] = [ajvCompiler(), stringifyCompiler()];
   return {
     compilersFactory: {
       buildValidator(shared: never, options: never) {
-        const compile = once(() => validators(shared, options));
+        const compile = compilerOnce(() => validators(shared, options));
         return (route: never) => {
-          const get = once(() => compile()(route));
+          const get = routeOnce(() => compile()(route));
           const validate = Object.assign(
             (value: unknown) => {
               const isValid = get()(value);
@@ -42,15 +57,45 @@ export function routeSchemas(): RouteSchemas {
         };
       },
       buildSerializer(shared: never, options: never) {
-        const compile = once(() => serializers(shared, options));
+        const compile = compilerOnce(() => serializers(shared, options));
         return (route: never) => {
-          const get = once(() => compile()(route));
+          const get = routeOnce(() => compile()(route));
           return (value: unknown) => get()(value);
         };
       },
     } as Compilers,
-    compileAll: () => {
-      for (const compile of waiting) compile();
+    makeCompilers: () => {
+      for (const make of compilers) make();
+    },
+    compileNext: () => {
+      for (const compile of waiting) {
+        compile();
+        return true;
+      }
+      return false;
     },
   };
+}
+
+/** Between two of them the event loop is left to requests. */
+const REST_MS = 100;
+
+/** Those of an app, once it listens: none has to be compiled in the turn of a request, but soon after a start. */
+export function addCompiling(app: FastifyInstance, schemas: RouteSchemas, clock: Clock): void {
+  let timer: Timer | null = null;
+  const next = () => {
+    timer = schemas.compileNext() ? clock.after(REST_MS, next) : null;
+  };
+  app.addHook('onReady', (done) => {
+    schemas.makeCompilers();
+    done();
+  });
+  app.addHook('onListen', (done) => {
+    timer = clock.after(REST_MS, next);
+    done();
+  });
+  app.addHook('onClose', (_app, done) => {
+    timer?.cancel();
+    done();
+  });
 }

@@ -80,7 +80,8 @@ test('a rerun with large inputs waits for its turn and has a rest after it, as a
   const clock: Clock = {
     ...systemClock,
     after(ms, run) {
-      rests.push(ms);
+      // Schemas are compiled every 100 ms meanwhile.
+      if (ms !== 100) rests.push(ms);
       return systemClock.after(ms, run);
     },
   };
