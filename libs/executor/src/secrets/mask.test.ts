@@ -189,3 +189,13 @@ describe('a log tail', () => {
     }
   });
 });
+
+it('of a secret of thousands of lines the thousand longest are masked by themselves, and 60 of them in every form', () => {
+  // Line n has 20 + n characters, none of which begins another one.
+  const line = (n: number) => `${n}-`.padStart(6, 'x') + 'k'.repeat(14 + n);
+  const { text } = createMask(new Map([['KEY', Array.from({ length: 1_100 }, (_, n) => line(n)).join('\n')]]));
+  const isMasked = (line: string) => text(`<${line}>`) === '<***KEY***>';
+  const base64 = (line: string) => Buffer.from(line).toString('base64');
+  assert.deepEqual([line(1_099), line(100), line(99)].map(isMasked), [true, true, false]);
+  assert.deepEqual([line(1_099), line(900)].map(base64).map((form) => text(form) !== form), [true, false]);
+});

@@ -14,7 +14,7 @@ import { TimerHeap } from './timer-heap.ts';
 
 const AHEAD_MS = 60_000;
 const LOOK_EVERY_MS = 30_000;
-/** Deadlines in memory; beyond this the rest is read when half of them are over. */
+/** Deadlines in memory; beyond this the rest is read when some of them are over. */
 const KNOWN_MAX = 100_000;
 /**
  * Told to their runs at a time: one batch is committed while the next one is read. Everything else waits for no more
@@ -37,6 +37,9 @@ export class DueQuestions {
   private firingBytes = 0;
   private looks = 0;
   private stopped = false;
+  /** Deadlines of commits are not in memory that would be, if there were room. */
+  private missing = false;
+  private readonly knownMax: number;
 
   constructor(
     private readonly options: {
@@ -47,8 +50,12 @@ export class DueQuestions {
       readonly ownedShards: () => readonly number[];
       readonly owns: (shard: number) => boolean;
       readonly logger: Logger;
+      /** Deadlines in memory; default 100,000. */
+      readonly knownMax?: number;
     },
-  ) {}
+  ) {
+    this.knownMax = options.knownMax ?? KNOWN_MAX;
+  }
 
   start(): void {
     this.stopped = false;
@@ -64,6 +71,11 @@ export class DueQuestions {
   committed(_before: Run | null, after: Run): void {
     const wakeAtMs = deadlineOf(after);
     if (wakeAtMs === null || wakeAtMs > this.options.databaseClock.nowMs() + AHEAD_MS) return;
+    if (this.known.size >= this.knownMax) {
+      if (!this.missing) this.lookAgainSoon();
+      this.missing = true;
+      return;
+    }
     const { runId, orgId, shard } = after.facts;
     const questionId = after.status === 'waiting' ? after.question.id : '';
     this.arm({ runId, orgId, shard, questionId, wakeAtMs, bytes: sizeOfRun(after) });
@@ -73,6 +85,7 @@ export class DueQuestions {
   /** Reads the deadlines of the next minute; also called when shards were taken. */
   look(): void {
     this.looker?.cancel();
+    this.missing = false;
     if (this.stopped) return;
     // The database's clock may have been set: what is armed may be due now.
     this.timer?.cancel();
@@ -89,7 +102,7 @@ export class DueQuestions {
     let place: DuePlace | null = { wakeAtMs: 0, runId: '' };
     try {
       while (place !== null && look === this.looks && !this.stopped) {
-        if (this.known.size >= KNOWN_MAX) return this.lookAgainSoon();
+        if (this.known.size >= this.knownMax) return this.lookAgainSoon();
         const stretch: DueStretch = await store.dueQuestions(ownedShards(), untilMs, place);
         for (const question of stretch.questions) this.arm(question);
         this.schedule();
