@@ -16,7 +16,8 @@ const FREEZE = `"use strict";
   const waiting = [...iterators, ...functions].map((it) => Object.getPrototypeOf(it));
   for (const key of Reflect.ownKeys(globalThis)) waiting.push(Object.getOwnPropertyDescriptor(globalThis, key).value);
   const seen = new Set([globalThis]);
-  for (let it = waiting.pop(); waiting.length > 0; it = waiting.pop()) {
+  while (waiting.length > 0) {
+    const it = waiting.pop();
     if ((typeof it !== 'object' && typeof it !== 'function') || it === null || seen.has(it)) continue;
     seen.add(it);
     Object.freeze(it);
@@ -25,6 +26,12 @@ const FREEZE = `"use strict";
       const { value, get, set } = Object.getOwnPropertyDescriptor(it, key);
       waiting.push(value, get, set);
     }
+  }
+  // The global object itself cannot be frozen. Code that names a built-in may assign to it as well.
+  const { defineProperty, getOwnPropertyDescriptor } = Object;
+  for (const key of Reflect.ownKeys(globalThis)) {
+    const { value, enumerable } = getOwnPropertyDescriptor(globalThis, key);
+    defineProperty(globalThis, key, { value, enumerable, writable: false, configurable: false });
   }
   JSON.parse`;
 

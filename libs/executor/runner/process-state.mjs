@@ -25,6 +25,8 @@ export class ProcessState {
   #workDir;
   #watched = [];
   #globals;
+  /** Of the globals, by place; undefined where another module may put one there when it is first used. */
+  #globalValues;
   #listeners;
   #dispatcher;
   #spawned = false;
@@ -41,6 +43,7 @@ export class ProcessState {
       this.#watch(globalThis[name].prototype);
     }
     this.#globals = Reflect.ownKeys(globalThis);
+    this.#globalValues = this.#globals.map((key) => Object.getOwnPropertyDescriptor(globalThis, key).value);
   }
 
   /** True for code after which a look at every built-in is worth its time. */
@@ -76,11 +79,18 @@ export class ProcessState {
     return this.#spawned;
   }
 
-  /** True when the step left a global name, a listener of the process or, where `thorough`, a changed built-in. */
+  /**
+   * True when the step left a global name, another value of one, a listener of the process or, where `thorough`, a
+   * changed built-in.
+   */
   isChanged(thorough) {
     const globals = Reflect.ownKeys(globalThis);
     if (globals.length !== this.#globals.length && !this.#isFetchAlone(globals)) return true;
     if (listenerCount() !== this.#listeners) return true;
+    for (let i = 0; i < this.#globals.length; i++) {
+      const value = this.#globalValues[i];
+      if (value !== undefined && globalThis[this.#globals[i]] !== value) return true;
+    }
     if (!thorough) return false;
     for (const { object, keys, values } of this.#watched) {
       if (Reflect.ownKeys(object).length !== keys.length) return true;

@@ -62,6 +62,37 @@ describe('steps whose code is plain', { timeout: 60_000 }, () => {
     assert.equal(resultOf(await harness.run(matched(1))), null);
   });
 
+  it('leave nothing in the names of built-ins', async () => {
+    const assigned = computing('if (n === 0) Math = { max: () => 42 }; return { value: Math.max(1, 2) }');
+    const values: (JsonValue | undefined)[] = [];
+    for (const n of [1, 0, 1]) values.push(resultOf(await harness.run(assigned(n), { versionId: 'ver_assigned' })));
+    assert.deepEqual(values, [2, 42, 2]);
+  });
+
+  it('reach nothing that is not frozen', async () => {
+    // What literals and calls make is the run's own, and not frozen itself.
+    const reached = `
+      const own = [[], () => 1, /a/, new Error(), Object(1n), Object(Object.getOwnPropertySymbols(Array)[0]), [].values()]
+      own.push('a'.matchAll(/a/g), new Map().values(), new Set().values(), new Intl.Segmenter().segment('a'))
+      own.push(new Intl.DateTimeFormat(), new Intl.Locale('en'), new Intl.Collator().compare)
+      const waiting = [Object, Array, String, Number, Boolean, BigInt, Math, JSON, Date, Map, Set, RegExp, Intl, Error]
+      waiting.push(parseInt, isNaN, encodeURI, ...own.map((it) => Object.getPrototypeOf(it)))
+      const seen = new Set()
+      const open = []
+      while (waiting.length > 0) {
+        const it = waiting.pop()
+        if ((typeof it !== 'object' && typeof it !== 'function') || it === null || seen.has(it)) continue
+        seen.add(it)
+        const parts = Object.getOwnPropertyDescriptors(it)
+        const keys = [...Object.getOwnPropertyNames(parts), ...Object.getOwnPropertySymbols(parts)]
+        if (!Object.isFrozen(it)) open.push(keys.map(String).join())
+        waiting.push(Object.getPrototypeOf(it))
+        for (const key of keys) waiting.push(parts[key].value, parts[key].get, parts[key].set)
+      }
+      return { value: [seen.size > 300, open, ${FROZEN}] }`;
+    assert.deepEqual(resultOf(await harness.run(computing(reached)(1))), [true, [], true]);
+  });
+
   it('fail as all steps do: with their line, and their message', async () => {
     const fails = computing('\nif (n > 1) throw new TypeError(`n is ${n}`)\nreturn { value: n }');
     const outcomes = await Promise.all([1, 2, 1].map((n) => harness.run(fails(n), { versionId: 'ver_fails' })));

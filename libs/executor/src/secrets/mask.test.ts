@@ -197,5 +197,8 @@ it('of a secret of thousands of lines the thousand longest are masked by themsel
   const isMasked = (line: string) => text(`<${line}>`) === '<***KEY***>';
   const base64 = (line: string) => Buffer.from(line).toString('base64');
   assert.deepEqual([line(1_099), line(100), line(99)].map(isMasked), [true, true, false]);
-  assert.deepEqual([line(1_099), line(900)].map(base64).map((form) => text(form) !== form), [true, false]);
+  assert.deepEqual(
+    [line(1_099), line(900)].map(base64).map((form) => text(form) !== form),
+    [true, false],
+  );
 });

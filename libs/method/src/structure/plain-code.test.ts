@@ -17,6 +17,7 @@ const others = [
   ['waits', 'await null; return {}'],
   ['waits in a function', 'const f = async () => 1; return { f: f() }'],
   ['prints', 'console.log(n)'],
+  ['compares in a way that is a comment of scripts', 'let left = n; return { less: n <!--left }'],
   ['imports', 'import fs from "node:fs"\nreturn {}'],
   ['imports when it runs', 'return import("node:fs")'],
   ['uses the network', 'return fetch(text)'],

@@ -29,9 +29,12 @@ const PLAIN_NODES = new Set<AnyNode['type']>([
   'ParenthesizedExpression',
 ]);
 
+/** Operators in a module, as which code is checked and run; comments in the script as which plain code runs. */
+const COMMENTS_OF_SCRIPTS = /<!--|-->/;
+
 /** `names`: the code's values. False also for code that does not parse. */
 export function isPlainNodeCode(code: string, names: readonly string[]): boolean {
-  if (code.length > CHARACTERS_MAX) return false;
+  if (code.length > CHARACTERS_MAX || COMMENTS_OF_SCRIPTS.test(code)) return false;
   const whole = parseNodeCode(code, names);
   if ('message' in whole) return false;
   const found = new Names(names);
