@@ -89,7 +89,7 @@ export class ProcessState {
     if (listenerCount() !== this.#listeners) return true;
     for (let i = 0; i < this.#globals.length; i++) {
       const value = this.#globalValues[i];
-      if (value !== undefined && globalThis[this.#globals[i]] !== value) return true;
+      if (value !== undefined && !Object.is(globalThis[this.#globals[i]], value)) return true;
     }
     if (!thorough) return false;
     for (const { object, keys, values } of this.#watched) {
