@@ -139,7 +139,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   };
   // Each route says in its `config.access` which role it needs. One line an area.
   const eventStreams = new EventStreams(parts.clock, longWork, parts.eventStreamLimits);
-  const runParts = { ...parts, longWork, eventStreams, downloads: new Downloads() };
+  const runParts = { ...parts, longWork, eventStreams, downloads: new Downloads(parts.clock) };
   await addCallerScope(app, 'service', callers, (scope) => {
     addRunRoutes(scope, runParts, PROGRAMS);
     addGetCallerMethod(scope, parts);

@@ -107,8 +107,19 @@ describe('one file of an archive', () => {
       assert.ok(source.asked < (bytes === 1 ? 100 : 350), `${source.asked} parts were read`);
     }
     const missed = new Source(archive, 10_000);
-    assert.equal(await memberOf(missed, 'none'), null);
+    let unpacked = 0;
+    const count = (bytes: number) => {
+      unpacked += bytes;
+      return null;
+    };
+    assert.equal(await memberOf(missed, 'none', undefined, count), null);
     await until('the archive is left', () => missed.left);
+    // What is passed over on the way counts as well.
+    assert.ok(unpacked > 2 * filler.length, `${unpacked} bytes`);
+    const held = new Source(archive, 10_000);
+    void memberOf(held, 'none', undefined, () => new Promise<void>(() => {}));
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    assert.ok(held.asked < 100, `${held.asked} parts were read`);
   });
 
   it('fails with the fault of the archive, and as the source fails', async () => {

@@ -24,13 +24,17 @@ interface Header {
   readonly bytes: number;
 }
 
-/** Null: the archive holds no such file. @throws ArchiveRefused, and what `source` throws */
+/**
+ * Null: the archive holds no such file. `unpacked` hears of each part, and more is unpacked when what it returns is over.
+ * @throws ArchiveRefused, and what `source` throws
+ */
 export async function memberOf(
   source: AsyncIterable<Uint8Array>,
   name: string,
   limits: ArchiveLimits = RUN_FOLDER_LIMITS,
+  unpacked: (bytes: number) => Promise<void> | null = () => null,
 ): Promise<ArchiveMember | null> {
-  const tar = new UnpackedBytes(source, unpackedBytesMax(limits));
+  const tar = new UnpackedBytes(source, unpackedBytesMax(limits), unpacked);
   let found: ArchiveMember | null = null;
   try {
     let longName: string | null = null;
@@ -70,6 +74,7 @@ class UnpackedBytes {
   constructor(
     source: AsyncIterable<Uint8Array>,
     private readonly bytesMax: number,
+    private readonly unpacked: (bytes: number) => Promise<void> | null,
   ) {
     const gunzip = createGunzip({ chunkSize: PART_BYTES });
     // Its failure reaches the reader: pipeline destroys gunzip with it.
@@ -112,6 +117,7 @@ class UnpackedBytes {
       this.bytes += this.part.length;
       if (this.bytes > this.bytesMax)
         throw new ArchiveRefused(`the archive unpacks to more than ${this.bytesMax} bytes`);
+      await this.unpacked(this.part.length);
     }
     const part = this.part.subarray(0, max);
     this.part = this.part.subarray(part.length);

@@ -1,15 +1,22 @@
-// Downloads of the files of runs: how many there may be, and what a browser may do with them, which is to save them.
+// Downloads of the files of runs: how many there may be and at what pace, and what a browser may do with them, which is to save them.
 import { callerId } from '@methods/auth/caller';
+import type { Clock } from '@methods/base/clock';
 import { Shares } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
+import { DownloadPace } from './download-pace.ts';
 
 /** Of this process. Each holds a stream from a node for as long as its reader takes. */
 const PLACES = { placesMax: 100, perOrganizationMax: 20, perKeyMax: 10 };
 
 export class Downloads {
+  readonly pace: DownloadPace;
   private readonly places = new Shares(PLACES);
+
+  constructor(clock: Clock) {
+    this.pace = new DownloadPace(clock);
+  }
 
   /** Until the reply is over, which the signal says. @throws ServiceError `rate_limited` */
   begin(request: FastifyRequest, reply: FastifyReply): AbortSignal {

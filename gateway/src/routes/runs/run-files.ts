@@ -6,7 +6,6 @@ import { type ArchiveMember, memberOf } from '@methods/content/archive-member';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
-import type { RunFiles } from '../../clients/run-files.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { Bytes } from '../uploads/upload-schemas.ts';
 import { asDownload } from './downloads.ts';
@@ -41,7 +40,9 @@ export function addRunFiles(scope: FastifyInstance, parts: RunRouteParts, surfac
     const told = runShown(request, parts, runId);
     if (told) await told;
     asDownload(reply, ARCHIVE, `${runId}.tar.gz`);
-    return reply.send(files === null ? NO_FILES : Readable.from(files, { objectMode: false }));
+    return reply.send(
+      files === null ? NO_FILES : Readable.from(downloads.pace.paced(orgId, files), { objectMode: false }),
+    );
   });
 
   const one = {
@@ -57,7 +58,7 @@ export function addRunFiles(scope: FastifyInstance, parts: RunRouteParts, surfac
     const runId = runIdOf(request.params);
     const path = pathOf(request.params);
     const left = downloads.begin(request, reply);
-    const { bytes, content } = await fileOf(scheduler.files, { orgId, runId }, path, left);
+    const { bytes, content } = await fileOf(parts, { orgId, runId }, path, left);
     const told = runShown(request, parts, runId);
     if (told) await told;
     asDownload(reply, FILE, path.slice(path.lastIndexOf('/') + 1)).header('content-length', bytes);
@@ -80,7 +81,7 @@ function pathOf(params: unknown): string {
 
 /** @throws ServiceError */
 async function fileOf(
-  files: RunFiles,
+  { scheduler: { files }, downloads: { pace } }: RunRouteParts,
   run: { orgId: string; runId: string },
   path: string,
   left: AbortSignal,
@@ -89,10 +90,11 @@ async function fileOf(
   if (fileId !== undefined) {
     const { file, content } = await files.readInput({ ...run, fileId }, left);
     if (file.name !== name) throw noFile();
-    return { bytes: file.bytes, content };
+    return { bytes: file.bytes, content: pace.paced(run.orgId, content) };
   }
   const archive = await files.read(run, left);
-  const member = archive && (await memberOf(archive, path).catch(asMissing));
+  const member =
+    archive && (await memberOf(archive, path, undefined, (bytes) => pace.took(run.orgId, bytes)).catch(asMissing));
   if (member === null) throw noFile();
   return member;
 }

@@ -1,0 +1,37 @@
+// How fast the files of runs are read, of one organization by all of its readers: each byte passes through the database,
+// a node and this process, and is unpacked on the way to a file. Who reads without end leaves the processor to others.
+import type { Clock } from '@methods/base/clock';
+
+const BYTES_PER_SECOND = 64 << 20;
+/** Shorter waits gather. */
+const WAIT_MS_MIN = 20;
+/** Those that read nothing now are forgotten. */
+const KNOWN_MAX = 1_000;
+
+export class DownloadPace {
+  /** When what an organization has read would be over at its pace. */
+  private readonly overAtMs = new Map<string, number>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** So many bytes were read. Null: the next ones may be read at once. */
+  took(orgId: string, bytes: number): Promise<void> | null {
+    const nowMs = this.clock.monotonicMs();
+    if (this.overAtMs.size >= KNOWN_MAX) this.forget(nowMs);
+    const overAtMs = Math.max(nowMs, this.overAtMs.get(orgId) ?? 0) + (bytes * 1_000) / BYTES_PER_SECOND;
+    this.overAtMs.set(orgId, overAtMs);
+    const waitMs = overAtMs - nowMs;
+    return waitMs < WAIT_MS_MIN ? null : new Promise((goOn) => void this.clock.after(waitMs, goOn));
+  }
+
+  async *paced(orgId: string, parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const part of parts) {
+      await this.took(orgId, part.length);
+      yield part;
+    }
+  }
+
+  private forget(nowMs: number): void {
+    for (const [orgId, overAtMs] of this.overAtMs) if (overAtMs <= nowMs) this.overAtMs.delete(orgId);
+  }
+}
