@@ -37,6 +37,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     database,
     store,
     folderSweep,
+    retiredIndex,
     retention,
     databaseClock,
     clockLook,
@@ -83,6 +84,8 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   // Idle actors and the folders nobody needs.
   ticks.every(2_500, () => actors().sweep());
   ticks.every(600_000, () => void folderSweep().sweep());
+  // What nodes of the release before were the last to need.
+  ticks.every(600_000, () => void retiredIndex().look());
   // Keys whose workers have not come for a while.
   ticks.every(60_000, () => helloPace().sweep());
   ticks.every(500, (lateMs) => {
@@ -127,6 +130,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
       nodeBus().disown(list);
       actors().dropShards(gone);
       keeper().leases.dropShards(gone);
+      store().forget(gone);
       relay().lost(list);
       ready().reset();
     };

@@ -40,6 +40,7 @@ import { FileStore } from '../store/file-store.ts';
 import { PostgresOutbox } from '../store/outbox.ts';
 import { pageSettings, writerSettings } from '../store/planner-settings.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
+import { RetiredIndex } from '../store/retired-index.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { RunLists } from '../store/run-lists.ts';
 import { ClockLook } from '../timer/clock-look.ts';
@@ -132,6 +133,7 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     files: get(FileStore),
     inputFiles: get(InputFiles),
     folderSweep: get(FolderSweep),
+    retiredIndex: get(RetiredIndex),
     retention: get(RetentionSweep),
     registry: get(RegistryClient),
     bus: get(Bus),

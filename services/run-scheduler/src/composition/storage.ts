@@ -14,6 +14,7 @@ import { FileStore } from '../store/file-store.ts';
 import { PostgresOutbox } from '../store/outbox.ts';
 import { pageSettings } from '../store/planner-settings.ts';
 import { PostgresRunStore } from '../store/postgres-run-store.ts';
+import { RetiredIndex } from '../store/retired-index.ts';
 import { RunFolderStore } from '../store/run-folder-store.ts';
 import { RunLists } from '../store/run-lists.ts';
 import { ClockLook } from '../timer/clock-look.ts';
@@ -33,6 +34,7 @@ export function provideStorage(parts: NodeParts): void {
     pools,
     database,
     organizationReader,
+    owns,
     owned,
     epochOf,
     databaseClock,
@@ -86,6 +88,10 @@ export function provideStorage(parts: NodeParts): void {
         sweepMs: config.retentionSweepMs,
         logger: log.child({ part: 'retention' }),
       }),
+  );
+  provide(
+    RetiredIndex,
+    () => new RetiredIndex({ sql: pools.retention, isMine: () => owns(0), logger: log.child({ part: 'storage' }) }),
   );
   provide(DatabaseClock, () => new DatabaseClock(clock));
   provide(

@@ -44,7 +44,7 @@ export class ShardLease {
       await tx`lock table scheduler.shards in share row exclusive mode`;
       const [row] = await tx<{ count: number }[]>`select count(*)::int as count from scheduler.shards`;
       if (row?.count === 0) {
-        await tx`insert into scheduler.shards (shard) select generate_series(0, ${shardCount - 1}::int)`;
+        await tx`insert into scheduler.shards (shard, listed_epoch) select n, 0 from generate_series(0, ${shardCount - 1}::int) n`;
         return shardCount;
       }
       return row?.count ?? 0;
@@ -74,7 +74,8 @@ export class ShardLease {
          order by shard for update`;
       if (free.length === 0) return [];
       const taken = await tx<ShardEpoch[]>`
-        update scheduler.shards set epoch = epoch + 1, owner = ${this.nodeId}, released = false
+        update scheduler.shards set epoch = epoch + 1, owner = ${this.nodeId}, released = false,
+               listed_epoch = listed_epoch + (listed_epoch = epoch)::int
          where shard = any(${free.map(({ shard }) => shard)}::smallint[])
         returning shard, epoch`;
       return leasesOf(taken);
@@ -100,7 +101,8 @@ export class ShardLease {
       const mine = await this.lockHeld(tx, held);
       if (mine.length === 0) return [];
       const bumped = await tx<ShardEpoch[]>`
-        update scheduler.shards set epoch = epoch + 1 where shard = any(${mine}::smallint[]) returning shard, epoch`;
+        update scheduler.shards set epoch = epoch + 1, listed_epoch = listed_epoch + (listed_epoch = epoch)::int
+         where shard = any(${mine}::smallint[]) returning shard, epoch`;
       return leasesOf(bumped);
     });
   }

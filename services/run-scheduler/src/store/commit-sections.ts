@@ -8,6 +8,7 @@ import type { ArrayElement } from './array-literal.ts';
 import { UNCONFIRMED_MS } from './outbox.ts';
 import { queueOf } from './queue-key.ts';
 import type { OutboxEvent, RunChange } from './run-store.ts';
+import type { Group, GroupMember } from './running-groups.ts';
 
 export interface Column<Row> {
   readonly name: string;
@@ -142,6 +143,18 @@ export const queueColumns: readonly Column<RunChange>[] = [
   { name: 'method', type: 'text', value: (c) => queueOf(c.after.facts).method },
   { name: 'queued_at_ms', type: 'bigint', value: (c) => ms(queuePlaceMs(c.after)) },
   { name: 'shard', type: 'smallint', value: (c) => c.after.facts.shard },
+];
+
+/** Of a row that lists running runs. */
+export const groupColumns: readonly Column<Group>[] = [
+  { name: 'group_id', type: 'text', value: (g) => g.groupId },
+  { name: 'org_id', type: 'text', value: (g) => g.orgId },
+];
+
+export const memberColumns: readonly Column<GroupMember>[] = [
+  { name: 'run_id', type: 'text', value: (m) => m.runId },
+  { name: 'group_id', type: 'text', value: (m) => m.group.groupId },
+  { name: 'org_id', type: 'text', value: (m) => m.group.orgId },
 ];
 
 export const deadlineColumns: readonly Column<RunChange>[] = [

@@ -7,7 +7,9 @@ import {
   deadlineColumns,
   deadlineOf,
   eventColumns,
+  groupColumns,
   guardColumns,
+  memberColumns,
   queueColumns,
   type StepRow,
   startColumns,
@@ -17,6 +19,7 @@ import {
   updateColumns,
 } from './commit-sections.ts';
 import type { OutboxEvent, RunChange } from './run-store.ts';
+import type { GroupChanges } from './running-groups.ts';
 
 export interface CommitStatement {
   readonly text: string;
@@ -30,7 +33,7 @@ const isHeld = '(t.shard in (select shard from held)) is true';
 const isDone = '(t.run_id in (select run_id from done)) is true';
 
 /** Rows are sorted as other nodes sort theirs, so that two batches never wait for each other in a circle. */
-export function commitStatement(batch: readonly RunChange[]): CommitStatement {
+export function commitStatement(batch: readonly RunChange[], groups: GroupChanges): CommitStatement {
   const rows = sortIntoTables(batch);
   const parameters: string[] = [];
   const bind = <Row>(columns: readonly Column<Row>[], from: readonly Row[]): string => {
@@ -73,6 +76,17 @@ export function commitStatement(batch: readonly RunChange[]): CommitStatement {
     parts.push(`dequeued as (
       delete from scheduler.queue q using ${bind(keyColumns, rows.dequeued)}
       where q.run_id = t.run_id and (q.org_id = t.org_id) is true and ${isDone})`);
+  }
+  if (groups.begun.length > 0) {
+    parts.push(`running as (
+      insert into scheduler.running (group_id, org_id, run_ids)
+      select t.group_id, t.org_id, array_agg(t.run_id) from ${bind(memberColumns, groups.begun)} where ${isDone}
+      group by t.group_id, t.org_id)`);
+  }
+  if (groups.over.length > 0) {
+    parts.push(`running_over as (
+      delete from scheduler.running w using ${bind(groupColumns, groups.over)}
+      where w.group_id = t.group_id and (w.org_id = t.org_id) is true)`);
   }
   if (rows.deadlines.length > 0) {
     parts.push(`deadlines_set as (

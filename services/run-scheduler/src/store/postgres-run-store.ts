@@ -4,11 +4,12 @@ import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
 import { storageFault } from '@methods/postgres/storage-fault';
 import type { Run } from '../run/run.ts';
+import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { commitStatement } from './commit-statement.ts';
 import { type DueRow, dueQuestionsQuery, dueStretchOf } from './due-rows.ts';
 import { type QueueRow, queueHeadsQuery, queuePageQuery, stretchOf } from './queue-rows.ts';
-import { type RunRow, runColumns, runFromRow, takenColumns, takenFromRow } from './run-row.ts';
+import { type RunRow, runColumns, runFromRow } from './run-row.ts';
 import type {
   BatchOutcome,
   DuePlace,
@@ -22,10 +23,9 @@ import type {
   RunStore,
   TakenRun,
 } from './run-store.ts';
+import { RunningGroups } from './running-groups.ts';
+import { readRunning } from './running-runs.ts';
 import { type StepRow, stepsKey, stepsOfRuns } from './step-rows.ts';
-
-/** Shards whose running runs are read by one statement. */
-const TAKEN_AT_ONCE = 4;
 
 export interface PostgresRunStoreOptions {
   readonly writer: Sql;
@@ -36,10 +36,13 @@ export interface PostgresRunStoreOptions {
 }
 
 export class PostgresRunStore implements RunStore {
+  private readonly running = new RunningGroups();
+
   constructor(private readonly options: PostgresRunStoreOptions) {}
 
   async commit(batch: readonly RunChange[]): Promise<BatchOutcome> {
-    const { text, parameters } = commitStatement(batch);
+    const groups = this.running.changes(batch);
+    const { text, parameters } = commitStatement(batch, groups);
     const rows = await withDeadline(
       this.options.writer.unsafe<{ held: number[]; done: string[]; now_ms: number }[]>(text, parameters, {
         prepare: true,
@@ -47,7 +50,9 @@ export class PostgresRunStore implements RunStore {
       this.options.commitDeadlineMs,
     );
     const row = rows[0];
-    return { heldShards: new Set(row?.held), done: new Set(row?.done), nowMs: row?.now_ms ?? 0 };
+    const done = new Set(row?.done);
+    this.running.committed(batch, groups, done);
+    return { heldShards: new Set(row?.held), done, nowMs: row?.now_ms ?? 0 };
   }
 
   async load(runIds: readonly string[]): Promise<Map<string, Run>> {
@@ -93,16 +98,12 @@ export class PostgresRunStore implements RunStore {
     return row?.out_json ?? null;
   }
 
-  async runningOf(shards: readonly number[]): Promise<TakenRun[]> {
-    const runs: TakenRun[] = [];
-    for (let from = 0; from < shards.length; from += TAKEN_AT_ONCE) {
-      const rows = await this.read<RunRow>(
-        `select ${takenColumns} from scheduler.runs where status = 'running' and shard = any($1::smallint[])`,
-        [arrayLiteral(shards.slice(from, from + TAKEN_AT_ONCE))],
-      );
-      for (const row of rows) runs.push(takenFromRow(row));
-    }
-    return runs;
+  runningOf(shards: readonly ShardEpoch[]): Promise<TakenRun[]> {
+    return readRunning((text, parameters) => this.read(text, parameters), this.running, shards);
+  }
+
+  forget(shards: ReadonlySet<number>): void {
+    this.running.forget(shards);
   }
 
   async queueHeads(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueStretch[]> {

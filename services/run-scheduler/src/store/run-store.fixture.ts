@@ -36,6 +36,12 @@ export class TestStore {
     return new TestStore(url, store, sql, outbox, writer, drop);
   }
 
+  /** The store of another node on this database, which remembers nothing. */
+  successor(): PostgresRunStore {
+    const deadlines = { commitDeadlineMs: 10_000, readDeadlineMs: 10_000 };
+    return new PostgresRunStore({ writer: this.writer, reader: this.sql, ...deadlines });
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.writer, this.sql, this.outbox].map((pool) => pool.end({ timeout: 1 })));
     await this.drop();

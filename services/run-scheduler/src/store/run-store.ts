@@ -1,6 +1,7 @@
 // What the run-scheduler remembers, as an interface: the actors and the simulation know only this.
 import type { NewStep } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
+import type { ShardEpoch } from '../shard/shard-lease.ts';
 import type { QueueKey } from './queue-key.ts';
 
 export type { QueueKey } from './queue-key.ts';
@@ -109,7 +110,9 @@ export interface RunStore {
   /** What a step gave, or noted when it began; null: nothing. */
   outOfStep(orgId: string, runId: string, path: string): Promise<string | null>;
   /** Running runs of shards just taken. */
-  runningOf(shards: readonly number[]): Promise<TakenRun[]>;
+  runningOf(shards: readonly ShardEpoch[]): Promise<TakenRun[]>;
+  /** Another node has these shards: what is kept in memory of their running runs is of no use. */
+  forget(shards: ReadonlySet<number>): void;
   /** The oldest entry of each of these queues that is of the shards given, in their order, by one statement. */
   queueHeads(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueStretch[]>;
   /** The next entries of a queue after a cursor, oldest first, of the shards given. */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { newId } from '@methods/base/ids';
+import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { readerRole } from '@methods/postgres/reader-role';
@@ -23,6 +24,7 @@ import { fillScheduler, LARGE_METHOD, LARGE_ORG, runIdOf, SHARDS } from './full-
 import { PostgresOutbox } from './outbox.ts';
 import { pageSettings, writerSettings } from './planner-settings.ts';
 import { PostgresRunStore } from './postgres-run-store.ts';
+import { RetiredIndex } from './retired-index.ts';
 import { RunFolderStore } from './run-folder-store.ts';
 import { RunLists } from './run-lists.ts';
 import { changesOfALife } from './statements.fixture.ts';
@@ -99,7 +101,7 @@ for (const [when, prepare] of [
     assert.deepEqual(wasteful(logged, ALLOWED), []);
     assert.deepEqual(neverRun(SOURCE, logged), [
       // Of a database without shards.
-      'shard/shard-lease.ts: insert into scheduler.shards (shard) select generate_series(0,',
+      'shard/shard-lease.ts: insert into scheduler.shards (shard, listed_epoch) select n, 0 from generate_series(0,',
     ]);
   });
 }
@@ -126,7 +128,7 @@ async function tour(): Promise<void> {
   ];
   try {
     const store = new PostgresRunStore({ writer, reader, commitDeadlineMs: 60_000, readDeadlineMs: 60_000 });
-    await runs(store);
+    await runs(reader, store);
     await lists(reader);
     await folders(reader);
     await files(reader);
@@ -144,7 +146,7 @@ async function tour(): Promise<void> {
   }
 }
 
-async function runs(store: PostgresRunStore): Promise<void> {
+async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   const nowMs = Math.round(await store.clockMs());
   for (const batch of changesOfALife(nowMs, 30)) await store.commit(batch);
   const ids = Array.from({ length: 200 }, (_, i) => runIdOf((QUEUED + i + 1) % SHARDS, QUEUED + i + 1));
@@ -154,7 +156,12 @@ async function runs(store: PostgresRunStore): Promise<void> {
   await store.loadByKey([5, 6, 7].map((n) => ({ orgId: LARGE_ORG, idempotencyHash: hash(n) })));
   await store.keptSteps(LARGE_ORG, ids[0] ?? '');
   await store.outOfStep(LARGE_ORG, ids[0] ?? '', 'step_1');
-  await store.runningOf(OWNED);
+  // Nodes of the release before had all shards.
+  await sql`update scheduler.shards set listed_epoch = null`;
+  const owned = await new ShardLease({ sql, nodeId: 'node_a' }).mine();
+  const running = await store.runningOf(owned.filter(({ shard }) => OWNED.includes(shard)));
+  assert.ok(running.length > 0.9 * (OWNED.length / SHARDS) * (QUEUED / 100));
+  await new RetiredIndex({ sql, isMine: () => true, logger: silentLogger }).look();
   const queues = Array.from({ length: 1_000 }, (_, i) => ({ orgId: `org_${i % 60}`, method: `wf_${i % 20}` }));
   await store.queueHeads(queues, OWNED);
   await store.queueHeads(queues, [SHARDS + 1]);

@@ -6,16 +6,12 @@ import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { PeerSender } from '../peer/peer-sender.ts';
+import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { takenRun } from '../store/run-row.ts';
 import type { RunStore, TakenRun } from '../store/run-store.ts';
 import type { HeldGrants } from './held-grants.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { streamNumberOf, workerOf } from './lease-table.ts';
-
-export interface ShardEpoch {
-  readonly shard: number;
-  readonly epoch: number;
-}
 
 /** What one node says it holds. */
 export interface HeldReport {
@@ -70,7 +66,7 @@ export class TakeOver {
   }
 
   private async takeUp(shards: readonly ShardEpoch[]): Promise<void> {
-    const runs = await this.options.store.runningOf(shards.map((s) => s.shard));
+    const runs = await this.options.store.runningOf(shards);
     // A message of the worker may have restored a lease already; it knows better than the row.
     const open = runs.filter((run) => !this.options.keeper.leases.has(run.runId));
     for (const read of open) {

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { claim, giveBack, succeed } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import type { RunCommand } from '../run/run-command.ts';
+import { decide, newFacts, startOf } from './run-store.fixture.ts';
+import { type ListedRun, RunningGroups } from './running-groups.ts';
+
+describe('groups of running runs', () => {
+  let groups: RunningGroups;
+
+  beforeEach(() => {
+    groups = new RunningGroups();
+  });
+
+  const queued = (shard = 1) => decide(null, startOf(newFacts(shard)), 1).after;
+  /** Commits a change of each run; those that did not happen stay as they were. */
+  function commit(command: RunCommand, runs: readonly Run[], done = new Set(runs.map(({ facts }) => facts.runId))) {
+    const batch = runs.map((run) => decide(run, command, 1));
+    const changes = groups.changes(batch);
+    groups.committed(batch, changes, done);
+    return { changes, runs: batch.map(({ before, after }) => (done.has(after.facts.runId) ? after : (before as Run))) };
+  }
+  const overNow = () => groups.changes([]).over.map(({ groupId }) => groupId);
+  const listedAs = (groupId: string, run: Run, isRunning = true): ListedRun => {
+    const { runId, orgId, shard } = run.facts;
+    return { groupId, orgId, shard, runId, isRunning };
+  };
+
+  test('a group is over when the last of its runs has stopped, and is dropped once', () => {
+    const { changes, runs } = commit(claim('t1'), [queued(), queued()]);
+    const groupId = changes.begun[0]?.group.groupId ?? '';
+    assert.deepEqual(
+      changes.begun.map(({ group }) => group.groupId),
+      [groupId, groupId],
+    );
+    commit(succeed('t1', 1), runs.slice(0, 1));
+    assert.deepEqual(overNow(), []);
+    commit(succeed('t1', 1), runs.slice(1));
+    assert.deepEqual(overNow(), [groupId]);
+    // A commit that fails drops nothing.
+    assert.deepEqual(overNow(), [groupId]);
+    commit(claim('t1'), [queued()]);
+    assert.deepEqual(overNow(), []);
+  });
+
+  test('what did not happen neither begins nor ends anything', () => {
+    const { runs } = commit(claim('t1'), [queued(), queued()], new Set());
+    assert.deepEqual(overNow(), []);
+    const begun = commit(claim('t1'), runs);
+    commit(succeed('t1', 1), begun.runs, new Set([begun.runs[0]?.facts.runId ?? '']));
+    assert.deepEqual(overNow(), []);
+  });
+
+  test('of a shard that was lost is forgotten', () => {
+    const ended = commit(claim('t1'), [queued(1)]);
+    const begun = commit(claim('t1'), [queued(1)]);
+    commit(succeed('t1', 1), ended.runs);
+    groups.forget(new Set([1]));
+    assert.deepEqual(overNow(), []);
+    commit(succeed('t1', 1), begun.runs);
+    assert.deepEqual(overNow(), []);
+  });
+
+  test('a run that stops while groups are read is not taken for a running one', async () => {
+    const [running] = commit(claim('t1'), [queued()]).runs as [Run];
+    groups.forget(new Set([1]));
+    await groups.adopt(async () => {
+      commit(succeed('t1', 1), [running]);
+      return [listedAs('g', running), listedAs('h', running, false)];
+    });
+    // What was read of g may be old; that h is over is sure.
+    assert.deepEqual(overNow(), ['h']);
+  });
+
+  test('no group is over while one of its runs was running when it was read', async () => {
+    const [run] = commit(claim('t1'), [queued()]).runs as [Run];
+    const [again] = commit(giveBack('t1', 1), [run]).runs as [Run];
+    commit(claim('t0'), [queued()]);
+    await groups.adopt(async () => {
+      // Its claim is committed and not heard of yet: what is read of it is newer than what is known.
+      const batch = [decide(again, claim('t2'), 1)];
+      const changes = groups.changes(batch);
+      queueMicrotask(() => groups.committed(batch, changes, new Set([again.facts.runId])));
+      return [listedAs(changes.begun[0]?.group.groupId ?? '', again)];
+    });
+    assert.deepEqual(overNow(), []);
+  });
+
+  test('a run that two groups list keeps both until it stops', async () => {
+    const run = decide(queued(), claim('t1'), 1).after;
+    await groups.adopt(async () => [listedAs('g', run), listedAs('h', run)]);
+    assert.deepEqual(overNow(), []);
+    commit(succeed('t1', 1), [run]);
+    assert.deepEqual(overNow(), ['h']);
+  });
+});

@@ -1,0 +1,126 @@
+// Which rows of scheduler.running list the running runs of this node. Runs of one organization and shard that are claimed
+// in one commit share a row, a few at most; it goes with a later commit, when none of them runs any more. A row that is
+// left behind lists runs that do not run: who reads it looks at the runs, and the next owner of the shard drops it.
+import { newRunId } from '@methods/base/ids';
+import type { RunChange } from './run-store.ts';
+
+/** So many runs are looked at for each one that runs, at most. */
+const MEMBERS_MAX = 8;
+/** Rows dropped with one commit. */
+const OVER_MAX = 256;
+
+export interface Group {
+  readonly groupId: string;
+  readonly orgId: string;
+  readonly shard: number;
+  /** How many of its runs are running. */
+  running: number;
+}
+
+export interface GroupMember {
+  readonly runId: string;
+  readonly group: Group;
+}
+
+/** What one commit does to the groups. */
+export interface GroupChanges {
+  readonly begun: readonly GroupMember[];
+  readonly over: readonly Group[];
+}
+
+/** A run as a group lists it. */
+export interface ListedRun {
+  readonly groupId: string;
+  readonly orgId: string;
+  readonly shard: number;
+  readonly runId: string;
+  readonly isRunning: boolean;
+}
+
+export class RunningGroups {
+  private readonly byRun = new Map<string, Group>();
+  private readonly over = new Set<Group>();
+  private reads = 0;
+  /** Runs that stopped while groups are read: what was read of them is old. */
+  private readonly stoppedMeanwhile = new Set<string>();
+
+  /** Nothing has changed until `committed` hears of it. */
+  changes(batch: readonly RunChange[]): GroupChanges {
+    const begun: GroupMember[] = [];
+    const open = new Map<string, { readonly group: Group; members: number }>();
+    for (const change of batch) {
+      if (!begins(change)) continue;
+      const { runId, orgId, shard } = change.after.facts;
+      const key = `${shard}/${orgId}`;
+      let last = open.get(key);
+      if (last === undefined || last.members === MEMBERS_MAX) {
+        last = { group: { groupId: newRunId(shard), orgId, shard, running: 0 }, members: 0 };
+        open.set(key, last);
+      }
+      last.members++;
+      begun.push({ runId, group: last.group });
+    }
+    return { begun, over: this.over.size === 0 ? [] : [...this.over].slice(0, OVER_MAX) };
+  }
+
+  /** A commit without a reply is not heard of here: what it listed is a row too many at worst. */
+  committed(batch: readonly RunChange[], { begun, over }: GroupChanges, done: ReadonlySet<string>): void {
+    for (const group of over) this.over.delete(group);
+    for (const { runId, group } of begun) if (done.has(runId)) this.add(runId, group);
+    for (const change of batch) {
+      const { runId } = change.after.facts;
+      if (!stops(change) || !done.has(runId)) continue;
+      if (this.reads > 0) this.stoppedMeanwhile.add(runId);
+      const group = this.byRun.get(runId);
+      if (group === undefined) continue;
+      this.byRun.delete(runId);
+      group.running--;
+      if (group.running === 0) this.over.add(group);
+    }
+  }
+
+  /**
+   * Takes up what an earlier owner listed. A group is over for good when none of its runs was running in what was read,
+   * since a run that is claimed again joins another one. Whatever else is in doubt counts as running.
+   */
+  async adopt(read: () => Promise<readonly ListedRun[]>): Promise<void> {
+    this.reads++;
+    try {
+      const groups = new Map<string, Group>();
+      const idle = new Set<string>();
+      for (const { groupId, orgId, shard, runId, isRunning } of await read()) {
+        const known = groups.get(groupId);
+        const group = known ?? { groupId, orgId, shard, running: 0 };
+        if (known === undefined) idle.add(groupId);
+        groups.set(groupId, group);
+        if (!isRunning) continue;
+        idle.delete(groupId);
+        const isOurs = this.byRun.get(runId)?.groupId === groupId;
+        if (!isOurs && !this.stoppedMeanwhile.has(runId)) this.add(runId, group);
+      }
+      for (const group of groups.values()) if (idle.has(group.groupId)) this.over.add(group);
+    } finally {
+      this.reads--;
+      if (this.reads === 0) this.stoppedMeanwhile.clear();
+    }
+  }
+
+  /** Another node has these shards. */
+  forget(shards: ReadonlySet<number>): void {
+    for (const [runId, { shard }] of this.byRun) if (shards.has(shard)) this.byRun.delete(runId);
+    for (const group of this.over) if (shards.has(group.shard)) this.over.delete(group);
+  }
+
+  private add(runId: string, group: Group): void {
+    group.running++;
+    this.byRun.set(runId, group);
+  }
+}
+
+function begins({ before, after }: RunChange): boolean {
+  return after.status === 'running' && before?.status !== 'running';
+}
+
+function stops({ before, after }: RunChange): boolean {
+  return before?.status === 'running' && after.status !== 'running';
+}
