@@ -31,7 +31,7 @@ export class BusNode {
     const { nodeId } = this;
     const databaseNowMs = () => actors.databaseClock.nowMs();
     const consumer = new CommandConsumer({
-      actors: actors.actors,
+      claims: actors.actors,
       databaseNowMs,
       publishReplies: (subject, replies) => this.bus.publishReplies(subject, replies),
       logger: silentLogger,
@@ -58,7 +58,7 @@ export class BusNode {
       nodeId,
       shardCount: 4,
       clock: systemClock,
-      actors: actors.actors,
+      claims: actors.actors,
       shards: { owns: () => ownerOf() === nodeId, ownerOf },
       peers: {
         send: () => false,

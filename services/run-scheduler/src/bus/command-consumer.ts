@@ -6,7 +6,7 @@ import { toErrorDetail } from '@methods/errors/error-detail';
 import type { Logger } from '@methods/logging/logger';
 import { type RunCommandReplySchema, RunCommandSchema } from '@methods/proto/event/v1/event_pb';
 import { decoder } from '@methods/rpc/message-codec';
-import type { RunActors } from '../actor/run-actors.ts';
+import type { ClaimsAtOnce } from '../queue/claims-at-once.ts';
 import { runOf } from '../rpc/refusals.ts';
 import { runView } from '../rpc/run-message.ts';
 import { commandOf, type RunCommandInit } from './run-owners.ts';
@@ -22,7 +22,7 @@ export class CommandConsumer {
 
   constructor(
     private readonly options: {
-      readonly actors: RunActors;
+      readonly claims: Pick<ClaimsAtOnce, 'tell'>;
       readonly databaseNowMs: () => number;
       readonly publishReplies: (subject: string, replies: CommandReplyInit[]) => void;
       readonly logger: Logger;
@@ -52,7 +52,7 @@ export class CommandConsumer {
     const { runId = '', orgId = '', commandId = '' } = command;
     const told = commandOf(command.command);
     if (told === null) return null;
-    const outcome = await this.options.actors.tell(runId, orgId, told);
+    const outcome = await this.options.claims.tell(runId, orgId, told);
     if (outcome.kind === 'failed' && outcome.code !== 'invalid_request') return null;
     try {
       return { commandId, outcome: { case: 'run', value: runView(runOf(outcome)) } };

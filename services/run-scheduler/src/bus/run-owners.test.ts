@@ -43,7 +43,7 @@ describe('what people say of a run', () => {
     acked = 0;
     peer = async () => Promise.reject(new Error('no link'));
     consumer = new CommandConsumer({
-      actors: node.actors,
+      claims: node.actors,
       databaseNowMs: () => node.databaseClock.nowMs(),
       publishReplies: (subject, replies) => {
         assert.equal(subject, 'inbox');
@@ -55,7 +55,7 @@ describe('what people say of a run', () => {
       nodeId: 'node_here',
       shardCount: 4,
       clock: systemClock,
-      actors: node.actors,
+      claims: node.actors,
       shards: {
         owns: (shard) => !elsewhere.has(shard),
         ownerOf: (shard) => (elsewhere.has(shard) ? 'node_owner' : 'node_here'),

@@ -8,10 +8,11 @@ import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import { RunCommandRepliesSchema, type RunCommandReply, RunCommandSchema } from '@methods/proto/event/v1/event_pb';
 import { decoder } from '@methods/rpc/message-codec';
 import type { TellOutcome } from '../actor/run-actor.ts';
-import type { RunActors } from '../actor/run-actors.ts';
 import type { PeerSender } from '../peer/peer-sender.ts';
+import type { ClaimsAtOnce } from '../queue/claims-at-once.ts';
 import { runOf } from '../rpc/refusals.ts';
 import { type RunViewMessage, runView } from '../rpc/run-message.ts';
+import type { Run } from '../run/run.ts';
 import type { AnswerRun, CancelRun } from '../run/run-command.ts';
 
 export type PublicCommand = AnswerRun | CancelRun;
@@ -46,7 +47,7 @@ export class RunOwners {
       readonly nodeId: string;
       readonly shardCount: number;
       readonly clock: Clock;
-      readonly actors: RunActors;
+      readonly claims: Pick<ClaimsAtOnce, 'tell'>;
       readonly shards: { owns(shard: number): boolean; ownerOf(shard: number): string | null };
       readonly peers: PeerSender;
       readonly bus: CommandBus;
@@ -56,11 +57,12 @@ export class RunOwners {
     },
   ) {}
 
-  async tell(runId: string, orgId: string, command: PublicCommand): Promise<RunViewMessage> {
+  /** `waiting`: the run whose question an answer was checked against. */
+  async tell(runId: string, orgId: string, command: PublicCommand, waiting?: Run): Promise<RunViewMessage> {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) throw new ServiceError('not_found', 'There is no such run.');
     if (this.options.shards.owns(shard)) {
-      const outcome = await this.options.actors.tell(runId, orgId, command);
+      const outcome = await this.options.claims.tell(runId, orgId, command, waiting);
       // Lost between the two lines: the mailbox on the bus reaches whoever owns it next.
       if (!isWrongShard(outcome)) return runView(runOf(outcome));
     }
@@ -117,7 +119,7 @@ export class RunOwners {
     const { runId = '', orgId = '', commandId = '' } = message;
     const command = commandOf(message.command);
     if (command === null) return;
-    const outcome = await this.options.actors.tell(runId, orgId, command);
+    const outcome = await this.options.claims.tell(runId, orgId, command);
     if (isWrongShard(outcome)) {
       this.options.clock.after(MOVING_MS, () => this.overPeers(message));
       return;

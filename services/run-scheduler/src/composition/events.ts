@@ -26,6 +26,7 @@ export function provideEvents(parts: NodeParts): void {
     peers,
     shards,
     actors,
+    claimsAtOnce,
     keeper,
     sessions,
     heartbeats,
@@ -89,7 +90,7 @@ export function provideEvents(parts: NodeParts): void {
     CommandConsumer,
     () =>
       new CommandConsumer({
-        actors: actors(),
+        claims: claimsAtOnce(),
         databaseNowMs,
         publishReplies: (subject, replies) => nodeBus().publishReplies(subject, replies),
         logger: log.child({ part: 'commands' }),
@@ -124,7 +125,7 @@ export function provideEvents(parts: NodeParts): void {
         nodeId,
         shardCount,
         clock,
-        actors: actors(),
+        claims: claimsAtOnce(),
         shards: shards(),
         peers: peers(),
         bus: nodeBus(),

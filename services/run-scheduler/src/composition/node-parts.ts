@@ -24,6 +24,7 @@ import { PeerLinks } from '../peer/peer-links.ts';
 import { PeerRouter } from '../peer/peer-router.ts';
 import { ClaimRuns } from '../queue/claim-runs.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { ClaimsAtOnce } from '../queue/claims-at-once.ts';
 import { InterestNews } from '../queue/interest-news.ts';
 import { QueueInterests } from '../queue/queue-interests.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
@@ -147,6 +148,7 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     keeper: get(LeaseKeeper),
     grants: get(GrantDesk),
     claims: get(ClaimRuns),
+    claimsAtOnce: get(ClaimsAtOnce),
     reports: get(WorkerReports),
     formThreads: get(FormThreads),
     forms: get(QuestionForms),

@@ -2,6 +2,7 @@
 import { NodeRoutes } from '../peer/node-routes.ts';
 import { ClaimRuns } from '../queue/claim-runs.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { ClaimsAtOnce } from '../queue/claims-at-once.ts';
 import { InterestNews } from '../queue/interest-news.ts';
 import { QueueInterests } from '../queue/queue-interests.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
@@ -98,6 +99,10 @@ export function provideWorkers(parts: NodeParts): void {
         peers: () => peers().connected(),
         send: (peer, part) => peers().send(peer, { item: { case: 'interest', value: part } }),
       }),
+  );
+  provide(
+    ClaimsAtOnce,
+    () => new ClaimsAtOnce({ nodeId, actors: actors(), ready: ready(), waiters: waiters(), grants: grants() }),
   );
   provide(HelloPace, () => new HelloPace(clock));
   provide(

@@ -48,12 +48,10 @@ export class AnswerRuns {
     const open = run.status === 'waiting' ? run.question : null;
     const named = request.questionId === '' ? null : request.questionId;
     const fits = open !== null && (named === null || named === open.id);
-    return this.options.owners.tell(run.facts.runId, request.orgId, {
-      type: 'answer',
-      questionId: fits ? open.id : (named ?? run.answer?.questionId ?? NO_QUESTION),
-      answerJson: fits ? await this.checked(request, open, answer) : request.answerJson,
-      digest,
-    });
+    const questionId = fits ? open.id : (named ?? run.answer?.questionId ?? NO_QUESTION);
+    const answerJson = fits ? await this.checked(request, open, answer) : request.answerJson;
+    const command = { type: 'answer', questionId, answerJson, digest } as const;
+    return this.options.owners.tell(run.facts.runId, request.orgId, command, fits ? run : undefined);
   }
 
   /** The answer with defaults filled in. */

@@ -11,6 +11,7 @@ import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { ClaimsAtOnce } from '../queue/claims-at-once.ts';
 import { QueuedPages } from '../queue/queued-pages.fixture.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';
 import { claim, fail, recordStep, succeed } from '../run/run.fixture.ts';
@@ -108,13 +109,10 @@ describe('starts', () => {
       remove: folders.remove.bind(folders),
     };
     starts = new StartRuns({
-      nodeId: 'here',
       maxAttempts: 3,
       actors,
       databaseClock,
-      ready,
-      waiters,
-      grants,
+      claims: new ClaimsAtOnce({ nodeId: 'here', actors, ready, waiters, grants }),
       nextStartShard,
       owns,
       unfinished,

@@ -1,15 +1,12 @@
 // start: a new run on a shard of this node, claimed at once where a worker waits here and no older run does.
-import { newRunId, randomToken } from '@methods/base/ids';
+import { newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { KeptSteps, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { DatabaseClock } from '../database-clock.ts';
-import type { ClaimWaiters } from '../queue/claim-waiters.ts';
-import type { ReadyRuns } from '../queue/ready-runs.ts';
+import type { ClaimsAtOnce } from '../queue/claims-at-once.ts';
 import type { Run, RunFacts } from '../run/run.ts';
-import type { ClaimRun, KeptBeginning } from '../run/run-command.ts';
-import { queueOf } from '../store/queue-key.ts';
-import type { GrantDesk } from '../worker-stream/grant-desk.ts';
+import type { KeptBeginning } from '../run/run-command.ts';
 import type { InputFiles } from './input-files.ts';
 import { type KeptStepsParts, keptBeginning } from './kept-steps.ts';
 import { answererName } from './run-message.ts';
@@ -25,13 +22,10 @@ export class StartRuns {
 
   constructor(
     private readonly options: {
-      readonly nodeId: string;
       readonly maxAttempts: number;
       readonly actors: RunActors;
       readonly databaseClock: DatabaseClock;
-      readonly ready: ReadyRuns;
-      readonly waiters: ClaimWaiters;
-      readonly grants: GrantDesk;
+      readonly claims: Pick<ClaimsAtOnce, 'prepare' | 'ended'>;
       readonly nextStartShard: () => number | null;
       readonly owns: (shard: number) => boolean;
       readonly unfinished: Pick<UnfinishedRuns, 'hasRoom' | 'started'>;
@@ -52,15 +46,13 @@ export class StartRuns {
     if (!this.options.unfinished.hasRoom(facts.orgId)) await this.mustBeKnown(facts);
     const kept = request.kept === undefined ? undefined : await this.keptOf(request.kept, facts);
     if (request.files !== undefined) await this.keepFiles(request.files, facts);
-    const claim = this.claimNow(facts);
+    const claim = this.options.claims.prepare(facts);
     const outcome = await this.options.actors.startRun(facts, claim?.command ?? null, kept, wanted);
     if (outcome.kind !== 'started' && kept?.folderId) {
       await this.options.kept.folders.remove({ folderId: kept.folderId, orgId: facts.orgId, runId: facts.runId });
     }
     if (outcome.kind === 'replayed' && request.files !== undefined) await this.options.files.letGo(facts);
-    // The grant, if there is one, was sent before the reply.
-    if (claim !== null) this.options.grants.forget(claim.command.token);
-    if (outcome.kind !== 'started' && claim !== null) this.options.waiters.returned(claim.creditId);
+    if (claim !== null) this.options.claims.ended(claim, outcome.kind === 'started');
     if (outcome.kind === 'started') this.options.unfinished.started(facts.orgId);
     if (outcome.kind !== 'failed') return { run: outcome.run, replayed: outcome.kind === 'replayed' };
     if (outcome.code === 'idempotency_conflict') throw conflict();
@@ -99,17 +91,6 @@ export class StartRuns {
     const { kept: parts, actors } = this.options;
     if ((await actors.byKey(facts.orgId, facts.idempotencyHash)) !== null) return undefined;
     return keptBeginning(parts, facts, kept);
-  }
-
-  private claimNow(facts: RunFacts): { command: ClaimRun; creditId: number } | null {
-    const key = queueOf(facts);
-    if (!this.options.ready.isEmpty(key)) return null;
-    const place = this.options.waiters.reserve(key);
-    if (place === null) return null;
-    const token = randomToken();
-    this.options.grants.expect(token, { nodeId: this.options.nodeId, creditId: place.creditId });
-    const { workerSession, creditId } = place;
-    return { command: { type: 'claim', token, workerSession, cleansUp: false }, creditId };
   }
 
   private factsOf(request: StartRun, shard: number): RunFacts {

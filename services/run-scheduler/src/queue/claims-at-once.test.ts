@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { silentLogger } from '@methods/logging/logger';
+import { TestActors } from '../actor/test-actors.fixture.ts';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { answer, ask, cancel } from '../run/run.fixture.ts';
+import type { Run } from '../run/run.ts';
+import { TestStore } from '../store/run-store.fixture.ts';
+import { type DeliveredGrant, GrantDesk } from '../worker-stream/grant-desk.ts';
+import type { LeaseTable } from '../worker-stream/lease-table.ts';
+import { ClaimWaiters } from './claim-waiters.ts';
+import { ClaimsAtOnce } from './claims-at-once.ts';
+
+const WORKER = 'org_a.worker.1';
+
+describe('a run that is answered while a worker waits for it', () => {
+  let db: TestStore;
+  let node: TestActors;
+  let waiters: ClaimWaiters;
+  let claims: ClaimsAtOnce;
+  let delivered: DeliveredGrant[];
+  let isEmpty: boolean;
+
+  before(async () => {
+    db = await TestStore.open();
+  });
+  after(() => db.close());
+
+  beforeEach(async () => {
+    node = await TestActors.on(db);
+    [delivered, isEmpty] = [[], true];
+    waiters = new ClaimWaiters({
+      nodeId: 'here',
+      clock: new ManualClock(),
+      send: () => true,
+      interestChanged: () => {},
+    });
+    const grants = new GrantDesk({
+      store: node.store,
+      leases: { add: () => {} } as unknown as LeaseTable,
+      returnGrant: () => {},
+      tooLarge: () => {},
+      epochOf: () => 1,
+      deliver: (grant) => delivered.push(grant) > 0,
+      logger: silentLogger,
+    });
+    node.actors.listen(grants);
+    claims = new ClaimsAtOnce({
+      nodeId: 'here',
+      actors: node.actors,
+      ready: { isEmpty: () => isEmpty },
+      waiters,
+      grants,
+    });
+    waiters.register(WORKER, [{ orgId: 'org_a', method: 'wf_a' }]);
+    waiters.addCredits(WORKER, 1);
+  });
+
+  async function waiting(): Promise<Run> {
+    const run = await node.running();
+    const outcome = await node.tell(run, ask(run.token, 1, 'q1', null));
+    assert.ok(outcome.kind === 'accepted');
+    node.batches.length = 0;
+    return outcome.run;
+  }
+  const tell = (run: Run, command: Parameters<ClaimsAtOnce['tell']>[2], orgId = run.facts.orgId, seen?: Run) =>
+    claims.tell(run.facts.runId, orgId, command, seen);
+  const state = async (run: Run) => [(await db.load(run.facts.runId))?.status, waiters.freePlaces(), delivered.length];
+
+  test('is claimed in the commit of the answer, and its caller hears of it as the answer left it', async () => {
+    const run = await waiting();
+    const outcome = await tell(run, answer('q1', 'aa'));
+    assert.deepEqual([outcome.kind, outcome.kind === 'accepted' && outcome.run.status], ['accepted', 'queued']);
+    assert.equal(node.batches.length, 1);
+    const claimed = await db.load(run.facts.runId);
+    assert.deepEqual([claimed?.status, claimed?.attempts, claimed?.answer?.digest], ['running', 1, 'aa']);
+    assert.deepEqual(
+      delivered.map(({ grant, workerSession, creditId }) => [grant.token, workerSession, creditId]),
+      [[claimed?.token, WORKER, 1]],
+    );
+    assert.equal(grantedAnswer(), 'q1');
+    assert.equal(waiters.freePlaces(), 0);
+  });
+
+  test('also when no actor holds it any more, by what was read of it', async () => {
+    const run = await waiting();
+    node = await TestActors.on(db);
+    claims = new ClaimsAtOnce({
+      nodeId: 'here',
+      actors: node.actors,
+      ready: { isEmpty: () => isEmpty },
+      waiters,
+      grants: { expect: () => {}, forget: () => {} },
+    });
+    await tell(run, answer('q1', 'aa'), run.facts.orgId, run);
+    assert.deepEqual([node.batches.length, (await db.load(run.facts.runId))?.status], [1, 'running']);
+  });
+
+  test('waits behind an older run, and where no worker has a place', async () => {
+    const [first, second] = [await waiting(), await waiting()];
+    isEmpty = false;
+    await tell(first, answer('q1', 'aa'));
+    assert.deepEqual(await state(first), ['queued', 1, 0]);
+    isEmpty = true;
+    waiters.unregister(WORKER);
+    await tell(second, answer('q1', 'aa'));
+    assert.deepEqual(await state(second), ['queued', 0, 0]);
+  });
+
+  test('gives the place back where the answer is refused, comes too late or is of another organization', async () => {
+    const run = await waiting();
+    assert.equal((await tell(run, answer('q_other', 'aa'))).kind, 'refused');
+    assert.deepEqual(await state(run), ['waiting', 1, 0]);
+    assert.equal((await tell(run, answer('q1', 'aa'), 'org_b', run)).kind, 'refused');
+    assert.deepEqual(await state(run), ['waiting', 1, 0]);
+    await tell(run, cancel);
+    assert.equal((await tell(run, answer('q1', 'aa'), run.facts.orgId, run)).kind, 'refused');
+    assert.deepEqual(await state(run), ['cancelled', 1, 0]);
+  });
+
+  test('gives the place back where the commit fails', async () => {
+    const run = await waiting();
+    node.lose([0]);
+    const outcome = await tell(run, answer('q1', 'aa'), run.facts.orgId, run);
+    assert.ok(outcome.kind === 'failed' && outcome.code === 'wrong_shard');
+    assert.deepEqual(await state(run), ['waiting', 1, 0]);
+  });
+
+  const grantedAnswer = () => (delivered[0]?.grant.answer as { questionId?: string } | undefined)?.questionId;
+});

@@ -1,0 +1,68 @@
+// A claim in the commit of the command that queues its run: where a worker waits at this node and no older run of the
+// queue does, a start or an answer needs no second commit.
+import { randomToken } from '@methods/base/ids';
+import type { TellOutcome } from '../actor/run-actor.ts';
+import type { RunActors } from '../actor/run-actors.ts';
+import type { Run, RunFacts } from '../run/run.ts';
+import type { ClaimRun, RunCommand } from '../run/run-command.ts';
+import { queueOf } from '../store/queue-key.ts';
+import type { GrantDesk } from '../worker-stream/grant-desk.ts';
+import type { ClaimWaiters } from './claim-waiters.ts';
+import type { ReadyRuns } from './ready-runs.ts';
+
+export interface PreparedClaim {
+  readonly command: ClaimRun;
+  readonly creditId: number;
+}
+
+export class ClaimsAtOnce {
+  constructor(
+    private readonly options: {
+      readonly nodeId: string;
+      readonly actors: RunActors;
+      readonly ready: Pick<ReadyRuns, 'isEmpty'>;
+      readonly waiters: Pick<ClaimWaiters, 'reserve' | 'returned'>;
+      readonly grants: Pick<GrantDesk, 'expect' | 'forget'>;
+    },
+  ) {}
+
+  /** A place that is set aside for the run until `ended`; null where it has to wait. */
+  prepare(facts: RunFacts): PreparedClaim | null {
+    const { nodeId, ready, waiters, grants } = this.options;
+    const key = queueOf(facts);
+    if (!ready.isEmpty(key)) return null;
+    const place = waiters.reserve(key);
+    if (place === null) return null;
+    const token = randomToken();
+    const { workerSession, creditId } = place;
+    grants.expect(token, { nodeId, creditId });
+    return { command: { type: 'claim', token, workerSession, cleansUp: false }, creditId };
+  }
+
+  /** The grant of a claim that happened has left by then. */
+  ended({ command, creditId }: PreparedClaim, claimed: boolean): void {
+    this.options.grants.forget(command.token);
+    if (!claimed) this.options.waiters.returned(creditId);
+  }
+
+  /**
+   * Tells an actor of this node what was said to a run. An answer lets it go on: `waiting` says what the run was when its
+   * answer was checked, for one that no actor holds. Whoever answered hears of the run as the answer left it.
+   */
+  async tell(runId: string, orgId: string, command: RunCommand, waiting?: Run): Promise<TellOutcome> {
+    const { actors } = this.options;
+    const run = command.type === 'answer' ? (actors.resident({ runId, orgId }) ?? waiting) : undefined;
+    const claim = run?.status === 'waiting' ? this.prepare(run.facts) : null;
+    const told = actors.tell(runId, orgId, command);
+    if (claim === null) return told;
+    void actors.tell(runId, orgId, claim.command).then((end) => this.ended(claim, end.kind === 'accepted'));
+    const outcome = await told;
+    return outcome.kind === 'accepted' ? { ...outcome, run: beforeClaim(outcome.run, claim) } : outcome;
+  }
+}
+
+function beforeClaim(run: Run, { command }: PreparedClaim): Run {
+  if (run.status !== 'running' || run.token !== command.token) return run;
+  const { workerSession: _, cancelRequested: __, ...rest } = run;
+  return { ...rest, status: 'queued' };
+}
