@@ -140,7 +140,10 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
       await committer().idle();
       letGo(list);
     });
-    shards().onChange(() => gatewayRpc().stateChanged());
+    shards().onChange(() => {
+      watchers().ownersChanged();
+      gatewayRpc().stateChanged();
+    });
   }
 
   const order: Stoppable[] = [

@@ -25,7 +25,6 @@ export function provideServing(parts: NodeParts): void {
     log,
     state,
     owns,
-    owned,
     store,
     folders,
     files,
@@ -103,7 +102,7 @@ export function provideServing(parts: NodeParts): void {
         folders: folders(),
         files: inputFiles(),
         state: () => {
-          const shardsOwned = state.draining ? 0 : owned().length;
+          const shardsOwned = state.draining ? 0 : shards().ownedCount;
           return {
             nodeId,
             shardsOwned,

@@ -49,6 +49,7 @@ describe('gateways that wait for runs', () => {
   let reads: { runId: string; arrive: () => void }[];
   let held: boolean;
   let shards: string[];
+  let owned: number[];
   let watched: string[][];
   let clock: ManualClock;
 
@@ -58,6 +59,7 @@ describe('gateways that wait for runs', () => {
     reads = [];
     held = false;
     shards = [];
+    owned = [OWN_SHARD];
     clock = new ManualClock();
     watched = [];
     watchers = watchersWith();
@@ -68,7 +70,7 @@ describe('gateways that wait for runs', () => {
       ...(places && { places }),
       clock,
       shardCount: 256,
-      owns: (shard) => shard === OWN_SHARD,
+      owns: (shard) => owned.includes(shard),
       read(runId) {
         const row = rows.get(runId) ?? null;
         return new Promise((resolve) => {
@@ -99,25 +101,45 @@ describe('gateways that wait for runs', () => {
     assert.deepEqual(gateway.statuses, [RunStatus.WAITING, RunStatus.SUCCEEDED]);
   });
 
-  test('a shard is watched until the second look finds it idle: one short run after the other begins nothing anew', () => {
+  test('a shard of another node is heard of until the second look finds it idle: one short run after the other begins nothing anew', () => {
     for (let n = 0; n < 5; n++) {
-      const runId = newRunId(OWN_SHARD);
+      const runId = newRunId(FOREIGN_SHARD);
       watchers.startedBy(runId, 'org_a', gateway);
       watchers.committed(null, as(runs.succeeded, runId));
       if (n === 2) watchers.pollForeign();
     }
-    const watched = newRunId(OWN_SHARD);
+    const watched = newRunId(FOREIGN_SHARD);
     watchers.watch(watched, 'org_a', gateway);
     for (let look = 0; look < 3; look++) watchers.pollForeign();
-    assert.deepEqual(shards, ['3 true']);
+    assert.deepEqual(shards, ['4 true']);
     watchers.unwatch(watched, gateway);
     watchers.pollForeign();
-    assert.deepEqual(shards, ['3 true']);
+    assert.deepEqual(shards, ['4 true']);
     watchers.pollForeign();
     watchers.pollForeign();
-    assert.deepEqual(shards, ['3 true', '3 false']);
+    assert.deepEqual(shards, ['4 true', '4 false']);
     watchers.watch(watched, 'org_a', gateway);
-    assert.deepEqual(shards, ['3 true', '3 false', '3 true']);
+    assert.deepEqual(shards, ['4 true', '4 false', '4 true']);
+  });
+
+  test('a shard of this node is heard of from the moment another one owns it, and no more when it comes back', () => {
+    const [own, foreign] = [newRunId(OWN_SHARD), newRunId(FOREIGN_SHARD)];
+    watchers.watch(own, 'org_a', gateway);
+    watchers.watch(foreign, 'org_a', gateway);
+    watchers.ownersChanged();
+    assert.deepEqual([shards, reads.length], [['4 true'], 0]);
+    owned = [];
+    watchers.ownersChanged();
+    assert.deepEqual(shards, ['4 true', '3 true']);
+    // What the new owner did before it could be heard is in the row.
+    assert.deepEqual(new Set(reads.map(({ runId }) => runId)), new Set([own, foreign]));
+    owned = [OWN_SHARD, FOREIGN_SHARD];
+    watchers.ownersChanged();
+    assert.deepEqual(shards.slice(2).sort(), ['3 false', '4 false']);
+    owned = [OWN_SHARD];
+    watchers.unwatch(foreign, gateway);
+    watchers.ownersChanged();
+    assert.equal(shards.length, 4);
   });
 
   test('a gateway that started and watches a run hears each rest once', () => {

@@ -35,6 +35,8 @@ export class RunWatchers {
   private readonly places: Shares;
   /** How many runs of each shard are watched; 0: none any more. */
   private readonly shards = new Map<number, number>();
+  /** Those of other nodes among them, whose changes are heard of over the bus. */
+  private readonly heard = new Set<number>();
   /** Nothing of them was watched at the last look. */
   private idleShards = new Set<number>();
   /** Runs whose row is being read; true: it changed since, and one more look is needed. */
@@ -47,7 +49,7 @@ export class RunWatchers {
       readonly shardCount: number;
       readonly owns: (shard: number) => boolean;
       readonly read: (runId: string) => Promise<Run | null>;
-      /** Somebody here began or ceased to watch runs of a shard. */
+      /** Somebody here began or ceased to watch runs of another node's shard. */
       readonly shardWatched: (shard: number, watched: boolean) => void;
       /** These runs of other nodes are watched here step by step; told again while they are. */
       readonly stepsWatched: (runIds: readonly string[]) => void;
@@ -151,6 +153,18 @@ export class RunWatchers {
    */
   pollForeign(): void {
     this.leaveIdleShards();
+    this.lookAtForeign();
+  }
+
+  /** Shards have come or gone: of those that are another node's now, what changed in between is in the rows. */
+  ownersChanged(): void {
+    let isNew = false;
+    for (const [shard, runs] of this.shards) if (runs > 0) isNew = this.hear(shard) || isNew;
+    for (const shard of this.heard) if (this.options.owns(shard)) this.hearNoMore(shard);
+    if (isNew) this.lookAtForeign();
+  }
+
+  private lookAtForeign(): void {
     const foreign: string[] = [];
     for (const runId of this.watched.keys()) {
       if (foreign.length === POLL_MAX) break;
@@ -211,9 +225,20 @@ export class RunWatchers {
   private countShard(runId: string, by: number): void {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return;
-    const before = this.shards.get(shard);
-    this.shards.set(shard, (before ?? 0) + by);
-    if (before === undefined) this.options.shardWatched(shard, true);
+    this.shards.set(shard, (this.shards.get(shard) ?? 0) + by);
+    if (by > 0) this.hear(shard);
+  }
+
+  /** True: from now on. What this node commits itself it needs nobody to tell it of. */
+  private hear(shard: number): boolean {
+    if (this.heard.has(shard) || this.options.owns(shard)) return false;
+    this.heard.add(shard);
+    this.options.shardWatched(shard, true);
+    return true;
+  }
+
+  private hearNoMore(shard: number): void {
+    if (this.heard.delete(shard)) this.options.shardWatched(shard, false);
   }
 
   /** A subscription ends at the second look that finds it idle: short runs would have one each. */
@@ -224,7 +249,7 @@ export class RunWatchers {
       if (!this.idleShards.has(shard)) idle.add(shard);
       else {
         this.shards.delete(shard);
-        this.options.shardWatched(shard, false);
+        this.hearNoMore(shard);
       }
     }
     this.idleShards = idle;

@@ -114,6 +114,10 @@ export class ShardOwner implements Stoppable {
     return this.held.epochOf(shard);
   }
 
+  get ownedCount(): number {
+    return this.held.size;
+  }
+
   /** The shards this node believes to own, ascending. */
   owned(): readonly number[] {
     return this.held.shards();
