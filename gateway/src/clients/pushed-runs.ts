@@ -48,6 +48,11 @@ export class PushedRuns {
     if (this.owners.size > OWNERS_MAX) this.owners.delete(this.owners.keys().next().value as string);
   }
 
+  /** It has not finished since. */
+  isAwaited(runId: string, orgId: string): boolean {
+    return this.owners.get(runId) === orgId;
+  }
+
   put(run: RunView): void {
     const before = this.kept.get(run.runId);
     if (before && before.run.revision >= run.revision) return;

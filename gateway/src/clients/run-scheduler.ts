@@ -216,14 +216,12 @@ export class RunScheduler implements Stoppable {
   async answerRun(address: RunAddress, questionId: string, answerJson: string): Promise<RunView> {
     const { orgId, runId, requestId } = address;
     const stamped = questionId || ((await this.getRun(address)).question?.id ?? '');
-    const value = {
-      $typeName: 'methods.scheduler.v1.AnswerRun' as const,
-      orgId,
-      runId,
-      questionId: stamped,
-      answerJson,
-    };
-    return runOf(replied(await this.call({ case: 'answer', value }, { requestId, repeatable: stamped !== '' })));
+    const $typeName = 'methods.scheduler.v1.AnswerRun' as const;
+    const value = { $typeName, orgId, runId, questionId: stamped, answerJson };
+    // Who waited for the question here waits for what follows, mostly: its node then tells without being asked.
+    const unwatched = !this.pushed.isAwaited(runId, orgId);
+    const options = { requestId, repeatable: stamped !== '', unwatched };
+    return runOf(replied(await this.call({ case: 'answer', value }, options)));
   }
 
   async cancelRun({ orgId, runId, requestId }: RunAddress): Promise<RunView> {

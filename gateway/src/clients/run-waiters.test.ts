@@ -48,3 +48,29 @@ test('a run that ended its wait by finishing costs the node no word more', async
     ['start'],
   );
 });
+
+test('an answer asks for the next rest where somebody waited for the run here, and a run that has it by then is not asked for', async () => {
+  await using gateway = await gatewayFixture();
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  const start = { method: gateway.methodId, inputs: { name: 'Ada' } };
+  const answer = async (path: string) => {
+    const { body } = await gateway.ask('POST', path, start);
+    node.push(gateway.book.ask(body.run_id, 'q_1'));
+    await gateway.ask('POST', `/v1/runs/${body.run_id}/answer`, { answer: {}, question_id: 'q_1' });
+    return body.run_id as string;
+  };
+  const awaited = await answer('/v1/runs?wait_ms=20');
+  const other = await answer('/v1/runs');
+  const answers = node.received.filter(({ item }) => item.case === 'answer');
+  assert.deepEqual(
+    answers.map(({ unwatched }) => unwatched),
+    [false, true],
+  );
+  node.push(gateway.book.succeed(awaited, '{}'));
+  // Its reply comes after the push.
+  await gateway.ask('GET', `/v1/runs/${other}`);
+  const calls = node.received.length;
+  const { body } = await gateway.ask('GET', `/v1/runs/${awaited}?wait_ms=10000`);
+  assert.deepEqual([body.status, node.received.length - calls], ['succeeded', 0]);
+});

@@ -13,7 +13,7 @@ import { runs } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import type { RunPage, RunSelection } from '../store/run-lists.ts';
 import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
-import { runView } from './run-message.ts';
+import { type RunViewMessage, runView } from './run-message.ts';
 import { RunWatchers } from './run-watchers.ts';
 
 describe("a gateway's calls", () => {
@@ -24,6 +24,9 @@ describe("a gateway's calls", () => {
   let session: GatewaySession;
   let nextCall: number;
   let reads: number;
+  /** What an actor of this node holds. */
+  let resident: Run | null;
+  let answer: () => Promise<RunViewMessage>;
   let lists: (selection: RunSelection) => RunPage;
 
   beforeEach(() => {
@@ -31,6 +34,8 @@ describe("a gateway's calls", () => {
     got = [];
     nextCall = 1;
     reads = 0;
+    resident = null;
+    answer = async () => Promise.reject(new ServiceError('run_not_waiting'));
     watchers = new RunWatchers({
       clock: systemClock,
       shardCount: 4,
@@ -46,9 +51,10 @@ describe("a gateway's calls", () => {
           reads++;
           return row;
         },
+        resident: ({ orgId }: { orgId: string }) => (resident?.facts.orgId === orgId ? resident : null),
         place: async () => row && { orgId: row.facts.orgId, revision: row.revision },
       },
-      answers: {},
+      answers: { answer: () => answer() },
       owners: {},
       watchers,
       interests: { whyQueued: () => null },
@@ -62,9 +68,9 @@ describe("a gateway's calls", () => {
 
   type Item = NonNullable<MessageInitShape<typeof GatewayItemSchema>['item']>;
 
-  async function call(item: Item): Promise<NodeItemInit> {
+  async function call(item: Item, unwatched = false): Promise<NodeItemInit> {
     const callId = nextCall++;
-    session.received([create(GatewayItemSchema, { callId, item }) as GatewayItem]);
+    session.received([create(GatewayItemSchema, { callId, item, unwatched }) as GatewayItem]);
     return until('the call is answered', () => got.find((reply) => reply.callId === callId));
   }
 
@@ -141,6 +147,52 @@ describe("a gateway's calls", () => {
     assert.equal(pushes(), 1);
     assert.deepEqual(await watch(row.revision - 1), [runId, row.revision, 1]);
     assert.deepEqual(await watch(row.revision, 'org_b'), ['error', 2]);
+  });
+
+  test('a run that goes on at this node is watched without a read, one at rest and one followed by steps with one', async () => {
+    const runId = newRunId(0);
+    const { facts } = as(runId);
+    row = as(runId);
+    const watch = async (of = facts.orgId, steps = false) => {
+      const { item } = await call({ case: 'watch', value: { runId, orgId: of, steps } });
+      return item?.case === 'run' ? [item.value.run?.status, reads] : [item?.case, reads];
+    };
+    resident = { ...runs.running, facts };
+    assert.deepEqual(await watch(), [RunStatus.RUNNING, 0]);
+    watchers.committed(null, row);
+    assert.equal(pushes(), 1);
+    assert.deepEqual(await watch('org_b'), ['error', 1]);
+    resident = { ...runs.waiting, facts };
+    assert.deepEqual(await watch(), [RunStatus.SUCCEEDED, 2]);
+    resident = { ...runs.running, facts };
+    assert.deepEqual(await watch(facts.orgId, true), [RunStatus.SUCCEEDED, 3]);
+  });
+
+  test('who answers hears of the next rest, unless its gateway says that nobody waits, or the answer is refused', async () => {
+    const runId = newRunId(0);
+    const { facts } = as(runId);
+    const value = { runId, orgId: facts.orgId };
+    assert.equal((await call({ case: 'answer', value })).item?.case, 'error');
+    watchers.committed(null, as(runId));
+    assert.equal(pushes(), 0);
+    answer = async () => runView({ ...runs.queued, facts });
+    await call({ case: 'answer', value }, true);
+    watchers.committed(null, as(runId));
+    assert.equal(pushes(), 0);
+    await call({ case: 'answer', value });
+    watchers.committed(null, { ...runs.waiting, facts });
+    watchers.committed(null, as(runId));
+    assert.equal(pushes(), 1);
+  });
+
+  test('a refused answer ends no watch that was there before it', async () => {
+    const runId = newRunId(0);
+    row = { ...runs.waiting, facts: as(runId).facts };
+    const value = { runId, orgId: row.facts.orgId };
+    await call({ case: 'watch', value });
+    await call({ case: 'answer', value });
+    watchers.committed(null, as(runId));
+    assert.equal(pushes(), 1);
   });
 
   test("another organization's run is missing", async () => {

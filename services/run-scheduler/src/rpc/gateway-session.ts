@@ -3,6 +3,7 @@ import { toErrorDetail } from '@methods/errors/error-detail';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type {
+  AnswerRun,
   ExchangeResponseSchema,
   GatewayItem,
   StartRun,
@@ -20,7 +21,7 @@ import { getStart } from './get-start.ts';
 import { listRuns } from './list-runs.ts';
 import { lookupRun } from './lookup-run.ts';
 import { type RunViewMessage, runView } from './run-message.ts';
-import type { RunWatchers, ViewReceiver } from './run-watchers.ts';
+import { isAtRest, type RunWatchers, type ViewReceiver } from './run-watchers.ts';
 
 export type NodeItemInit = SentItem<typeof ExchangeResponseSchema>;
 
@@ -108,7 +109,7 @@ export class GatewaySession implements ViewReceiver {
   }
 
   private async handle(call: GatewayItem): Promise<{ view: RunViewMessage; replayed: boolean } | null> {
-    const { actors, answers, owners, watchers } = this.services;
+    const { actors, owners, watchers } = this.services;
     const { item } = call;
     switch (item.case) {
       case 'start':
@@ -116,7 +117,7 @@ export class GatewaySession implements ViewReceiver {
       case 'get':
         return plain(this.view(await getRun(actors, item.value)));
       case 'answer':
-        return plain(await answers.answer(item.value));
+        return this.answerRun(item.value, !call.unwatched);
       case 'cancel':
         return plain(await owners.tell(item.value.runId, item.value.orgId, { type: 'cancel' }));
       case 'lookup':
@@ -125,6 +126,10 @@ export class GatewaySession implements ViewReceiver {
         // Watched first and read then: a change between the two is told, not missed.
         const { runId, orgId, steps, knownRevision } = item.value;
         const isNew = watchers.watch(runId, orgId, this, steps);
+        // Who waits for the run's rest goes on waiting: what its actor holds says enough, even where another node has the
+        // run by now without this one's knowing.
+        const known = steps ? null : actors.resident({ runId, orgId });
+        if (known !== null && !isAtRest(known)) return plain(this.view(known));
         try {
           if (knownRevision > 0) {
             const place = await actors.place(runId);
@@ -143,6 +148,19 @@ export class GatewaySession implements ViewReceiver {
         return null;
       default:
         throw new ServiceError('invalid_request', 'This node does not know that call.');
+    }
+  }
+
+  /** Who waited for the run before waits for what follows, mostly: it is told without asking. */
+  private async answerRun(request: AnswerRun, watch: boolean): Promise<{ view: RunViewMessage; replayed: boolean }> {
+    const { watchers, answers } = this.services;
+    const { runId, orgId } = request;
+    const isNew = watch && watchers.answeredBy(runId, orgId, this);
+    try {
+      return plain(await answers.answer(request));
+    } catch (error) {
+      if (isNew) watchers.unwatch(runId, this);
+      throw error;
     }
   }
 

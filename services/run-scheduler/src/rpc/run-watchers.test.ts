@@ -65,9 +65,10 @@ describe('gateways that wait for runs', () => {
     watchers = watchersWith();
   });
 
-  function watchersWith(places?: SharesOptions): RunWatchers {
+  function watchersWith(places?: SharesOptions, answeredPlaces?: SharesOptions): RunWatchers {
     return new RunWatchers({
       ...(places && { places }),
+      ...(answeredPlaces && { answeredPlaces }),
       clock,
       shardCount: 256,
       owns: (shard) => owned.includes(shard),
@@ -250,6 +251,30 @@ describe('gateways that wait for runs', () => {
     watchers.unwatch(runId, gateway);
     watchers.tellStepwise();
     assert.equal(watched.length, 2);
+  });
+
+  test('a gateway that answered hears of the next rest, for a share of the runs; nobody is refused a watch for it', () => {
+    const limited = watchersWith({ placesMax: 100, perOrganizationMax: 4 }, { placesMax: 100, perOrganizationMax: 2 });
+    const [first, second, third, fourth] = [0, 1, 2, 3].map(() => newRunId(OWN_SHARD)) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    assert.equal(limited.answeredBy(first, 'org_a', gateway), true);
+    assert.equal(limited.answeredBy(first, 'org_a', gateway), false);
+    assert.equal(limited.answeredBy(second, 'org_a', gateway), true);
+    assert.equal(limited.answeredBy(third, 'org_a', gateway), false);
+    limited.watch(third, 'org_a', gateway);
+    limited.watch(fourth, 'org_a', gateway);
+    limited.committed(null, as(runs.waiting, first));
+    limited.committed(null, as(runs.succeeded, second));
+    assert.deepEqual(gateway.statuses, [RunStatus.WAITING, RunStatus.SUCCEEDED]);
+    // Both places are free again.
+    limited.committed(null, as(runs.succeeded, third));
+    limited.committed(null, as(runs.succeeded, fourth));
+    const more = [0, 1, 2].map(() => limited.answeredBy(newRunId(OWN_SHARD), 'org_a', gateway));
+    assert.deepEqual(more, [true, true, false]);
   });
 
   test('an organization watches no more runs than its share, and is told; others watch on', () => {

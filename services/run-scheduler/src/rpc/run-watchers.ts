@@ -24,6 +24,8 @@ interface Watched {
 
 /** A watched run takes less than 500 bytes. */
 const PLACES = { placesMax: 100_000, perOrganizationMax: 20_000 };
+/** Of those, runs that were answered and that nobody has asked for since. */
+const ANSWERED_PLACES = { placesMax: 10_000, perOrganizationMax: 2_000 };
 const POLL_MAX = 256;
 const STEPWISE_TOLD_MAX = 1_000;
 // A view is as long as the run has steps: a long one is shown less often.
@@ -33,6 +35,7 @@ const PUSH_EVERY_MS_PER_STEP = 0.2;
 export class RunWatchers {
   private readonly watched = new Map<string, Watched>();
   private readonly places: Shares;
+  private readonly answered: Shares;
   /** How many runs of each shard are watched; 0: none any more. */
   private readonly shards = new Map<number, number>();
   /** Those of other nodes among them, whose changes are heard of over the bus. */
@@ -55,9 +58,12 @@ export class RunWatchers {
       readonly stepsWatched: (runIds: readonly string[]) => void;
       /** Runs that may be watched; default 100,000, 20,000 of one organization. */
       readonly places?: SharesOptions;
+      /** Of them those that were answered; default 10,000, 2,000 of one organization. */
+      readonly answeredPlaces?: SharesOptions;
     },
   ) {
     this.places = new Shares(options.places ?? PLACES);
+    this.answered = new Shares(options.answeredPlaces ?? ANSWERED_PLACES);
     this.pace = new Pace(options.clock);
   }
 
@@ -66,6 +72,27 @@ export class RunWatchers {
     const entry = this.entry(runId, orgId);
     if (entry instanceof ServiceError) return;
     if (!entry.wishes.has(receiver)) entry.wishes.set(receiver, 'once');
+  }
+
+  /**
+   * The next rest is told as it is to who started the run. Nobody may come to wait for it, and it may be hours away: so
+   * such runs have a share of their own. False: the receiver watches the run already, or there is no place.
+   */
+  answeredBy(runId: string, orgId: string, receiver: ViewReceiver): boolean {
+    let entry = this.watched.get(runId);
+    if (entry?.wishes.has(receiver)) return false;
+    if (entry === undefined) {
+      const place = this.answered.take(orgId);
+      if (!place.ok) return false;
+      const taken = this.entry(runId, orgId, place.leave);
+      if (taken instanceof ServiceError) {
+        place.leave();
+        return false;
+      }
+      entry = taken;
+    }
+    entry.wishes.set(receiver, 'once');
+    return true;
   }
 
   /** False: this receiver watches the run already. @throws rate_limited, unavailable where no more may be watched */
@@ -204,12 +231,17 @@ export class RunWatchers {
     this.watched.set(runId, entry);
   }
 
-  private entry(runId: string, orgId: string): Watched | ServiceError {
+  /** `left`: called when nobody watches the run any more, if it is a new one. */
+  private entry(runId: string, orgId: string, left: () => void = () => {}): Watched | ServiceError {
     const known = this.watched.get(runId);
     if (known !== undefined) return known;
     const place = this.places.take(orgId);
     if (!place.ok) return overShare('watched runs', place);
-    const entry = { wishes: new Map<ViewReceiver, Wish>(), leave: place.leave };
+    const leave = () => {
+      place.leave();
+      left();
+    };
+    const entry = { wishes: new Map<ViewReceiver, Wish>(), leave };
     this.watched.set(runId, entry);
     this.countShard(runId, 1);
     return entry;
@@ -261,6 +293,6 @@ function isStepwise({ wishes }: Watched): boolean {
   return false;
 }
 
-function isAtRest(run: Run): boolean {
+export function isAtRest(run: Run): boolean {
   return run.status === 'waiting' || isFinished(run);
 }

@@ -452,7 +452,8 @@ export type GatewayItem = Message<"methods.scheduler.v1.GatewayItem"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Of a start: nobody waits for the run, so that its rest needs no push. Gateways before this field never say so.
+   * Of a start or an answer: nobody waits for the run, so that its next rest needs no push. Gateways before this field
+   * never say so.
    *
    * @generated from field: bool unwatched = 13;
    */
