@@ -10,6 +10,7 @@ import {
   expireQuestion,
   facts,
   recordStep,
+  returnGrant,
   runs,
   start,
   succeed,
@@ -105,6 +106,19 @@ describe("a run's actor", () => {
     assert.deepEqual(
       host.changes.map((change) => [change.after.status, change.after.revision, change.steps.length]),
       [['succeeded', 8, 1]],
+    );
+  });
+
+  test('a grant that comes back and the next claim are two commits: who pauses such runs sees both', async () => {
+    host.row = { ...runs.running, lastSeq: 0 };
+    const outcomes = await tellAll(returnGrant('t1'), claim('t2'), recordStep('t2', 1));
+    assert.deepEqual(kinds(outcomes), ['accepted queued', 'accepted running', 'accepted running']);
+    assert.deepEqual(
+      host.changes.map(({ after }) => [after.status, after.token]),
+      [
+        ['queued', 't1'],
+        ['running', 't2'],
+      ],
     );
   });
 

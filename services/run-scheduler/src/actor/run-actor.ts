@@ -191,7 +191,10 @@ interface Decided {
   readonly rest: readonly Envelope[];
 }
 
-/** Lets the rules decide over all envelopes in order, up to the first that emits an event: one event a commit. */
+/**
+ * Lets the rules decide over all envelopes in order, up to the first that emits an event, one event a commit, or up to a
+ * claim of a run that was running.
+ */
 function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: number): Decided {
   let after = before;
   const effects: Effect[] = [];
@@ -199,6 +202,10 @@ function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: nu
   const replies: Replies[] = [];
   for (let i = 0; i < envelopes.length; i++) {
     const envelope = envelopes[i] as Envelope;
+    // What ended the last claim is seen by itself: a run goes from one claim to the next through the queue.
+    if (envelope.command.type === 'claim' && before?.status === 'running' && after?.status === 'queued') {
+      return { after, effects, steps, replies, rest: envelopes.slice(i) };
+    }
     const foreign = envelope.orgId !== null && after !== null && after.facts.orgId !== envelope.orgId;
     const decision = transition(foreign ? null : after, envelope.command, nowMs);
     replies.push({ envelope, decision });
