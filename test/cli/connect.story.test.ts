@@ -33,7 +33,7 @@ let stack: Stack;
 let desk: StackDesk;
 const path = (...names: string[]) => join(desk.folder.dir, ...names);
 const text = (...names: string[]) => readFile(path(...names), 'utf8');
-const methods = (...args: string[]) => desk.folder.methods(args, desk.env);
+const methods = (...args: string[]) => desk.folder.quick(args, desk.env);
 
 async function app(name: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [file, content] of Object.entries(files)) {
@@ -43,7 +43,7 @@ async function app(name: string, files: Readonly<Record<string, string>>): Promi
 }
 
 async function keys(): Promise<string[]> {
-  const { document } = await desk.folder.json<{ items: { name: string; revoked_at: string | null }[] }>(
+  const { document } = await desk.folder.quickJson<{ items: { name: string; revoked_at: string | null }[] }>(
     ['keys', 'list'],
     desk.env,
   );
@@ -142,7 +142,7 @@ test('a repeat changes nothing and says so', async () => {
     readonly secrets: readonly string[];
     readonly code: readonly { readonly language: string }[];
   }
-  const { document } = await desk.folder.json<Document>(['connect', 'apps/again', '--replace'], desk.env);
+  const { document } = await desk.folder.quickJson<Document>(['connect', 'apps/again', '--replace'], desk.env);
   assert.deepEqual([document.key?.name, document.install, document.secrets], ['again', null, ['GREETING_TOKEN']]);
   assert.deepEqual(
     document.code.map(({ language }) => language),

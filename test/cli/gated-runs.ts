@@ -35,7 +35,7 @@ export class GatedRuns {
   static async publish(desk: StackDesk): Promise<GatedRuns> {
     await desk.folder.write('held.method', HELD);
     for (const command of ['save', 'publish']) {
-      const end = await desk.folder.methods([command, 'held.method'], desk.env);
+      const end = await desk.folder.quick([command, 'held.method'], desk.env);
       assert.equal(end.code, 0, end.stderr);
     }
     return new GatedRuns(desk);
@@ -45,7 +45,7 @@ export class GatedRuns {
   async start(name: string): Promise<string> {
     const inputs = JSON.stringify({ gate: this.gate(name) });
     const args = ['start', 'held.method', '--inputs', inputs, '--quiet'];
-    return (await this.desk.folder.methods(args, this.desk.env)).stdout.trim();
+    return (await this.desk.folder.quick(args, this.desk.env)).stdout.trim();
   }
 
   open(name: string): Promise<void> {

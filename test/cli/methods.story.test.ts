@@ -35,8 +35,8 @@ interface Saved {
 
 let stack: Stack;
 let desk: StackDesk;
-const methods = (...args: string[]) => desk.folder.methods(args, desk.env);
-const json = async <T>(...args: string[]) => (await desk.folder.json<T>(args, desk.env)).document;
+const methods = (...args: string[]) => desk.folder.quick(args, desk.env);
+const json = async <T>(...args: string[]) => (await desk.folder.quickJson<T>(args, desk.env)).document;
 const links = async () => JSON.parse(await desk.folder.read('.methods.json')) as Record<string, Record<string, object>>;
 const write = (name: string, text: string) => desk.folder.write(name, text);
 
@@ -109,16 +109,16 @@ for (const fate of ['unheard', 'lost', 'broken'] as const) {
     const title = `Reply ${fate}`;
     await here.folder.write('a.method', source(title));
     for (let round = 1; round <= 2; round++) await cutOff(lossy, here, fate, round);
-    const made = await here.folder.json<Saved>(['save', 'a.method'], here.env);
-    const found = await here.folder.json<{ items: object[] }>(['list', '--search', title], here.env);
+    const made = await here.folder.quickJson<Saved>(['save', 'a.method'], here.env);
+    const found = await here.folder.quickJson<{ items: object[] }>(['list', '--search', title], here.env);
     assert.equal(found.document.items.length, 1);
     // The same with a version, and the file is changed before it is repeated.
     await here.folder.write('a.method', source(title, 'Hi'));
     await cutOff(lossy, here, fate, 3);
     await here.folder.write('a.method', source(title, 'Hey'));
-    const last = await here.folder.json<Saved>(['save', 'a.method'], here.env);
+    const last = await here.folder.quickJson<Saved>(['save', 'a.method'], here.env);
     assert.deepEqual([last.document.method_id, last.document.created], [made.document.method_id, true]);
-    const { document } = await here.folder.json<{ items: object[] }>(['versions', 'a.method'], here.env);
+    const { document } = await here.folder.quickJson<{ items: object[] }>(['versions', 'a.method'], here.env);
     assert.equal(document.items.length, fate === 'unheard' ? 2 : 3);
     const kept = JSON.parse(await here.folder.read('.methods.json'))['a.method'][lossy.url];
     assert.deepEqual(Object.keys(kept), ['method_id', 'version_id', 'sha256']);
@@ -296,7 +296,7 @@ test('links that were spoiled by a merge are not taken for none', async () => {
   const spoiled = await stackDesk(stack);
   await spoiled.folder.write('a.method', source('Spoiled'));
   await writeFile(join(spoiled.folder.dir, '.methods.json'), '<<<<<<< HEAD\n{}\n');
-  const { code, stderr } = await spoiled.folder.methods(['save', 'a.method'], spoiled.env);
+  const { code, stderr } = await spoiled.folder.quick(['save', 'a.method'], spoiled.env);
   await spoiled.folder.remove();
   assert.equal(code, 1);
   assert.match(stderr, /^error: \S+\.methods\.json does not hold links of methods\nhint: put it right/);

@@ -24,8 +24,8 @@ let desk: StackDesk;
 let worker: StartedWorker;
 let gated: GatedRuns;
 const terminals: TerminalProcess[] = [];
-const methods = (...args: string[]) => desk.folder.methods(args, desk.env);
-const json = async <T>(...args: string[]) => (await desk.folder.json<T>(args, desk.env)).document;
+const methods = (...args: string[]) => desk.folder.quick(args, desk.env);
+const json = async <T>(...args: string[]) => (await desk.folder.quickJson<T>(args, desk.env)).document;
 
 function onTerminal(...args: string[]): TerminalProcess {
   const env = { HOME: desk.folder.dir, ...desk.env };
@@ -226,7 +226,7 @@ test('a server that is away does not hold a local run up, and its record follows
   const held = await heldAddress();
   try {
     await own.folder.write('local.method', held.source);
-    const saved = await own.folder.methods(['save', 'local.method'], own.env);
+    const saved = await own.folder.quick(['save', 'local.method'], own.env);
     assert.equal(saved.code, 0, saved.stderr);
     const child = own.folder.spawn(['run', 'local.method', '--upload'], own.env);
     let said = '';

@@ -64,7 +64,7 @@ async function holds(runId: string): Promise<void> {
 
 /** The held run goes on, and whoever has it brings it to its end in its first attempt. */
 async function nothingLost(name: string, runId: string): Promise<void> {
-  const shown = await desk.folder.json<RunBody>(['runs', 'show', runId], desk.env);
+  const shown = await desk.folder.quickJson<RunBody>(['runs', 'show', runId], desk.env);
   assert.equal(shown.document.status, 'running', 'it drains, and its step goes on');
   await gated.open(name);
   worker = new StartedWorker(desk, '--method', 'held.method');
@@ -103,7 +103,7 @@ test('a worker drains also where nobody reads any more what it says', async () =
 test('a worker whose key is not accepted ends at once and says what to do', async () => {
   const key = `${stack.ready.api_key.slice(0, -1)}${stack.ready.api_key.endsWith('a') ? 'b' : 'a'}`;
   const args = ['worker', '--method', stack.method('greet')];
-  const end = await desk.folder.methods(args, { ...desk.env, SERVICE_API_KEY: key });
+  const end = await desk.folder.quick(args, { ...desk.env, SERVICE_API_KEY: key });
   assert.equal(end.code, 1);
   assert.match(end.stderr, /^error: .*\nhint: /m);
   assert.ok(!`${end.stdout}${end.stderr}`.includes(key.slice(3, 40)));

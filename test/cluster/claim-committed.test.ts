@@ -1,38 +1,23 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { after, before } from 'node:test';
-import { tempFolder } from '../harness/temp-folder.ts';
+import { existsSync, rmSync } from 'node:fs';
+import { before } from 'node:test';
 import { until } from '../harness/until.ts';
-import { ChangeWitness } from './change-witness.ts';
-import { Cluster } from './cluster.ts';
+import type { ChangeWitness } from './change-witness.ts';
+import type { Cluster } from './cluster.ts';
 import { clusterTest } from './cluster-test.ts';
 import { Ledger } from './ledger.ts';
-import { RunClient } from './run-client.ts';
+import type { RunClient } from './run-client.ts';
+import { commonStack } from './three-schedulers.ts';
 
 const DEATHS = 2;
 
-const folder = tempFolder('fault');
-const struck = join(folder, 'struck');
 let cluster: Cluster;
 let client: RunClient;
 let witness: ChangeWitness;
+let struck: string;
 
 before(async () => {
-  // The point strikes where this file is missing: not before the test wants it.
-  writeFileSync(struck, '');
-  cluster = await Cluster.start({
-    sharesPostgres: true,
-    schedulers: 3,
-    env: { FAULT_POINT: 'claim-committed', FAULT_ONCE: struck },
-  });
-  client = new RunClient(cluster);
-  witness = await ChangeWitness.watch(cluster);
-});
-after(async () => {
-  await witness?.close();
-  await cluster?.stop();
-  rmSync(folder, { recursive: true });
+  ({ cluster, client, witness, struck } = await commonStack());
 });
 
 clusterTest(

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import { ChangeWitness } from './change-witness.ts';
-import { Cluster } from './cluster.ts';
+import { before } from 'node:test';
+import type { ChangeWitness } from './change-witness.ts';
+import type { Cluster } from './cluster.ts';
 import { clusterTest } from './cluster-test.ts';
-import { type Run, RunClient } from './run-client.ts';
+import type { Run, RunClient } from './run-client.ts';
+import { commonStack } from './three-schedulers.ts';
 
 const ANSWERS = 60;
 
@@ -12,13 +13,8 @@ let client: RunClient;
 let witness: ChangeWitness;
 
 before(async () => {
-  cluster = await Cluster.start({ sharesPostgres: true, schedulers: 3, workers: 2 });
-  client = new RunClient(cluster);
-  witness = await ChangeWitness.watch(cluster);
-});
-after(async () => {
-  await witness?.close();
-  await cluster?.stop();
+  ({ cluster, client, witness } = await commonStack());
+  await witness.settled(3);
 });
 
 function question(run: Run): string {

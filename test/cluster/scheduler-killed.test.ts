@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
-import { until } from '../harness/until.ts';
-import { ChangeWitness } from './change-witness.ts';
-import { Cluster } from './cluster.ts';
+import { before } from 'node:test';
+import { elapse, until } from '../harness/until.ts';
+import type { ChangeWitness } from './change-witness.ts';
+import type { Cluster } from './cluster.ts';
 import { clusterTest } from './cluster-test.ts';
 import { Ledger } from './ledger.ts';
-import { RunClient } from './run-client.ts';
+import type { RunClient } from './run-client.ts';
 import { type LoadReport, SteadyLoad } from './steady-load.ts';
+import { commonStack } from './three-schedulers.ts';
 
 const PER_SECOND = 15;
 const ROUND_MS = 3_000;
@@ -18,13 +19,7 @@ let client: RunClient;
 let witness: ChangeWitness;
 
 before(async () => {
-  cluster = await Cluster.start({ sharesPostgres: true, schedulers: 3, workers: 2 });
-  client = new RunClient(cluster);
-  witness = await ChangeWitness.watch(cluster);
-});
-after(async () => {
-  await witness?.close();
-  await cluster?.stop();
+  ({ cluster, client, witness } = await commonStack());
 });
 
 /** Nobody but a worker was lost, so every step ran once. */
@@ -71,9 +66,7 @@ clusterTest(
     const order = { method: 'two-steps', inputs: { ledger: ledger.path }, perSecond: PER_SECOND };
     const load = new SteadyLoad(client, order);
     for (const name of ['run-scheduler-2', 'run-scheduler-1', 'run-scheduler-3']) {
-      const beganMs = performance.now();
-      await cluster.kill(name, 'SIGTERM');
-      await until('the next round', () => performance.now() - beganMs > ROUND_MS);
+      await Promise.all([cluster.kill(name, 'SIGTERM'), elapse(ROUND_MS)]);
     }
     await witness.settled(3, 30_000);
     const report = await load.stop();

@@ -1,6 +1,7 @@
 // Waiting for a condition, in place of sleeping.
 
-const POLL_MS = 10;
+/** Between two looks: 10 ms at first, and a twentieth of the wait so far later, so that a long wait costs little. */
+const POLL_MS = { first: 10, share: 0.05, max: 100 };
 
 /**
  * Resolves with the first truthy value of `condition`; rejects, naming `what`, after `withinMs`. The deadline is for what
@@ -11,12 +12,13 @@ export async function until<T>(
   condition: () => T | Promise<T>,
   withinMs = 60_000,
 ): Promise<Exclude<T, false | null | undefined>> {
-  const deadline = performance.now() + withinMs;
+  const beganMs = performance.now();
   for (;;) {
     const value = await condition();
     if (value) return value as Exclude<T, false | null | undefined>;
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const waitedMs = performance.now() - beganMs;
+    if (waitedMs > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await elapse(Math.min(Math.max(POLL_MS.first, waitedMs * POLL_MS.share), POLL_MS.max));
   }
 }
 

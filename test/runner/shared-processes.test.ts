@@ -38,15 +38,24 @@ test('files share a process: with few those that start others, with none those t
   rmSync(root, { recursive: true });
 });
 
-test('files of a folder that ask for its common stack are one process', () => {
+test('files that ask the same module for its common stack are one process', () => {
   const root = tempFolder('shared-stacks');
-  const files = ['c/one.test.ts', 'c/own.test.ts', 'c/two.test.ts', 'e/three.test.ts'];
-  for (const name of files) {
+  const files = {
+    'c/one.test.ts': './common-stack.ts',
+    'c/other.test.ts': './three-nodes.ts',
+    'c/own.test.ts': null,
+    'c/two.test.ts': './common-stack.ts',
+    'c/deep/four.test.ts': '../three-nodes.ts',
+    'e/three.test.ts': './common-stack.ts',
+  };
+  for (const [name, module] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), name.includes('own') ? 'startStack()' : 'await commonStack()');
+    const text = module === null ? '// No commonStack().' : `import { commonStack, type Stack } from '${module}';`;
+    writeFileSync(join(root, name), `import { test } from 'node:test';\n${text}\n`);
   }
-  assert.deepEqual(sharedStacks(root, files), [
+  assert.deepEqual(sharedStacks(root, Object.keys(files)), [
     ['c/one.test.ts', 'c/two.test.ts'],
+    ['c/other.test.ts', 'c/deep/four.test.ts'],
     ['c/own.test.ts'],
     ['e/three.test.ts'],
   ]);

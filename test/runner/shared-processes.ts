@@ -22,6 +22,7 @@ const OWN_PROCESS = [
 const OF_MODULE = /^(?:export|await) |^(?:const|let) .* = await /m;
 const LONG = /node:child_process|\bcreateServer\b|harness\/(?:nats|cpu-time)/;
 const IMPORT = /^(?:import|export) [^;]*?'([^']+)';$/gm;
+const COMMON_STACK = /^import \{[^}]*\bcommonStack\b[^}]*\} from '([^']+)';$/m;
 /** At the head of a file; a line further down may be one of a text. */
 const IMPORTS = /^(?:(?:import [^;]*?'[^']+';|\/\/.*)?\n)*/;
 
@@ -35,12 +36,12 @@ export function sharedProcesses(root: string, files: readonly string[]): string[
   });
 }
 
-/** Files of one folder that ask for the same running stack are one group. */
+/** Files that ask the same module for its running stack are one group. */
 export function sharedStacks(root: string, files: readonly string[]): string[][] {
   const groups = new Map<string, string[]>();
   for (const file of files) {
-    const asks = readFileSync(join(root, file), 'utf8').includes('commonStack()');
-    const name = asks ? dirname(file) : file;
+    const [, asked] = COMMON_STACK.exec(readFileSync(join(root, file), 'utf8')) ?? [];
+    const name = asked === undefined ? file : normalize(join(dirname(file), asked));
     groups.set(name, [...(groups.get(name) ?? []), file]);
   }
   return [...groups.values()];

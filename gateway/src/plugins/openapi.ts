@@ -1,8 +1,8 @@
 // The API's description, made of the routes themselves, and a page to read it. Both work without the internet.
 import swagger from '@fastify/swagger';
-import reference from '@scalar/fastify-api-reference';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { JSON_TYPE } from './error-reply.ts';
+import { addReferencePage } from './reference-page.ts';
 
 /** Before any route that is to be described. */
 export async function addOpenApi(app: FastifyInstance, publicUrl: string | null): Promise<void> {
@@ -43,30 +43,7 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string | null)
     reply.header('content-type', JSON_TYPE);
     return text;
   });
-  await app.register(reference, {
-    routePrefix: '/reference',
-    configuration: {
-      url: '/openapi.json',
-      withDefaultFonts: false,
-      telemetry: false,
-      pageTitle: 'Methods API',
-      // Calls go from the page to this server. Left out, some of them would pass through the maker's proxy, keys and all.
-      proxyUrl: '',
-      hideClientButton: true,
-      // They would hand the description to the maker's own service.
-      showDeveloperTools: 'never',
-      // The browser would ask for one that is not there.
-      favicon: 'data:,',
-      agent: { disabled: true },
-      mcp: { disabled: true },
-    },
-    hooks: {
-      onRequest: (_request, reply, done) => {
-        reply.header('content-security-policy', pagePolicy(publicUrl));
-        done();
-      },
-    },
-  });
+  addReferencePage(app, publicUrl);
 }
 
 /** What a wildcard takes has a name, as every parameter of a description has. */
@@ -76,21 +53,4 @@ function named(schema: FastifySchema): FastifySchema {
   const { '*': path, ...properties } = params.properties;
   const required = params.required?.map((name) => (name === '*' ? 'path' : name));
   return { ...schema, params: { ...params, properties: { ...properties, path }, required } };
-}
-
-// The page runs scripts and sends keys: both stay with this server, whatever a later version of the page would like.
-function pagePolicy(publicUrl: string | null): string {
-  const origin = publicUrl === null ? '' : ` ${new URL(publicUrl).origin}`;
-  return [
-    "default-src 'self'",
-    "script-src 'self' 'unsafe-inline'",
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data:",
-    "font-src 'self' data:",
-    `connect-src 'self'${origin}`,
-    "object-src 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }

@@ -3,7 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { CalledProgram } from './command/called-program.ts';
 import { readConfig } from './config.ts';
 
 /** That of the checkout, or the packed one that the test runner has made, which starts in a tenth of the time. */
@@ -63,12 +65,66 @@ export class CliFolder {
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
   ): Promise<CliEnd & { document: T }> {
-    const end = await this.methods([...args, '--json'], env);
-    try {
-      return { ...end, document: JSON.parse(end.stdout) as T };
-    } catch {
-      throw new Error(`no JSON document: ${end.stdout}${end.stderr}`);
-    }
+    return documentOf(await this.methods([...args, '--json'], env));
+  }
+
+  /**
+   * Runs the command to its end. A command is a process of its own where it runs steps, and the first time that it is
+   * called; later it runs inside this process, for the start of one takes longer than most commands. Not for what is
+   * about processes, such as locks.
+   */
+  async quick(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CliEnd> {
+    const [name = ''] = args;
+    if (ownProcess.has(name) && !RUN_STEPS.has(name)) return this.inside(args, env);
+    ownProcess.add(name);
+    return this.methods(args, env);
+  }
+
+  /** The same, with the one document of `--json`. */
+  async quickJson<T>(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<CliEnd & { document: T }> {
+    return documentOf(await this.quick([...args, '--json'], env));
+  }
+
+  private async inside(args: readonly string[], env: Readonly<Record<string, string>>): Promise<CliEnd> {
+    const said = { stdout: new Said(), stderr: new Said() };
+    const interrupt = AbortSignal.timeout(TIME_MAX_MS);
+    const program = new CalledProgram(args, {
+      streams: { stdin: new PassThrough().end(), ...said } as unknown as NodeJS.Process,
+      cwd: this.dir,
+      config: readConfig({ PATH: readConfig().path, HOME: this.dir, ...env }),
+      interrupted: interrupt,
+    });
+    const code = await program.run();
+    return { code, stdout: said.stdout.text, stderr: said.stderr.text };
+  }
+}
+
+/** These leave processes of their own behind, which end with theirs. */
+const RUN_STEPS = new Set(['run', 'test', 'worker', 'dev']);
+/** Commands that ran in a process of their own. */
+const ownProcess = new Set<string>();
+
+class Said extends Writable {
+  text = '';
+
+  constructor() {
+    super({ decodeStrings: false });
+  }
+
+  override _write(chunk: string | Buffer, _: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+function documentOf<T>(end: CliEnd): CliEnd & { document: T } {
+  try {
+    return { ...end, document: JSON.parse(end.stdout) as T };
+  } catch {
+    throw new Error(`no JSON document: ${end.stdout}${end.stderr}`);
   }
 }
 

@@ -1,0 +1,34 @@
+// The body of the thread that renders the page of the API's description, which is the same for every caller.
+import { parentPort } from 'node:worker_threads';
+import reference from '@scalar/fastify-api-reference';
+import { fastify } from 'fastify';
+import { REFERENCE_PATHS, type ReferencePage } from './reference-paths.ts';
+
+const app = fastify();
+await app.register(reference, {
+  routePrefix: '/reference',
+  configuration: {
+    url: '/openapi.json',
+    withDefaultFonts: false,
+    telemetry: false,
+    pageTitle: 'Methods API',
+    // Calls go from the page to this server. Left out, some of them would pass through the maker's proxy, keys and all.
+    proxyUrl: '',
+    hideClientButton: true,
+    // They would hand the description to the maker's own service.
+    showDeveloperTools: 'never',
+    // The browser would ask for one that is not there.
+    favicon: 'data:,',
+    agent: { disabled: true },
+    mcp: { disabled: true },
+  },
+});
+const parts = REFERENCE_PATHS.map(async (path) => {
+  const { statusCode: status, headers, rawPayload } = await app.inject({ method: 'GET', url: path });
+  const type = String(headers['content-type'] ?? 'text/plain; charset=utf-8');
+  const location = typeof headers.location === 'string' ? headers.location : null;
+  // A copy of its own: what a pool of buffers holds besides stays here.
+  return [path, { status, type, location, body: new Uint8Array(rawPayload) }];
+});
+parentPort?.postMessage(Object.fromEntries(await Promise.all(parts)) as ReferencePage);
+await app.close();
