@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CliFolder, ended, printed } from '@methods/cli/cli.fixture';
 import { NO_SIGN_IN, type StackFolder, stackFolder } from '../e2e/stack-process.ts';
+import { type TestPostgres, testPostgres } from '../harness/postgres.ts';
 
 /** The packed command has no stack. */
 const CHECKOUT = fileURLToPath(new URL('../../libs/cli/bin/methods.mjs', import.meta.url));
@@ -12,19 +13,23 @@ const CHECKOUT = fileURLToPath(new URL('../../libs/cli/bin/methods.mjs', import.
 describe('methods dev', () => {
   let desk: CliFolder;
   let stack: StackFolder;
+  let database: Awaited<ReturnType<TestPostgres['freshDatabase']>>;
   before(async () => {
     stack = stackFolder('dev');
+    database = await (await testPostgres()).freshDatabase();
     desk = await CliFolder.make();
   });
   after(async () => {
     await desk.remove();
     stack.remove();
+    await database.drop();
   });
 
   test('starts the local stack, which other commands find, and stops it when it is interrupted', async (t) => {
     const env = { XDG_STATE_HOME: stack.stateDir, METHODS_TOKEN_STORE: 'file', ...NO_SIGN_IN };
+    const given = { ...env, POSTGRES_URL: database.url };
     const options = ['--data-dir', stack.dataDir, '--port', '0', '--workers', '0'];
-    const child = desk.spawn(['dev', '--json', '--', ...options], env, CHECKOUT);
+    const child = desk.spawn(['dev', '--json', '--', ...options], given, CHECKOUT);
     // A stack that runs on would keep the test's process until the runner's deadline.
     t.after(() => child.kill('SIGINT'));
     const end = ended(child);

@@ -1,6 +1,7 @@
 // A client of the public HTTP API as our libraries are: every start has a key, every answer its question, and a request
 // that met a broken connection or a 503 is made again until its time is up. Anything else that is not expected throws.
 import { randomUUID } from 'node:crypto';
+import { type Dispatcher, request } from 'undici';
 import type { Cluster } from './cluster.ts';
 
 export interface Run {
@@ -68,7 +69,7 @@ export class RunClient {
     return this.repeated('POST', `/v1/runs/${runId}/cancel`);
   }
 
-  private async repeated(method: string, path: string, body?: object): Promise<Reply> {
+  private async repeated(method: 'GET' | 'POST', path: string, body?: object): Promise<Reply> {
     const deadline = performance.now() + REPEAT_FOR_MS;
     for (;;) {
       const reply = await this.once(method, path, body);
@@ -79,26 +80,27 @@ export class RunClient {
   }
 
   /** Null: broken connection or 503, to be made again. */
-  private async once(method: string, path: string, body?: object): Promise<Reply | null> {
-    let response: Response;
+  private async once(method: 'GET' | 'POST', path: string, body?: object): Promise<Reply | null> {
+    let reply: Dispatcher.ResponseData;
     let text: string;
     try {
-      response = await fetch(`${this.baseUrl}${path}`, {
+      reply = await request(`${this.baseUrl}${path}`, {
         method,
         headers: { authorization: this.authorization, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(TRY_MS),
       });
-      text = await response.text();
+      text = await reply.body.text();
     } catch {
       return null;
     }
-    if (response.status === 503) {
-      if (!response.headers.has('retry-after')) throw new Error(`${method} ${path}: a 503 without Retry-After`);
+    const { statusCode: status, headers } = reply;
+    if (status === 503) {
+      if (headers['retry-after'] === undefined) throw new Error(`${method} ${path}: a 503 without Retry-After`);
       return null;
     }
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
-    return { status: response.status, run: JSON.parse(text) };
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`);
+    return { status, run: JSON.parse(text) };
   }
 }
 

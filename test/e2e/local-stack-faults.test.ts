@@ -6,9 +6,10 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { findNatsServer } from '@methods/local-stack/embedded/nats-binary';
+import { testPostgres } from '../harness/postgres.ts';
 import { until } from '../harness/until.ts';
 import { METHODS } from './stack.ts';
-import { type StackFolder, StackProcess, type StackProcessOptions, stackFolder } from './stack-process.ts';
+import { NO_SIGN_IN, type StackFolder, StackProcess, type StackProcessOptions, stackFolder } from './stack-process.ts';
 import { processesOf } from './stack-processes.ts';
 
 /** Mounts of its own, for root and for users where the machine allows it. */
@@ -94,10 +95,14 @@ describe('a start of the local stack that cannot succeed', () => {
     assert.equal(await fault(['--port', '0', '--methods', wrong]), `The folder ${wrong} holds no .method file.`);
     const text = readFileSync(join(METHODS, 'greet.method'), 'utf8').replace('inputs.name', 'inputs.nmae');
     writeFileSync(join(wrong, 'greet.method'), text);
+    // Found when most parts run: with as few of them as there can be.
+    const database = await (await testPostgres()).freshDatabase();
+    const env = { ...NO_SIGN_IN, POSTGRES_URL: database.url };
     assert.match(
-      await fault(['--port', '0', '--methods', wrong]),
+      await fault(['--port', '0', '--methods', wrong], { env }),
       /\/wrong\/greet\.method:11:17 M202 no input "nmae"$/,
     );
+    await database.drop();
   });
 
   const hidden = canHideFiles() ? false : 'this machine lets no test hide a file from a process';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { ReadyLine } from '@methods/local-stack/stack';
 import { until } from '../harness/until.ts';
 import { ApiClient } from './api-client.ts';
-import { type StackFolder, StackProcess, stackFolder } from './stack-process.ts';
+import { NO_SIGN_IN, type StackFolder, StackProcess, stackFolder } from './stack-process.ts';
 import { processesOf } from './stack-processes.ts';
 
 const SERVE = ['--json', '--port', '0'];
@@ -26,8 +26,8 @@ describe('a local stack', () => {
   let readyB: ReadyLine;
   let runId: string;
 
-  const start = (folder: StackFolder, ...args: string[]) => {
-    const stack = new StackProcess({ ...folder, args: [...SERVE, ...args] });
+  const start = (folder: StackFolder, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) => {
+    const stack = new StackProcess({ ...folder, args: [...SERVE, ...args], env });
     started.push(stack);
     return stack;
   };
@@ -144,7 +144,8 @@ describe('a local stack', () => {
   });
 
   test('of two starts at once on one folder, one runs; with --reset it has forgotten everything', async () => {
-    const both = [start(second, '--reset'), start(second, '--reset')];
+    // What is looked at needs neither people nor runs.
+    const both = [1, 2].map(() => start(second, ['--reset', '--workers', '0'], NO_SIGN_IN));
     const ends = both.map((stack) => Promise.race([stack.ready, stack.exited]));
     const outcomes = await Promise.all(ends);
     const running = outcomes.filter((outcome): outcome is ReadyLine => 'ready' in outcome);
@@ -191,7 +192,7 @@ describe('a local stack', () => {
   });
 
   test('told an option it does not know, says so with all it knows', async () => {
-    const stack = start(first, '--gateway', '2');
+    const stack = start(first, ['--gateway', '2']);
     assert.deepEqual(await stack.exited, { code: 2, signal: null });
     assert.match(stack.stderr[0] ?? '', /^Unknown option '--gateway'/);
     assert.match(stack.stderr.join('\n'), /--gateways N/);

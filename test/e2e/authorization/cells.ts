@@ -1,5 +1,6 @@
 // The cells of the matrix: every route with every credential and whose object, each with the answer that is due.
 import { randomUUID } from 'node:crypto';
+import { type Dispatcher, request } from 'undici';
 import { EXAMPLES, type Example, type ExampleRow } from './examples.ts';
 import type { Objects } from './organizations.ts';
 import { type Credential, isUnsafe, type Verdict, verdictOf, type Whose } from './rules.ts';
@@ -64,9 +65,9 @@ export class CellRequests {
       this.objects[credential.organization ?? 'ours'],
     );
     const sent = bytes ?? (body === undefined ? undefined : JSON.stringify(body));
-    const reply = await fetch(this.baseUrl + path, {
-      method: route.method,
-      redirect: 'manual',
+    // A fifth of what `fetch` takes of the processor, for thirteen thousand requests.
+    const reply = await request(this.baseUrl + path, {
+      method: route.method as Dispatcher.HttpMethod,
       headers: {
         'x-request-id': this.requestId,
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -74,17 +75,20 @@ export class CellRequests {
         ...headers,
       },
       ...(sent !== undefined && { body: sent }),
-      signal: AbortSignal.timeout(WITHIN_MS),
+      headersTimeout: WITHIN_MS,
+      bodyTimeout: WITHIN_MS,
     });
-    const { date: _date, ...kept } = Object.fromEntries(reply.headers);
-    return { status: reply.status, headers: kept, text: await textOf(reply) };
+    const { date: _date, ...kept } = Object.fromEntries(
+      Object.entries(reply.headers).map(([name, value = '']) => [name, [value].flat().join(', ')]),
+    );
+    return { status: reply.statusCode, headers: kept, text: await textOf(reply) };
   }
 }
 
 /** Of a stream of events the beginning: it has no end while its run has none. */
-async function textOf(reply: Response): Promise<string> {
-  if (!reply.headers.get('content-type')?.startsWith('text/event-stream') || !reply.body) return reply.text();
-  for await (const chunk of reply.body) return Buffer.from(chunk).toString();
+async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string> {
+  if (!String(headers['content-type']).startsWith('text/event-stream')) return body.text();
+  for await (const chunk of body) return Buffer.from(chunk).toString();
   return '';
 }
 
