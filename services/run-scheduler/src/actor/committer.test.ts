@@ -54,7 +54,7 @@ describe('the group commit', () => {
     );
   });
 
-  test('one statement is under way at a time, and all that came meanwhile is the next', async () => {
+  test('one statement of an organization is under way at a time, and all that came meanwhile is the next', async () => {
     const open = closeGate();
     const first = node.committer.submit(startChange());
     await until('the first is under way', () => node.batches.length === 1);
@@ -67,6 +67,53 @@ describe('the group commit', () => {
       node.batches.map((batch) => batch.length),
       [1, 40],
     );
+  });
+
+  test('an organization waits for its own statement only, and there are two at a time', async () => {
+    const closed = new Set(['org_a', 'org_b']);
+    node.between = async (commit, batch) => {
+      await until('its gate is open', () => !closed.has(batch[0]?.after.facts.orgId ?? ''));
+      return commit();
+    };
+    const submit = (orgId: string) => node.committer.submit(startChange(0, { orgId }));
+    const orgs = () => node.batches.map((batch) => batch.map(({ after }) => after.facts.orgId));
+    const first = submit('org_a');
+    await until('the first is under way', () => node.batches.length === 1);
+    const own = submit('org_a');
+    assert.equal(await submit('org_c'), 'done');
+    const second = submit('org_b');
+    await until('the second is under way', () => node.batches.length === 3);
+    const third = submit('org_c');
+    let idle = false;
+    const waited = node.committer.idle().then(() => {
+      idle = true;
+    });
+    closed.delete('org_b');
+    assert.deepEqual([await second, await third], ['done', 'done']);
+    assert.deepEqual(orgs(), [['org_a'], ['org_c'], ['org_b'], ['org_c']]);
+    assert.equal(idle, false);
+    closed.delete('org_a');
+    assert.deepEqual([await first, await own], ['done', 'done']);
+    await waited;
+    assert.deepEqual(orgs().at(-1), ['org_a']);
+  });
+
+  test('new epochs after one statement got no reply do not refuse the other one under way', async () => {
+    let refused = 0;
+    node.between = async (commit) => {
+      if (refused++ > 0) return commit();
+      // As when it reaches the server after the new epochs.
+      await db.sql`update scheduler.shards set epoch = epoch + 1 where shard = 0`;
+      const outcome = await commit();
+      node.epochs.set(0, (node.epochs.get(0) ?? 0) + 1);
+      return outcome;
+    };
+    assert.deepEqual(await submitAll([startChange(0), startChange(1)]), ['done', 'done']);
+    assert.deepEqual(
+      node.batches.map((batch) => batch.length),
+      [2, 1],
+    );
+    assert.equal(node.epochs.size, 4);
   });
 
   test('the next statement is under way before what follows from the last is done', async () => {

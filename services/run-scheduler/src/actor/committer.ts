@@ -1,5 +1,7 @@
-// Group commit: one batch in flight a node, and whatever changed meanwhile is the next one. Alone, a change is
-// committed at once; under load a batch waits a moment for company, since the statement costs more than its rows.
+// Group commit: an organization has one batch in flight a node, and whatever changed meanwhile is the next one. Alone, a
+// change is committed at once; under load a batch waits a moment for company, since the statement costs more than its
+// rows. Beside a batch in flight there may be a second one with changes of other organizations only: one that commits
+// without end keeps the disk from nobody, and two batches have no row in common that either of them would wait for.
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import { sqlState } from '@methods/postgres/safe-db-error';
@@ -28,11 +30,18 @@ interface Waiting {
   readonly resolve: (outcome: ChangeOutcome) => void;
 }
 
+interface Batch {
+  readonly changes: readonly Waiting[];
+  readonly orgIds: ReadonlySet<string>;
+}
+
 interface Settled {
   readonly one: Waiting;
   readonly outcome: ChangeOutcome;
 }
 
+/** As many as the store has connections for them. */
+const BATCHES_MAX = 2;
 const CHANGES_MAX = 256;
 const BYTES_MAX = 1 << 20;
 /** While Postgres stalls the batch in flight takes seconds: what comes beyond this hears `unavailable` at once. */
@@ -48,12 +57,14 @@ const TRIES_MAX = 5;
 export class Committer {
   private waiting: Waiting[] = [];
   private waitingBytes = 0;
-  private state: 'idle' | 'scheduled' | 'gathering' | 'committing' = 'idle';
-  private lastSize = 0;
+  private readonly inFlight = new Set<Batch>();
+  private scheduled = false;
   private gathering: { cancel(): void } | null = null;
-  private submitted = 0;
-  private settled = 0;
-  private idleListeners: { readonly after: number; readonly resolve: () => void }[] = [];
+  /** Changes that are not settled, in the order of their submission. */
+  private readonly open = new Set<Waiting>();
+  private idleListeners: { readonly before: ReadonlySet<Waiting>; readonly resolve: () => void }[] = [];
+  /** New epochs under way, after commits without a reply. */
+  private bumps: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly options: {
@@ -71,68 +82,93 @@ export class Committer {
     if (this.waiting.length >= WAITING_MAX || this.waitingBytes + bytes > WAITING_BYTES_MAX) {
       return Promise.resolve('unavailable');
     }
-    this.submitted++;
     this.waitingBytes += bytes;
     return new Promise((resolve) => {
-      this.waiting.push({ change, bytes, resolve });
-      if (this.state === 'idle') {
-        this.state = 'scheduled';
+      const one = { change, bytes, resolve };
+      this.waiting.push(one);
+      this.open.add(one);
+      if (this.gathering !== null) {
+        if (this.waiting.length >= COMPANY) this.begin();
+      } else if (!this.scheduled && this.mayFly(one)) {
+        this.scheduled = true;
         setImmediate(() => this.begin());
-      } else if (this.state === 'gathering' && this.waiting.length >= COMPANY) {
-        this.gathering?.cancel();
-        this.begin();
       }
     });
   }
 
   /** Resolves when everything submitted so far is settled; under load the committer itself is never idle. */
   idle(): Promise<void> {
-    if (this.settled === this.submitted) return Promise.resolve();
-    return new Promise((resolve) => this.idleListeners.push({ after: this.submitted, resolve }));
+    if (this.open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.idleListeners.push({ before: new Set(this.open), resolve }));
+  }
+
+  private mayFly({ change }: Waiting): boolean {
+    if (this.inFlight.size >= BATCHES_MAX) return false;
+    for (const { orgIds } of this.inFlight) if (orgIds.has(change.after.facts.orgId)) return false;
+    return true;
   }
 
   private begin(): void {
-    this.state = 'committing';
-    const batch = this.nextBatch();
-    this.lastSize = batch.length;
-    this.commit(batch, 1).then(
-      (settled) => this.next(settled),
+    this.scheduled = false;
+    this.gathering?.cancel();
+    this.gathering = null;
+    const changes = this.nextBatch();
+    if (changes.length === 0) return;
+    const batch = { changes, orgIds: new Set(changes.map(({ change }) => change.after.facts.orgId)) };
+    this.inFlight.add(batch);
+    this.commit(changes, 1).then(
+      (settled) => this.landed(batch, settled),
       (error) => {
         this.options.logger.error({ error }, 'commit loop failed');
-        this.next(allOf(batch, 'unavailable'));
+        this.landed(batch, allOf(changes, 'unavailable'));
       },
     );
   }
 
   /** The next batch goes first: what follows from this one is done while the database works. */
-  private next(settled: readonly Settled[]): void {
-    if (this.waiting.length === 0) {
-      this.state = 'idle';
-    } else if (this.lastSize > LOADED_ABOVE && this.waiting.length < COMPANY) {
-      this.state = 'gathering';
-      this.gathering = this.options.clock.after(COMPANY_WAIT_MS, () => this.begin());
-    } else {
-      this.begin();
+  private landed(batch: Batch, settled: readonly Settled[]): void {
+    this.inFlight.delete(batch);
+    if (this.waiting.length > 0 && this.gathering === null) {
+      if (batch.changes.length > LOADED_ABOVE && this.waiting.length < COMPANY) {
+        this.gathering = this.options.clock.after(COMPANY_WAIT_MS, () => this.begin());
+      } else {
+        this.begin();
+      }
     }
-    for (const { one, outcome } of settled) one.resolve(outcome);
-    this.settled += settled.length;
-    while ((this.idleListeners[0]?.after ?? Number.POSITIVE_INFINITY) <= this.settled) {
-      this.idleListeners.shift()?.resolve();
+    for (const { one, outcome } of settled) {
+      one.resolve(outcome);
+      this.open.delete(one);
     }
+    this.idleListeners = this.idleListeners.filter(({ before, resolve }) => {
+      for (const one of before) if (this.open.has(one)) return true;
+      resolve();
+      return false;
+    });
   }
 
+  /** In their order; what has to wait for a batch in flight is passed over. */
   private nextBatch(): Waiting[] {
     let bytes = 0;
     const runIds = new Set<string>();
+    const batch: Waiting[] = [];
+    const left: Waiting[] = [];
+    let isFull = false;
     for (const one of this.waiting) {
-      bytes += one.bytes;
       const { runId } = one.change.after.facts;
-      // An actor that was dropped and its successor may both have a change of one run: in one statement both would
-      // seem to have happened.
-      if (runIds.has(runId) || runIds.size === CHANGES_MAX || (runIds.size > 0 && bytes > BYTES_MAX)) break;
-      runIds.add(runId);
+      if (!isFull && this.mayFly(one)) {
+        bytes += one.bytes;
+        // An actor that was dropped and its successor may both have a change of one run: in one statement both would
+        // seem to have happened.
+        isFull = runIds.has(runId) || runIds.size === CHANGES_MAX || (runIds.size > 0 && bytes > BYTES_MAX);
+        if (!isFull) {
+          runIds.add(runId);
+          batch.push(one);
+          continue;
+        }
+      }
+      left.push(one);
     }
-    const batch = this.waiting.splice(0, runIds.size);
+    this.waiting = left;
     for (const one of batch) this.waitingBytes -= one.bytes;
     return batch;
   }
@@ -156,27 +192,47 @@ export class Committer {
       }
     }
     if (batch.length === 0) return settled;
+    let outcome: BatchOutcome;
     try {
-      settled.push(...this.outcomes(batch, changes, await this.options.store.commit(changes)));
+      outcome = await this.options.store.commit(changes);
     } catch (error) {
-      settled.push(...(await this.recover(batch, error, tries)));
+      return [...settled, ...(await this.recover(batch, error, tries))];
     }
-    return settled;
+    return [...settled, ...(await this.outcomes(batch, changes, outcome, tries))];
   }
 
-  private outcomes(batch: readonly Waiting[], changes: readonly RunChange[], outcome: BatchOutcome): Settled[] {
-    this.options.databaseClock.observe(outcome.nowMs);
-    const lost: { shard: number; epoch: number }[] = [];
-    const settled = batch.map((one, i): Settled => {
+  private async outcomes(
+    batch: readonly Waiting[],
+    changes: readonly RunChange[],
+    outcome: BatchOutcome,
+    tries: number,
+  ): Promise<Settled[]> {
+    const { databaseClock, shards } = this.options;
+    databaseClock.observe(outcome.nowMs);
+    const settled: Settled[] = [];
+    const refused: Waiting[] = [];
+    const epochs = new Map<number, number>();
+    for (const [i, one] of batch.entries()) {
       const { before, after } = one.change;
       const { runId, shard } = after.facts;
-      if (outcome.done.has(runId)) return { one, outcome: 'done' };
-      if (outcome.heldShards.has(shard)) return { one, outcome: before === null ? 'key_taken' : 'moved_on' };
-      lost.push({ shard, epoch: changes[i]?.epoch ?? 0 });
-      return { one, outcome: 'lost_shard' };
-    });
-    if (lost.length > 0) this.options.shards.lost(lost);
-    return settled;
+      if (outcome.done.has(runId)) settled.push({ one, outcome: 'done' });
+      else if (outcome.heldShards.has(shard))
+        settled.push({ one, outcome: before === null ? 'key_taken' : 'moved_on' });
+      else {
+        refused.push(one);
+        epochs.set(shard, changes[i]?.epoch ?? 0);
+      }
+    }
+    if (refused.length === 0) return settled;
+    // The other batch may have got no reply: the new epochs that it led to have nothing to do with this one.
+    await this.bumps;
+    const isRenewed = (shard: number) => (shards.epochOf(shard) ?? 0) > (epochs.get(shard) ?? 0);
+    const again = refused.filter(({ change }) => tries < TRIES_MAX && isRenewed(change.after.facts.shard));
+    const lost = refused.filter((one) => !again.includes(one));
+    for (const { change } of again) epochs.delete(change.after.facts.shard);
+    if (epochs.size > 0) shards.lost([...epochs].map(([shard, epoch]) => ({ shard, epoch })));
+    settled.push(...allOf(lost, 'lost_shard'));
+    return again.length === 0 ? settled : [...settled, ...(await this.commit(again, tries + 1))];
   }
 
   private async recover(batch: readonly Waiting[], error: unknown, tries: number): Promise<Settled[]> {
@@ -186,7 +242,8 @@ export class Committer {
     if (kind === 'data') return this.split(batch);
     if (kind !== 'unknown') return allOf(batch, 'unavailable');
     // No reply: the statement may still be running. A new epoch waits for its lock and shuts it out.
-    await this.options.shards.bump([...new Set(batch.map((w) => w.change.after.facts.shard))]);
+    this.bumps = this.options.shards.bump([...new Set(batch.map((w) => w.change.after.facts.shard))]);
+    await this.bumps;
     return allOf(batch, 'unknown');
   }
 

@@ -99,11 +99,11 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     log,
     provide,
     /**
-     * One connection writes runs; shards and beats must not wait behind anything else, and nothing behind the files of
+     * Two connections write runs, one batch each; shards and beats must not wait behind anything else, and nothing behind the files of
      * runs. Old runs go one statement at a time. A backlog of events must not take the connections of readers.
      */
     pools: {
-      writer: pool(1, writerSettings),
+      writer: pool(2, writerSettings),
       shards: pool(3),
       beats: pool(2),
       folders: pool(4, pageSettings),

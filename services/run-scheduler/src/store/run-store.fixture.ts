@@ -30,7 +30,7 @@ export class TestStore {
     await migrate(url, { schema: 'scheduler', folder: new URL('../../migrations/', import.meta.url) });
     const pool = (max: number, settings: Readonly<Record<string, string>>) =>
       openPool({ url, applicationName: 'test', max, statementTimeoutMs: 10_000, settings });
-    const [writer, sql, outbox] = [pool(1, writerSettings), pool(2, {}), pool(2, pageSettings)];
+    const [writer, sql, outbox] = [pool(2, writerSettings), pool(2, {}), pool(2, pageSettings)];
     await sql`insert into scheduler.shards (shard, epoch) select n, ${EPOCH} from generate_series(0, 3) n`;
     const store = new PostgresRunStore({ writer, reader: sql, commitDeadlineMs: 10_000, readDeadlineMs: 10_000 });
     return new TestStore(url, store, sql, outbox, writer, drop);
