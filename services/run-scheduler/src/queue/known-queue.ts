@@ -62,12 +62,19 @@ export function beginRead(queue: KnownQueue): QueueCursor {
   return queue.cursor;
 }
 
-/** Each run is there once. */
+/** Each run is there once. Thousands may come that belong before thousands: a place is not looked for one by one. */
 export function insertInOrder(entries: QueueEntry[], entry: QueueEntry): void {
-  let at = entries.length;
-  while (at > 0 && isAfter(entries[at - 1] as QueueEntry, entry)) at--;
-  if (at > 0 && entries[at - 1]?.runId === entry.runId) return;
-  entries.splice(at, 0, entry);
+  let from = 0;
+  let to = entries.length;
+  // Nearly always it is the last one.
+  if (to > 0 && !isAfter(entries[to - 1] as QueueEntry, entry)) from = to;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (isAfter(entries[middle] as QueueEntry, entry)) to = middle;
+    else from = middle + 1;
+  }
+  if (entries[to - 1]?.runId === entry.runId) return;
+  entries.splice(to, 0, entry);
 }
 
 export function isAfter(a: QueueCursor, b: QueueCursor): boolean {
