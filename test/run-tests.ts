@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { root } from './checks/command.ts';
 import { PackedCli } from './harness/packed-cli.ts';
-import { startTestPostgres } from './harness/postgres.ts';
+import { startSharedPostgres } from './harness/postgres.ts';
 import { BuiltCode } from './runner/built-code.ts';
 import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
 import { sharedProcesses, sharedStacks } from './runner/shared-processes.ts';
@@ -74,13 +74,14 @@ if (runs.length === 0) {
       root,
       runs.flatMap((run) => run.groups),
     ),
-    startTestPostgres({ max_connections: '400' }),
+    startSharedPostgres(),
     PackedCli.install(),
   ]);
   try {
     process.exitCode = (await runAll(postgres.url, cli.bin, built)) ? 0 : 1;
   } finally {
     built.remove();
-    await Promise.all([postgres.stop(), cli.remove()]);
+    // Nothing is read again: no last checkpoint.
+    await Promise.all([postgres.stop('SIGQUIT'), cli.remove()]);
   }
 }

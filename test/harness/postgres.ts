@@ -4,14 +4,21 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PostgresServer, startPostgres } from '@methods/local-stack/embedded/postgres-server';
-import { createDatabase, dropDatabase } from '@methods/postgres/database';
+import { createDatabase } from '@methods/postgres/database';
+import postgres from 'postgres';
 import { tempFolder } from './temp-folder.ts';
 
 export interface TestPostgres {
   /** Of the superuser. */
   readonly url: string;
-  /** An empty database of its own; `drop` breaks off its sessions. */
-  freshDatabase(): Promise<{ url: string; drop(): Promise<void> }>;
+  /** An empty database of its own. */
+  freshDatabase(): Promise<FreshDatabase>;
+}
+
+export interface FreshDatabase {
+  readonly url: string;
+  /** Breaks off its sessions and lets none in. Its files stay while the server runs: to remove them is a checkpoint. */
+  drop(): Promise<void>;
 }
 
 let shared: Promise<TestPostgres> | undefined;
@@ -23,14 +30,42 @@ export function testPostgres(): Promise<TestPostgres> {
 }
 
 async function open(): Promise<TestPostgres> {
-  const url = process.env.METHODS_TEST_POSTGRES_URL ?? (await startTestPostgres()).url;
+  const url = process.env.METHODS_TEST_POSTGRES_URL ?? (await startSharedPostgres()).url;
   return {
     url,
     async freshDatabase() {
-      const name = `test_${randomBytes(6).toString('hex')}`;
-      return { url: await createDatabase(url, name), drop: () => dropDatabase(url, name) };
+      return freshDatabase(url);
     },
   };
+}
+
+/**
+ * For many databases: with few checkpoints, as each synchronizes some hundred files a database, and few looks of
+ * autovacuum at all of them. fsync and its like are on, as services insist on them.
+ */
+export function startSharedPostgres(): Promise<OwnPostgres> {
+  return startTestPostgres({
+    max_connections: '400',
+    max_wal_size: '4GB',
+    checkpoint_timeout: '1h',
+    autovacuum_naptime: '5min',
+  });
+}
+
+/** On the server of `url`, as that superuser. */
+export async function freshDatabase(url: string, template?: string): Promise<FreshDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  return { url: await createDatabase(url, name, template), drop: () => closeDatabase(url, name) };
+}
+
+async function closeDatabase(url: string, name: string): Promise<void> {
+  const admin = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false });
+  try {
+    await admin`alter database ${admin(name)} allow_connections false`;
+    await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
+  } finally {
+    await admin.end({ timeout: 5 });
+  }
 }
 
 /** A server of the caller's own: for the test runner, and for tests that stop or kill it. */

@@ -9,7 +9,7 @@ import { MethodRegistryService } from '@methods/proto/registry/v1/method_registr
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { type Door, doorTo } from './database-door.ts';
-import { testPostgres } from './postgres.ts';
+import { migratedDatabase } from './migrated-database.ts';
 import { until } from './until.ts';
 
 const SERVING_MS = 60_000;
@@ -31,7 +31,7 @@ export interface RegistryProcess {
 
 /** Without `natsUrl` nothing listens where it looks for NATS: nothing but events may depend on it. */
 export async function startRegistryProcess(natsUrl = 'nats://127.0.0.1:1'): Promise<RegistryProcess> {
-  const database = await (await testPostgres()).freshDatabase();
+  const database = await migratedDatabase('method-registry');
   const door = await doorTo(database.url);
   const child = spawn(
     process.execPath,

@@ -16,7 +16,7 @@ const OWN_PROCESS = [
   // Its event loop.
   /\bperformance\.(?!now\b)\w+\(/,
   /\bstartTestPostgres\b/,
-  /harness\/(?!until|test-doer|temp-folder|postgres|own-certificate|plan-rows|cpu-time|nats|program-arguments|test-issuer)/,
+  /harness\/(?!until|test-doer|temp-folder|postgres|migrated-database|own-certificate|plan-rows|cpu-time|nats|program-arguments|test-issuer)/,
 ];
 /** Of the module itself: it has no place in a function. */
 const OF_MODULE = /^(?:export|await) |^(?:const|let) .* = await /m;

@@ -3,9 +3,12 @@ import postgres from 'postgres';
 
 const NAME = /^[a-z][a-z0-9_]{0,62}$/;
 
-/** Makes an empty database `name` and returns its URL, with the user of `adminUrl`. Fails when it exists. */
-export async function createDatabase(adminUrl: string, name: string): Promise<string> {
-  await asAdmin(adminUrl, name, (sql) => sql`create database ${sql(name)}`);
+/**
+ * Makes a database `name`, empty or a copy of `template`, which has no sessions, and returns its URL, with the user of
+ * `adminUrl`. Fails when it exists.
+ */
+export async function createDatabase(adminUrl: string, name: string, template = 'template1'): Promise<string> {
+  await asAdmin(adminUrl, name, (sql) => sql`create database ${sql(name)} template ${sql(template)}`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   return url.href;

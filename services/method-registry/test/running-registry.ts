@@ -11,7 +11,7 @@ import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { type Door, doorTo } from '@methods/test/harness/database-door';
-import { testPostgres } from '@methods/test/harness/postgres';
+import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { composeMethodRegistry } from '../src/composition.ts';
 import type { BlobsConfig } from '../src/config.ts';
@@ -45,7 +45,7 @@ export async function startRegistry({
   readonly natsUrl?: string;
   readonly blobs?: BlobsConfig;
 } = {}): Promise<RunningRegistry> {
-  const database = await (await testPostgres()).freshDatabase();
+  const database = await migratedDatabase('method-registry');
   const door = await doorTo(database.url);
   const secretsKey = randomBytes(32).toString('base64');
   const lines: string[] = [];

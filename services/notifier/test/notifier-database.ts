@@ -5,7 +5,7 @@ import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { Sql } from '@methods/postgres/pool';
 import { readerRole } from '@methods/postgres/reader-role';
-import { testPostgres } from '@methods/test/harness/postgres';
+import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import type { PlannedDelivery } from '../src/delivery/delivery.ts';
 import type { ClaimRequest } from '../src/store/claim-deliveries.ts';
 import { notifierDatabase as openNotifierDatabase } from '../src/store/notifier-database.ts';
@@ -19,7 +19,7 @@ export interface NotifierDatabase extends AsyncDisposable {
 /** A fresh database of the shared server, or the whole server `url`. */
 export async function notifierDatabase(serverUrl?: string): Promise<NotifierDatabase> {
   const own = { url: serverUrl ?? '', drop: async () => {} };
-  const { url, drop } = serverUrl === undefined ? await (await testPostgres()).freshDatabase() : own;
+  const { url, drop } = serverUrl === undefined ? await migratedDatabase('notifier') : own;
   const database = openNotifierDatabase(url, silentLogger);
   await database.start();
   return {

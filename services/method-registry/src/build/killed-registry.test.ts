@@ -8,7 +8,7 @@ import { openPool } from '@methods/postgres/pool';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { rpcClient } from '@methods/rpc/client';
-import { testPostgres } from '@methods/test/harness/postgres';
+import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import { until } from '@methods/test/harness/until';
 import { recordedMethod, SHOP_HAR } from '../../test/recordings.ts';
 import { newOrganization } from '../../test/running-registry.ts';
@@ -51,7 +51,7 @@ async function startProcess(postgresUrl: string) {
 
 describe('a killed registry', { timeout: 300_000 }, () => {
   test('its build is done by the next one, once; a stopped one gives its build back at once', async () => {
-    const database = await (await testPostgres()).freshDatabase();
+    const database = await migratedDatabase('method-registry');
     const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 10_000 });
     // White space is read too: the compiling lasts long enough to be met.
     const recording = Buffer.concat([SHOP_HAR, Buffer.alloc(18_000_000, ' ')]);

@@ -2,9 +2,8 @@
 import 'reflect-metadata/lite';
 import { randomBytes } from 'node:crypto';
 import { newId, newMethodId } from '@methods/base/ids';
-import { migrate } from '@methods/postgres/migrate';
 import { openPool } from '@methods/postgres/pool';
-import { testPostgres } from '@methods/test/harness/postgres';
+import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import type { ClaimTerms } from '../store/build-store.ts';
 import type { Database } from '../store/query.ts';
 
@@ -20,8 +19,7 @@ export interface BuildDatabase {
 }
 
 export async function buildDatabase(): Promise<BuildDatabase> {
-  const database = await (await testPostgres()).freshDatabase();
-  await migrate(database.url, { schema: 'registry', folder: new URL('../../migrations/', import.meta.url) });
+  const database = await migratedDatabase('method-registry');
   const sql = openPool({ url: database.url, applicationName: 'test', max: 8, statementTimeoutMs: 30_000 });
   return {
     sql,

@@ -1,9 +1,9 @@
 // Nodes of one test on a database of their own, and the questions every test asks of them.
 import assert from 'node:assert/strict';
 import { randomToken } from '@methods/base/ids';
-import { migrate } from '@methods/postgres/migrate';
 import { openPool, type Sql } from '@methods/postgres/pool';
-import { type TestPostgres, testPostgres } from '@methods/test/harness/postgres';
+import { migratedDatabase } from '@methods/test/harness/migrated-database';
+import { type FreshDatabase, testPostgres } from '@methods/test/harness/postgres';
 import { until } from '@methods/test/harness/until';
 import { SHARDS, TestNode } from './node.fixture.ts';
 
@@ -17,15 +17,14 @@ export class TestCluster {
   private slow = false;
 
   private constructor(
-    private readonly database: Awaited<ReturnType<TestPostgres['freshDatabase']>>,
+    private readonly database: FreshDatabase,
     private readonly natsUrl: string,
   ) {
     this.sql = openPool({ url: database.url, applicationName: 'test', max: 4, statementTimeoutMs: 5_000 });
   }
 
   static async open(natsUrl: string): Promise<TestCluster> {
-    const database = await (await testPostgres()).freshDatabase();
-    await migrate(database.url, { schema: 'scheduler', folder: new URL('../../migrations/', import.meta.url) });
+    const database = await migratedDatabase('run-scheduler');
     return new TestCluster(database, natsUrl);
   }
 

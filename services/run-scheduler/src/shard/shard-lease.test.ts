@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { migrate } from '@methods/postgres/migrate';
 import { openPool, type Sql } from '@methods/postgres/pool';
-import { testPostgres } from '@methods/test/harness/postgres';
+import { migratedDatabase } from '@methods/test/harness/migrated-database';
+import type { FreshDatabase } from '@methods/test/harness/postgres';
 import { until } from '@methods/test/harness/until';
 import { ShardCountMismatch, ShardLease } from './shard-lease.ts';
 
@@ -10,14 +10,13 @@ const ALL = Array.from({ length: 32 }, (_, shard) => shard);
 const nobody = { alive: [], gone: [] };
 
 describe('shard leases', () => {
-  let database: { url: string; drop(): Promise<void> };
+  let database: FreshDatabase;
   let sql: Sql;
   let a: ShardLease;
   let b: ShardLease;
 
   before(async () => {
-    database = await (await testPostgres()).freshDatabase();
-    await migrate(database.url, { schema: 'scheduler', folder: new URL('../../migrations/', import.meta.url) });
+    database = await migratedDatabase('run-scheduler');
     sql = openPool({ url: database.url, applicationName: 'test', max: 8, statementTimeoutMs: 5_000 });
     a = new ShardLease({ sql, nodeId: 'a' });
     b = new ShardLease({ sql, nodeId: 'b' });

@@ -1,9 +1,8 @@
 // A store on a database of its own, with shards 0 to 3 owned under epoch 1, and changes as the actors make them.
 import { randomBytes } from 'node:crypto';
 import { newId, newRunId } from '@methods/base/ids';
-import { migrate } from '@methods/postgres/migrate';
 import { openPool, type Sql } from '@methods/postgres/pool';
-import { testPostgres } from '@methods/test/harness/postgres';
+import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import { facts } from '../run/run.fixture.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
@@ -26,8 +25,7 @@ export class TestStore {
   ) {}
 
   static async open(): Promise<TestStore> {
-    const { url, drop } = await (await testPostgres()).freshDatabase();
-    await migrate(url, { schema: 'scheduler', folder: new URL('../../migrations/', import.meta.url) });
+    const { url, drop } = await migratedDatabase('run-scheduler');
     const pool = (max: number, settings: Readonly<Record<string, string>>) =>
       openPool({ url, applicationName: 'test', max, statementTimeoutMs: 10_000, settings });
     const [writer, sql, outbox] = [pool(2, writerSettings), pool(2, {}), pool(2, pageSettings)];
