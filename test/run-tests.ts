@@ -2,11 +2,13 @@
 // share one Postgres, started here; each makes databases of its own on it. They run as code that was built here, and
 // call the `methods` command as a package that was packed here. Tests of whole systems come first, and those that load
 // the machine as much as they can last, one file at a time. Nothing is left running, whatever ends this.
+import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { root } from './checks/command.ts';
 import { PackedCli } from './harness/packed-cli.ts';
 import { startSharedPostgres } from './harness/postgres.ts';
+import { tempFolder } from './harness/temp-folder.ts';
 import { BuiltCode } from './runner/built-code.ts';
 import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
 import { sharedProcesses, sharedStacks } from './runner/shared-processes.ts';
@@ -34,7 +36,7 @@ function stop(signal: NodeJS.Signals): void {
   running?.kill(signal);
 }
 
-async function runAll(postgresUrl: string, cli: string, built: BuiltCode): Promise<boolean> {
+async function runAll(env: NodeJS.ProcessEnv, built: BuiltCode): Promise<boolean> {
   const summary = new TestSummary();
   let passed = true;
   for (const run of runs) {
@@ -43,14 +45,7 @@ async function runAll(postgresUrl: string, cli: string, built: BuiltCode): Promi
       ...run,
       files: run.groups.map((group) => built.file(group)),
       root,
-      env: {
-        ...process.env,
-        METHODS_TEST_POSTGRES_URL: postgresUrl,
-        METHODS_TEST_CLI: cli,
-        // Some thirty nats-servers run at a time or after another. One that uses several threads at once takes three times
-        // the processor for the same messages.
-        GOMAXPROCS: '1',
-      },
+      env: { ...process.env, ...env },
       line(line) {
         console.log(line);
         summary.read(line);
@@ -77,10 +72,20 @@ if (runs.length === 0) {
     startSharedPostgres(),
     PackedCli.install(),
   ]);
+  const pip = tempFolder('pip');
+  const env = {
+    METHODS_TEST_POSTGRES_URL: postgres.url,
+    METHODS_TEST_CLI: cli.bin,
+    METHODS_TEST_PIP: pip,
+    // Some thirty nats-servers run at a time or after another. One that uses several threads at once takes three times
+    // the processor for the same messages.
+    GOMAXPROCS: '1',
+  };
   try {
-    process.exitCode = (await runAll(postgres.url, cli.bin, built)) ? 0 : 1;
+    process.exitCode = (await runAll(env, built)) ? 0 : 1;
   } finally {
     built.remove();
+    rmSync(pip, { recursive: true, force: true });
     // Nothing is read again: no last checkpoint.
     await Promise.all([postgres.stop('SIGQUIT'), cli.remove()]);
   }

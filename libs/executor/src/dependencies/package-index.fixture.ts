@@ -1,15 +1,19 @@
 // A package registry on loopback for tests: npm packages and python wheels made on the spot.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { MethodDependencies } from '@methods/method/compiled-method';
+import { pipFolder } from '@methods/test/harness/temp-folder';
+import { PLAIN_ENVIRONMENT } from '../prepared-environment.ts';
+import { PythonRuntimes } from '../runners/python-runtime.ts';
 import { StepFailure } from '../step-failure.ts';
 import { pipName } from './dependency-lock.ts';
+import { sharedPip } from './pip-tools.ts';
 import { type PreparedDependencies, prepareDependencies } from './prepare-dependencies.ts';
 import type { PrepareOptions } from './prepare-options.ts';
 
@@ -37,6 +41,7 @@ export class PackageIndex {
   hashless = '';
   /** Requests whose URL ends so get no answer. */
   silentAbout = '';
+  private readonly pythons = new PythonRuntimes();
   private readonly files = new Map<string, Buffer>();
   private readonly npm = new Map<string, Record<string, unknown>>();
   private readonly wheels = new Map<string, { file: string; sha256: string }[]>();
@@ -90,12 +95,28 @@ export class PackageIndex {
   }
 
   /** With a cache folder in this index's own unless another is given. */
-  prepare(
+  async prepare(
     dependencies: Partial<MethodDependencies>,
     options: Partial<PrepareOptions> = {},
   ): Promise<PreparedDependencies> {
-    const defaults = { cacheDir: join(this.dir, 'cache'), allowScripts: false, path: PATH, host: this.host };
+    const cacheDir = join(this.dir, 'cache');
+    const defaults = { cacheDir, allowScripts: false, path: PATH, host: this.host };
+    if (dependencies.pip !== undefined && options.cacheDir === undefined) await this.borrowPip(defaults);
     return prepareDependencies({ dependencies: { ...NOTHING, ...dependencies } }, { ...defaults, ...options });
+  }
+
+  /** A pip takes seconds to make: under the test runner all indexes use one, which the first of them makes. */
+  private async borrowPip(options: PrepareOptions): Promise<void> {
+    const cacheDir = pipFolder();
+    if (cacheDir === undefined) return;
+    const python = await this.pythons.get(PLAIN_ENVIRONMENT.pythonCommand, PATH);
+    const interpreter = await sharedPip({ ...options, cacheDir }, python);
+    if (interpreter === null) return;
+    const lent = dirname(dirname(dirname(interpreter)));
+    await mkdir(options.cacheDir, { recursive: true });
+    await symlink(lent, join(options.cacheDir, basename(lent))).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
   }
 
   /** The message of the refusal. Rejects where there is none. */
