@@ -148,7 +148,7 @@ test('two notifiers share the work and send nothing twice', async () => {
   await withNotifier(patient, () =>
     withNotifier(patient, async () => {
       await Promise.all(events.map((event) => stack.emit(event)));
-      await server.received(300, 30_000);
+      await server.received(300, 120_000);
       for (const event of events) assert.deepEqual(await ended(event), { status: 'delivered', tries: 1 });
     }),
   );

@@ -70,3 +70,22 @@ test('what is told to have changed is asked again, also while an answer is on it
   void secrets.get('o', 'k');
   assert.equal(waiting.length, 3);
 });
+
+test('a slow registry is asked sixteen questions at a time, and each is answered in the end', async () => {
+  const open: (() => void)[] = [];
+  const ask = (orgId: string) => new Promise<string>((done) => open.push(() => done(`whsec_${orgId}`)));
+  const secrets = answers(ask, clockAt({ ms: 0 }));
+  const replies = Array.from({ length: 40 }, (_, n) => secrets.get(`org_${n}`, 'k'));
+  for (const asked of [16, 32, 40]) {
+    assert.equal(open.length, asked);
+    for (const answer of open.slice(-16)) answer();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.equal(new Set(await Promise.all(replies)).size, 40);
+});
+
+test('beyond a thousand waiting questions the next is refused', async () => {
+  const secrets = answers(() => new Promise(() => {}), clockAt({ ms: 0 }));
+  for (let n = 0; n < 1_016; n++) void secrets.get(`org_${n}`, 'k');
+  await assert.rejects(secrets.get('org_next', 'k'), { code: 'unavailable' });
+});

@@ -1,6 +1,7 @@
 // What the method registry answered, kept for half a minute: the secrets that sign, and the hosts that organizations
 // send webhooks to. What has changed counts that soon, or at once when it is told.
 import type { Clock } from '@methods/base/clock';
+import { ServiceError } from '@methods/errors/service-error';
 
 export interface RegistryAnswersOptions<Ids extends readonly string[], Answer> {
   /** Rejects with a ServiceError; `not_found` when the registry knows none. */
@@ -15,9 +16,13 @@ interface Entry<Answer> {
 
 const FRESH_MS = 30_000;
 const ENTRIES_MAX = 1_000;
+/** Asked at a time: a slow registry answers a few in time, where of hundreds asked at once all would be too late. */
+const ASKS_MAX = 16;
 
 export class RegistryAnswers<Ids extends readonly string[], Answer> {
   private readonly entries = new Map<string, Entry<Answer>>();
+  private readonly waiting: (() => void)[] = [];
+  private asks = 0;
 
   constructor(private readonly options: RegistryAnswersOptions<Ids, Answer>) {}
 
@@ -27,7 +32,7 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
     const known = this.entries.get(name);
     const nowMs = this.options.clock.monotonicMs();
     if (known !== undefined && known.freshUntilMs > nowMs) return known.answer;
-    const entry: Entry<Answer> = { answer: this.options.ask(...ids), freshUntilMs: nowMs + FRESH_MS };
+    const entry: Entry<Answer> = { answer: this.ask(ids), freshUntilMs: nowMs + FRESH_MS };
     entry.answer.catch(() => {
       if (this.entries.get(name) === entry) this.entries.delete(name);
     });
@@ -44,6 +49,20 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
 
   forgetAll(): void {
     this.entries.clear();
+  }
+
+  /** Also when the one who wanted it no longer waits: the next try then finds the answer here. */
+  private async ask(ids: Ids): Promise<Answer> {
+    if (this.waiting.length >= ENTRIES_MAX) throw new ServiceError('unavailable');
+    if (this.asks >= ASKS_MAX) await new Promise<void>((begin) => this.waiting.push(begin));
+    else this.asks++;
+    try {
+      return await this.options.ask(...ids);
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.asks--;
+      else next();
+    }
   }
 
   private dropOldest(): void {

@@ -181,9 +181,14 @@ const rawAnswers: readonly (readonly [string, (socket: Socket) => void, RegExp])
   [
     'endless headers',
     (socket) => flood(socket, 'HTTP/1.1 200 OK\r\n', 'x-filler: aaaaaaaaaaaaaaaa\r\n'),
-    /^bad_answer/,
+    // A busy machine may not get through as much as is too much.
+    /^(timeout|bad_answer)/,
   ],
-  ['one endless header', (socket) => flood(socket, 'HTTP/1.1 200 OK\r\nx: ', 'a'.repeat(1024)), /^bad_answer/],
+  [
+    'one endless header',
+    (socket) => flood(socket, 'HTTP/1.1 200 OK\r\nx: ', 'a'.repeat(1024)),
+    /^(timeout|bad_answer)/,
+  ],
   ['HTTP/0.9', (socket) => socket.end('hello'), /^bad_answer/],
   ['something that is not HTTP', (socket) => socket.end('220 mail ready\r\n'), /^bad_answer/],
   ['a broken connection', (socket) => socket.resetAndDestroy(), /^(connect_failed|bad_answer)/],
