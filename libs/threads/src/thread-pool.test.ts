@@ -35,7 +35,7 @@ function held() {
 
 describe('a pool of threads', { timeout: 300_000 }, () => {
   test('a job that takes too much memory, too long, or throws, fails on its own', async () => {
-    const pool = newPool({ limits: { heapMibMax: 32, cpuMsMax: 300 } });
+    const pool = newPool({ limits: { heapMibMax: 32, cpuMsMax: 300, wallMsMax: 120_000 } });
     const fails = (job: TestJob, fault: string) =>
       rejects(pool.run(job, small), (error) => error instanceof JobFailed && error.fault === fault);
     await Promise.all([fails({ kind: 'fill' }, 'too_much_memory'), pool.run(echo('b'), { ...small, orgId: 'b' })]);

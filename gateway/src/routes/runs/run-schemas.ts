@@ -260,8 +260,15 @@ const conflictFields = {
   offset: Type.Optional(Type.String({ description: 'With an upload: the bytes that are stored.' })),
 };
 
+const shareFields = {
+  share: Type.Optional(
+    Type.String({ description: 'With rate_limited: whose share is used up, `key` or `organization`.' }),
+  ),
+  limit: Type.Optional(Type.String({ description: 'With share: how many or how much it may have at a time.' })),
+};
+
 const Refused = Type.Object(
-  { ...errorFields, ...conflictFields },
+  { ...errorFields, ...conflictFields, ...shareFields },
   {
     description:
       'Refused. A 401 says `unauthorized` and no more. A 429 comes with Retry-After: the caller asks ' +
