@@ -52,7 +52,7 @@ export const LINES_MAX_A_CALL = 256;
 const PENDING_MAX = 10_000;
 const STOP_MS = 3_000;
 /** A call and a commit for each line would cost as much as what the line is about. */
-const GATHERED_MS = 100;
+const GATHERED_MS = 250;
 
 export class AuditLog implements Stoppable {
   private pending: Pending[] = [];
@@ -64,7 +64,7 @@ export class AuditLog implements Stoppable {
 
   constructor(private readonly options: AuditLogOptions) {}
 
-  /** The registry hears of it within 100 ms, if it can. Nobody waits. */
+  /** The registry hears of it within 250 ms, if it can. Nobody waits. */
   note(act: Act): void {
     this.add({ line: this.lineOf(act), told: null, kept: true });
   }

@@ -112,7 +112,7 @@ test('events that come one by one are stored together, those after a pause at on
   assert.deepEqual(sizes, [1]);
   for (let n = 20; n < 64; n++) await takeOne();
   await until('so many wait no longer', () => fates.acked === 65);
-  clock.nowMs += 50;
+  clock.nowMs += 100;
   await takeOne();
   await until('the last is stored', () => fates.acked === 66);
   assert.deepEqual(sizes, [1, 64, 1]);

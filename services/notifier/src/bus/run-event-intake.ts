@@ -43,7 +43,7 @@ const BATCH_BYTES_MAX = 2 << 20;
  * From the beginning of one statement to that of the next: its commit, and what follows from it in the scheduler, cost
  * the database more than its rows. So many events, or half of a statement's bytes, wait no longer.
  */
-const COMPANY_MS = 50;
+const COMPANY_MS = 100;
 const COMPANY = 64;
 /** Of events that wait here. No more are asked for meanwhile. */
 const WAITING_BYTES_MAX = 8 << 20;
