@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ReadyLine } from '@methods/local-stack/stack';
 import { NO_SIGN_IN, type StackFolder, StackProcess, stackFolder } from '../e2e/stack-process.ts';
-import { testPostgres } from '../harness/postgres.ts';
+import { migratedDatabase } from '../harness/migrated-database.ts';
 import { processTree } from '../harness/process-tree.ts';
 import { until } from '../harness/until.ts';
 
@@ -39,7 +39,7 @@ export class Cluster {
 
   /** With as little as one of each; the methods are those of ./methods. */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
-    const database = options.sharesPostgres ? await (await testPostgres()).freshDatabase() : null;
+    const database = options.sharesPostgres ? await migratedDatabase() : null;
     const dropDatabase = async () => database?.drop();
     const folder = stackFolder('cluster');
     const { schedulers = 1, gateways = 1, workers = 1, concurrency = 16, env = {}, methods = METHODS } = options;

@@ -7,7 +7,7 @@ import type { ReadyLine } from '@methods/local-stack/stack';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import postgres from 'postgres';
-import { testPostgres } from '../harness/postgres.ts';
+import { migratedDatabase } from '../harness/migrated-database.ts';
 import { ApiClient } from './api-client.ts';
 import { StackProcess, stackFolder } from './stack-process.ts';
 
@@ -36,7 +36,7 @@ export interface StackOptions {
 
 /** On a database of the tests' Postgres: a server of its own would cost each stack two seconds. */
 export async function startStack(name: string, { args = [], env = {} }: StackOptions = {}): Promise<Stack> {
-  const database = await (await testPostgres()).freshDatabase();
+  const database = await migratedDatabase();
   const folder = stackFolder(name);
   const stackProcess = new StackProcess({
     ...folder,

@@ -18,8 +18,9 @@ export type ServiceWithSchema = keyof typeof SCHEMAS;
 
 const templates = new Map<string, Promise<string>>();
 
-/** A database of the caller's own. */
+/** A database of the caller's own; without `services`, with the schemas of all. */
 export async function migratedDatabase(...services: readonly ServiceWithSchema[]): Promise<FreshDatabase> {
+  if (services.length === 0) return migratedDatabase(...(Object.keys(SCHEMAS) as ServiceWithSchema[]));
   const { url } = await testPostgres();
   const named = services.join();
   const template = templates.get(named) ?? ensureTemplate(url, services);

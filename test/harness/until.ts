@@ -10,7 +10,7 @@ const POLL_MS = { first: 10, share: 0.05, max: 100 };
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
-  withinMs = 60_000,
+  withinMs = 180_000,
 ): Promise<Exclude<T, false | null | undefined>> {
   const beganMs = performance.now();
   for (;;) {

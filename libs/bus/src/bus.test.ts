@@ -262,6 +262,6 @@ describe('the bus', () => {
       (await watcher.nodes.list()).map((beat) => beat.nodeId),
       ['early'],
     );
-    await until('the end of a beat that is not renewed', async () => (await watcher.nodes.list()).length === 0, 12_000);
+    await until('the end of a beat that is not renewed', async () => (await watcher.nodes.list()).length === 0);
   });
 });

@@ -90,7 +90,7 @@ describe('the mailbox of shards', () => {
       () => new Set(next.received.map((one) => one.shard)).size === 128,
     );
     assert.ok(next.received.every((one) => one.text === `command ${one.shard}` && one.epoch === 2));
-    await until('the old owner knows', () => old.lost.length === 128, 15_000);
+    await until('the old owner knows', () => old.lost.length === 128);
     for (const one of next.received) one.ack();
     next.mailbox.close();
     old.mailbox.close();
@@ -114,16 +114,15 @@ describe('the mailbox of shards', () => {
       frozen.kill('SIGSTOP');
       const texts = Array.from({ length: 10 }, (_, n) => `frozen-${n}`);
       await Promise.all(texts.map((one) => send(taker.bus, 9, one)));
-      const began = performance.now();
       taker.mailbox.own(9, 2);
       await until('all commands at the taker', () =>
         texts.every((one) => taker.received.some((got) => got.text === one)),
       );
-      assert.ok(performance.now() - began < 2000, 'without waiting for the time of acknowledgement');
+      assert.ok(!(await names()).includes('shard-9-1'), 'nothing waits for an acknowledgement of the frozen one');
       assert.ok(taker.received.some((got) => got.text === 'seen'));
       for (const one of taker.received) one.ack();
       frozen.kill('SIGCONT');
-      await until('the thawed one finds its successor', () => said.includes('lost 9'), 15_000);
+      await until('the thawed one finds its successor', () => said.includes('lost 9'));
       assert.deepEqual(
         (await names()).filter((name) => name.startsWith('shard-9-')),
         ['shard-9-2'],

@@ -171,7 +171,7 @@ echo "$STEP_DIR"`;
       assert.equal(end.failure, null, `${end.failure?.message} ${end.log?.text}`);
       const workDir = end.log?.text.trim() ?? '';
       assert.ok(workDir.startsWith(harness.dir));
-      await until(() => !existsSync(dirname(workDir)), 30_000);
+      await until(() => !existsSync(dirname(workDir)));
       assert.equal(await readFile(join(host, 'f'), 'utf8'), SECRET);
     });
 

@@ -129,7 +129,7 @@ describe('a pool through outages', () => {
         await killer`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'outage-test'`;
         await killer.end({ timeout: 1 });
       }
-      await until('the load goes on', () => succeeded > before + 50, 20_000);
+      await until('the load goes on', () => succeeded > before + 50);
     }
     loading = false;
     await Promise.all(load);

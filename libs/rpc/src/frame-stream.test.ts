@@ -208,11 +208,11 @@ describe('the end of a stream', () => {
     const running = await startWorkerServer({});
     await running.server.stop();
     const startedAt = performance.now();
-    const client = dial(running.address);
+    const client = dial(running.address, { connectTimeoutMs: 90_000 });
     client.connection.send(credits(1));
     await until('the client was told', () => client.closes.length === 1);
     equal(client.closes[0]?.code, 'unavailable');
-    ok(performance.now() - startedAt < 1_000);
+    ok(performance.now() - startedAt < 60_000, 'it did not wait for the connect time');
   });
 
   test('a listener that never answers is given up after the connect time', LIMIT, async () => {

@@ -8,7 +8,7 @@ import { TestWorker } from './test-worker.fixture.ts';
 import { type TestRun, WorkerNode } from './worker-node.fixture.ts';
 
 const SAYS = [{ name: 'says', version: '1.0.0' }];
-const INSTALL_MS_MAX = 60_000;
+const INSTALL_MS_MAX = 300_000;
 
 let node: WorkerNode;
 let index: PackageIndex;

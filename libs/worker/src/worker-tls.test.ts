@@ -63,9 +63,9 @@ describe('a worker and a node with a certificate of an own authority', () => {
 
   test('meet where the worker trusts the authority, for its stream and for its calls', async () => {
     const output = startWorker('trusting', { NODE_EXTRA_CA_CERTS: own.authorityFile });
-    await until('it is connected', () => output.said.includes('{"ready":true}'), 30_000);
+    await until('it is connected', () => output.said.includes('{"ready":true}'));
     const run = node.grant({ method: METHOD, versionId: node.publish(FILE) });
-    await until('the run has ended', () => run.ended, 30_000);
+    await until('the run has ended', () => run.ended);
     const end = run.recorded.at(-1);
     assert.ok(end?.case === 'finish');
     assert.deepEqual(JSON.parse(end.value.resultJson), { word: 'hello' });
@@ -74,14 +74,14 @@ describe('a worker and a node with a certificate of an own authority', () => {
   test('do not where it trusts others alone, and nothing was said to the node', async () => {
     const before = node.streams.length;
     const output = startWorker('doubting', {});
-    await until('it was refused twice', () => output.said.split('not connected').length > 2, 30_000);
+    await until('it was refused twice', () => output.said.split('not connected').length > 2);
     assert.equal(node.streams.length, before);
   });
 
   test('do not where the worker speaks plain text', async () => {
     const before = node.streams.length;
     const output = startWorker('plain', { METHODS_GRPC_URL: node.address.replace('https://', '') });
-    await until('it was refused twice', () => output.said.split('not connected').length > 2, 30_000);
+    await until('it was refused twice', () => output.said.split('not connected').length > 2);
     assert.equal(node.streams.length, before);
   });
 });

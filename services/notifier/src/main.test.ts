@@ -98,7 +98,7 @@ test('the process ends by itself on SIGTERM, and says what is wrong with its env
     log += chunk.toString();
   });
   try {
-    await until('it serves', () => log.includes('"serving"'), 40_000);
+    await until('it serves', () => log.includes('"serving"'));
     const event = succeeded('');
     await stack.emit(event);
     await until('it takes events in', () => stack.confirmed.includes(event.outboxId ?? ''));

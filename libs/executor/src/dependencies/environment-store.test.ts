@@ -93,7 +93,7 @@ describe('an environment', () => {
     await rm(join(index.dir, 'npm-cache'), { recursive: true });
     const asked = index.requests.length;
     const builder = elsewhere(cacheDir);
-    await until(() => index.requests.slice(asked).some((url) => url.endsWith('.tgz')), 30_000);
+    await until(() => index.requests.slice(asked).some((url) => url.endsWith('.tgz')), 300_000);
     const managers = processesIn(cacheDir);
     assert.notDeepEqual(managers, []);
     builder.kill('SIGKILL');

@@ -33,7 +33,7 @@ async function startProcess(postgresUrl: string) {
   child.stderr.setEncoding('utf8').on('data', (text) => {
     said += text;
   });
-  const port = await until('it serves', () => /"port":(\d+)[^\n]*"serving"/.exec(said)?.[1], 30_000);
+  const port = await until('it serves', () => /"port":(\d+)[^\n]*"serving"/.exec(said)?.[1]);
   const client = rpcClient(MethodRegistryService, `127.0.0.1:${port}`);
   const uploads = rpcClient(UploadService, `127.0.0.1:${port}`);
   return {
