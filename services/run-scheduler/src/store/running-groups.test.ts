@@ -10,7 +10,7 @@ describe('groups of running runs', () => {
   let groups: RunningGroups;
 
   beforeEach(() => {
-    groups = new RunningGroups();
+    groups = new RunningGroups(1);
   });
 
   const queued = (shard = 1) => decide(null, startOf(newFacts(shard)), 1).after;
@@ -93,5 +93,14 @@ describe('groups of running runs', () => {
     assert.deepEqual(overNow(), []);
     commit(succeed('t1', 1), [run]);
     assert.deepEqual(overNow(), ['h']);
+  });
+
+  test('rows are dropped many at a time', () => {
+    groups = new RunningGroups();
+    const end = () => commit(succeed('t1', 1), commit(claim('t1'), [queued()]).runs);
+    for (let n = 1; n < 32; n++) end();
+    assert.deepEqual(overNow(), []);
+    end();
+    assert.equal(overNow().length, 32);
   });
 });

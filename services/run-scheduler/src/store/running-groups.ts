@@ -1,12 +1,13 @@
 // Which rows of scheduler.running list the running runs of this node. Runs of one organization and shard that are claimed
-// in one commit share a row, a few at most; it goes with a later commit, when none of them runs any more. A row that is
-// left behind lists runs that do not run: who reads it looks at the runs, and the next owner of the shard drops it.
+// in one commit share a row, a few at most. When none of them runs any more, it goes with a later commit, many at a time. A
+// row that is left behind lists runs that do not run: who reads it looks at the runs, and the next owner drops it.
 import { newRunId } from '@methods/base/ids';
 import type { RunChange } from './run-store.ts';
 
 /** So many runs are looked at for each one that runs, at most. */
 const MEMBERS_MAX = 8;
-/** Rows dropped with one commit. */
+/** Rows are dropped so many at a time: a part of the statement costs more than its rows. */
+const OVER_MIN = 32;
 const OVER_MAX = 256;
 
 export interface Group {
@@ -44,6 +45,8 @@ export class RunningGroups {
   /** Runs that stopped while groups are read: what was read of them is old. */
   private readonly stoppedMeanwhile = new Set<string>();
 
+  constructor(private readonly overMin = OVER_MIN) {}
+
   /** Nothing has changed until `committed` hears of it. */
   changes(batch: readonly RunChange[]): GroupChanges {
     const begun: GroupMember[] = [];
@@ -60,7 +63,7 @@ export class RunningGroups {
       last.members++;
       begun.push({ runId, group: last.group });
     }
-    return { begun, over: this.over.size === 0 ? [] : [...this.over].slice(0, OVER_MAX) };
+    return { begun, over: this.over.size < this.overMin ? [] : [...this.over].slice(0, OVER_MAX) };
   }
 
   /** A commit without a reply is not heard of here: what it listed is a row too many at worst. */
