@@ -38,6 +38,8 @@ export interface CallHandlerOptions {
   readonly logger: RpcLogger;
   /** Streams of frames that are open now. */
   readonly openFrames: Set<{ close(error?: ServiceError): void }>;
+  /** Fields and entries of a frame; default: as many as anything of ours has. */
+  readonly elementsMax?: number | undefined;
 }
 
 type Message = object;

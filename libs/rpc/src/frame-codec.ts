@@ -1,7 +1,8 @@
 // What a frame is on the wire: a message with one repeated field, `items`. All items of a frame are encoded in one go;
 // encoding them one by one costs four times as much.
-import { create, type DescMessage, type MessageInitShape, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { assert } from '@methods/base/assert';
+import { encoder } from './message-codec.ts';
 
 /** What arrives in frames of this message. */
 export type ReceivedItem<Frame extends DescMessage> =
@@ -14,8 +15,6 @@ export type SentItem<Frame extends DescMessage> =
 export function frameEncoder<Frame extends DescMessage>(frame: Frame): (items: SentItem<Frame>[]) => Buffer {
   const field = frame.fields.find(({ localName }) => localName === 'items');
   assert(field?.fieldKind === 'list' && field.listKind === 'message', `${frame.typeName} is not a frame`);
-  return (items) => {
-    const bytes = toBinary(frame, create(frame, { items } as unknown as MessageInitShape<Frame>));
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  };
+  const encode = encoder(frame);
+  return (items) => encode({ items } as unknown as MessageInitShape<Frame>);
 }

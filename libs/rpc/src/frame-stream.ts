@@ -15,16 +15,12 @@ import { CLIENT_OPTIONS } from './channel-options.ts';
 import { dialTarget } from './dial-target.ts';
 import { frameEncoder, type ReceivedItem, type SentItem } from './frame-codec.ts';
 import { type FrameConnection, type FrameHandlers, FrameStream } from './frame-connection.ts';
-import { callMetadata, decoder, methodPath, passBytes } from './message-codec.ts';
+import { FrameReader } from './frame-reader.ts';
+import { callMetadata, methodPath, passBytes } from './message-codec.ts';
 import { resetServerStream } from './reset-server-stream.ts';
 
 export type { ReceivedItem, SentItem } from './frame-codec.ts';
 export type { FrameConnection, FrameHandlers } from './frame-connection.ts';
-
-/** A frame as `call.on('data')` gives it. */
-interface Frame<Item> {
-  readonly items: Item[];
-}
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -54,11 +50,10 @@ export function dialFrames<Up extends DescMessage, Down extends DescMessage>(
   const { target, credentials } = dialTarget(address);
   const client = new GrpcClient(target, credentials, CLIENT_OPTIONS);
   const metadata = callMetadata(options.metadata);
-  const decode = decoder(method.output);
-  const call: ClientDuplexStream<Buffer, Frame<ReceivedItem<Down>>> = client.makeBidiStreamRequest(
+  const call: ClientDuplexStream<Buffer, Buffer> = client.makeBidiStreamRequest(
     methodPath(method),
     passBytes,
-    (bytes) => decode(bytes) as unknown as Frame<ReceivedItem<Down>>,
+    passBytes,
     metadata,
   );
   const encode = frameEncoder(method.input);
@@ -97,13 +92,22 @@ export function dialFrames<Up extends DescMessage, Down extends DescMessage>(
     clearTimeout(connectTimer);
     options.onOpen?.();
   });
-  call.on('data', (frame) => stream.received(frame.items));
-  endWithStatus(call as ClientDuplexStream<Buffer, never>, (error) => stream.ended(error));
+  const reader = new FrameReader(method.output, {
+    pause: () => call.pause(),
+    resume: () => call.resume(),
+    received: (items) => {
+      stream.received(items);
+      return true;
+    },
+    malformed: (error) => stream.abort(new ServiceError('internal', undefined, { cause: error })),
+  });
+  call.on('data', (bytes) => reader.read(bytes));
+  endWithStatus(call, (error) => stream.ended(error));
   return stream;
 }
 
 // A status may overtake frames that are still in the stream's buffer; `end` comes after the last of them.
-function endWithStatus(call: ClientDuplexStream<Buffer, never>, ended: (error: ServiceError | null) => void): void {
+function endWithStatus(call: ClientDuplexStream<Buffer, Buffer>, ended: (error: ServiceError | null) => void): void {
   let outcome: StatusObject | null = null;
   const settle = () => {
     if (outcome && call.readableEnded) ended(outcome.code === status.OK ? null : fromGrpcError(outcome));
@@ -133,6 +137,8 @@ export function serveFrames<In, Out>(accept: FrameService<In, Out>['accept']): F
 export interface ServeFramesOptions {
   /** The streams that are open, so that a stopping server can end them. */
   readonly open: Set<{ close(error?: ServiceError): void }>;
+  /** Fields and entries of a frame; default: as many as anything of ours has. */
+  readonly elementsMax?: number | undefined;
   onFault(error: unknown): void;
 }
 
@@ -140,8 +146,8 @@ export interface ServeFramesOptions {
 export function frameHandler<Up extends DescMessage, Down extends DescMessage>(
   method: DescMethodBiDiStreaming<Up, Down>,
   service: FrameService<ReceivedItem<Up>, SentItem<Down>>,
-  { open, onFault }: ServeFramesOptions,
-): (call: ServerDuplexStream<Frame<ReceivedItem<Up>>, Buffer>) => void {
+  { open, elementsMax, onFault }: ServeFramesOptions,
+): (call: ServerDuplexStream<Buffer, Buffer>) => void {
   const encode = frameEncoder(method.output);
   return (call) => {
     const stream = new FrameStream<ReceivedItem<Up>, SentItem<Down>>(
@@ -154,6 +160,22 @@ export function frameHandler<Up extends DescMessage, Down extends DescMessage>(
         reset: () => resetServerStream(call),
       },
       onFault,
+    );
+    const refuse = (message: string, cause?: unknown) =>
+      stream.close(new ServiceError('invalid_request', message, { cause }));
+    const reader = new FrameReader(
+      method.input,
+      {
+        pause: () => call.pause(),
+        resume: () => call.resume(),
+        received: (items) => {
+          if (items.length === 0) refuse('A frame is empty.');
+          else stream.received(items);
+          return items.length > 0;
+        },
+        malformed: (error) => refuse('A frame is malformed, or has too many fields or entries.', error),
+      },
+      { elementsMax, oneATurn: true },
     );
     open.add(stream);
     // The last event of every call of a server, whatever ended it; also after an orderly end.
@@ -171,13 +193,7 @@ export function frameHandler<Up extends DescMessage, Down extends DescMessage>(
         const handlers = await service.accept(stream);
         stream.attach(handlers);
         call.sendMetadata(new Metadata());
-        call.on('data', (frame) => {
-          if (frame.items.length === 0) return stream.close(new ServiceError('invalid_request', 'A frame is empty.'));
-          stream.received(frame.items);
-          // One frame of a stream a turn: what one peer sends must not keep the others waiting.
-          call.pause();
-          setImmediate(() => call.resume());
-        });
+        call.on('data', (bytes) => reader.read(bytes));
       } catch (error) {
         if (!(error instanceof ServiceError)) onFault(error);
         stream.close(asServiceError(error));

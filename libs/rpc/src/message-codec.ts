@@ -1,43 +1,82 @@
 // Protobuf-es messages to the bytes grpc-js carries and back, and the small things every call needs.
-import {
-  create,
-  type DescMessage,
-  type DescMethod,
-  fromBinary,
-  type MessageInitShape,
-  type MessageShape,
-  toBinary,
-} from '@bufbuild/protobuf';
+import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { Metadata } from '@grpc/grpc-js';
-import { hasElementsWithin, NESTING_MAX } from './wire-elements.ts';
+import { DecodingInParts } from './decode-in-parts.ts';
+import { compileDecoder, type MessageDecoder } from './decoder-code.ts';
+import { compileEncoder, type MessageEncoder } from './encoder-code.ts';
+import { refuseTooManyElements } from './wire-elements.ts';
+import { WireReader } from './wire-reader.ts';
+import { WireWriter } from './wire-writer.ts';
 
 /** A run of 10,000 steps with their checks has some 300,000. */
 const ELEMENTS_MAX = 1_000_000;
+/** About half a millisecond of a view with many steps, and two where each two bytes are an element. */
+export const PART_BYTES = 64 * 1024;
 
-// Unknown fields would be kept as objects, and passed on when the message is encoded again.
-const READING = { readUnknownFields: false, recursionLimit: NESTING_MAX };
+const writer = new WireWriter();
+const encoders = new WeakMap<DescMessage, MessageEncoder>();
+const decoders = new WeakMap<DescMessage, MessageDecoder>();
 
 export function methodPath(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 
-/** Takes a message or a plain object of its shape; only the latter is made into a message. */
+/** Takes a message or a plain object of its shape. */
 export function encoder<Desc extends DescMessage>(desc: Desc): (message: MessageInitShape<Desc>) => Buffer {
+  let write: MessageEncoder | undefined;
   return (message) => {
-    const bytes = toBinary(desc, '$typeName' in message ? (message as MessageShape<Desc>) : create(desc, message));
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    write ??= compiledOnce(encoders, desc, compileEncoder);
+    try {
+      write(writer, message);
+      return writer.finish();
+    } catch (error) {
+      writer.reset();
+      throw error;
+    }
   };
 }
 
 /** The decoder throws on what is malformed, nested too deeply, or has more fields and entries than `elementsMax`. */
 export function decoder<Desc extends DescMessage>(
   desc: Desc,
-  elementsMax: number = ELEMENTS_MAX,
+  elementsMax?: number,
 ): (bytes: Uint8Array) => MessageShape<Desc> {
+  let compiled: MessageDecoder | undefined;
   return (bytes) => {
-    if (!hasElementsWithin(desc, bytes, elementsMax)) throw new RangeError('a message has too many fields or entries');
-    return fromBinary(desc, bytes, READING);
+    const reader = readerOf(desc, bytes, elementsMax);
+    compiled ??= decoderOf(desc);
+    return compiled.read(reader, bytes.length, 1) as MessageShape<Desc>;
   };
+}
+
+/** As `decoder`, but a long message is decoded in parts of about `partBytes`, each by a `next` of what it returns. */
+export function decoderInParts<Desc extends DescMessage>(
+  desc: Desc,
+  elementsMax?: number,
+  partBytes: number = PART_BYTES,
+): (bytes: Uint8Array) => Generator<void, MessageShape<Desc>> {
+  return (bytes) => {
+    const decoding = new DecodingInParts(readerOf(desc, bytes, elementsMax), decoderOf, partBytes);
+    return decoding.read(desc, bytes.length, undefined, 1) as Generator<void, MessageShape<Desc>>;
+  };
+}
+
+/** A stranger, for whom `elementsMax` is set, is to cost nothing beyond it. */
+function readerOf(desc: DescMessage, bytes: Uint8Array, elementsMax?: number): WireReader {
+  if (elementsMax !== undefined) refuseTooManyElements(desc, bytes, elementsMax);
+  return new WireReader(bytes, elementsMax ?? ELEMENTS_MAX);
+}
+
+function decoderOf(desc: DescMessage): MessageDecoder {
+  return compiledOnce(decoders, desc, compileDecoder);
+}
+
+function compiledOnce<T>(all: WeakMap<DescMessage, T>, desc: DescMessage, compile: (desc: DescMessage) => T): T {
+  const known = all.get(desc);
+  if (known !== undefined) return known;
+  const compiled = compile(desc);
+  all.set(desc, compiled);
+  return compiled;
 }
 
 /** For frames, which are encoded item by item before they are written. */

@@ -106,6 +106,7 @@ export class RpcServer implements Stoppable {
         implementation(service, handlers as ServiceImplementation<DescService>, {
           logger: options.logger,
           openFrames: this.openFrames,
+          elementsMax: options.elementsMax,
         }),
       );
     }

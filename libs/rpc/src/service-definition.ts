@@ -46,9 +46,9 @@ function methodDefinition(method: DescMethod, elementsMax?: number): ServiceDefi
     requestStream: frames || method.methodKind === 'client_streaming',
     responseStream: frames || method.methodKind === 'server_streaming',
     requestSerialize: frames ? passBytes : encoder<DescMessage>(method.input),
-    requestDeserialize: decoder(method.input, elementsMax),
+    requestDeserialize: frames ? passBytes : decoder(method.input, elementsMax),
     responseSerialize: frames ? passBytes : encoder<DescMessage>(method.output),
-    responseDeserialize: decoder(method.output),
+    responseDeserialize: frames ? passBytes : decoder(method.output),
   };
 }
 
@@ -74,6 +74,7 @@ function grpcHandler(method: DescMethod, handler: unknown, options: CallHandlerO
     handler as FrameService<never, never>,
     {
       open: options.openFrames,
+      elementsMax: options.elementsMax,
       onFault: (error) => options.logger.error({ rpc, error }, 'frame handler failed'),
     },
   );

@@ -1,43 +1,34 @@
-// How many fields, items and list entries an encoded message has, counted before it is decoded: each becomes an object
-// or a value in memory, so that 4 MiB of two-byte items would cost a second and several hundred MiB.
+// Whether a long message of a stranger has too many fields and entries, found out before it is decoded: each would be an
+// object or a value in memory, and 200,000 of two bytes are 20 MiB. Decoders count as well, but what they made by then
+// has to be collected.
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { TooManyElements, WireReader } from './wire-reader.ts';
 
 /** Every element takes two bytes or more, so what is shorter cannot have many. */
 const COUNTED_FROM_BYTES = 32 * 1024;
-/** None of our messages is nested deeper than half of this. */
-export const NESTING_MAX = 32;
 
 const nested = new WeakMap<DescMessage, Map<number, DescMessage | 'packed'>>();
 
-/** Whether the bytes have at most `max` elements. Malformed bytes are for the decoder to refuse. */
-export function hasElementsWithin(desc: DescMessage, bytes: Uint8Array, max: number): boolean {
-  if (bytes.length < COUNTED_FROM_BYTES && bytes.length < 2 * max) return true;
-  const count = { left: max };
+/** @throws TooManyElements; malformed bytes are for the decoder to refuse */
+export function refuseTooManyElements(desc: DescMessage, bytes: Uint8Array, max: number): void {
+  if (bytes.length < COUNTED_FROM_BYTES) return;
   try {
-    countInto(count, desc, new BinaryReader(bytes), bytes.length, 0);
-  } catch {
-    return true;
+    countIn(desc, new WireReader(bytes, max), bytes.length, 1);
+  } catch (error) {
+    if (error instanceof TooManyElements) throw error;
   }
-  return count.left >= 0;
 }
 
-function countInto(count: { left: number }, desc: DescMessage, reader: BinaryReader, end: number, depth: number): void {
+function countIn(desc: DescMessage, reader: WireReader, end: number, depth: number): void {
   const inner = nestedOf(desc);
-  while (reader.pos < end && count.left >= 0) {
-    count.left--;
-    const [number, wireType] = reader.tag();
-    const kind = wireType === WireType.LengthDelimited ? inner.get(number) : undefined;
-    if (kind === undefined || depth >= NESTING_MAX) {
-      reader.skip(wireType, number, NESTING_MAX);
-      continue;
-    }
-    const innerEnd = reader.uint32() + reader.pos;
-    if (kind === 'packed') {
-      count.left -= innerEnd - reader.pos;
-      reader.pos = innerEnd;
-    } else {
-      countInto(count, kind, reader, innerEnd, depth + 1);
+  while (reader.pos < end) {
+    const tag = reader.tag();
+    const kind = (tag & 7) === 2 ? inner.get(tag >>> 3) : undefined;
+    if (kind === undefined) reader.skip(tag, depth);
+    else if (kind === 'packed') reader.pos = reader.packedEnd();
+    else {
+      const length = reader.uint();
+      countIn(kind, reader, reader.pos + length, depth + 1);
     }
   }
 }
