@@ -170,8 +170,8 @@ describe('running runs', () => {
     }
     const after = await updates();
     assert.equal(after.all - before.all, 3 * RUNS);
-    // One that finds its page full moves to another; most find room.
-    assert.ok(after.hot - before.hot > 1.5 * RUNS, `${after.hot - before.hot} of ${3 * RUNS} were heap-only`);
+    // One that finds its page full moves to another. With an index of the state there were none.
+    assert.ok(after.hot - before.hot > 0.5 * RUNS, `${after.hot - before.hot} of ${3 * RUNS} were heap-only`);
   });
 
   test('their old index goes when no node of the release before has owned a shard for two looks', async () => {
