@@ -6,7 +6,7 @@ import { allMessages } from '../src/message-arbitrary.fixture.ts';
 
 const numRuns = Number(process.argv[2] ?? 2_000);
 const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 31));
-const messages = await allMessages();
+const messages = allMessages();
 console.log(`${messages.length} message types, ${numRuns} runs each, seed ${seed}`);
 let refused = 0;
 let all = 0;

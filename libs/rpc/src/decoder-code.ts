@@ -3,7 +3,7 @@
 import { type DescField, type DescMessage, type DescOneof, ScalarType } from '@bufbuild/protobuf';
 import { assert } from '@methods/base/assert';
 import { messagesWithin, nameOf } from './message-code.ts';
-import { NESTING_MAX, tooDeep, type WireReader } from './wire-reader.ts';
+import { NESTING_MAX, setOwn, tooDeep, type WireReader } from './wire-reader.ts';
 
 /** Reads the fields up to `end`: `read` as a new message, `merge` into one that has some already. */
 export interface MessageDecoder {
@@ -17,7 +17,7 @@ export function compileDecoder(desc: DescMessage): MessageDecoder {
   const functions = messagesWithin(desc).flatMap((message) => [readCode(message), mergeCode(message)]);
   const result = `return { read: read_${nameOf(desc)}, merge: merge_${nameOf(desc)} };`;
   const code = `'use strict';\n${functions.join('\n')}\n${result}`;
-  return new Function('EMPTY', 'tooDeep', code)(EMPTY, tooDeep) as MessageDecoder;
+  return new Function('EMPTY', 'tooDeep', 'setOwn', code)(EMPTY, tooDeep, setOwn) as MessageDecoder;
 }
 
 // Values are kept in variables until all are there: an object made with its values costs a third of one that is filled.
@@ -84,11 +84,7 @@ function zeroCode(member: DescField | DescOneof): string {
 
 function fieldCode(field: DescField, holder: string): string {
   const place = at(holder, field.oneof ?? field);
-  if (field.fieldKind === 'map') {
-    assert(field.mapKind === 'scalar' && field.scalar === ScalarType.STRING, `${field} is a map of another kind`);
-    assert(field.mapKey === ScalarType.STRING, `${field} is a map of another kind`);
-    return `r.textEntry(${place}, depth);`;
-  }
+  if (field.fieldKind === 'map') return entryCode(field, place);
   if (field.fieldKind === 'list') {
     if (field.listKind === 'message') return `n = r.uint(); ${place}.push(${messageCode(field.message)});`;
     const item = valueCode(field);
@@ -103,6 +99,27 @@ function fieldCode(field: DescField, holder: string): string {
   if (field.oneof === undefined) return `n = r.uint(); ${place} = ${messageCode(field.message, place)};`;
   const message = messageCode(field.message, `${place}.value`, `${place} !== undefined && ${place}.case === ${name}`);
   return `n = r.uint(); ${place} = { case: ${name}, value: ${message} };`;
+}
+
+function entryCode(field: DescField & { fieldKind: 'map' }, place: string): string {
+  assert(field.mapKey === ScalarType.STRING, `${field} is a map from something else than texts`);
+  if (field.mapKind !== 'message') {
+    assert(field.scalar === ScalarType.STRING, `${field} is a map to something else than texts and messages`);
+    return `r.textEntry(${place}, depth);`;
+  }
+  const empty = `read_${nameOf(field.message)}(r, r.pos, depth + 1)`;
+  return `{
+        n = r.uint();
+        const stop = r.pos + n;
+        let key = '', value;
+        while (r.pos < stop) {
+          const tag = r.tag();
+          if (tag >>> 3 === 1) key = r.text();
+          else if (tag >>> 3 === 2) { n = r.uint(); value = ${messageCode(field.message, 'value')}; }
+          else r.skip(tag, depth);
+        }
+        setOwn(${place}, key, value ?? ${empty});
+      }`;
 }
 
 /** Reads a message of `n` bytes, into what is `known` of it if there is something. */

@@ -47,9 +47,7 @@ function presentCode(field: DescField): string {
     case 'list':
       return listCode(field);
     case 'map':
-      assert(field.mapKind === 'scalar' && field.scalar === ScalarType.STRING, `${field} is a map of another kind`);
-      assert(field.mapKey === ScalarType.STRING, `${field} is a map of another kind`);
-      return `for (const key of Object.keys(v)) w.textEntry(${tagOf(field, 2)}, key, v[key]);`;
+      return entriesCode(field);
     case 'message':
       return `{ ${valueCode(field, 'v')} }`;
     default:
@@ -57,6 +55,17 @@ function presentCode(field: DescField): string {
         ? `{ ${valueCode(field, 'v')} }`
         : `if (${isSetCode(field)}) { ${valueCode(field, 'v')} }`;
   }
+}
+
+function entriesCode(field: DescField & { fieldKind: 'map' }): string {
+  assert(field.mapKey === ScalarType.STRING, `${field} is a map from something else than texts`);
+  const each = 'for (const key of Object.keys(v))';
+  if (field.mapKind !== 'message') {
+    assert(field.scalar === ScalarType.STRING, `${field} is a map to something else than texts and messages`);
+    return `${each} w.textEntry(${tagOf(field, 2)}, key, v[key]);`;
+  }
+  const value = `w.tag(18); const inner = w.open(); write_${nameOf(field.message)}(w, v[key]); w.close(inner);`;
+  return `${each} { w.tag(${tagOf(field, 2)}); const begin = w.open(); w.tag(10); w.text(key); ${value} w.close(begin); }`;
 }
 
 function listCode(field: DescField & { fieldKind: 'list' }): string {

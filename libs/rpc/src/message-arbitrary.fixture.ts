@@ -1,25 +1,38 @@
 // Messages of any type with any values, and encoded messages that were mutilated, for comparisons with
 // @bufbuild/protobuf.
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import { type DescField, type DescFile, type DescMessage, ScalarType } from '@bufbuild/protobuf';
+import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
+import { Health } from '@methods/proto/grpc/health/v1/health_pb';
+import { NotifierService } from '@methods/proto/notifier/v1/notifier_service_pb';
+import { PeerService } from '@methods/proto/peer/v1/peer_service_pb';
+import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
+import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
+import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
+import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
+import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import fc from 'fast-check';
 
 type Init = Record<string, unknown>;
 
-const GENERATED = new URL('../../proto/src/gen/methods/', import.meta.url);
+const SERVICES = [
+  AccountService,
+  Health,
+  MethodRegistryService,
+  NotifierService,
+  PeerService,
+  RunRecordService,
+  RunSchedulerService,
+  UploadService,
+  WorkerService,
+];
 
-/** Every message of proto/. */
-export async function allMessages(): Promise<DescMessage[]> {
-  const names = readdirSync(fileURLToPath(GENERATED), { recursive: true, encoding: 'utf8' });
-  const modules = await Promise.all(
-    names.filter((name) => name.endsWith('_pb.ts')).map((name) => import(new URL(name, GENERATED).href)),
-  );
-  return modules.flatMap((module) => Object.values(module)).filter(isMessageDesc);
-}
-
-function isMessageDesc(value: unknown): value is DescMessage {
-  return typeof value === 'object' && value !== null && (value as { kind?: unknown }).kind === 'message';
+/** Every message of proto/: those of its services, of what goes over the bus, and of all files that these import. */
+export function allMessages(): DescMessage[] {
+  const files = new Set<DescFile>([...SERVICES.map(({ file }) => file), RunEventSchema.file]);
+  // What is added while the set is walked is walked too.
+  for (const file of files) for (const imported of file.dependencies) files.add(imported);
+  return [...files].flatMap(({ messages }) => messages);
 }
 
 const TEXT = fc.oneof(
@@ -62,7 +75,10 @@ function valuesOf(field: DescField, wrong: boolean): fc.Arbitrary<unknown> {
 }
 
 function rightValuesOf(field: DescField, wrong: boolean): fc.Arbitrary<unknown> {
-  if (field.fieldKind === 'map') return fc.dictionary(TEXT, TEXT, { maxKeys: 3, noNullPrototype: true });
+  if (field.fieldKind === 'map') {
+    const values: fc.Arbitrary<unknown> = field.mapKind === 'message' ? initsOf(field.message, wrong) : TEXT;
+    return fc.dictionary(TEXT, values, { maxKeys: 3, noNullPrototype: true });
+  }
   const one =
     field.message !== undefined
       ? fc.memo(() => initsOf(field.message as DescMessage, wrong))(1)

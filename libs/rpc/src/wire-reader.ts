@@ -125,10 +125,7 @@ export class WireReader {
       else if (tag >>> 3 === 2) value = this.text();
       else this.skip(tag, depth);
     }
-    // Assigned like the others, it would be the prototype.
-    if (key === '__proto__')
-      Object.defineProperty(record, key, { value, writable: true, enumerable: true, configurable: true });
-    else record[key] = value;
+    setOwn(record, key, value);
   }
 
   /** Passes over a field that this process does not know. */
@@ -190,6 +187,13 @@ export class WireReader {
       throw new RangeError('a field has no possible number or type');
     return tag;
   }
+}
+
+export function setOwn<T>(record: Record<string, T>, key: string, value: T): void {
+  // Assigned like the others, it would be the prototype.
+  if (key === '__proto__') {
+    Object.defineProperty(record, key, { value, writable: true, enumerable: true, configurable: true });
+  } else record[key] = value;
 }
 
 export class TooManyElements extends RangeError {
