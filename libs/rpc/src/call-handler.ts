@@ -82,6 +82,8 @@ export function callHandler(
   };
 }
 
+const CALLER_LEFT = 'The caller left before the end of its requests.';
+
 /**
  * The requests of a stream. grpc-js ends the iteration without an error when the call is reset or its connection cut,
  * and half an upload must not pass for a whole one. But a client on Node that cancels sends an orderly end before the
@@ -90,11 +92,17 @@ export function callHandler(
  */
 async function* requestsOf(call: ServerReadableStream<unknown, Message>): AsyncGenerator<unknown, void> {
   // `destroyOnReturn`: a handler that stops reading early must still be able to answer.
-  yield* call.iterator({ destroyOnReturn: false });
+  try {
+    yield* call.iterator({ destroyOnReturn: false });
+  } catch (error) {
+    // How Node words it where the connection goes before the call is reset.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    throw new ServiceError('unavailable', CALLER_LEFT, { cause: error });
+  }
   // Of an end and a reset in one packet the second is told within the turn. `cancelled` also follows an orderly end,
   // but not before the handler has answered.
   await turn();
-  if (call.cancelled) throw new ServiceError('unavailable', 'The caller left before the end of its requests.');
+  if (call.cancelled) throw new ServiceError('unavailable', CALLER_LEFT);
 }
 
 class RunningCall {
