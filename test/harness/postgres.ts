@@ -46,7 +46,7 @@ async function open(): Promise<TestPostgres> {
 export function startSharedPostgres(): Promise<OwnPostgres> {
   return startTestPostgres({
     max_connections: '400',
-    max_wal_size: '4GB',
+    max_wal_size: '2GB',
     checkpoint_timeout: '1h',
     autovacuum_naptime: '5min',
   });
