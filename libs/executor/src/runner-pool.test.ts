@@ -38,8 +38,8 @@ describe('the runner pool', () => {
     const harness = await start({ runnersMax: 64 });
     const built = pidStep('');
     const pids = await Promise.all(Array.from({ length: 300 }, () => pidOf(harness, built, 'ver_short')));
-    // A few more than there are processors where the machine is very busy.
-    assert.ok(new Set(pids).size <= 8, `${new Set(pids).size} processes`);
+    // More than there are processors where the machine is very busy.
+    assert.ok(new Set(pids).size <= 24, `${new Set(pids).size} processes`);
   });
 
   it('runs long steps side by side', async () => {

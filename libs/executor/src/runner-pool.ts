@@ -12,7 +12,6 @@ import { type Isolation, isolationLevel } from './isolation.ts';
 import { EscapedProcesses } from './runners/escaped-processes.ts';
 import { GroupReaper } from './runners/group-reaper.ts';
 import { ProcessWatch } from './runners/process-watch.ts';
-import { ProcessorWait } from './runners/processor-wait.ts';
 import { PythonRuntimes } from './runners/python-runtime.ts';
 import type { Runner, RunnerOptions } from './runners/runner.ts';
 import type { RunnerJob, RunnerReply, WaitingStep } from './runners/runner-job.ts';
@@ -132,9 +131,7 @@ export class RunnerPool implements Stoppable {
   private queueOf(key: string): RunnerQueue {
     let queue = this.queues.get(key);
     if (queue === undefined) {
-      const { clock } = this.options;
-      const worker = new ProcessorWait(process.pid, clock.monotonicMs());
-      queue = new RunnerQueue(key, () => worker.shareUntil(clock.monotonicMs()));
+      queue = new RunnerQueue(key);
       this.queues.set(key, queue);
     }
     return queue;
@@ -296,7 +293,6 @@ export class RunnerPool implements Stoppable {
   private watch(queue: RunnerQueue): void {
     if (queue.watched) return;
     queue.watched = true;
-    queue.waitForProcessors(this.processors);
     this.options.clock.after(this.spawnAfterMs, () => {
       // After this turn's reading: when the worker itself was late, the replies are here and only waited to be read.
       setImmediate(() => this.growIfLate(queue));

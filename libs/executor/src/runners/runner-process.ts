@@ -7,7 +7,6 @@ import { ChildGroup } from './child-group.ts';
 import { ExchangeFolder } from './exchange-folder.ts';
 import { PlainBatch } from './plain-batch.ts';
 import type { ProcessWatch } from './process-watch.ts';
-import { lastChild, ProcessorWait } from './processor-wait.ts';
 import type { Runner, RunnerOptions } from './runner.ts';
 import { deathFailure } from './runner-death.ts';
 import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
@@ -42,7 +41,6 @@ export class RunnerProcess implements Runner {
   private collecting: Promise<void> | null = null;
   private starting = true;
   private readonly startLimit: Timer;
-  private processorWait: ProcessorWait | null = null;
 
   constructor(
     private readonly job: RunnerJob,
@@ -63,10 +61,6 @@ export class RunnerProcess implements Runner {
 
   get isStarting(): boolean {
     return this.starting;
-  }
-
-  waitedShare(): number {
-    return this.processorWait?.shareUntil(this.options.clock.monotonicMs()) ?? 0;
   }
 
   run(job: RunnerJob, done: (reply: RunnerReply) => void): void {
@@ -146,8 +140,6 @@ export class RunnerProcess implements Runner {
         this.child.ready();
         this.startLimit.cancel();
         this.readyMs = this.options.clock.monotonicMs();
-        const { pid } = this.child;
-        if (pid !== undefined) this.processorWait = new ProcessorWait(lastChild(pid), this.readyMs);
         this.options.onIdle(this);
       }
       return;

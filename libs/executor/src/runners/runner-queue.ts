@@ -7,12 +7,6 @@ const SHORT_STEP_MS = 10;
 const MEAN_WEIGHT = 0.1;
 /** Steps longer than this are not kept waiting behind each other. */
 const PLAIN_STEP_MS_MAX = 250;
-/** Of their time; where runners or the worker wait for processors for longer than this, the machine is busy. */
-const WAITED_SHARE_MAX = 0.25;
-/** A look at a runner reads a file. */
-const LOOKED_AT_MAX = 8;
-/** By how much a step must be longer to count as long where the machine is busy. */
-const BUSY_FACTOR = 10;
 /** Plain steps that go to a runner together. */
 const PLAIN_MAX = 64;
 
@@ -30,11 +24,7 @@ export class RunnerQueue {
   private first = 0;
   private meanMs = 0;
 
-  /** `workerWaitedShare`: as `Runner.waitedShare`, of this very process. */
-  constructor(
-    readonly key: string,
-    private readonly workerWaitedShare: () => number,
-  ) {}
+  constructor(readonly key: string) {}
 
   push(step: WaitingStep): void {
     this.waiting.push(step);
@@ -90,27 +80,10 @@ export class RunnerQueue {
     return this.waiting.length - this.first;
   }
 
-  /**
-   * True when steps are long, so that runners mostly wait and more of them run side by side. Where the machine is busy
-   * short steps seem long, so that only those count that are long without a doubt.
-   */
+  /** True when steps are long, so that runners mostly wait and more of them run side by side. */
   wouldGain(nowMs: number, processors: number, longMs: number): boolean {
-    if (this.runners.size < processors) return true;
-    const factor = this.waitForProcessors(processors) ? BUSY_FACTOR : 1;
-    return this.meanMs > SHORT_STEP_MS * factor || this.allSince(nowMs - longMs * factor);
-  }
-
-  /** Whether the machine was busy since the last call; fewer runners than `processors` are not looked at. */
-  waitForProcessors(processors: number): boolean {
-    if (this.runners.size < processors) return false;
-    const worker = this.workerWaitedShare();
-    const looked = [...this.runners].slice(0, LOOKED_AT_MAX);
-    const sum = looked.reduce((sum, runner) => sum + runner.waitedShare(), 0);
-    return worker > WAITED_SHARE_MAX || sum > WAITED_SHARE_MAX * looked.length;
-  }
-
-  private allSince(ms: number): boolean {
-    for (const runner of this.runners) if (runner.sinceMs > ms) return false;
+    if (this.runners.size < processors || this.meanMs > SHORT_STEP_MS) return true;
+    for (const runner of this.runners) if (nowMs - runner.sinceMs < longMs) return false;
     return true;
   }
 }

@@ -11,8 +11,6 @@ export interface Runner {
   readonly readyMs: number;
   /** True until it has reported for its first step. */
   readonly isStarting: boolean;
-  /** Share of the time since the last call in which it waited for a processor, 0 to 1; 0 where that is not known. */
-  waitedShare(): number;
   /** Runs one step; only when idle. `done` is called once, always. */
   run(job: RunnerJob, done: (reply: RunnerReply) => void): void;
   /** Runs plain steps one after the other; only when idle, and only of node. */

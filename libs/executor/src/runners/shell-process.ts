@@ -64,11 +64,6 @@ export class ShellProcess implements Runner {
     this.watch.add(this, pid, job.memoryMb);
   }
 
-  /** Each step has a process of its own, however short it is. */
-  waitedShare(): number {
-    return 0;
-  }
-
   runPlain(): void {
     throw new AssertionFailed('a shell step is not plain');
   }
