@@ -218,7 +218,7 @@ export class RunScheduler implements Stoppable {
     const stamped = questionId || ((await this.getRun(address)).question?.id ?? '');
     const $typeName = 'methods.scheduler.v1.AnswerRun' as const;
     const value = { $typeName, orgId, runId, questionId: stamped, answerJson };
-    // Who waited for the question here waits for what follows, mostly: its node then tells without being asked.
+    // A caller who waited for the question here usually waits for what follows: the node then pushes it.
     const unwatched = !this.pushed.isAwaited(runId, orgId);
     const options = { requestId, repeatable: stamped !== '', unwatched };
     return runOf(replied(await this.call({ case: 'answer', value }, options)));

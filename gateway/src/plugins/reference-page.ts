@@ -1,5 +1,5 @@
-// The page that shows the API's description. Its code is loaded when somebody asks for the page, for it takes as long to
-// load as a third of the gateway, and in a thread, which holds nobody up.
+// The page that shows the API's description. Its code is loaded at the first request for the page, since it takes a third
+// as long as the rest of the gateway, and in a thread, so that no other request waits.
 import { Worker } from 'node:worker_threads';
 import { importOf } from '@methods/built-code/node-arguments';
 import type { FastifyInstance } from 'fastify';

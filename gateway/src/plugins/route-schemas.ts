@@ -1,6 +1,5 @@
-// What checks the requests of a route and writes its replies. All of it together takes longer to compile than the rest of
-// a start: the compilers themselves are made at the start, and each of the rest is compiled when it is first needed, or
-// when the process has a moment for it.
+// Checks the requests of a route and writes its replies. To compile all of it takes longer than the rest of a start, so the
+// compilers are made at the start, and each schema is compiled when a request needs it, or soon after the start.
 import ajvCompiler from '@fastify/ajv-compiler';
 import stringifyCompiler from '@fastify/fast-json-stringify-compiler';
 import type { Clock, Timer } from '@methods/base/clock';
@@ -78,20 +77,20 @@ export function routeSchemas(): RouteSchemas {
 }
 
 /** Between two of them the event loop is left to requests. */
-const REST_MS = 100;
+export const COMPILING_REST_MS = 100;
 
 /** Those of an app, once it listens: none has to be compiled in the turn of a request, but soon after a start. */
 export function addCompiling(app: FastifyInstance, schemas: RouteSchemas, clock: Clock): void {
   let timer: Timer | null = null;
   const next = () => {
-    timer = schemas.compileNext() ? clock.after(REST_MS, next) : null;
+    timer = schemas.compileNext() ? clock.after(COMPILING_REST_MS, next) : null;
   };
   app.addHook('onReady', (done) => {
     schemas.makeCompilers();
     done();
   });
   app.addHook('onListen', (done) => {
-    timer = clock.after(REST_MS, next);
+    timer = clock.after(COMPILING_REST_MS, next);
     done();
   });
   app.addHook('onClose', (_app, done) => {

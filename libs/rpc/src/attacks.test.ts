@@ -10,6 +10,7 @@ import { nodeArguments } from '@methods/built-code/node-arguments';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import { until } from '@methods/test/harness/until';
 import { type Client, rpcClient } from './client.ts';
+import { frame } from './http2-frame.fixture.ts';
 
 const MIB = 1024 * 1024;
 const LIMIT = { timeout: 120_000 };
@@ -49,15 +50,6 @@ async function rawConnection(address: string): Promise<Socket> {
   socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
   socket.write(frame(4, 0, 0));
   return socket;
-}
-
-function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
 }
 
 describe('an attacked server', () => {

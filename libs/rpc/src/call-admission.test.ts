@@ -10,6 +10,7 @@ import { until } from '@methods/test/harness/until';
 import { service as healthService } from 'grpc-health-check';
 import type { Admission } from './call-admission.ts';
 import { rpcClient } from './client.ts';
+import { frame } from './http2-frame.fixture.ts';
 import { startWorkerServer } from './worker-server.fixture.ts';
 
 const LIMIT = { timeout: 120_000 };
@@ -224,14 +225,6 @@ describe('a client that comes too fast', () => {
 });
 
 describe('a packet of calls that are reset at once', () => {
-  const frame = (type: number, flags: number, stream: number, payload = Buffer.alloc(0)) => {
-    const head = Buffer.alloc(9);
-    head.writeUIntBE(payload.length, 0, 3);
-    head.writeUInt8(type, 3);
-    head.writeUInt8(flags, 4);
-    head.writeUInt32BE(stream, 5);
-    return Buffer.concat([head, payload]);
-  };
   /** Entered into the table of headers: index 62 of those that follow. */
   const header = (name: string, value: string) =>
     Buffer.concat([Buffer.of(0x40, name.length), Buffer.from(name), Buffer.of(value.length), Buffer.from(value)]);

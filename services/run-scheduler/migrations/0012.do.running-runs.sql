@@ -1,7 +1,3 @@
--- Room for the next state of a run beside its last one. Pages that are there are not touched. It may wait for a vacuum,
--- so it comes first: nothing else is locked meanwhile.
-alter table scheduler.runs set (fillfactor = 70);
-
 -- Running runs are listed in rows of their own, up to eight of one organization and one commit in a row, which goes when
 -- the last of them has stopped: an index of runs that names their state keeps every change of it from being a heap-only
 -- update. A group's id begins with its shard, as a run's does.

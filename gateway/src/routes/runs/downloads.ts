@@ -1,4 +1,5 @@
-// Downloads of the files of runs: how many there may be and at what pace, and what a browser may do with them, which is to save them.
+// Downloads of the files of runs: how many there may be, at what pace, and what a browser may do with them, which is to
+// save them.
 import { callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { Shares } from '@methods/base/shares';

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { Answerer, RunStatus } from '@methods/proto/run/v1/run_pb';
+import { COMPILING_REST_MS } from '../../plugins/route-schemas.ts';
 import { gatewayFixture } from '../../testing/gateway-fixture.ts';
 
 test('a start is stored with defaults filled in and replied to as queued', async () => {
@@ -173,7 +174,8 @@ test('the check of large inputs waits for its turn, and the event loop rests aft
     delays.length = 0;
     const { status } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name } });
     assert.equal(status, 201);
-    return delays.filter((ms) => ms <= 200).length;
+    // The schemas of the routes may still be compiling, a rest after each.
+    return delays.filter((ms) => ms <= 200 && ms !== COMPILING_REST_MS).length;
   };
   assert.deepEqual([await restsOf('x'.repeat(100_000)), await restsOf('Ada')], [2, 0]);
 });

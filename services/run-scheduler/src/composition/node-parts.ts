@@ -99,8 +99,8 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     log,
     provide,
     /**
-     * Two connections write runs, one batch each; shards and beats must not wait behind anything else, and nothing behind the files of
-     * runs. Old runs go one statement at a time. A backlog of events must not take the connections of readers.
+     * Two connections write runs, one batch each. Shards and beats must not wait behind anything else, and nothing behind
+     * the files of runs. Old runs go one statement at a time. A backlog of events must not take the readers' connections.
      */
     pools: {
       writer: pool(2, writerSettings),

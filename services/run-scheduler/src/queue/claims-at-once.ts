@@ -46,8 +46,8 @@ export class ClaimsAtOnce {
   }
 
   /**
-   * Tells an actor of this node what was said to a run. An answer lets it go on: `waiting` says what the run was when its
-   * answer was checked, for one that no actor holds. Whoever answered hears of the run as the answer left it.
+   * Passes a command to an actor of this node. An answer may be claimed in its own commit; `waiting` is the run that the
+   * answer was checked against, for a run that no actor holds. The outcome shows the run as the answer left it: queued.
    */
   async tell(runId: string, orgId: string, command: RunCommand, waiting?: Run): Promise<TellOutcome> {
     const { actors } = this.options;

@@ -126,8 +126,8 @@ export class GatewaySession implements ViewReceiver {
         // Watched first and read then: a change between the two is told, not missed.
         const { runId, orgId, steps, knownRevision } = item.value;
         const isNew = watchers.watch(runId, orgId, this, steps);
-        // Who waits for the run's rest goes on waiting: what its actor holds says enough, even where another node has the
-        // run by now without this one's knowing.
+        // A run that is not at rest gives its watcher nothing yet, so the actor's state is enough, even if another node
+        // has taken the run and this one has not noticed.
         const known = steps ? null : actors.resident({ runId, orgId });
         if (known !== null && !isAtRest(known)) return plain(this.view(known));
         try {
@@ -151,7 +151,7 @@ export class GatewaySession implements ViewReceiver {
     }
   }
 
-  /** Who waited for the run before waits for what follows, mostly: it is told without asking. */
+  /** A gateway where a caller waited for the run usually needs the next rest too: it gets it without another call. */
   private async answerRun(request: AnswerRun, watch: boolean): Promise<{ view: RunViewMessage; replayed: boolean }> {
     const { watchers, answers } = this.services;
     const { runId, orgId } = request;

@@ -1,5 +1,5 @@
-// Costly requests by turns: one at a time of an organization, and after each a rest, so that whoever asks without end has
-// a share of the node and its database and no more.
+// Costly requests in turns: an organization has one under way at a time, and a rest after each. An organization that asks
+// without end gets a share of the node and its database and no more.
 import type { Clock } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
 
@@ -7,7 +7,7 @@ import { overShare } from '@methods/errors/over-share';
 const REST = 3;
 const REST_MS_MAX = 1_000;
 const WAITING_MAX = 64;
-/** Whoever asked has given up by then. */
+/** The caller has given up by then. */
 const WAIT_MS_MAX = 5_000;
 
 export class RestedTurns {

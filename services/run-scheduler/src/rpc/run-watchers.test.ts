@@ -102,7 +102,7 @@ describe('gateways that wait for runs', () => {
     assert.deepEqual(gateway.statuses, [RunStatus.WAITING, RunStatus.SUCCEEDED]);
   });
 
-  test('a shard of another node is heard of until the second look finds it idle: one short run after the other begins nothing anew', () => {
+  test("a subscription to another node's shard ends at the second idle look, so that short runs share one", () => {
     for (let n = 0; n < 5; n++) {
       const runId = newRunId(FOREIGN_SHARD);
       watchers.startedBy(runId, 'org_a', gateway);

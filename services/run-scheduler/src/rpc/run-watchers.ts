@@ -24,7 +24,7 @@ interface Watched {
 
 /** A watched run takes less than 500 bytes. */
 const PLACES = { placesMax: 100_000, perOrganizationMax: 20_000 };
-/** Of those, runs that were answered and that nobody has asked for since. */
+/** Of those, runs that were answered and not asked for since. */
 const ANSWERED_PLACES = { placesMax: 10_000, perOrganizationMax: 2_000 };
 const POLL_MAX = 256;
 const STEPWISE_TOLD_MAX = 1_000;
@@ -75,8 +75,9 @@ export class RunWatchers {
   }
 
   /**
-   * The next rest is told as it is to who started the run. Nobody may come to wait for it, and it may be hours away: so
-   * such runs have a share of their own. False: the receiver watches the run already, or there is no place.
+   * Pushes the run's next rest to the gateway that answered, as to the one that started it. That rest may be hours away
+   * and no caller may wait for it, so such runs have a share of their own. False: the receiver watches the run already,
+   * or there is no place.
    */
   answeredBy(runId: string, orgId: string, receiver: ViewReceiver): boolean {
     let entry = this.watched.get(runId);
@@ -261,7 +262,7 @@ export class RunWatchers {
     if (by > 0) this.hear(shard);
   }
 
-  /** True: from now on. What this node commits itself it needs nobody to tell it of. */
+  /** True: it subscribes now. A node needs no subscription for what it commits itself. */
   private hear(shard: number): boolean {
     if (this.heard.has(shard) || this.options.owns(shard)) return false;
     this.heard.add(shard);

@@ -1,5 +1,5 @@
-// The run-scheduler's memory in Postgres. Writing has connections of its own, one for each batch in
-// flight, and their planner is told to walk indexes, since plans made on young tables are bad ones for full tables.
+// The run-scheduler's memory in Postgres. Writing has connections of its own, one for each batch in flight. Their planner
+// prefers indexes, since plans made on young tables are bad ones for full tables.
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
 import { storageFault } from '@methods/postgres/storage-fault';
