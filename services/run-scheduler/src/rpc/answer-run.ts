@@ -2,19 +2,18 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '@methods/base/canonical';
 import { ServiceError } from '@methods/errors/service-error';
-import { type CheckValue, compileCheck, TURN_EFFORT } from '@methods/method/check-value';
-import type { JsonSchema, JsonValue } from '@methods/method/json';
+import { TURN_EFFORT } from '@methods/method/check-value';
+import type { JsonValue } from '@methods/method/json';
 import type { AnswerRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { ValueThreads } from '@methods/value-threads/value-threads';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
 import type { OpenQuestion } from '../run/run.ts';
 import type { AnswerChecks } from './answer-checks.ts';
+import { CompiledForms } from './compiled-forms.ts';
 import { getRun } from './get-run.ts';
 import type { RunViewMessage } from './run-message.ts';
 
-const FORMS_MAX = 500;
-const FORM_CHARACTERS_MAX = 16 * 1024;
 const ANSWER_BYTES_MAX = 64 * 1024;
 const ANSWER_EFFORT = { ...TURN_EFFORT, addedBytesMax: ANSWER_BYTES_MAX };
 /**
@@ -23,14 +22,8 @@ const ANSWER_EFFORT = { ...TURN_EFFORT, addedBytesMax: ANSWER_BYTES_MAX };
  */
 const NO_QUESTION = 'none';
 
-interface Form {
-  readonly schema: JsonSchema;
-  readonly check: CheckValue;
-}
-
 export class AnswerRuns {
-  /** Compiled forms by their text: a method's question is the same for all its runs. */
-  private readonly forms = new Map<string, Form>();
+  private readonly forms = new CompiledForms();
 
   constructor(
     private readonly options: {
@@ -60,7 +53,7 @@ export class AnswerRuns {
     { formJson, checks }: OpenQuestion,
     answer: JsonValue,
   ): Promise<string> {
-    const form = this.formOf(formJson);
+    const form = this.forms.of(formJson);
     const quick = form.check(answer, ANSWER_EFFORT);
     const check =
       !quick.ok && quick.reason === 'too_costly'
@@ -79,18 +72,6 @@ export class AnswerRuns {
     }
     if (check.ok || check.reason === 'too_large') throw tooLarge();
     throw new ServiceError('invalid_answer', 'The answer does not fit the question.', { findings: check.findings });
-  }
-
-  private formOf(formJson: string): Form {
-    const known = this.forms.get(formJson);
-    if (known !== undefined) return known;
-    const schema = JSON.parse(formJson) as JsonSchema;
-    const form = { schema, check: compileCheck(schema) };
-    // Forms of earlier releases may be as large as a message; a long one is read again for each of its answers.
-    if (formJson.length > FORM_CHARACTERS_MAX) return form;
-    if (this.forms.size >= FORMS_MAX) this.forms.delete(this.forms.keys().next().value ?? '');
-    this.forms.set(formJson, form);
-    return form;
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { newId } from '@methods/base/ids';
 import { openPool } from '@methods/postgres/pool';
@@ -151,6 +152,40 @@ describe('files that callers send', () => {
     await db.sql`update scheduler.files set look_at_ms = look_at_ms - ${HOUR_MS}`;
     while (await store.sweep());
     assert.deepEqual([await share(), await stored()], [{ bytes: 0, files: 0 }, 0]);
+  });
+
+  test('leave their sender waiting while a part of them is stored', async () => {
+    let storing = () => {};
+    const stores = new Promise<void>((resolve) => {
+      storing = resolve;
+    });
+    let store = () => {};
+    const stored = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    class SlowStore extends FileStore {
+      override async append(...part: Parameters<FileStore['append']>): Promise<void> {
+        storing();
+        await stored;
+        return super.append(...part);
+      }
+    }
+    let sentBytes = 0;
+    async function* counted() {
+      for await (const request of sent(
+        Array.from({ length: 14 }, () => 'x'.repeat(65_536)),
+        { bytesMax: 950_000 },
+      )) {
+        sentBytes += request.chunk.length;
+        yield request;
+      }
+    }
+    const put = new InputFiles(new SlowStore(db.sql, { bytesMax: 1_000_000, filesMax: 5 })).put(counted());
+    await stores;
+    for (let turn = 0; turn < 10; turn++) await nextTurn();
+    assert.ok(sentBytes <= 512 * 1024, `${sentBytes} bytes are here`);
+    store();
+    assert.equal((await put).file.bytes, 14 * 65_536);
   });
 
   test('of one organization are 10,000 at most, however small they are', async () => {

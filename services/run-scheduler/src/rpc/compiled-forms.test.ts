@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CompiledForms } from './compiled-forms.ts';
+
+const form = (n: number, padding = '') => JSON.stringify({ type: 'integer', const: n, description: padding });
+
+test('compiles a form once, and keeps 500 of them', () => {
+  const forms = new CompiledForms();
+  const first = forms.of(form(0));
+  assert.ok(first.check(0).ok);
+  assert.ok(!first.check(1).ok);
+  for (let n = 1; n < 500; n++) forms.of(form(n));
+  assert.equal(forms.of(form(0)), first);
+  forms.of(form(500));
+  assert.notEqual(forms.of(form(0)), first);
+});
+
+test('keeps no form of more than 16 KiB', () => {
+  const forms = new CompiledForms();
+  const long = form(0, 'x'.repeat(16 * 1024));
+  assert.notEqual(forms.of(long), forms.of(long));
+  assert.ok(forms.of(long).check(0).ok);
+});
