@@ -1,18 +1,19 @@
-// What waits for one actor: first in, first out, bounded. A full mailbox refuses; it never drops what it took.
+// The messages that wait for one actor: first in, first out, bounded. A full mailbox refuses new messages; it never
+// drops one it accepted.
 
 export class Mailbox<Message> {
   private waiting: Message[] = [];
 
   constructor(private readonly messagesMax = 1_000) {}
 
-  /** False when full: the sender is told to come back. */
+  /** False when full: the sender has to retry. */
   put(message: Message): boolean {
     if (this.waiting.length >= this.messagesMax) return false;
     this.waiting.push(message);
     return true;
   }
 
-  /** Puts messages back in front, in their order: their handling has to begin again. */
+  /** Puts messages back at the front, in their order, to be handled again. */
   putBack(messages: readonly Message[]): void {
     this.waiting = [...messages, ...this.waiting];
   }

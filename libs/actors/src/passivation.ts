@@ -1,5 +1,5 @@
-// Which idle actors stay in memory a little longer: the most recently used, up to a number and an age. The rest is
-// dropped and comes back from its row when somebody addresses it.
+// Which idle actors stay in memory a little longer: the most recently used, up to a number and an age. The others are
+// dropped and loaded again from their rows when they get a message.
 import type { Clock } from '@methods/base/clock';
 
 export class Passivation<Key> {

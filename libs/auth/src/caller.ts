@@ -41,7 +41,7 @@ export function mayActAs(role: Role, needed: Role): boolean {
   return ORDER.indexOf(role) >= ORDER.indexOf(needed);
 }
 
-/** key_, usr_ or upl_: one name for whoever asks. */
+/** key_, usr_ or upl_: the caller's one name. */
 export function callerId(caller: Caller): string {
   switch (caller.kind) {
     case 'service_key':
@@ -53,7 +53,7 @@ export function callerId(caller: Caller): string {
   }
 }
 
-/** Whether somebody may use what needs this role. A service key acts as a member; an upload's token has no role. */
+/** Whether a caller may use what needs this role. A service key acts as a member; an upload's token has no role. */
 export function mayUse(caller: Caller, needed: Role): boolean {
   switch (caller.kind) {
     case 'service_key':

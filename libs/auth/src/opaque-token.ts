@@ -1,5 +1,5 @@
-// Tokens that mean nothing by themselves: of sessions, sign-ins and uploads. Whoever issues one keeps only its hash, so
-// what is stored opens nothing.
+// Tokens that mean nothing by themselves: of sessions, sign-ins and uploads. Their issuer keeps only the hash, so
+// stored data opens nothing.
 import { createHash, randomBytes } from 'node:crypto';
 
 const FORM = /^[A-Za-z0-9_-]{43}$/;

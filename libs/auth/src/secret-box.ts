@@ -21,7 +21,7 @@ export function seal(masterKey: Buffer, plaintext: string, aad: string): Buffer 
   return Buffer.concat([Buffer.of(FORM), nonce, sealed, cipher.getAuthTag()]);
 }
 
-/** @throws SecretBoxError for another master key, another `aad` or changed bytes; it does not tell which. */
+/** @throws SecretBoxError for another master key, another `aad` or changed bytes; it does not say which. */
 export function open(masterKey: Buffer, box: Uint8Array, aad: string): string {
   checkMasterKey(masterKey);
   if (box.length < 1 + NONCE_BYTES + TAG_BYTES || box[0] !== FORM) throw new SecretBoxError('not a sealed secret');

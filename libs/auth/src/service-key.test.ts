@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { authSha256, createServiceKey, parseBearerKey } from './service-key.ts';
 
-// What secret scanners are told to look for.
+// The pattern that secret scanners look for.
 const SCANNED = /^sk_[0-9A-Za-z]{43}_[0-9A-Za-z]{49}$/;
 
 // Computed by an implementation of its own.
@@ -36,7 +36,7 @@ describe('a key that is sent', () => {
     deepEqual(parseBearerKey(WHOLE), { authPart: AUTH_PART, contentPart: CONTENT_PART });
   });
 
-  test('is taken as its auth part alone, and then has no content part', () => {
+  test('is accepted as only its auth part, and then has no content part', () => {
     deepEqual(parseBearerKey(AUTH_PART), { authPart: AUTH_PART });
   });
 

@@ -1,5 +1,5 @@
 // Service keys: `sk_` + 43 base62 (auth part) + `_` + 43 base62 (content part) + 6 base62 of the CRC-32 of all before
-// it. The server stores SHA-256 of `sk_<auth part>` alone; the content part is for the caller's own encryption.
+// it. The server stores only SHA-256 of `sk_<auth part>`; the content part is for the caller's own encryption.
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { base62, randomSecret } from './base62.ts';
@@ -9,7 +9,7 @@ const WHOLE = /^(sk_[0-9A-Za-z]{43})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 const AUTH_PART = /^sk_[0-9A-Za-z]{43}$/;
 
 export interface NewServiceKey {
-  /** The whole key: shown once to its owner, kept by nobody else. */
+  /** The whole key: shown once to its owner, kept by no one else. */
   readonly key: string;
   /** `sk_<auth part>`: what a caller sends. */
   readonly authPart: string;
@@ -29,8 +29,8 @@ export function createServiceKey(): NewServiceKey {
 }
 
 /**
- * The parts of a key as a caller sent it, whole or `sk_<auth part>` alone, without the word Bearer; null when it has
- * another form or a wrong checksum, so that a mistyped whole key is told without a look-up.
+ * The parts of a key as a caller sent it, whole or only `sk_<auth part>`, without the word Bearer; null when it has
+ * another form or a wrong checksum, so that a mistyped whole key is detected without a look-up.
  */
 export function parseBearerKey(text: string): ParsedServiceKey | null {
   if (AUTH_PART.test(text)) return { authPart: text };

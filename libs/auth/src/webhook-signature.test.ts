@@ -67,7 +67,7 @@ describe('a webhook signature', () => {
     refused('mismatch', () => verifySignature(BODY, header, `${SECRET.slice(0, -1)}1`, { nowS: NOW_S }));
     const fresher = header.replace(String(NOW_S), String(NOW_S + 1));
     refused('mismatch', () => verifySignature(BODY, fresher, SECRET, { nowS: NOW_S + 1 }));
-    // The number alone is not enough: the signed text holds the timestamp as it is spelled.
+    // The number is not enough: the signed text holds the timestamp as it is spelled.
     refused('mismatch', () => verifySignature(BODY, header.replace('t=', 't=0'), SECRET, { nowS: NOW_S }));
   });
 
@@ -112,7 +112,7 @@ describe('a webhook signature', () => {
     });
   }
 
-  test('refuses whatever else stands in the header, and only with its own error', () => {
+  test('refuses any other header, and only with its own error', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
         refused('malformed', () => verifySignature(BODY, header, SECRET, { nowS: NOW_S }));

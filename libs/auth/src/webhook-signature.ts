@@ -21,7 +21,7 @@ export function signatureHeader(secret: string, timestampS: number, rawBody: str
 export interface VerifyOptions {
   /** Now, in Unix seconds. */
   readonly nowS: number;
-  /** How far the timestamp may lie in the past or the future. */
+  /** How far the timestamp may be in the past or the future. */
   readonly toleranceS?: number;
 }
 

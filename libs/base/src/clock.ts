@@ -1,4 +1,4 @@
-// Time as a parameter: everything that measures or waits takes a Clock, so that tests and the simulation can turn it.
+// Time as a parameter: everything that measures or waits takes a Clock, so that tests can control it.
 
 export interface Clock {
   /** Wall time in ms since the epoch. Jumps; never measure spans with it. */

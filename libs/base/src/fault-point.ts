@@ -6,7 +6,7 @@ export type FaultPointName = 'claim-committed';
 
 export interface FaultPoint {
   readonly name: FaultPointName;
-  /** The process dies only where this file does not exist yet, and makes it: of many processes and passes, one dies. */
+  /** The process dies only if this file does not exist yet, and creates it: of many processes and passes, one dies. */
   readonly onceFile: string;
 }
 
@@ -16,7 +16,7 @@ export function armFaultPoint(point: FaultPoint | null): void {
   armed = point;
 }
 
-/** Ends this process by SIGKILL, at this very line, when the point is armed and has not struck yet. */
+/** Ends this process by SIGKILL, on this line, when the point is armed and has not struck yet. */
 export function faultPoint(name: FaultPointName): void {
   if (armed?.name !== name) return;
   try {

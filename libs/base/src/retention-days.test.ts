@@ -36,7 +36,7 @@ describe('days an organization keeps what is finished', () => {
     assert.deepEqual(await daysOf('org_a'), { org_a: 7 });
   });
 
-  test('are not known of an organization that is not there, nor from an answer that makes no sense', async () => {
+  test('are unknown for an unknown organization and for an invalid answer', async () => {
     for (const nonsense of [null, 0, -1, 1.5, 3_651, Number.NaN]) {
       answer = async () => nonsense;
       assert.deepEqual(await daysOf(`org_${nonsense}`), {});

@@ -1,5 +1,5 @@
-// How many days organizations keep what is finished, as the method registry says. An answer counts for five minutes and
-// never longer: whoever deletes must know, so a registry that cannot be reached stops deleting.
+// How many days organizations keep what is finished, as the method registry says. An answer is valid for five minutes
+// and never longer: a deletion needs the current setting, so a registry that cannot be reached stops deleting.
 import type { Clock } from './clock.ts';
 
 const GOOD_MS = 300_000;
@@ -50,7 +50,7 @@ export class RetentionDays {
     return found;
   }
 
-  /** What was answered before counts no more. */
+  /** Earlier answers are no longer valid. */
   changed(orgId: string): void {
     this.changes++;
     this.known.delete(orgId);
@@ -61,7 +61,7 @@ export class RetentionDays {
     const answer = await this.options.ask(orgId);
     // An empty message reads as 0 days: that must not delete everything.
     const days = answer !== null && Number.isInteger(answer) && answer >= 1 && answer <= DAYS_MAX ? answer : null;
-    // A change told while this was on its way may not be in it.
+    // A change announced while this request was under way may not be in its answer.
     if (changes !== this.changes) return null;
     this.known.delete(orgId);
     this.known.set(orgId, { days, goodUntilMs: this.options.clock.monotonicMs() + GOOD_MS });

@@ -1,5 +1,5 @@
 // Shares of a bounded whole: open replies, waits, jobs under way, bytes in flight. One organization never fills it, and
-// one key never fills its organization's share, so whoever asks for too much is refused before anyone else is.
+// one key never fills its organization's share, so a caller that asks for too much is refused before others are.
 
 export interface SharesOptions {
   /** Of all organizations together. */
@@ -40,7 +40,7 @@ export class Shares {
 
   /**
    * An organization may hold as many places as are still free, so one gets at most half of them, two a third each, and
-   * a newcomer always finds some. `key` names whoever shares the organization's part with others of it.
+   * a newcomer always finds some. `key` names the key, person or host that shares the organization's part.
    */
   take(orgId: string, key = '', places = 1): Taken {
     const { placesMax, perOrganizationMax = placesMax, perKeyMax = Number.POSITIVE_INFINITY } = this.options;

@@ -35,7 +35,7 @@ test('a hundred go at once, further ones a second later, and those of others at 
   assert.equal(gone.a, 150);
 });
 
-test('no more than 10,000 wait at a time', () => {
+test('at most 10,000 wait at a time', () => {
   const { lane, turnTo } = laneOfTurnedClock();
   let gone = 0;
   for (let n = 0; n < 10_200; n++) lane.pass('a', () => void gone++);

@@ -6,7 +6,7 @@ import { TokenBuckets } from './token-bucket.ts';
 /** Of one key, person or address. */
 const AT_ONCE = { perSecond: 5, burst: 100 };
 const LATE_MS = 1_000;
-/** Beyond so many that wait, of all together, nothing more waits: each costs memory. */
+/** Calls that may wait, of all keys together: each costs memory. Beyond it, calls go at once. */
 const WAITING_MAX = 10_000;
 
 export class SlowLane {

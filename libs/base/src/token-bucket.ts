@@ -29,7 +29,7 @@ interface Bucket {
 const BUCKETS_MAX = 100_000;
 
 export class TokenBuckets {
-  // Those used last stand last.
+  // In the order of their last use.
   private readonly buckets = new Map<string, Bucket>();
 
   constructor(private readonly options: TokenBucketsOptions) {}

@@ -21,7 +21,7 @@ interface Kept {
   close(): Promise<void>;
 }
 
-/** Breaks off whoever connects. It keeps its port meanwhile, so nobody else ever answers there. */
+/** Breaks off every connection. It keeps its port meanwhile, so no other server ever answers there. */
 async function breakingServer() {
   let broken = 0;
   const server = createServer((socket) => {
@@ -163,7 +163,7 @@ for (const [where, open] of [
       await rejects(store.putPart(address, 'a', Buffer.alloc(0)), TypeError);
     });
 
-    test('a store that cannot be reached is told as such, without content', async () => {
+    test('a store that cannot be reached is reported as unavailable, without content', async () => {
       fresh();
       const canary = randomBytes(8).toString('hex');
       for (const act of [

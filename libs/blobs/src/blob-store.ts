@@ -1,8 +1,8 @@
-// Large things in parts, kept apart from the rows that speak of them. The port; Postgres and S3 are behind it.
+// Large things in parts, kept apart from the rows that refer to them. The port; Postgres and S3 are behind it.
 
 /** Both lower-case letters, digits, `_` and `-`: they become keys as they are. */
 export interface BlobAddress {
-  /** Stands in every key: no organization reaches another's parts, whatever names it knows. */
+  /** Part of every key: no organization reaches another's parts, even if it knows their names. */
   readonly orgId: string;
   readonly blobId: string;
 }

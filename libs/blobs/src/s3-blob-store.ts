@@ -68,7 +68,7 @@ export class S3BlobStore implements BlobStore {
         await Promise.all(keys.slice(at, at + REMOVALS_AT_ONCE).map((key) => this.removeKey(key)));
       }
     }
-    throw new BlobError('unavailable', 'The store of recordings does not remove what it is told to.');
+    throw new BlobError('unavailable', 'The store of recordings does not remove parts.');
   }
 
   private async removeKey(key: string): Promise<void> {

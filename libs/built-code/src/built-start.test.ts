@@ -102,7 +102,7 @@ test('a build removes what killed builds left and states that no start used for 
   assert.ok(left.filter((name) => name.startsWith('old')).length < 4, left.join());
 });
 
-test('faulty sources are named, nothing of them stays, and a start after they are mended runs', async () => {
+test('faulty sources are named, nothing of them stays, and a start after they are fixed runs', async () => {
   rmSync(checkout.kept, { recursive: true });
   checkout.write('services/words/src/word.ts', 'export const word = ;\n');
   const { code, stdout, stderr } = await checkout.start();

@@ -40,7 +40,7 @@ export function builtCode(root) {
       if (built !== null) return used(built);
     }
     const made = makeSomewhere(places, root, files);
-    // Edited while it was built: nobody knows which state this is.
+    // Edited while it was built: it is unknown which state this is.
     if (readSources(root).key === key) return used(kept(made, key));
     remove(made.folder);
   }
@@ -150,7 +150,7 @@ function remove(folder) {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // Not ours to remove, or another process is about it.
+    // Not ours to remove, or another process is removing it.
   }
 }
 
@@ -159,7 +159,7 @@ function used(built) {
     try {
       utimesSync(built.folder, new Date(), new Date());
     } catch {
-      // Somebody removed it; the next start builds it again.
+      // It was removed; the next start builds it again.
     }
   };
   use();

@@ -1,4 +1,4 @@
-// The one error of this library. Nothing that goes over the bus is the truth: callers try again or go another way.
+// The one error of this library. The bus is never the source of truth: callers retry or use another way.
 
 export type BusErrorCode =
   /** No connection now. */

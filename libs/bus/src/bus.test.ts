@@ -96,7 +96,7 @@ describe('the bus', () => {
     await going.stop();
   });
 
-  test('is whole again after NATS lost all its data under connected clients', async () => {
+  test('recovers after NATS lost all its data under connected clients', async () => {
     const [one, two] = [open('one'), open('two')];
     await Promise.all([ready(one), ready(two)]);
     const received: string[] = [];
@@ -113,7 +113,7 @@ describe('the bus', () => {
     assert.equal(downs, 1);
   });
 
-  test('makes streams again when they vanish without a reconnect', async () => {
+  test('recreates streams that vanish without a reconnect', async () => {
     const bus = open();
     await ready(bus);
     const admin = await connect({ servers: nats.url });
@@ -244,7 +244,7 @@ describe('the bus', () => {
     assert.ok(!received.includes('for another'));
   });
 
-  test('tells of the beats of nodes, of their leave, and lists who is there', async () => {
+  test('reports the beats of nodes and their leave, and lists the nodes', async () => {
     const [watcher, node] = [open('watcher'), open('node')];
     await Promise.all([ready(watcher), ready(node)]);
     await node.nodes.put('early', bytes('1'));

@@ -29,7 +29,7 @@ export class Bus implements Stoppable {
     this.link.start();
   }
 
-  /** Sends what is on its way, at most 2 s, and ends the connection. */
+  /** Sends what is queued, for at most 2 s, and closes the connection. */
   async stop(): Promise<void> {
     for (const mailbox of this.mailboxes) mailbox.close();
     await this.link.stop();
@@ -40,8 +40,8 @@ export class Bus implements Stoppable {
   }
 
   /**
-   * Called at each connect and whenever a server was found wiped, once streams exist; at once when they do now.
-   * Returns how to end it.
+   * Called at each connect and whenever a server was found wiped, once streams exist; at once when they do now. Returns
+   * a function that ends it.
    */
   onConnected(listener: () => void): () => void {
     return this.link.onReady(() => listener());

@@ -1,5 +1,5 @@
-// A core subscription that lives as long as its owner wants it: made again on every connection, its messages handed
-// over in batches of one turn of the event loop.
+// A core subscription that lives as long as its owner wants it: it is renewed on every connection and hands its
+// messages over in batches of one turn of the event loop.
 import { TurnBatch } from '@methods/base/turn-batch';
 import type { NatsConnection, Subscription as NatsSubscription } from 'nats';
 import { briefError } from './bus-error.ts';

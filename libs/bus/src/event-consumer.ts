@@ -1,5 +1,5 @@
-// Lifecycle events for the notifier: a durable pull consumer that its replicas share. Pulled, so that a frozen
-// replica asks for nothing.
+// Lifecycle events for the notifier: a durable pull consumer that its replicas share. It is a pull consumer so that a
+// frozen replica gets no events.
 import { TurnBatch } from '@methods/base/turn-batch';
 import { AckPolicy, type ConsumerMessages, DeliverPolicy, type JsMsg, type NatsConnection, nanos } from 'nats';
 import { briefError } from './bus-error.ts';
@@ -66,7 +66,7 @@ export function consumeEvents(link: Link, options: EventConsumerOptions): Subscr
         received++;
         batch.add(asEvent(message));
       }
-      // An empty pull looks like a lost consumer: the look tells them apart.
+      // An empty pull looks like a lost consumer: the look distinguishes them.
       if (received === 0) await consumer.info();
     }
   };
@@ -80,7 +80,7 @@ export function consumeEvents(link: Link, options: EventConsumerOptions): Subscr
         await pullOnce(connection);
       } catch (error) {
         if (!open || connection.isClosed() || connection.isDraining()) return;
-        link.logger.warn({ durable: options.durable, reason: briefError(error) }, 'events cannot be read; trying on');
+        link.logger.warn({ durable: options.durable, reason: briefError(error) }, 'events cannot be read; retrying');
         link.restore();
         await new Promise<void>((resolve) => link.clock.after(RETRY_MS, resolve));
       }

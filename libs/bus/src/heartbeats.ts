@@ -39,7 +39,7 @@ export function watchHeartbeats(
     try {
       await ensure(connection);
     } catch (error) {
-      link.logger.warn({ reason: briefError(error) }, 'heartbeats cannot be watched; trying on');
+      link.logger.warn({ reason: briefError(error) }, 'heartbeats cannot be watched; retrying');
       link.restore();
     }
     // Making it again is without effect while it is there.

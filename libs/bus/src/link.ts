@@ -1,6 +1,6 @@
 // The connection to NATS, which may be absent: at first start, for an hour, or come back empty. The client library's
 // own reconnecting is off, so that a first connection, a reconnection and a wiped server are one case: connect, make
-// streams, tell those who subscribe. (It would also keep publishing into a buffer while nobody is there.)
+// streams, notify subscribers. (It would also keep publishing into a buffer while there is no server.)
 import { Backoff } from '@methods/base/backoff';
 import { type Clock, systemClock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -83,7 +83,7 @@ export class Link implements Stoppable {
     return () => void this.downListeners.delete(listener);
   }
 
-  /** Somebody met a missing stream: look after them, once for all who ask meanwhile. */
+  /** A caller met a missing stream: check the streams, once for all callers that ask meanwhile. */
   restore(): void {
     const connection = this.connection;
     if (!connection || this.restoring) return;
@@ -140,8 +140,8 @@ export class Link implements Stoppable {
         noAsyncTraces: true,
       });
     } catch (error) {
-      // Once a try would fill the log of an outage.
-      if (failures % 60 === 0) this.logger.warn({ reason: briefError(error) }, 'NATS cannot be reached; trying on');
+      // One line a try would fill the log during an outage.
+      if (failures % 60 === 0) this.logger.warn({ reason: briefError(error) }, 'NATS cannot be reached; retrying');
       return null;
     }
   }
@@ -171,7 +171,7 @@ export class Link implements Stoppable {
         this.tell(this.readyListeners, connection);
         return;
       } catch (error) {
-        if (tries % 30 === 0) this.logger.warn({ reason: briefError(error) }, 'JetStream is not ready; trying on');
+        if (tries % 30 === 0) this.logger.warn({ reason: briefError(error) }, 'JetStream is not ready; retrying');
         await this.pause(backoff.nextMs());
       }
     }

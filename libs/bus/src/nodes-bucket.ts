@@ -1,6 +1,6 @@
-// Who is there: each node writes its beat into a bucket whose entries die of age. Only a hint: watchers are not told
-// of an entry that died, so whoever watches judges by missing beats on its own monotonic clock, and after a wiped
-// server revisions begin again, so what decides stands in the value.
+// The live nodes: each node writes its beat into a bucket whose entries expire. Only a hint: watchers are not notified
+// of an expired entry, so they judge by missing beats on their own monotonic clock, and revisions begin again after a
+// wiped server, so the deciding data is in the value.
 import { headers, type NatsConnection } from 'nats';
 import { BusError } from './bus-error.ts';
 import { type Subscription, subscribe } from './core-subscription.ts';
@@ -24,12 +24,12 @@ export class NodesBucket {
     private readonly publisher: Publisher,
   ) {}
 
-  /** Rejects with BusError when it is not known to be stored. */
+  /** Rejects with BusError unless it is known to be stored. */
   put(nodeId: string, data: Uint8Array): Promise<void> {
     return this.publisher.publishDurable(subjectOf(nodeId), data, { timeoutMs: PUT_TIMEOUT_MS });
   }
 
-  /** A clean stop: watchers are told. */
+  /** A clean stop: watchers are notified. */
   delete(nodeId: string): Promise<void> {
     const mark = headers();
     mark.set('KV-Operation', 'DEL');

@@ -4,7 +4,7 @@ import { BusError, briefError } from './bus-error.ts';
 import type { Link } from './link.ts';
 
 const DEFAULT_TIMEOUT_MS = 2000;
-/** Publishes that wait for their confirmation: they are not sent one by one, so this is what bounds memory. */
+/** Publishes that wait for their confirmation: they are not sent one by one, so this bounds memory. */
 const IN_FLIGHT_MAX = 8192;
 const NO_RESPONDERS = '503';
 

@@ -1,6 +1,6 @@
-// The mailbox of a node's shards: one WorkQueue consumer a shard, made anew at every take-over with the epoch in its
-// name. (A consumer shared by owners lets a frozen one eat commands: of ten, its successor got five.) Commands that
-// the old owner had not acknowledged come again to the new one's consumer.
+// The mailbox of a node's shards: one WorkQueue consumer a shard, recreated at every take-over with the epoch in its
+// name. (A consumer shared by owners lets a frozen one eat commands: of ten, its successor got five.) Commands that the
+// old owner had not acknowledged come again to the new one's consumer.
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import { AckPolicy, DeliverPolicy, type JetStreamManager, type NatsConnection, nanos } from 'nats';
 import { BusError, briefError, jetStreamErrorCode } from './bus-error.ts';
@@ -24,7 +24,7 @@ export interface CommandMailboxOptions {
   /** The node's own core subject, see `commandDelivery`. */
   readonly deliverTo: string;
   readonly onMessage: OnCommand;
-  /** Told when a consumer of a newer epoch was found: the shard has another owner. Its mailbox is closed then. */
+  /** Called when a consumer of a newer epoch was found: the shard has another owner. Its mailbox is closed then. */
   readonly onLost?: (shard: number, epoch: number) => void;
 }
 
@@ -39,7 +39,7 @@ const NOT_FOUND = [10014, 10059];
 
 export class CommandMailbox {
   private readonly epochs = new Map<number, number>();
-  /** Consumers of ours that nobody needs any more. */
+  /** Our consumers that are no longer needed. */
   private readonly unwanted = new Set<string>();
   private readonly subscription: Subscription;
   private readonly stopListening: () => void;
@@ -60,7 +60,7 @@ export class CommandMailbox {
     this.stopListening = link.onReady(() => this.lookSoon(0));
   }
 
-  /** Ours at this epoch, until `disown` or a later one. Its consumer exists as soon as NATS lets it. */
+  /** Owned at this epoch, until `disown` or a later epoch. Its consumer exists as soon as NATS creates it. */
   own(shard: number, epoch: number): void {
     if (this.epochs.size >= SHARDS_MAX) throw new BusError('too_many_in_flight', `more than ${SHARDS_MAX} shards`);
     this.epochs.set(shard, epoch);
@@ -133,7 +133,7 @@ export class CommandMailbox {
       } catch (error) {
         failed = true;
         if (!connection.isClosed() && !connection.isDraining()) {
-          this.link.logger.warn({ reason: briefError(error) }, 'consumers of shards cannot be made; trying on');
+          this.link.logger.warn({ reason: briefError(error) }, 'consumers of shards cannot be made; retrying');
         }
         if (NOT_FOUND.includes(jetStreamErrorCode(error) ?? 0)) this.link.restore();
       }
@@ -171,7 +171,7 @@ export class CommandMailbox {
   }
 
   private async makeConsumer(manager: JetStreamManager, [shard, epoch]: [number, number]): Promise<boolean> {
-    // Disowned or owned anew while the others were made.
+    // Disowned or owned again while the others were made.
     if (this.epochs.get(shard) !== epoch) return true;
     try {
       await manager.consumers.add(RUN_COMMANDS, {
@@ -182,7 +182,7 @@ export class CommandMailbox {
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(ACK_WAIT_MS),
         max_ack_pending: UNACKED_MAX,
-        // Commands end by age: one delivered for the last time would stay, delivered to nobody.
+        // Commands end by age: one delivered for the last time would stay and never be delivered again.
         max_deliver: -1,
       });
       return true;
@@ -213,7 +213,7 @@ function shardAndEpoch(name: string): { shard: number; epoch: number } | null {
   return found ? { shard: Number(found[1]), epoch: Number(found[2]) } : null;
 }
 
-/** `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.…`, and two more parts in front of it where domains are used. */
+/** `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.…`, preceded by two more parts where domains are used. */
 function ackParts(reply: string): CommandInfo | null {
   const parts = reply.split('.');
   if (parts[0] !== '$JS' || parts[1] !== 'ACK' || parts.length < 9) return null;

@@ -14,11 +14,14 @@ export const runHeartbeat = (node: string) => `run.heartbeat.${part(node)}`;
 export const runEvent = (org: string, run: string) => `run.event.${part(org)}.${part(run)}`;
 /** The lifecycle events of all runs: what the stream holds. Not `run.event.>`, which `runEventStored` would match. */
 export const runEvents = 'run.event.*.*';
-/** Ids of events that the notifier has stored; core alone, never in the stream. */
+/** Ids of events that the notifier has stored; core only, never in the stream. */
 export const runEventStored = 'run.event.stored';
-/** Runs of a shard that just came to rest, or changed while watched step by step, for whoever watches them now; never stored. */
+/**
+ * Runs of a shard that just came to rest, or changed while watched step by step, for their current watchers; never
+ * stored.
+ */
 export const runLive = (shard: number) => `run.live.${shardPart(shard)}`;
-/** Runs that somebody watches step by step on a node that does not own them; never stored. */
+/** Runs watched step by step on a node that does not own them; never stored. */
 export const runWatched = 'run.watched';
 export const registryChanged = (org: string) => `registry.changed.${part(org)}`;
 export const registryChanges = 'registry.changed.*';

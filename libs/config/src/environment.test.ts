@@ -48,7 +48,7 @@ describe('readEnvironment', () => {
     );
   });
 
-  test('an integer is not made of what is none', () => {
+  test('a text that is not an integer is refused', () => {
     for (const PORT of ['80.5', '8o', ' ', '0x', 'Infinity'])
       throws(() => readEnvironment(schema, { PORT, DATABASE_URL: 'postgres://x' }), /PORT: must be integer$/);
   });

@@ -1,4 +1,4 @@
-// Reads a process's environment once, against a schema, and tells every fault at once: an operator should not have to
+// Reads a process's environment once, against a schema, and reports every fault at once: an operator should not have to
 // start a process five times to find five typing errors.
 import type { Static, TObject } from 'typebox';
 import { Errors } from 'typebox/schema';
@@ -54,7 +54,7 @@ interface Field {
   readonly default?: unknown;
 }
 
-/** The text itself where it is none of the type, which the check then finds. */
+/** The text itself if it is not of the type; the check then refuses it. */
 function coerced({ type }: Field, text: string): unknown {
   if (type === 'boolean') return BOOLEANS.get(text) ?? text;
   if (type !== 'integer' || text.trim() === '') return text;

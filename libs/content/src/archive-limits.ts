@@ -9,7 +9,7 @@ export interface ArchiveLimits {
 
 export const RUN_FOLDER_LIMITS: ArchiveLimits = { bytesMax: 256 * 1024 * 1024, filesMax: 10_000 };
 
-// Headers, padding and long names beside the files' own bytes; what exceeds this is an attempt to keep us busy.
+// Headers, padding and long names beside the files' own bytes; more than this is an attempt to waste our time.
 const OVERHEAD_BYTES_PER_FILE = 4096;
 const OVERHEAD_BYTES = 1024 * 1024;
 

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => rm(base, { recursive: true, force: true }));
 
-/** Of its parts, so many were asked for, and whether they were left. */
+/** How many of its parts were read, and whether the reader left. */
 class Source {
   asked = 0;
   left = false;
@@ -48,7 +48,7 @@ async function read(archive: Buffer, name: string, limits?: Parameters<typeof me
 }
 
 describe('one file of an archive', () => {
-  it('is what was packed, whatever its name and size', async () => {
+  it('is what was packed, with any name and size', async () => {
     const dir = join(base, 'packed');
     const long = `steps/${'a'.repeat(120)}/files/${'ü'.repeat(100)}.csv`;
     const files: Record<string, Buffer> = {
@@ -71,7 +71,7 @@ describe('one file of an archive', () => {
     }
   });
 
-  it('is never another one, whatever the headers say', async () => {
+  it('is never another one, with any headers', async () => {
     const other = { name: 'b', content: 'b' };
     const long = (name: string) => ({ name: 'L', type: 'L', content: `${name}\0` });
     assert.deepEqual(

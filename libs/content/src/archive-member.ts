@@ -25,8 +25,8 @@ interface Header {
 }
 
 /**
- * Null: the archive holds no such file. `unpacked` hears of each part, and more is unpacked when what it returns is over.
- * @throws ArchiveRefused, and what `source` throws
+ * Null: the archive holds no such file. `unpacked` is called with each part, and more is unpacked when its promise
+ * resolves. @throws ArchiveRefused, and what `source` throws
  */
 export async function memberOf(
   source: AsyncIterable<Uint8Array>,

@@ -1,5 +1,5 @@
-// Which names may stand in a run folder's archive. One rule for packing, unpacking and the folder itself, so that
-// nothing can be kept in a folder that another worker would refuse to unpack.
+// Which names a run folder's archive may hold. One rule for packing, unpacking and the folder itself, so that nothing
+// can be kept in a folder that another worker would refuse to unpack.
 
 /** A run folder or its archive breaks a rule. `message` names the rule, never a file's content. */
 export class ArchiveRefused extends Error {
@@ -47,7 +47,7 @@ export class MemberNames {
 function nameFault(name: string): string | null {
   if (name === '') return 'a name is empty';
   if (Buffer.byteLength(name) > NAME_BYTES_MAX) return `a name is longer than ${NAME_BYTES_MAX} bytes`;
-  // U+FFFD stands for bytes that were no UTF-8: two different names would look the same.
+  // U+FFFD replaces bytes that are not UTF-8: two different names would look the same.
   if (/[\p{Cc}\uFFFD]/u.test(name)) return 'a name holds control characters or is not UTF-8';
   if (name.includes('\\')) return 'a name holds a backslash';
   if (name.startsWith('/') || /^[A-Za-z]:/.test(name)) return 'a name is absolute';

@@ -167,7 +167,7 @@ describe('unpackFolder under random archives', () => {
     link: fc.constantFrom('', '..', '/etc', 'a'),
   });
 
-  it('never writes outside the folder, whatever the members and however the bytes are damaged', async () => {
+  it('never writes outside the folder, with any members and any damaged bytes', async () => {
     const damage = fc.option(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { nil: null });
     await fc.assert(
       fc.asyncProperty(fc.array(member, { maxLength: 6 }), damage, async (members, bad) => {

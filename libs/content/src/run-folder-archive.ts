@@ -1,5 +1,5 @@
-// A run folder as one stream and back: a gzip tar of regular files and folders. What comes in is hostile until it
-// stands in a fresh folder of our own: everything is checked and counted while it streams, then renamed into place.
+// A run folder as one stream and back: a gzip tar of regular files and folders. What comes in is hostile until it is in
+// a fresh folder of our own: everything is checked and counted while it streams, then renamed into place.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';
@@ -14,7 +14,7 @@ import { ArchiveRefused, MemberNames } from './member-names.ts';
 
 type Entry = ExtractEvents['entry'][1];
 
-/** Told of each file that stands in the folder. */
+/** Called with each file in the folder. */
 type Unpacked = (name: string, file: { readonly bytes: number; readonly sha256: string }) => void;
 
 /**
@@ -169,7 +169,7 @@ function unpackedBytesBound(limits: ArchiveLimits): Transform {
   });
 }
 
-/** Faults of the bytes themselves, as zlib and tar-stream report them; a full disk or a lost stream is none. */
+/** Faults of the bytes themselves, as zlib and tar-stream report them; not a full disk or a lost stream. */
 function isArchiveFault(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof ArchiveRefused) return false;
   const code = (error as NodeJS.ErrnoException).code;

@@ -13,7 +13,7 @@ describe('the catalogue of errors', () => {
   });
 
   for (const [code, { grpc, http, repeatSafe }] of entries) {
-    test(`the page of ${code} tells its cause, its remedy, whether a repeat is safe and its statuses`, () => {
+    test(`the page of ${code} gives its cause, its remedy, whether a repeat is safe and its statuses`, () => {
       const parts = readFileSync(new URL(`${code}.md`, PAGES), 'utf8').split('\n\n');
       const [title, cause = '', remedy = '', repeat = '', statusLine] = parts;
       equal(title, `# ${code} (${http})`);
@@ -30,7 +30,7 @@ describe('the catalogue of errors', () => {
     for (const [, { title }] of entries) match(title, /^[A-Z].*\.$/);
   });
 
-  test('tells its codes from other words', () => {
+  test('distinguishes its codes from other words', () => {
     equal(isErrorCode('not_found'), true);
     equal(isErrorCode('toString'), false);
     equal(isErrorCode(''), false);

@@ -1,11 +1,11 @@
-// Every code a caller of ours can meet, once: its gRPC status, its HTTP status, its one-line meaning and whether the
-// same request may simply be sent again. docs/errors/<code>.md tells cause and remedy; a test keeps the two sets equal.
+// Every code a caller can get, once: its gRPC status, its HTTP status, its one-line meaning and whether the same
+// request may simply be sent again. docs/errors/<code>.md gives cause and remedy; a test keeps the two sets equal.
 import { status } from '@grpc/grpc-js';
 
 interface CatalogEntry {
   readonly grpc: status;
   readonly http: number;
-  /** The message when nobody gave a better one: a sentence. */
+  /** The default message: a sentence. */
   readonly title: string;
   /** The very same request may be repeated and may then succeed. */
   readonly repeatSafe: boolean;

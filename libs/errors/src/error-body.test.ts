@@ -25,7 +25,7 @@ describe('the JSON reply of an error', () => {
     }
   });
 
-  test('of a 401 tells nothing but that', () => {
+  test('of a 401 holds only the code', () => {
     const error = new ServiceError('unauthorized', 'The key was revoked yesterday.', {
       facts: { key: 'key_1' },
       findings: [{ path: '', code: 'revoked', message: 'Revoked.' }],
@@ -36,7 +36,7 @@ describe('the JSON reply of an error', () => {
     deepEqual(headers, { 'www-authenticate': 'Bearer' });
   });
 
-  test('of an internal error tells only the request id', () => {
+  test('of an internal error holds only the request id', () => {
     const error = new ServiceError('internal', 'password hunter2', {
       facts: { password: 'hunter2' },
       findings: [{ path: '', code: 'x', message: 'hunter2' }],

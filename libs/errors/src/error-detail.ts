@@ -8,7 +8,7 @@ import {
 import { catalog, isErrorCode } from './catalog.ts';
 import { asServiceError, type Finding, ServiceError } from './service-error.ts';
 
-/** Never fails. An error that is not ours tells nothing but `internal`: its text may hold content. */
+/** Never fails. An error that is not ours becomes `internal` without details: its text may hold content. */
 export function toErrorDetail(error: unknown): ErrorDetail {
   const known = asServiceError(error);
   if (known.code === 'internal')

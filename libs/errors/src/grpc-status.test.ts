@@ -61,7 +61,7 @@ describe('an error over gRPC', () => {
     }
   });
 
-  test('tells nothing when it is not one of ours', () => {
+  test('holds no details when it is not one of ours', () => {
     for (const error of [
       new Error('hunter2'),
       'hunter2',
@@ -80,7 +80,7 @@ describe('an error over gRPC', () => {
     ok(!trailerBytes(new ServiceError('unavailable', undefined, { cause: new Error('hunter2') })).includes('hunter2'));
   });
 
-  test('fits into a trailer, whatever it carries', () => {
+  test('always fits into a trailer', () => {
     const findings = Array.from({ length: 5_000 }, (_, i) => ({ path: `/steps/${i}`, code: 'M1', message: 'Wrong.' }));
     const facts = { long: 'x'.repeat(100_000) };
     for (const error of [
@@ -131,13 +131,13 @@ describe('a failed call without our trailer', () => {
     equal(received(status.NOT_FOUND, Buffer.from(detail)).code, 'internal');
   });
 
-  test('is internal for what is no gRPC error at all, with the original as its cause', () => {
+  test('is internal for other than gRPC errors, with the original as its cause', () => {
     const cause = new Error('bug');
     const error = fromGrpcError(cause);
     deepEqual([error.code, error.cause], ['internal', cause]);
   });
 
-  test('is left alone when it is ours already', () => {
+  test('is unchanged when it is already ours', () => {
     const error = new ServiceError('not_found');
     equal(fromGrpcError(error), error);
   });

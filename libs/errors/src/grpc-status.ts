@@ -28,7 +28,7 @@ export function toGrpcError(error: unknown): GrpcError {
 }
 
 /**
- * What a call failed with. Without our trailer the status decides: a peer that is away or too slow is `unavailable`,
+ * The error of a failed call. Without our trailer the status decides: a peer that is away or too slow is `unavailable`,
  * and so is a cancelled call.
  */
 export function fromGrpcError(error: unknown): ServiceError {
@@ -39,7 +39,7 @@ export function fromGrpcError(error: unknown): ServiceError {
     try {
       return fromErrorDetail(fromBinary(ErrorDetailSchema, trailer));
     } catch {
-      // An unreadable trailer is as good as none.
+      // An unreadable trailer counts as missing.
     }
   }
   return new ServiceError(codeOfStatus(error.code), undefined, { cause: error });

@@ -1,4 +1,5 @@
-// What a caller gets whose organization or key has used up its share of something bounded (`Shares` of @methods/base).
+// The error for a caller whose organization or key has used up its share of something bounded (`Shares` of
+// @methods/base).
 import { ServiceError } from './service-error.ts';
 
 const RETRY_MS = 5_000;

@@ -21,7 +21,7 @@ export interface ServiceErrorOptions {
   readonly facts?: Readonly<Record<string, string>> | undefined;
   /** How long to wait before a repeat; without it the reply chooses. */
   readonly retryAfterMs?: number | undefined;
-  /** What really happened. Goes to the log, never over the wire. */
+  /** The cause. Goes to the log, never over the wire. */
   readonly cause?: unknown;
 }
 

@@ -1,4 +1,4 @@
-// A process that logs far more than a pipe holds and answers its parent all the while; ends with the parent's word.
+// A process that logs far more than a pipe holds and answers its parent all the while; ends when the parent says so.
 import { LogOutput } from './log-output.ts';
 import { createLogger } from './logger.ts';
 

@@ -43,7 +43,7 @@ describe('the record of an error', () => {
     ok(!JSON.stringify(at).includes('hunter2'));
   });
 
-  test('of a parser does not quote what it choked on', () => {
+  test('of a parser does not quote the text it refused', () => {
     const error = parserError();
     ok(String(error).includes('hunter2'));
     const record = errorRecord(error);
@@ -87,7 +87,7 @@ describe('the record of an error', () => {
     ok(!JSON.stringify(at).includes('hunter2'));
   });
 
-  test('follows causes, by the same rules, and not for ever', () => {
+  test('follows causes, by the same rules, to a bounded depth', () => {
     const error = new Error('outer', { cause: databaseError() });
     equal(errorRecord(error).cause?.type, 'PostgresError');
     ok(!JSON.stringify(errorRecord(error)).includes('hunter2'));
@@ -96,7 +96,7 @@ describe('the record of an error', () => {
     ok(JSON.stringify(errorRecord(circle)).length < 20_000);
   });
 
-  test('of something thrown that is no error is its type alone', () => {
+  test('of a thrown value that is not an error is only its type', () => {
     deepEqual(errorRecord('hunter2'), { type: 'string' });
     deepEqual(errorRecord({ message: 'hunter2' }), { type: 'object' });
     deepEqual(errorRecord(undefined), { type: 'undefined' });

@@ -25,7 +25,7 @@ function linesOf(text: string): number[] {
     .map((line) => JSON.parse(line).line);
 }
 
-test('a log that no one reads neither stops its process nor its end, and says later how much was dropped', async () => {
+test('a log that no one reads does not block its process or its end, and later says how much was dropped', async () => {
   const child = chatty(2_000, 'pipe');
   await heard(child, 'ready');
   for (const word of ['one', 'two']) {

@@ -1,5 +1,5 @@
-// Where the lines of a log go: to a descriptor, written aside, so that a reader or a disk that stalls never holds the
-// process up. What waits is bounded; lines beyond it are dropped and counted.
+// Where the lines of a log go: to a descriptor, written aside, so that a stalled reader or disk never blocks the
+// process. What waits is bounded; lines beyond it are dropped and counted.
 import { once } from 'node:events';
 import type { DestinationStream } from 'pino';
 import sonicBoom from 'sonic-boom';
@@ -35,7 +35,7 @@ export class LogOutput implements DestinationStream {
     });
     this.stream.on('drop', () => this.dropped++);
     this.stream.on('drain', () => this.drained());
-    // A reader that has gone, a full disk: the process goes on without its log, and the next line tries again.
+    // A reader that has gone, a full disk: the process continues without its log, and the next line tries again.
     this.stream.on('error', () => {});
     process.once('exit', () => this.writeLast());
   }

@@ -55,7 +55,7 @@ describe('a log', () => {
     ok(!lines.join('').includes('hunter2'), lines.join(''));
   });
 
-  test('tells the kind of an error and where it happened', () => {
+  test('holds the kind of an error and where it happened', () => {
     const { logger, records } = logged();
     logger.error({ error: new RangeError('x') }, 'failed');
     equal(records()[0].error.type, 'RangeError');

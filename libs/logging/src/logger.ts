@@ -1,5 +1,5 @@
-// The process's log: JSON, one record a line, to standard error unless told otherwise. Loggers are made once in a
-// composition and injected; a part of a process gets a child.
+// The process's log: JSON, one record a line, to standard error by default. Loggers are made once in a composition and
+// injected; a part of a process gets a child.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { errorRecord } from './error-record.ts';
 import { LogOutput } from './log-output.ts';

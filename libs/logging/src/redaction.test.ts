@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { redacted } from './redaction.ts';
 
 describe('redaction', () => {
-  test('takes the value of fields with a telling name', () => {
+  test('removes the value of fields with a secret name', () => {
     for (const name of [
       ...['inputs', 'answer', 'result', 'out', 'prompt', 'content', 'body', 'source', 'key', 'token', 'secret'],
       ...['password', 'authorization', 'cookie', 'set-cookie', 'access_token', 'webhook_secret'],
@@ -21,7 +21,7 @@ describe('redaction', () => {
     deepEqual(record, { request: { headers: { authorization: '[redacted]' }, runs: [{ answer: '[redacted]' }] } });
   });
 
-  test('leaves ids, codes, counts and times alone', () => {
+  test('keeps ids, codes, counts and times', () => {
     const fields = { run_id: 'run_1', key_id: 'key_1', code: 'ok', total_ms: 1.5, serving: true, none: null };
     deepEqual(redacted(fields), fields);
   });
@@ -43,7 +43,7 @@ describe('redaction', () => {
   });
 });
 
-test('errors become records wherever they stand, but those the logger serializes are left to it', () => {
+test('errors become records wherever they are, but those the logger serializes are left to it', () => {
   const failed = Object.assign(new RangeError('hunter2'), { query: 'hunter2', parameters: ['hunter2'] });
   for (const fields of [{ reason: failed }, { failures: [failed] }, { nested: { error: failed } }]) {
     const text = JSON.stringify(redacted(fields));

@@ -1,5 +1,5 @@
-// The last guard against content and credentials in a log: fields with a telling name lose their value, at any depth.
-// Callers must not log such things at all; this is for the day somebody does.
+// The last guard against content and credentials in a log: fields with a name of secret or content lose their value, at
+// any depth. Callers must not log such things at all; this catches their mistakes.
 import { errorRecord } from './error-record.ts';
 
 const REDACTED = '[redacted]';
@@ -26,12 +26,12 @@ const NAMES: ReadonlySet<string> = new Set([
 ]);
 const ENDINGS = ['_json', 'Json', '_secret', 'Secret'];
 
-/** The fields that the logger itself turns into error records, whatever was thrown. */
+/** The fields that the logger itself turns into error records, for any thrown value. */
 const ERROR_FIELDS = ['error', 'err'] as const;
 
 /**
- * A copy of the fields with telling values replaced. Errors become records wherever they stand, since a driver hangs
- * queries and values on them; those in `ERROR_FIELDS` are left to the logger.
+ * A copy of the fields with such values replaced. Errors become records wherever they are, since a driver hangs queries
+ * and values on them; those in `ERROR_FIELDS` are left to the logger.
  */
 export function redacted(fields: Record<string, unknown>): Record<string, unknown> {
   const copy = redactedAt(fields, 0) as Record<string, unknown>;

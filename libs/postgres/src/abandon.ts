@@ -1,4 +1,4 @@
-// Giving up work whose caller no longer waits: what was not sent yet never is, and what was sent is broken off.
+// Giving up work whose caller no longer waits: what was not sent yet is never sent, and what was sent is cancelled.
 
 const ABANDON = Symbol('abandon');
 

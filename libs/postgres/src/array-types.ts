@@ -1,5 +1,5 @@
 // Array types for a pool. postgres.js 3.4 reads them from the server on each new connection, and a connection lost
-// during that rejects a promise that nobody holds, which ends the process. The built-in ones have fixed numbers.
+// during that rejects a promise that nothing awaits, which ends the process. The built-in ones have fixed numbers.
 import type { Sql } from './sql.ts';
 
 /** Element type and its array type, as in pg_type: any other array reads as text. */

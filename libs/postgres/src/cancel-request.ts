@@ -25,7 +25,7 @@ export function requestCancel(connect: (socket: Socket) => void, { pid, secret }
     underWay--;
   });
   connect(socket);
-  // The server closes the connection without a word.
+  // The server closes the connection without a reply.
   socket.end(message);
   socket.resume();
 }

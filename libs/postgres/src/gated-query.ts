@@ -31,7 +31,7 @@ export interface QueryWay {
   readonly failed: (error: unknown) => void;
 }
 
-/** Leaves alone what is no query, such as `sql(columns)`. Sends nothing yet: a query goes when it is waited for. */
+/** Passes on what is not a query, such as `sql(columns)`. Sends nothing yet: a query is sent when it is awaited. */
 export function gatedQuery<Query extends object>(given: Query, way: QueryWay): Query {
   const query = given as LibraryQuery;
   if (typeof query.handler !== 'function') return given;
@@ -73,7 +73,7 @@ export function gatedQuery<Query extends object>(given: Query, way: QueryWay): Q
     } else if (step === 'sent' && query.state) {
       if (!breakOffSession(query.state)) way.stuck();
     } else if (step === 'sent') {
-      // Its connection is still being made, and sends whatever the query says then.
+      // Its connection is still being made, and sends what the query holds then.
       query.strings = ['select 1'];
       query.args = [];
     }

@@ -130,7 +130,7 @@ create unique index concurrently things_by_id
       await writer.end({ timeout: 1 });
     });
 
-    test('goes on where a process died in the middle, and leaves no half index', async () => {
+    test('continues where a process died in the middle, and leaves no half-built index', async () => {
       write('0009.do.other-index.sql', makeIndex.replace('(id)', '((id % 2))'));
       await sql`insert into shop.things values (3)`;
       // Two odd numbers: the index fails halfway and stays, invalid.

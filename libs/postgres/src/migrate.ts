@@ -23,9 +23,10 @@ const LOCK_WAIT_MS = 300_000;
 const LOCK_AGAIN_MS = 200;
 
 /**
- * Names of the files applied now, none when up to date. Tables of rows that belong to organizations are walled off
- * without a file's doing. Each file is one transaction, of a new database all up to the next one that runs in steps: a
- * process that dies in the middle leaves the schema as it was before the file. Throws MigrationError, without statements.
+ * Names of the files applied now, none when up to date. Tables of rows that belong to organizations get row-level
+ * security automatically. Each file is one transaction, of a new database all up to the next one that runs in steps: a
+ * process that dies in the middle leaves the schema as it was before the file. Throws MigrationError, without
+ * statements.
  */
 export async function migrate(url: string, options: MigrateOptions): Promise<string[]> {
   const { schema, folder } = options;
@@ -66,12 +67,12 @@ async function alone<Result>(holder: Sql, schema: string, work: () => Promise<Re
       return row?.mine ? { result: await work() } : null;
     });
     if (outcome !== null) return outcome.result;
-    if (performance.now() > untilMs) throw new Error('another process has been at it for too long');
+    if (performance.now() > untilMs) throw new Error('another process has held the lock for too long');
     await wait(LOCK_AGAIN_MS * (0.5 + Math.random()));
   }
 }
 
-/** Migrations hold no content of anybody: their server messages may be shown. */
+/** Migrations hold no content: their server messages may be shown. */
 function reason(error: unknown): string {
   const { code } = safeDbError(error);
   const text = error instanceof Error ? error.message : 'unknown';

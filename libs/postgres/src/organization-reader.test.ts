@@ -13,7 +13,7 @@ const ROLE = readerRole(SCHEMA);
 describe('an organization reader', () => {
   let url: string;
   let drop: () => Promise<void>;
-  /** One connection: whatever a reading leaves behind, the next query meets. */
+  /** One connection: the next query meets everything that a reading leaves behind. */
   let sql: Sql;
   let reader: OrganizationReader;
   const who = (from: Sql | Parameters<Parameters<OrganizationReader['read']>[1]>[0]) =>

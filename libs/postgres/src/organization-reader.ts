@@ -1,4 +1,4 @@
-// Reads of one organization's rows, walled off twice: by the query's own condition, and by row-level security under a
+// Reads of one organization's rows, protected twice: by the query's own condition, and by row-level security under a
 // role that owns nothing. A query that forgets its condition finds the organization's own rows, and no others.
 import { abandon, abandonable } from './abandon.ts';
 import type { Sql, TransactionSql } from './sql.ts';
@@ -20,7 +20,7 @@ export class OrganizationReader {
     if (!ROLE.test(options.role)) throw new TypeError('not a role name');
   }
 
-  /** One snapshot a query. Costs one round trip more than the reading alone. */
+  /** One snapshot a query. Costs one round trip more than the reading itself. */
   read<Result>(orgId: string, reading: Reading<Result>): Promise<Result> {
     const { sql, role } = this.options;
     let transaction: Promise<void> | undefined;
@@ -31,7 +31,7 @@ export class OrganizationReader {
         const scope = inner`select set_config('role', ${role}, true), set_config('methods.org_id', ${orgId}, true)`;
         const scoped = scope.execute();
         const [result] = await Promise.all([inThisTurn(reading, inner), scoped]);
-        // What was read stands, whatever becomes of the commit: nobody waits for it.
+        // What was read is valid even if the commit fails: no one waits for it.
         resolve(result);
       });
       transaction.catch(reject);

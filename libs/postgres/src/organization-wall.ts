@@ -1,11 +1,11 @@
-// The second wall between organizations: whoever reads one organization's rows does so as the schema's reader role,
-// which sees the rows of methods.org_id alone, also through a query that forgets its condition.
+// The second wall between organizations: one organization's rows are read as the schema's reader role, which sees only
+// the rows of methods.org_id, also through a query that forgets its condition.
 import { readerRole } from './reader-role.ts';
 import type { TransactionSql } from './sql.ts';
 
 /**
  * Puts row-level security around each table of the schema that has the column `org_id` and has none yet, and lets the
- * schema's reader role select from it. The current user, who must own the tables, goes on reading and writing all rows.
+ * schema's reader role select from it. The current user, who must own the tables, still reads and writes all rows.
  * `schema` must be a plain name, and its reader role must be there.
  */
 export async function wallOffOrganizations(transaction: TransactionSql, schema: string): Promise<void> {

@@ -36,7 +36,7 @@ describe('a pool through outages', () => {
     return new Set(rows.map(([row]) => row?.pid)).size === CONNECTIONS;
   };
 
-  test('breaks off a connection whose server process fell silent, and works on with others', async () => {
+  test('closes a connection whose server process fell silent, and keeps working with others', async () => {
     let pid = 0;
     const began = performance.now();
     const silent = sql.begin(async (transaction) => {
@@ -56,7 +56,7 @@ describe('a pool through outages', () => {
     }
   });
 
-  test('leaves connections that answer, slowly or after idling, alone', async () => {
+  test('keeps connections that answer, slowly or after idling', async () => {
     const [before] = await sql`select pg_backend_pid() as pid`;
     assert.equal((await sql`select pg_sleep(0.02) from generate_series(1, 20)`).length, 20);
     // Longer than the watch over silence, with nothing owed.
@@ -81,7 +81,7 @@ describe('a pool through outages', () => {
     assert.deepEqual([...(await sql`select place from marks`)], []);
   });
 
-  test('rolls back and works on when the work of a transaction fails', async () => {
+  test('rolls back and keeps working when the work of a transaction fails', async () => {
     await assert.rejects(
       sql.begin(async (transaction) => {
         await transaction`insert into marks (place) values ('undone')`;
@@ -129,7 +129,7 @@ describe('a pool through outages', () => {
         await killer`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'outage-test'`;
         await killer.end({ timeout: 1 });
       }
-      await until('the load goes on', () => succeeded > before + 50);
+      await until('the load continues', () => succeeded > before + 50);
     }
     loading = false;
     await Promise.all(load);

@@ -42,14 +42,14 @@ describe('a fault of the database', () => {
     });
   }
 
-  test('that ends the session, or gives none, is unavailable whatever its state', () => {
+  test('that ends the session, or gives none, is unavailable in any state', () => {
     for (const code of ['28P01', '28000', '3D000', '55000', 'XX000', '25P03']) {
       equal(meaning(coded(code, { severity: 'FATAL' })), 'unavailable', code);
       equal(meaning(coded(code, { severity: 'PANIC' })), 'unavailable', code);
     }
   });
 
-  test('of the system is none of the server, and unavailable: EPIPE has five capitals too', () => {
+  test('of the system is not one of the server, and unavailable: EPIPE has five capitals too', () => {
     const names = [...Object.keys(constants.errno), 'ENOTFOUND', 'EAI_AGAIN'];
     deepEqual(
       names.filter((name) => sqlState(coded(name)) !== null || meaning(coded(name)) !== 'unavailable'),
@@ -68,7 +68,7 @@ describe('a fault of the database', () => {
     );
   });
 
-  test('in our own code stays what it is', () => {
+  test('in our own code is unchanged', () => {
     const ours = [
       coded('UNDEFINED_VALUE'),
       coded('MAX_PARAMETERS_EXCEEDED'),

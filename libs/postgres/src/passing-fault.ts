@@ -1,4 +1,5 @@
-// Tells the faults of a database that pass from those that stay: a statement that met one of them may be asked again.
+// Distinguishes transient faults of a database from permanent ones: a statement that met a transient one may be
+// repeated.
 import { sqlState } from './safe-db-error.ts';
 
 /**
@@ -13,7 +14,7 @@ const OF_CONNECTION = /^(CONNECT_TIMEOUT|CONNECTION_[A-Z]+|DEADLINE_EXCEEDED|TOO
 /** TLS and closed streams, as Node names them, and certificates, as OpenSSL does. */
 const OF_TLS = /^(ERR_(SSL|TLS|SOCKET|STREAM)_|.*CERT|.*SIGNED|UNABLE_TO_)/;
 
-/** A fault in our own code carries no code, or one that is none of these. */
+/** A fault in our own code has no code, or none of these. */
 export function isPassingFault(error: unknown): boolean {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
   // The server ended the session, or gave none.

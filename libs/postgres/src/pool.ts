@@ -1,5 +1,5 @@
-// Connections to Postgres, set so that no statement, lock or idle transaction lasts for ever, and so that a server that
-// fell silent is noticed: postgres.js itself waits for an answer without end.
+// Connections to Postgres, set so that every statement, lock and idle transaction ends, and so that a server that fell
+// silent is noticed: postgres.js itself waits for an answer indefinitely.
 import postgres from 'postgres';
 import { addArrayTypes } from './array-types.ts';
 import { QueryGate } from './query-gate.ts';
@@ -15,7 +15,7 @@ export interface PoolOptions {
   readonly applicationName: string;
   /** Connections at most. */
   readonly max: number;
-  /** Queries and transactions that wait for a connection; what comes beyond them is refused. */
+  /** Queries and transactions that wait for a connection; more are refused. */
   readonly waitingMax?: number;
   /** The server ends a statement after this; 0 lifts the limit, and the watch over silent connections with it. */
   readonly statementTimeoutMs: number;

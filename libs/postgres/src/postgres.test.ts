@@ -67,7 +67,7 @@ describe('a pool', () => {
     await assert.rejects(sql`select pg_sleep(5)`, (error) => sqlState(error) === '57014');
   });
 
-  test('gives up a query at its own deadline and works on with its only connection', async () => {
+  test('gives up a query at its own deadline and keeps working with its only connection', async () => {
     const one = openPool({ url, applicationName: 'deadline-test', max: 1, statementTimeoutMs: 30_000 });
     const started = performance.now();
     await assert.rejects(withDeadline(one`select pg_sleep(60)`, 100), DatabaseDeadlineError);

@@ -1,7 +1,7 @@
 // The way into a pool: as many queries and transactions at a time as it has connections, the others wait in order, and
 // beyond a bound they are refused. postgres.js 3.4 itself keeps what waits without a bound, and sends it behind other
-// queries on busy connections, where a `begin` that fills the pipeline or meets a full socket is never told its
-// connection: that connection then stays inside of a transaction, and later statements on it are lost with it.
+// queries on busy connections, where a `begin` that fills the pipeline or meets a full socket never learns its
+// connection: that connection then stays inside a transaction, and later statements on it are lost with it.
 
 /** Too many wait already. The query was not sent. */
 class TooManyQueriesError extends Error {
@@ -26,7 +26,7 @@ class NoConnectionError extends Error {
 export interface QueryGateOptions {
   readonly insideMax: number;
   readonly waitingMax: number;
-  /** How long one may wait; 0: without end. */
+  /** How long one may wait; 0: indefinitely. */
   readonly waitMaxMs: number;
 }
 

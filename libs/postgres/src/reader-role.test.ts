@@ -49,7 +49,7 @@ describe('the reader role', () => {
     await drop();
   });
 
-  test('owns nothing, logs in nowhere and passes by nothing', async () => {
+  test('owns nothing, cannot log in and bypasses nothing', async () => {
     await ensure(admin);
     const [attributes] = await admin`
       select rolsuper or rolcreaterole or rolcreatedb or rolcanlogin or rolreplication or rolbypassrls as may,
@@ -65,14 +65,14 @@ describe('the reader role', () => {
     assert.equal(await roleOf(admin), role);
   });
 
-  test('is made by a user who may make roles and is no superuser', async () => {
+  test('is made by a user who may make roles and is not a superuser', async () => {
     const { sql } = await serviceUser('createrole');
     await ensure(sql);
     await ensure(sql);
     assert.equal(await roleOf(sql), role);
   });
 
-  test('tells a user without that right what an administrator has to run, which then is enough', async () => {
+  test('names, for a user without that right, what an administrator has to run, which then is enough', async () => {
     const { name, sql } = await serviceUser('');
     const remedy = new RegExp(`run as an administrator: .*create role ${role} nologin.*grant ${role} to ${name};$`);
     await assert.rejects(ensure(sql), { message: remedy });

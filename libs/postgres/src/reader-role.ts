@@ -1,5 +1,5 @@
-// The role under which a service reads one organization's rows: it owns nothing, logs in nowhere, and row-level
-// security holds for it. Roles belong to the whole server, so no migration file of one database can own it.
+// The role under which a service reads one organization's rows: it owns nothing, cannot log in, and row-level security
+// holds for it. Roles belong to the whole server, so no migration file of one database can own it.
 import type { TransactionSql } from './sql.ts';
 
 /** Name of the role that reads the tables of a schema. */

@@ -1,4 +1,4 @@
-// A pool that is made anew when one of its connections is lost. postgres.js 3.4 uses the same connection object again
+// A pool that is replaced when one of its connections is lost. postgres.js 3.4 uses the same connection object again
 // and leaves it dirty: half-written bytes that make every later connect time out, or the old session's error given to
 // the next query (issues 1215 and 1142 of porsager/postgres). So a pool that lost a connection takes no more queries;
 // what runs on its other connections ends there, and what waits at the gate goes to the new one.
@@ -9,9 +9,9 @@ import type { QueryGate } from './query-gate.ts';
 import { sqlState } from './safe-db-error.ts';
 import type { Sql } from './sql.ts';
 
-/** How long a replaced pool's other connections may go on. */
+/** How long a replaced pool's other connections may continue. */
 const OLD_POOL_ENDS_WITHIN_S = 10;
-/** A server that stays a reader is asked for a writer so often: each time costs all connections. */
+/** The interval at which a server that stays a reader is asked for a writer: each time costs all connections. */
 const DEMOTED_AGAIN_MS = 1_000;
 const READ_ONLY = '25006';
 
@@ -50,7 +50,7 @@ export function renewingPool(gate: QueryGate, open: (lease: PoolLease) => Sql): 
     const sql = open({ onLost: lost, replaced, sockets });
     const end = async (options?: { timeout?: number }) => {
       await sql.end(options);
-      // What was only asked to close waits for an answer that may never come.
+      // A connection that was only asked to close waits for an answer that may never come.
       for (const socket of sockets) socket.destroy();
     };
     const next = { sql, sockets, end, lost };

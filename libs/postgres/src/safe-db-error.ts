@@ -1,5 +1,5 @@
-// What of a database error may be logged. postgres.js errors carry the statement, its parameters and, in `detail`,
-// row values: content, which never reaches a log.
+// The parts of a database error that may be logged. postgres.js errors carry the statement, its parameters and, in
+// `detail`, row values: content, which never reaches a log.
 
 export interface SafeDbError {
   /** SQLSTATE, or a code of the connection such as CONNECTION_CLOSED; `unknown` when there is none. */

@@ -1,5 +1,5 @@
-// What a server says first on a connection, as far as it tells which session it is and whether there will be one
-// (protocol 3.0: each message is a type, a length, and its content).
+// A server's first messages on a connection: which session it is, or that there will be none (protocol 3.0: each
+// message is a type, a length, and its content).
 
 const BYTES_MAX = 16 * 1024;
 const BACKEND_KEY_DATA = 0x4b;
@@ -14,7 +14,7 @@ export class Greeting {
   private bytes: Buffer | null = Buffer.alloc(0);
   /** Null: not yet known, or never. */
   session: Session | null = null;
-  /** The server wants no session: it is starting, stopping or full, or the caller is not let in. */
+  /** The server wants no session: it is starting, stopping or full, or it refuses the caller. */
   refused = false;
 
   hear(chunk: Buffer): void {

@@ -67,7 +67,7 @@ async function behindDoor(t: TestContext) {
   return { door, service, waits };
 }
 
-test('what a start does is done again while the server is away', async (t) => {
+test('the work of a start is repeated while the server is away', async (t) => {
   const { door, service, waits } = await behindDoor(t);
   await service.start();
   await door.shut();
@@ -89,7 +89,7 @@ test('a server that goes away before the migrations is waited for', async (t) =>
   await started;
 });
 
-test('what does not pass is thrown at once', async (t) => {
+test('a permanent fault is thrown at once', async (t) => {
   const { service, waits } = await behindDoor(t);
   await rejects(service.untilDone(() => service.sql`select no_such_column`));
   await rejects(

@@ -65,13 +65,13 @@ export class ServiceDatabase implements Stoppable {
 
   async stop(): Promise<void> {
     this.stopping.abort();
-    // A query that waits for a server which never came has nothing to finish.
+    // A query that waits for a server that never came has nothing to finish.
     await this.sql.end({ timeout: this.reached ? STOP_TIMEOUT_S : 0 });
   }
 
   /**
    * Does it again while the server is away: for what a service reads and writes at its start, which may have been done
-   * before. @throws DatabaseUnreachable after 30 s, and what does not pass.
+   * before. @throws DatabaseUnreachable after 30 s, and permanent faults at once.
    */
   async untilDone<T>(work: () => Promise<T>): Promise<T> {
     const { clock = systemClock, patienceMs = PATIENCE_MS } = this.options;
@@ -99,7 +99,7 @@ export class ServiceDatabase implements Stoppable {
 /** No answer at all, or one of a server that starts, stops, is full or turned into a reader. */
 function mayHeal(error: unknown): boolean {
   if (error instanceof MigrationError) return mayHeal(error.cause);
-  // A store's word for a fault of the connection.
+  // A store's code for a fault of the connection.
   if (error instanceof ServiceError) return error.code === 'unavailable';
   const state = sqlState(error);
   return state === null ? isPassingFault(error) : /^(08|25006|53|57)/.test(state);

@@ -100,7 +100,7 @@ describe('a pool whose server stalls', () => {
     await recovers();
   });
 
-  test('a link that carries nothing any more: the same', async () => {
+  test('a link that carries nothing any more has the same effect', async () => {
     await until('all connections work', allConnectionsWork);
     door.stall();
     for (const endMs = performance.now() + 2_000; performance.now() < endMs; ) {

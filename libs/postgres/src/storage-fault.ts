@@ -1,4 +1,4 @@
-// What a failed statement means to whoever asked for it.
+// What a failed statement means to its caller.
 import { ServiceError } from '@methods/errors/service-error';
 import { isPassingFault } from './passing-fault.ts';
 import { sqlState } from './safe-db-error.ts';
@@ -6,7 +6,7 @@ import { sqlState } from './safe-db-error.ts';
 /** `unavailable` while Postgres is away, `invalid_request` for a value it cannot store; anything else stays as it is. */
 export function storageFault(error: unknown): unknown {
   if (error instanceof ServiceError) return error;
-  // Class 22 is such as NUL in a text, whatever gate it slipped through.
+  // Class 22 is, for example, NUL in a text that earlier checks let through.
   if (sqlState(error)?.startsWith('22')) {
     return new ServiceError('invalid_request', 'A value cannot be stored.', { cause: error });
   }

@@ -22,10 +22,10 @@ const sessions = new Map<string, () => void>();
 let hostTurn = 0;
 
 /**
- * Connecting, not connected: postgres.js forgets a connection for ever when its socket function rejects. With
- * `silentMs` it is broken off when the server owes an answer for so long; 0 watches nothing. What is lost after the
- * server began to answer is found by TCP keepalive.
- * A connection with TLS is watched by keepalive, the session's own limits and the deadlines of queries alone.
+ * Connecting, not connected: postgres.js never uses a connection again when its socket function rejects. With
+ * `silentMs` the socket is destroyed when the server owes an answer for that long; 0 watches nothing. What is lost
+ * after the server began to answer is found by TCP keepalive. A connection with TLS is watched by keepalive, the
+ * session's own limits and the deadlines of queries only.
  */
 export function watchedSocket(target: SocketTarget, silentMs: number, { onLost, sockets }: PoolLease): Socket {
   const socket = new Socket();
@@ -41,7 +41,7 @@ export function watchedSocket(target: SocketTarget, silentMs: number, { onLost, 
     timer = undefined;
   };
   const breakOff = (why: string) => {
-    // Now, since queries may be asked before the socket tells that it closed.
+    // Now, since queries may be sent before the socket emits its close.
     onLost();
     socket.destroy(new DatabaseSilentError(why));
   };
@@ -65,7 +65,7 @@ export function watchedSocket(target: SocketTarget, silentMs: number, { onLost, 
     answered();
     sockets.delete(socket);
     if (session !== null) sessions.delete(keyOf(session));
-    // A refused connection was never one: the others may be all that a full server gives.
+    // A refused connection does not count as lost: the others may be all that a full server gives.
     if (spoken && !(session === null && greeting.refused)) onLost();
     destroy(error, done);
   };

@@ -87,7 +87,7 @@ describe('an attacked server', () => {
     }
   }
 
-  /** What the attack costs the server; another organization's calls go on beside it and all succeed. */
+  /** What the attack costs the server; another organization's calls continue beside it and all succeed. */
   async function costOf(attack: () => Promise<unknown>): Promise<Use> {
     const start = await use();
     let attacking = true;
@@ -119,7 +119,7 @@ describe('an attacked server', () => {
     ok(rss < 64 * MIB && cpuMs < 4_000, `${rss} bytes, ${cpuMs} ms`);
   });
 
-  test('makes no objects of two-byte items, fields or frames of whoever has a key', LIMIT, async () => {
+  test('makes no objects of two-byte items, fields or frames of a caller with a key', LIMIT, async () => {
     const items = message(Buffer.alloc(4 * MIB - 16, Buffer.of(0x0a, 0x00)));
     const fields = message(Buffer.alloc(4 * MIB - 16, Buffer.of(0x78, 0x01)));
     const frames = Buffer.alloc(MIB, message(Buffer.alloc(0)));

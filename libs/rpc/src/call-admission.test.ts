@@ -15,7 +15,7 @@ import { startWorkerServer } from './worker-server.fixture.ts';
 
 const LIMIT = { timeout: 120_000 };
 
-/** Lets in whoever names an organization and a key, as `org/key`. */
+/** Admits callers that name an organization and a key, as `org/key`. */
 function admission(limits: Partial<Admission> = {}): Admission {
   return {
     async ownerOf(metadata: Metadata) {
@@ -56,7 +56,7 @@ async function guest(address: string, localAddress = '127.0.0.1'): Promise<Socke
 }
 
 describe('a call without a credential', () => {
-  test('is refused before its message is looked at', LIMIT, async () => {
+  test('is refused before its message is read', LIMIT, async () => {
     let handled = 0;
     const handlers = {
       getVersion: async () => {
@@ -97,7 +97,7 @@ describe('a call without a credential', () => {
 });
 
 describe('shares of calls', () => {
-  test('an organization whose calls hang is refused more; another one goes on', LIMIT, async () => {
+  test('an organization whose calls hang is refused more; another one continues', LIMIT, async () => {
     let release = () => {};
     const hanging = new Promise<void>((resolve) => {
       release = resolve;
@@ -130,7 +130,7 @@ describe('shares of calls', () => {
 });
 
 describe('sizes of requests', () => {
-  test('a request beyond its method’s bound fails, and the connection goes on', LIMIT, async () => {
+  test('a request beyond its method’s bound fails, and the connection stays open', LIMIT, async () => {
     await using running = await startWorkerServer({ getVersion: async () => ({}) });
     const client = rpcClient(WorkerService, running.address);
     await rejects(client.getVersion({ method: 'x'.repeat(70_000) }), { code: 'too_large' });
@@ -140,7 +140,7 @@ describe('sizes of requests', () => {
 });
 
 describe('connections', () => {
-  test('one without an admitted call is cut, whatever else it does; one with a call stays', LIMIT, async () => {
+  test('one without an admitted call is always cut; one with a call stays', LIMIT, async () => {
     const options = { admission: admission(), admitMs: 200 };
     await using running = await startWorkerServer({ getVersion: async () => ({}) }, options);
     const client = clientOf(running.address, 'org_a/key_a');
@@ -190,7 +190,7 @@ describe('a client that comes too fast', () => {
     return { held, clock };
   }
 
-  test('hears refusals late from the hundredth on, and who is let in beside it does not wait', LIMIT, async () => {
+  test('gets refusals late from the hundredth on, and an admitted client beside it does not wait', LIMIT, async () => {
     const { held, clock } = holdingClock();
     const handlers = { getVersion: async () => ({}) };
     await using running = await startWorkerServer(handlers, { admission: admission(), clock });
@@ -205,7 +205,7 @@ describe('a client that comes too fast', () => {
     stranger.close();
   });
 
-  test('opens what it opens seldom late, and calls as before', LIMIT, async () => {
+  test('waits to open rare streams, and calls as before', LIMIT, async () => {
     const { held, clock } = holdingClock();
     const seldomPath = '/methods.worker.v1.WorkerService/GetVersion';
     const many = { callsMax: 1_000, callsPerOrganizationMax: 1_000 };
@@ -237,7 +237,7 @@ describe('a packet of calls that are reset at once', () => {
   ]);
   const AGAIN = Buffer.concat([POST_HTTP, Buffer.of(0x80 | 64, 0x80 | 63, 0x80 | 62)]);
 
-  test('costs its connection when they are more than may be open, and is read no further', LIMIT, async () => {
+  test('closes its connection when they are more than may be open, and is read no further', LIMIT, async () => {
     let admitted = 0;
     const ownerOf = async () => {
       admitted++;

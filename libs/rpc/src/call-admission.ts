@@ -1,5 +1,6 @@
 // What happens to a call of a server before any of its messages is read: its credential is checked, its share of calls
-// and the size of its messages are set, and compressed messages are refused. Nothing of a stranger is ever decoded.
+// and the size of its messages are set, and compressed messages are refused. Messages of an unknown caller are never
+// decoded.
 import type { ServerHttp2Stream } from 'node:http2';
 import {
   type Metadata,
@@ -22,12 +23,12 @@ export interface CallOwner {
 }
 
 export interface Admission {
-  /** Who calls. @throws ServiceError for whom is not let in */
+  /** The caller. @throws ServiceError for a caller that is refused */
   readonly ownerOf: (metadata: Metadata) => Promise<CallOwner>;
   /** Calls and streams that are open at a time. */
   readonly callsMax: number;
   readonly callsPerOrganizationMax: number;
-  /** What a client opens seldom and which costs much: too many of one key in a short time begin late. */
+  /** Streams that a client opens rarely and that cost much: too many of one key in a short time begin late. */
   readonly seldomPath: string;
   /** Of one address, calls whose credential is being looked up. */
   readonly lookupsPerAddressMax: number;
@@ -47,7 +48,7 @@ export interface CallAdmissionOptions {
 const HEALTH = '/grpc.health.v1.Health/';
 const LOOKUPS_MAX = 1_024;
 
-/** What grpc-js keeps of a call and offers no option for. */
+/** The private fields of a call in grpc-js, for which it has no option. */
 interface CallInside {
   readonly stream?: ServerHttp2Stream;
   incomingEncoding?: string;
@@ -75,7 +76,7 @@ export function callAdmission({
     const open = admission !== null && path.startsWith(HEALTH);
     let gone = false;
 
-    // A client that goes on after refusals hears them late: each is a connection or a call that was for nothing.
+    // A client that continues after refusals gets them late: each is a wasted connection or call.
     const refuse = (refusal: Parameters<typeof call.sendStatus>[0]): void => {
       if (admission === null) call.sendStatus(refusal);
       else lane.pass(`address ${remoteAddress}`, () => call.sendStatus(refusal));
@@ -104,7 +105,7 @@ export function callAdmission({
               return refuse({ code: status.UNIMPLEMENTED, details: 'Messages must not be compressed.' });
             }
             const admitted = () => {
-              // Whoever asks for nothing but health needs no credential, and no connection for long.
+              // A client that asks only for health needs no credential, and no connection for long.
               if (!open) onAdmitted(remoteAddress, remotePort);
               pass(metadata);
             };

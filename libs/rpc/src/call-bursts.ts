@@ -1,5 +1,6 @@
-// How many calls of one connection begin in a turn of the event loop. A client may have so many open at a time, but when
-// it resets each at once it has none open: a packet of 64 KiB holds 2,000 calls that are begun and reset.
+// Bounds the calls of one connection that begin in a turn of the event loop. The bound on open calls does not help
+// against a client that resets each call at once, since it has none open: a packet of 64 KiB holds 2,000 calls that are
+// begun and reset.
 import type { Http2Session } from 'node:http2';
 
 export class CallBursts {
@@ -7,7 +8,7 @@ export class CallBursts {
 
   constructor(private readonly callsMax: number) {}
 
-  /** Beyond the bound the connection is cut, and what it has sent is read no further. */
+  /** Beyond the bound the connection is cut, and the rest of what it sent is not read. */
   begins(session: Http2Session): void {
     if (this.begun === null) {
       this.begun = new Map();

@@ -27,7 +27,7 @@ export interface CallContext {
   readonly peer: string;
 }
 
-/** Where records go; `Logger` of @methods/logging fits. */
+/** The target of records; `Logger` of @methods/logging fits. */
 export interface RpcLogger {
   debug(fields: Record<string, unknown>, message: string): void;
   info(fields: Record<string, unknown>, message: string): void;
@@ -38,7 +38,7 @@ export interface CallHandlerOptions {
   readonly logger: RpcLogger;
   /** Streams of frames that are open now. */
   readonly openFrames: Set<{ close(error?: ServiceError): void }>;
-  /** Fields and entries of a frame; default: as many as anything of ours has. */
+  /** Fields and entries of a frame; default: as many as any message of ours has. */
   readonly elementsMax?: number | undefined;
 }
 
@@ -87,8 +87,8 @@ const CALLER_LEFT = 'The caller left before the end of its requests.';
 /**
  * The requests of a stream. grpc-js ends the iteration without an error when the call is reset or its connection cut,
  * and half an upload must not pass for a whole one. But a client on Node that cancels sends an orderly end before the
- * reset, often in a packet of its own, and nothing tells that end from a real one: a handler that needs all must also
- * be told the size in the first message.
+ * reset, often in a packet of its own, which looks like a real one: a handler that needs all requests needs their size
+ * in the first message.
  */
 async function* requestsOf(call: ServerReadableStream<unknown, Message>): AsyncGenerator<unknown, void> {
   // `destroyOnReturn`: a handler that stops reading early must still be able to answer.
@@ -99,8 +99,8 @@ async function* requestsOf(call: ServerReadableStream<unknown, Message>): AsyncG
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
     throw new ServiceError('unavailable', CALLER_LEFT, { cause: error });
   }
-  // Of an end and a reset in one packet the second is told within the turn. `cancelled` also follows an orderly end,
-  // but not before the handler has answered.
+  // Of an end and a reset in one packet the second is reported within the turn. `cancelled` also follows an orderly
+  // end, but not before the handler has answered.
   await turn();
   if (call.cancelled) throw new ServiceError('unavailable', CALLER_LEFT);
 }

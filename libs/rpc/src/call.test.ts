@@ -57,7 +57,7 @@ describe('a unary call', () => {
     equal(running.records[0]?.level, 'info');
   });
 
-  test('an unknown error becomes internal and tells nothing', LIMIT, async () => {
+  test('an unknown error becomes internal without details', LIMIT, async () => {
     const cause = new Error('password hunter2');
     await using running = await startWorkerServer({ getVersion: async () => Promise.reject(cause) });
     const client = new GrpcClient(running.address, credentials.createInsecure());
@@ -75,7 +75,7 @@ describe('a unary call', () => {
     equal(running.records[0]?.fields.error, cause);
   });
 
-  test('ends at its deadline and the handler is told', LIMIT, async () => {
+  test('ends at its deadline and aborts the handler', LIMIT, async () => {
     let aborted = false;
     await using running = await startWorkerServer({
       getVersion: (_request, { signal }) =>
@@ -88,7 +88,7 @@ describe('a unary call', () => {
     });
     const client = rpcClient(WorkerService, running.address);
     await rejects(client.getVersion({}, { timeoutMs: 100 }), { name: 'ServiceError', code: 'unavailable' });
-    await until('the handler was told', () => aborted);
+    await until('the handler was aborted', () => aborted);
     client.close();
   });
 
@@ -114,7 +114,7 @@ describe('a unary call', () => {
     own.abort();
     parent.abort();
     await refused;
-    await until('both handlers were told', () => contexts.every(({ signal }) => signal.aborted));
+    await until('both handlers were aborted', () => contexts.every(({ signal }) => signal.aborted));
     client.close();
   });
 
@@ -141,7 +141,7 @@ describe('a unary call', () => {
     client.close();
   });
 
-  test('fails at once while nobody listens, and works again soon after somebody does', LIMIT, async () => {
+  test('fails at once while no server listens, and works again soon after one does', LIMIT, async () => {
     const first = await startWorkerServer({ getVersion: async () => ({}) });
     const client = rpcClient(WorkerService, first.address);
     await client.getVersion({});

@@ -3,7 +3,7 @@ import type { ChannelOptions } from '@grpc/grpc-js';
 
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
 
-// A peer that is frozen or cut off is noticed within 3 s, by whichever side lives.
+// A peer that is frozen or cut off is noticed within 3 s, by the side that lives.
 const KEEPALIVE: ChannelOptions = {
   'grpc.keepalive_time_ms': 2_000,
   'grpc.keepalive_timeout_ms': 1_000,
@@ -22,7 +22,7 @@ export const SERVER_OPTIONS: ChannelOptions = {
 
 export const CLIENT_OPTIONS: ChannelOptions = {
   ...KEEPALIVE,
-  // A refused connection is told at once and tried again soon: callers decide how long to wait, not the channel.
+  // A refused connection is reported at once and tried again soon: callers decide how long to wait, not the channel.
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
   // Channels of one process share nothing, so that one's backoff never delays another's first try.
@@ -30,7 +30,7 @@ export const CLIENT_OPTIONS: ChannelOptions = {
   'grpc.service_config_disable_resolution': 1,
   // Node to node traffic never goes through a proxy named in the environment.
   'grpc.enable_http_proxy': 0,
-  // Messages are not kept for repeats: callers repeat by their own rules.
+  // Messages are not kept for retries: callers retry by their own rules.
   'grpc.enable_retries': 0,
   'grpc-node.flow_control_window': 1024 * 1024,
 };

@@ -123,7 +123,7 @@ function clientMethod(client: GrpcClient, method: DescMethod, { metadata: always
   }
 }
 
-// The call begins with the first read. Leaving the loop early must cancel it: destroying a stream of grpc-js alone
+// The call begins with the first read. Leaving the loop early must cancel it: only destroying a stream of grpc-js
 // leaves the server working.
 async function* received<Message>(options: CallOptions, begin: () => ClientReadableStream<Message>) {
   const call = begin();

@@ -1,4 +1,4 @@
-// Compares the codec of this package with @bufbuild/protobuf, which is its measure: the same bytes, the same verdict on
+// Compares the codec of this package with @bufbuild/protobuf, its reference: the same bytes, the same verdict on
 // mutilated ones, and equal values.
 import { deepStrictEqual, equal, ok } from 'node:assert/strict';
 import { create, type DescMessage, fromBinary, toBinary } from '@bufbuild/protobuf';

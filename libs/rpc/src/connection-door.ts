@@ -1,5 +1,5 @@
-// The listening socket of a server: how many connections it takes and from how many of one address, and how long one may
-// stay without a call that was let in. Whoever has no credential must not be able to keep out those who have one.
+// The listening socket of a server: how many connections it takes, in all and of one address, and how long one may stay
+// without an admitted call. Clients without a credential must not be able to keep out those with one.
 import { createServer, type Socket } from 'node:net';
 import { Shares } from '@methods/base/shares';
 
@@ -38,7 +38,7 @@ export class ConnectionDoor {
       this.server.once('error', reject);
       this.server.listen({ host, port: Number(address.slice(colon + 1)) }, () => {
         this.server.off('error', reject);
-        // Such as no file descriptor left for a connection: the connections that are open go on.
+        // Such as no file descriptor left for a connection: open connections are kept.
         this.server.on('error', () => {});
         resolve();
       });
@@ -52,7 +52,7 @@ export class ConnectionDoor {
     this.server.close();
   }
 
-  /** A call on this connection was let in. */
+  /** A call on this connection was admitted. */
   admitted(remoteAddress: string | undefined, remotePort: number | undefined): void {
     const guest = this.guests.get(`${remoteAddress}:${remotePort}`);
     if (guest) guest.admitted = true;

@@ -1,5 +1,5 @@
-// Decodes a long message in parts, between which the event loop can be left to others: a view of many steps takes 15 ms
-// and more in one go. Long messages are walked field by field here; what is short within them is read by the compiled
+// Decodes a long message in parts, between which the event loop is free for others: a view of many steps takes 15 ms
+// and more at once. Long messages are walked field by field here; what is short within them is read by the compiled
 // decoder.
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import type { MessageDecoder } from './decoder-code.ts';

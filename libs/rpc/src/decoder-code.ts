@@ -102,9 +102,9 @@ function fieldCode(field: DescField, holder: string): string {
 }
 
 function entryCode(field: DescField & { fieldKind: 'map' }, place: string): string {
-  assert(field.mapKey === ScalarType.STRING, `${field} is a map from something else than texts`);
+  assert(field.mapKey === ScalarType.STRING, `${field} is a map whose keys are not texts`);
   if (field.mapKind !== 'message') {
-    assert(field.scalar === ScalarType.STRING, `${field} is a map to something else than texts and messages`);
+    assert(field.scalar === ScalarType.STRING, `${field} is a map whose values are neither texts nor messages`);
     return `r.textEntry(${place}, depth);`;
   }
   const empty = `read_${nameOf(field.message)}(r, r.pos, depth + 1)`;

@@ -13,7 +13,7 @@ export function compileEncoder(desc: DescMessage): MessageEncoder {
   return new Function('checkInit', code)(checkInit) as MessageEncoder;
 }
 
-/** What is no message of this type must be a plain object. */
+/** A value that is not a message of this type must be a plain object. */
 function checkInit(value: unknown, typeName: string): void {
   const isPlain = typeof value === 'object' && value !== null && !Array.isArray(value) && !('$typeName' in value);
   if (!isPlain) throw new TypeError(`a field of ${typeName} holds something else`);
@@ -23,7 +23,7 @@ function checkInit(value: unknown, typeName: string): void {
 function writeCode(desc: DescMessage): string {
   const fields = [...desc.fields].sort((a, b) => a.number - b.number).map((field) => `  ${fieldCode(field)}`);
   const typeName = JSON.stringify(desc.typeName);
-  // As with the library, whatever there is will do for a message without fields.
+  // As with the library, any value is accepted for a message without fields.
   const check = fields.length === 0 ? '' : `  if (m.$typeName !== ${typeName}) checkInit(m, ${typeName});\n`;
   return `function write_${nameOf(desc)}(w, m) {
   if (m === undefined) return;
@@ -58,10 +58,10 @@ function presentCode(field: DescField): string {
 }
 
 function entriesCode(field: DescField & { fieldKind: 'map' }): string {
-  assert(field.mapKey === ScalarType.STRING, `${field} is a map from something else than texts`);
+  assert(field.mapKey === ScalarType.STRING, `${field} is a map whose keys are not texts`);
   const each = 'for (const key of Object.keys(v))';
   if (field.mapKind !== 'message') {
-    assert(field.scalar === ScalarType.STRING, `${field} is a map to something else than texts and messages`);
+    assert(field.scalar === ScalarType.STRING, `${field} is a map whose values are neither texts nor messages`);
     return `${each} w.textEntry(${tagOf(field, 2)}, key, v[key]);`;
   }
   const value = `w.tag(18); const inner = w.open(); write_${nameOf(field.message)}(w, v[key]); w.close(inner);`;

@@ -1,5 +1,5 @@
-// One stream of frames, the same from either side: what may be sent, when it ends and why. The two sides differ only in
-// how they reach the transport.
+// One stream of frames, the same from either side: what may be sent, when the stream ends and why. The two sides differ
+// only in how they reach the transport.
 import type { Metadata } from '@grpc/grpc-js';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import { FrameWriter } from './frame-writer.ts';
@@ -33,8 +33,8 @@ export interface FrameHandlers<In, Out = never> {
    */
   onClose(error: ServiceError | null): void;
   /**
-   * An item was not sent: it is beyond the 4 MiB of a message, or cannot be encoded. Everything else was and will be:
-   * others share the stream. Without this handler `onFault` is told.
+   * An item was not sent: it is beyond the 4 MiB of a message, or cannot be encoded. All other items are sent: others
+   * share the stream. Without this handler `onFault` is called.
    */
   onUnsendable?(item: Out, error: ServiceError): void;
   /** The transport has taken a frame: `bufferedBytes` is less than before. */
@@ -49,11 +49,11 @@ export interface FrameTransport<Out> {
   write(frame: Buffer, taken: () => void): void;
   /** After all writes: ends the stream, with the error if there is one. */
   end(error: ServiceError | null): void;
-  /** Ends the stream now, whatever is unsent. */
+  /** Ends the stream now and drops what is unsent. */
   reset(): void;
 }
 
-// A peer that does not follow an orderly close is left after this time.
+// A peer that does not follow an orderly close is disconnected after this time.
 const CLOSE_GRACE_MS = 5_000;
 
 export class FrameStream<In, Out> implements FrameConnection<Out> {
@@ -65,7 +65,7 @@ export class FrameStream<In, Out> implements FrameConnection<Out> {
 
   constructor(
     private readonly transport: FrameTransport<Out>,
-    /** Told of exceptions in handlers. */
+    /** Called with exceptions of handlers. */
     private readonly onFault: (error: unknown) => void,
     bufferedBytesMax?: number,
   ) {
@@ -117,7 +117,7 @@ export class FrameStream<In, Out> implements FrameConnection<Out> {
     this.transport.end(this.reason);
   }
 
-  /** From here on items are delivered; if the stream has ended already, so is that. */
+  /** From here on items are delivered; if the stream has already ended, so is its end. */
   attach(handlers: FrameHandlers<In, Out>): void {
     this.handlers = handlers;
     if (this.state === 'closed') this.tellClosed();
@@ -133,7 +133,7 @@ export class FrameStream<In, Out> implements FrameConnection<Out> {
     }
   }
 
-  /** The transport has ended; the first reason given, ours or the peer's, is the one told. */
+  /** The transport has ended; the first reason given, ours or the peer's, is the one reported. */
   ended(error: ServiceError | null): void {
     if (this.state === 'closed') return;
     this.reason ??= error;

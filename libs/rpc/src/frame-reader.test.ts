@@ -84,7 +84,7 @@ describe('frames that are read', () => {
     equal(happened.at(-1), 'resume');
   });
 
-  test('after a frame that cannot be read, at its end too, nothing is', async () => {
+  test('nothing is read after a frame that cannot be read, also one that fails at its end', async () => {
     for (const frame of [frameOf(1, 10), frameOf(1, STEPS)]) {
       const { reader, happened } = startReader();
       reader.read(frame.subarray(0, frame.length - 1));

@@ -55,7 +55,7 @@ const grant = (inputsJson: string) => ({ item: { case: 'grant' as const, value: 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a stream of frames', () => {
-  test('10,007 echoes arrive, in order, before an orderly end that both sides are told once', LIMIT, async () => {
+  test('10,007 echoes arrive, in order, before an orderly end that both sides report once', LIMIT, async () => {
     const closes: (ServiceError | null)[] = [];
     await using running = await startWorkerServer({
       work: serveFrames((connection) => ({
@@ -72,7 +72,7 @@ describe('a stream of frames', () => {
       if (i % 97 === 0) await turn();
     }
     client.connection.close();
-    await until('both sides were told', () => client.closes.length === 1 && closes.length === 1);
+    await until('both sides were notified', () => client.closes.length === 1 && closes.length === 1);
     deepEqual(
       client.items.map(({ item }) => (item.case === 'cancel' ? Number(item.value.token) : -1)),
       Array.from({ length: 10_007 }, (_, i) => i),
@@ -96,7 +96,7 @@ describe('a stream of frames', () => {
       [200, 256, 44],
     );
     client.connection.close();
-    await until('the client was told', () => client.closes.length === 1);
+    await until('the client was notified', () => client.closes.length === 1);
   });
 
   test('a turn of large items is split into frames of about 1 MiB', LIMIT, async () => {
@@ -110,7 +110,7 @@ describe('a stream of frames', () => {
     await until('all items have arrived', () => client.items.length === 20);
     ok(client.frames.every((items) => items.length <= 3));
     client.connection.close();
-    await until('the client was told', () => client.closes.length === 1);
+    await until('the client was notified', () => client.closes.length === 1);
   });
 
   test('metadata, the peer and the opening are known', LIMIT, async () => {
@@ -124,7 +124,7 @@ describe('a stream of frames', () => {
     await until('the stream is open', () => opened === 1);
     equal(client.connection.peer, running.address);
     client.connection.close();
-    await until('the client was told', () => client.closes.length === 1);
+    await until('the client was notified', () => client.closes.length === 1);
   });
 
   test('an item that no message can carry is handed back and its neighbours arrive', LIMIT, async () => {
@@ -143,27 +143,31 @@ describe('a stream of frames', () => {
     await until('the neighbours have arrived', () => client.items.length === 2);
     deepEqual(unsendable, ['grant']);
     client.connection.close();
-    await until('the client was told', () => client.closes.length === 1);
+    await until('the client was notified', () => client.closes.length === 1);
   });
-  test('an item that cannot be sent is handed back to who dialled too, and its neighbours arrive', LIMIT, async () => {
-    const served = new ServedEnds();
-    await using running = await startWorkerServer(served);
-    const unsent: string[] = [];
-    const client = dial(running.address, {
-      onUnsendable: ({ item }: { item?: { case?: string | undefined } }, { code }) =>
-        void unsent.push(`${item?.case} ${code}`),
-    });
-    client.connection.send(credits(1));
-    client.connection.send({ item: { case: 'giveBack', value: { reason: 'x'.repeat(5_000_000) } } });
-    // No protobuf number: encoding fails.
-    client.connection.send(credits(-1));
-    client.connection.send(credits(2));
-    const end = await served.first();
-    await until('the neighbours have arrived', () => end.items.length === 2);
-    deepEqual(unsent, ['giveBack too_large', 'credits internal']);
-    client.connection.close();
-    await until('the client was told', () => client.closes.length === 1);
-  });
+  test(
+    'an item that cannot be sent is handed back to the dialling side too, and its neighbours arrive',
+    LIMIT,
+    async () => {
+      const served = new ServedEnds();
+      await using running = await startWorkerServer(served);
+      const unsent: string[] = [];
+      const client = dial(running.address, {
+        onUnsendable: ({ item }: { item?: { case?: string | undefined } }, { code }) =>
+          void unsent.push(`${item?.case} ${code}`),
+      });
+      client.connection.send(credits(1));
+      client.connection.send({ item: { case: 'giveBack', value: { reason: 'x'.repeat(5_000_000) } } });
+      // No protobuf number: encoding fails.
+      client.connection.send(credits(-1));
+      client.connection.send(credits(2));
+      const end = await served.first();
+      await until('the neighbours have arrived', () => end.items.length === 2);
+      deepEqual(unsent, ['giveBack too_large', 'credits internal']);
+      client.connection.close();
+      await until('the client was notified', () => client.closes.length === 1);
+    },
+  );
 });
 
 describe('the end of a stream', () => {
@@ -176,7 +180,7 @@ describe('the end of a stream', () => {
     });
     const client = dial(running.address);
     client.connection.send(credits(1));
-    await until('the client was told', () => client.closes.length === 1);
+    await until('the client was notified', () => client.closes.length === 1);
     equal(client.closes[0]?.code, 'unauthorized');
   });
 
@@ -188,7 +192,7 @@ describe('the end of a stream', () => {
     for (let i = 0; i < 1000; i++) end.connection.send(grant(String(i)));
     end.connection.close(new ServiceError('unavailable', 'Draining.'));
     equal(end.connection.closed, true);
-    await until('both sides were told', () => client.closes.length === 1 && end.closes.length === 1);
+    await until('both sides were notified', () => client.closes.length === 1 && end.closes.length === 1);
     equal(client.items.length, 1000);
     equal(client.closes[0]?.message, 'Draining.');
     equal(end.closes[0]?.message, 'Draining.');
@@ -200,17 +204,17 @@ describe('the end of a stream', () => {
     const client = dial(running.address);
     const end = await served.first();
     client.connection.close(new ServiceError('internal', 'Enough.'));
-    await until('both sides were told', () => client.closes.length === 1 && end.closes.length === 1);
+    await until('both sides were notified', () => client.closes.length === 1 && end.closes.length === 1);
     equal(client.closes[0]?.message, 'Enough.');
   });
 
-  test('a refused connection is told at once', LIMIT, async () => {
+  test('a refused connection is reported at once', LIMIT, async () => {
     const running = await startWorkerServer({});
     await running.server.stop();
     const startedAt = performance.now();
     const client = dial(running.address, { connectTimeoutMs: 90_000 });
     client.connection.send(credits(1));
-    await until('the client was told', () => client.closes.length === 1);
+    await until('the client was notified', () => client.closes.length === 1);
     equal(client.closes[0]?.code, 'unavailable');
     ok(performance.now() - startedAt < 60_000, 'it did not wait for the connect time');
   });
@@ -221,13 +225,13 @@ describe('the end of a stream', () => {
     await until('the listener is up', () => silent.listening);
     const { port } = silent.address() as { port: number };
     const client = dial(`127.0.0.1:${port}`, { connectTimeoutMs: 100 });
-    await until('the client was told', () => client.closes.length === 1);
+    await until('the client was notified', () => client.closes.length === 1);
     equal(client.closes[0]?.code, 'unavailable');
     for (const socket of sockets) socket.destroy();
     silent.close();
   });
 
-  test('an exception in onItems closes that stream alone and is reported', LIMIT, async () => {
+  test('an exception in onItems closes only that stream and is reported', LIMIT, async () => {
     const fault = new Error('bug');
     const closes: (ServiceError | null)[] = [];
     await using running = await startWorkerServer({
@@ -240,7 +244,7 @@ describe('the end of a stream', () => {
     });
     const client = dial(running.address);
     client.connection.send(credits(1));
-    await until('both sides were told', () => client.closes.length === 1 && closes.length === 1);
+    await until('both sides were notified', () => client.closes.length === 1 && closes.length === 1);
     equal(client.closes[0]?.code, 'internal');
     equal(closes[0]?.cause, fault);
     equal(running.records.find(({ level }) => level === 'error')?.fields.error, fault);
@@ -265,9 +269,9 @@ describe('the end of a stream', () => {
       await turn();
     }
     ok(sent >= 60 && sent <= 80, `${sent} MB were taken`);
-    await until('the server was told', () => end.closes.length === 1);
+    await until('the server was notified', () => end.closes.length === 1);
     equal(end.closes[0]?.code, 'unavailable');
-    await until('the reader was told', () => code !== -1);
+    await until('the reader was notified', () => code !== -1);
     reader.close();
     await turn();
     equal(end.closes.length, 1);
@@ -282,11 +286,11 @@ describe('the end of a stream', () => {
       client.connection.send({ item: { case: 'finish', value: { resultJson: 'x'.repeat(500_000) } } });
       await turn();
     }
-    await until('the client was told', () => client.closes.length === 1);
+    await until('the client was notified', () => client.closes.length === 1);
     equal(client.closes[0]?.code, 'unavailable');
   });
 
-  test('a connection cut without a word is noticed by both sides', LIMIT, async () => {
+  test('a connection cut without notice is noticed by both sides', LIMIT, async () => {
     const served = new ServedEnds();
     await using running = await startWorkerServer(served);
     const pipes: Socket[] = [];
@@ -310,14 +314,14 @@ describe('the end of a stream', () => {
     await until('the stream is open', () => opened);
     const startedAt = performance.now();
     for (const socket of pipes) socket.unpipe().pause(); // bytes go nowhere and nothing closes
-    await until('both sides were told', () => client.closes.length === 1 && end.closes.length === 1);
+    await until('both sides were notified', () => client.closes.length === 1 && end.closes.length === 1);
     ok(performance.now() - startedAt > 300, 'by keepalive, not by a closed socket');
     deepEqual([client.closes[0]?.code, end.closes[0]?.code], ['unavailable', 'unavailable']);
     for (const socket of pipes) socket.destroy();
     relay.close();
   });
 
-  test('a stream that ends while it is being accepted is still told once', LIMIT, async () => {
+  test('a stream that ends while it is being accepted still reports its end once', LIMIT, async () => {
     const end = new End<WorkerItem>();
     let accept = () => {};
     let accepting: { readonly closed: boolean } | null = null;
@@ -334,6 +338,6 @@ describe('the end of a stream', () => {
     client.connection.close(new ServiceError('unavailable'));
     await until('the stream has ended', () => accepting?.closed === true);
     accept();
-    await until('the server was told', () => end.closes.length === 1);
+    await until('the server was notified', () => end.closes.length === 1);
   });
 });

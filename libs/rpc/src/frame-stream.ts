@@ -27,10 +27,12 @@ const CONNECT_TIMEOUT_MS = 5_000;
 export interface DialOptions<In, Out = never> extends FrameHandlers<In, Out> {
   /** The other side has accepted the stream. */
   onOpen?(): void;
-  /** Told of what the handlers throw. An exception of `onItems` is also the cause of the `internal` of `onClose`. */
+  /**
+   * Called with what the handlers throw. An exception of `onItems` is also the cause of the `internal` of `onClose`.
+   */
   onFault?(error: unknown): void;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** The other side must have accepted the stream by then; default 5 s. A refused connection is told at once. */
+  /** The other side must have accepted the stream by then; default 5 s. A refused connection is reported at once. */
   readonly connectTimeoutMs?: number;
   /** Bytes the peer may leave unread; default 64 MiB. */
   readonly bufferedBytesMax?: number;
@@ -38,9 +40,8 @@ export interface DialOptions<In, Out = never> extends FrameHandlers<In, Out> {
 
 /**
  * Opens a stream of frames to an address as `dialTarget` takes it, on a connection of its own that closes with it.
- * Items may be sent at once.
- * It is tried once: `onClose` with `unavailable` says that there is no connection or no longer one; the caller dials
- * again when it likes.
+ * Items may be sent at once. It is tried once: `onClose` with `unavailable` says that there is no connection or no
+ * longer one; the caller decides when to dial again.
  */
 export function dialFrames<Up extends DescMessage, Down extends DescMessage>(
   method: DescMethodBiDiStreaming<Up, Down>,
@@ -112,7 +113,7 @@ function endWithStatus(call: ClientDuplexStream<Buffer, Buffer>, ended: (error: 
   const settle = () => {
     if (outcome && call.readableEnded) ended(outcome.code === status.OK ? null : fromGrpcError(outcome));
   };
-  call.on('error', () => {}); // told by `status` too; without a listener it would end the process
+  call.on('error', () => {}); // `status` reports it too; without a listener it would end the process
   call.on('status', (received) => {
     outcome = received;
     settle();
@@ -178,7 +179,7 @@ export function frameHandler<Up extends DescMessage, Down extends DescMessage>(
       { elementsMax, oneATurn: true },
     );
     open.add(stream);
-    // The last event of every call of a server, whatever ended it; also after an orderly end.
+    // The last event of every call of a server, also after an orderly end.
     call.on('cancelled', () => {
       open.delete(stream);
       stream.ended(

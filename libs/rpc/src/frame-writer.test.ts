@@ -41,7 +41,7 @@ describe('FrameWriter', () => {
     deepEqual(frames, ['ab']);
   });
 
-  test('large items whose size is told do not wait for the end of the turn', () => {
+  test('large items of a given size do not wait for the end of the turn', () => {
     const { writer, frames } = recordingWriter();
     for (let i = 0; i < 4; i++) writer.send('x', 600_000);
     deepEqual(frames, ['xx', 'xx']);
@@ -65,7 +65,7 @@ describe('FrameWriter', () => {
     deepEqual([frames, events], [['four', 'four'], ['overflow']]);
   });
 
-  test('an item that cannot be encoded is told, and those beside it are sent', async () => {
+  test('an item that cannot be encoded is reported, and those beside it are sent', async () => {
     const { writer, frames, events } = recordingWriter();
     for (const item of ['a', 'b', 'bad', 'c', 'd']) writer.send(item);
     await turn();

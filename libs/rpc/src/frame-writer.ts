@@ -1,11 +1,11 @@
 // Gathers what is sent during one turn of the event loop into frames and keeps count of what the peer has not taken. An
-// item that no message can carry is left out and told; the items beside it go on.
+// item that no message can carry is left out and reported; the items beside it are sent.
 import { ServiceError } from '@methods/errors/service-error';
 import { MESSAGE_BYTES_MAX } from './channel-options.ts';
 
 const ITEMS_MAX = 256;
 const FRAME_BYTES_MAX = 1024 * 1024;
-/** A peer that leaves this much unread is given up. */
+/** A peer that leaves this much unread is disconnected. */
 const BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface FrameSink<Item> {

@@ -13,7 +13,7 @@ function method(name: string): MethodDefinition<object, { status: string; status
   return Health[name] as never;
 }
 
-test('a watch hears the status at once and every change of it, also of a service that is unknown', LIMIT, async () => {
+test('a watch gets the status at once and every change of it, also of an unknown service', LIMIT, async () => {
   await using running = await startWorkerServer({});
   const client = new GrpcClient(running.address, credentials.createInsecure());
   const { path, requestSerialize, responseDeserialize } = method('Watch');

@@ -3,7 +3,7 @@
 const DEPTH_MAX = 8;
 const FIELD_BYTES = 2;
 
-/** Texts count a byte a character; what this is for are megabytes, not bytes. */
+/** Texts count a byte a character; callers need megabytes, not bytes. */
 export function itemSize(value: unknown, depth = DEPTH_MAX): number {
   if (typeof value === 'string') return value.length + FIELD_BYTES;
   if (typeof value !== 'object' || value === null || depth === 0) return FIELD_BYTES;

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { LargeItems } from './large-items.ts';
 
-/** A peer that reads when it is told to. */
+/** A peer that reads on demand. */
 function slowPeer() {
   const sent: string[] = [];
   const peer = {
@@ -33,7 +33,7 @@ describe('large items of a stream that organizations share', () => {
     deepEqual(sent, ['a0', 'sc', 's', 'a1', 'b0', 'a2', 'a3', 'sa']);
   });
 
-  test('of an organization that has too much waiting one more is refused; of another it is taken', () => {
+  test('refuse one more of an organization that has too much waiting, and accept one of another', () => {
     const { peer } = slowPeer();
     const items = new LargeItems(peer, { largeBytes: 50, unreadBytesMax: 1, waitingBytesMax: 250 });
     const results = Array.from({ length: 4 }, () => items.send('a', large('a')));
@@ -41,7 +41,7 @@ describe('large items of a stream that organizations share', () => {
     equal(items.send('b', large('b')), 'sent');
   });
 
-  test('never has more unread than its bound and one item', () => {
+  test('never have more unread than the bound and one item', () => {
     const { peer } = slowPeer();
     const items = new LargeItems(peer, { largeBytes: 50, unreadBytesMax: 1_000 });
     for (let i = 0; i < 100; i++) items.send(`org_${i}`, large('x', 400));

@@ -1,13 +1,13 @@
 // Sends large items on a stream that organizations share: no faster than the peer reads, in turn by organization, and
-// each organization with so much waiting. Without this the large items of one would fill the stream's buffer, and a full
-// buffer ends the stream for all.
+// with a bound on what waits for each organization. Without this the large items of one would fill the stream's buffer,
+// and a full buffer ends the stream for all.
 import type { FrameConnection } from './frame-connection.ts';
 import { itemSize } from './item-size.ts';
 
 export interface LargeItemsOptions {
-  /** An item of so many bytes is large. Smaller ones go at once. */
+  /** An item of this many bytes is large. Smaller ones go at once. */
   readonly largeBytes?: number;
-  /** Large items wait while the peer has so much unread. */
+  /** Large items wait while the peer has this much unread. */
   readonly unreadBytesMax?: number;
   /** What one organization may have waiting. */
   readonly waitingBytesMax?: number;
@@ -38,7 +38,10 @@ export class LargeItems<Out> {
     };
   }
 
-  /** Without an organization small items never wait. `full`: the organization has too much waiting already; `closed`: the stream is. The item goes nowhere then. */
+  /**
+   * Without an organization small items never wait. `full`: the organization has too much waiting already; `closed`:
+   * the stream is closed. The item is dropped then.
+   */
   send(orgId: string, item: Out): 'sent' | 'full' | 'closed' {
     const bytes = itemSize(item);
     const small = bytes < this.options.largeBytes;

@@ -43,7 +43,7 @@ describe('a stream with frames so long that they are read in parts', () => {
     client.send(credits(1));
     client.send({ item: { case: 'heartbeat', value: { runs: RUNS } } }, MIB);
     client.send(credits(2));
-    await until('both sides were told', () => closed === 2);
+    await until('both sides were notified', () => closed === 2);
     deepEqual(kinds, { up: ['credits', 'heartbeat', 'credits'], down: ['grant', 'heartbeatReply', 'grant'] });
     equal((closedAs as ServiceError | null)?.message, 'Draining.');
   });
@@ -66,7 +66,7 @@ describe('a frame that nothing can read', () => {
       });
       call.resume();
       for (let i = 0; i < 3; i++) call.write(frame);
-      await until('the sender was told', () => code !== -1);
+      await until('the sender was notified', () => code !== -1);
       equal(code, status.INVALID_ARGUMENT);
     }
     deepEqual(received, []);

@@ -38,7 +38,7 @@ describe('the codec beside @bufbuild/protobuf', () => {
     ok(refused > all / 4 && refused < (all * 3) / 4, `${refused} of ${all} were refused`);
   });
 
-  test('what a field cannot hold is refused, or written in the same way', () => {
+  test('a value that a field cannot hold is refused, or written in the same way', () => {
     for (const desc of allMessages()) sameRefusals(desc, { numRuns: 4, seed: SEED });
   });
 
@@ -56,7 +56,7 @@ describe('the codec beside @bufbuild/protobuf', () => {
     deepEqual(encode(good), bytes);
   });
 
-  test('no message costs more than it costs the library, whatever is in it', () => {
+  test('no message costs more than it costs the library, with any content', () => {
     const hostile: Record<string, [DescMessage, Buffer]> = {
       'empty items': [WorkRequestSchema, repeated(ITEM_TAG, 0)],
       'unknown numbers': [WorkRequestSchema, repeated(0x78, 1)],
@@ -134,7 +134,7 @@ describe('elements of a message', () => {
     throws(() => decoder(WorkRequestSchema, 90_001)(frame), /too many fields/);
   });
 
-  test('what is nested beyond any message of ours is refused', () => {
+  test('a message nested deeper than any of ours is refused', () => {
     // Groups, which no message of ours has, may be skipped to any depth by a careless reader.
     const nested = (levels: number) => {
       const deep = new BinaryWriter();

@@ -61,7 +61,7 @@ export function decoderInParts<Desc extends DescMessage>(
   };
 }
 
-/** A stranger, for whom `elementsMax` is set, is to cost nothing beyond it. */
+/** An unknown caller, for whom `elementsMax` is set, must cost nothing beyond it. */
 function readerOf(desc: DescMessage, bytes: Uint8Array, elementsMax?: number): WireReader {
   if (elementsMax !== undefined) refuseTooManyElements(desc, bytes, elementsMax);
   return new WireReader(bytes, elementsMax ?? ELEMENTS_MAX);

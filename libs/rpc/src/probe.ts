@@ -1,4 +1,4 @@
-// Tells a dead peer from a slow one: whether anything listens at an address.
+// Distinguishes a dead peer from a slow one: whether anything listens at an address.
 import { connect } from 'node:net';
 
 export type ProbeResult = 'open' | 'refused' | 'unknown';

@@ -1,4 +1,4 @@
-// A process's gRPC server: its services, health, limits, and an end that loses nothing it need not.
+// A process's gRPC server: its services, health, limits, and a stop that lets calls under way finish.
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import { assert } from '@methods/base/assert';
@@ -49,13 +49,13 @@ export interface RpcServerOptions {
   readonly graceMs?: number;
   /** Default: plain text. */
   readonly tls?: ServerTls | undefined;
-  /** Who is let in; without it the port is for processes of ours only. */
+  /** The callers that are admitted; without it the port is for our own processes only. */
   readonly admission?: Admission;
   /** Fields and entries of a request; default: 1,000,000. */
   readonly elementsMax?: number;
   /** Default: 1,024. */
   readonly streamsPerConnectionMax?: number;
-  /** A connection without a call that was let in is cut after this time; default 10 s. */
+  /** A connection without an admitted call is cut after this time; default 10 s. */
   readonly admitMs?: number;
   /** Default: 10,000. One address has at most half of them. */
   readonly connectionsMax?: number;
@@ -131,7 +131,7 @@ export class RpcServer implements Stoppable {
     return this.boundPort;
   }
 
-  /** What health checks hear, for the whole server and each service. Calls are answered either way. */
+  /** What health checks return, for the whole server and each service. Calls are answered either way. */
   setServing(serving: boolean): void {
     const names = ['', ...this.options.services.map(([service]) => service.typeName)];
     for (const name of names) this.health.set(name, serving);

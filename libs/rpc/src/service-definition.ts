@@ -34,7 +34,7 @@ type MethodImplementation<M> =
           ? FrameService<ReceivedItem<I>, SentItem<O>>
           : never;
 
-/** `elementsMax`: fields and entries of a request; default: as many as anything of ours has. */
+/** `elementsMax`: fields and entries of a request; default: as many as any message of ours has. */
 export function serviceDefinition(service: DescService, elementsMax?: number): ServiceDefinition {
   return Object.fromEntries(service.methods.map((method) => [method.localName, methodDefinition(method, elementsMax)]));
 }

@@ -1,6 +1,6 @@
-// Whether a long message of a stranger has too many fields and entries, found out before it is decoded: each would be an
-// object or a value in memory, and 200,000 of two bytes are 20 MiB. Decoders count as well, but what they made by then
-// has to be collected.
+// Checks, before it is decoded, whether a long message of an unknown caller has too many fields and entries: each would
+// be an object or a value in memory, and 200,000 of two bytes are 20 MiB. Decoders count as well, but the objects they
+// made by then have to be collected.
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { TooManyElements, WireReader } from './wire-reader.ts';
 

@@ -102,7 +102,7 @@ export class WireReader {
       if (at === length) return String.fromCharCode.apply(null, codes);
     }
     const text = bytes.toString('utf8', pos, pos + length);
-    // It stands for what is no UTF-8, or it was sent.
+    // It replaces bytes that are not UTF-8, or it was sent.
     return text.includes(REPLACEMENT) ? strictUtf8.decode(bytes.subarray(pos, pos + length)) : text;
   }
 

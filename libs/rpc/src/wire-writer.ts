@@ -1,7 +1,7 @@
 // Writes the wire format for the encoders of `encoder-code`: the bytes of @bufbuild/protobuf, into one buffer that is
 // used again for the next message.
 const START_BYTES = 16 * 1024;
-/** A buffer that had to grow beyond this is let go after its message. */
+/** A buffer that had to grow beyond this is released after its message. */
 const KEPT_BYTES_MAX = 1024 * 1024;
 /** Longer texts are written by the runtime. Below 128, so that their length is one byte. */
 const SHORT_TEXT_CHARS = 32;

@@ -6,7 +6,7 @@ interface MessageSink<Message> {
   off(event: 'drain', listener: () => void): unknown;
 }
 
-/** Returns when all is written, or when `signal` says that nobody reads any more. */
+/** Returns when all is written, or when `signal` is aborted because no one reads any more. */
 export async function writeAll<Message>(
   messages: AsyncIterable<Message>,
   sink: MessageSink<Message>,

@@ -9,7 +9,7 @@ runService({
       const code = process.argv.at(-1);
       const fault = code === 'none' ? new Error('ours') : Object.assign(new Error('theirs'), { code });
       void Promise.reject(fault);
-      // After the turn in which the process hears of the rejection.
+      // After the turn in which the process gets the rejection.
       setImmediate(() => setImmediate(() => process.kill(process.pid, 'SIGTERM')));
     },
     stop() {},

@@ -1,5 +1,5 @@
-// The life of one of our processes: read the configuration, start, serve, and end on a signal with what is under way
-// finished. A fault at the start is one sentence and exit code 1.
+// The life of one of our processes: read the configuration, start, serve, and end on a signal after finishing the work
+// under way. A fault at the start is one sentence and exit code 1.
 import { LogOutput } from '@methods/logging/log-output';
 import { createLogger, type Logger, type LogLevel } from '@methods/logging/logger';
 import closeWithGrace from 'close-with-grace';
@@ -65,7 +65,7 @@ async function run<Config extends { readonly logLevel: LogLevel }>(process_: Ser
   try {
     await service.start();
   } catch (error) {
-    // Stopped in the middle of its start: no fault.
+    // Stopped during its start: not a fault.
     if (!stopping) throw error;
     return;
   }

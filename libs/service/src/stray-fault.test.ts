@@ -22,7 +22,7 @@ async function outcomeOf(fault: string): Promise<{ code: number | null; log: str
   return { code, log };
 }
 
-test('a lost connection that no one awaits is logged, and the process goes on', async () => {
+test('a lost connection that no one awaits is logged, and the process continues', async () => {
   for (const fault of ['ECONNRESET', 'CONNECTION_DESTROYED', 'TIMEOUT']) {
     const { code, log } = await outcomeOf(fault);
     assert.equal(code, 0, log);

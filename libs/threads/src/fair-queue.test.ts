@@ -5,7 +5,7 @@ import { FairQueue } from './fair-queue.ts';
 const job = (orgId: string, name: string, isLarge = false) => ({ orgId, name, isLarge, bytes: 1 });
 const anyone = () => true;
 
-test('organizations take turns, however many jobs one of them has waiting', () => {
+test('organizations take turns, for any number of waiting jobs', () => {
   const queue = new FairQueue<ReturnType<typeof job>>({ small: 100, large: 100, all: 1_000, allBytes: 1_000 });
   for (let i = 0; i < 50; i++) queue.add(job('a', `a${i}`));
   queue.add(job('b', 'b0'));
@@ -31,7 +31,7 @@ test('large jobs come only where they may, and first there', () => {
   equal(queue.take(anyone, { large: true }), null);
 });
 
-test('beyond its share an organization is refused, and beyond the bound of all everybody is', () => {
+test('beyond its share an organization is refused, and beyond the bound of all every organization is', () => {
   const queue = new FairQueue<ReturnType<typeof job>>({ small: 2, large: 1, all: 4, allBytes: 99 });
   const admissions = ['a', 'a', 'a', 'b'].map((orgId) => queue.add(job(orgId, '')));
   deepEqual(admissions, ['waits', 'waits', 'share', 'waits']);

@@ -62,7 +62,7 @@ export class FairQueue<Job extends QueuedJob> {
 }
 
 class Lane<Job extends QueuedJob> {
-  /** Whose turn it is stands first. No list is empty. */
+  /** The first organization has the next turn. No list is empty. */
   private readonly byOrganization = new Map<string, Job[]>();
   length = 0;
   bytes = 0;

@@ -9,7 +9,7 @@ import type { ThreadMessage } from './thread-body.ts';
 export interface JobLimits {
   /** Processor time of one job; what the first look at a job, after 250 ms, does not see comes on top. */
   readonly cpuMsMax: number;
-  /** Time of one job, however little of the processor it gets. */
+  /** Wall time of one job. */
   readonly wallMsMax: number;
   readonly heapMibMax: number;
 }

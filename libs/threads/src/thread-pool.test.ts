@@ -114,7 +114,7 @@ describe('a pool of threads', { timeout: 300_000 }, () => {
     deepEqual(await Promise.all(waiting), ['held', 'held', 'held']);
   });
 
-  test('an organization that has used its time waits, others do not, and it goes on when its debt is paid', async () => {
+  test('an organization that has used its time waits until its debt is paid, and others do not', async () => {
     let nowMs = 0;
     let pays: { readonly ms: number; readonly run: () => void } | null = null;
     let endOfWaiting = () => {};

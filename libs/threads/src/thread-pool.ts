@@ -1,6 +1,6 @@
-// Runs what callers' texts may make expensive apart from the event loop: a few threads, of which an organization has one
-// at a time, for a share of the time, and large jobs never have all, and a queue in front of them in which each
-// organization has a share.
+// Runs work that callers' texts may make expensive outside of the event loop: on a few threads, behind a queue. An
+// organization has one thread at a time, for a share of the time, and a share of the queue; large jobs never have all
+// threads.
 import { assert } from '@methods/base/assert';
 import { type Clock, systemClock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -26,7 +26,7 @@ export interface JobOptions {
   readonly orgId: string;
   /** Size of what the job looks at. */
   readonly bytes: number;
-  /** A job that waits is dropped when its caller goes; one that runs goes on. */
+  /** A job that waits is dropped when its caller goes; one that runs is finished. */
   readonly signal?: AbortSignal;
 }
 

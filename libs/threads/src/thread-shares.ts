@@ -1,6 +1,6 @@
 // How much processor time of a pool's threads an organization may use for long: its jobs run at once until it has used
 // half a second, and from then on it has a quarter of a thread. A thread that one organization keeps busy takes the
-// processor from event loops that everybody waits for, though it has a lower priority.
+// processor from event loops that all callers wait for, though it has a lower priority.
 import type { Clock } from '@methods/base/clock';
 
 const AT_ONCE_MS = 500;

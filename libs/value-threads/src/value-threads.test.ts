@@ -19,7 +19,7 @@ describe('checks of values on threads', { timeout: 300_000 }, () => {
     assert.equal(large.ok || large.reason, 'too_large');
   });
 
-  test('the event loop goes on meanwhile, and what takes too much is refused', async () => {
+  test('the event loop continues meanwhile, and a value that takes too much is refused', async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 10);
     const branches = Array.from({ length: 400 }, (_, n) => ({ const: -n - 1 }));

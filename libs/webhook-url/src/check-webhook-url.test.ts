@@ -134,7 +134,7 @@ test('private webhooks still refuse other schemes, user names and two readings o
   }
 });
 
-test('a literal address is told apart from a name', () => {
+test('a literal address is distinguished from a name', () => {
   assert.equal(literalAddress(new URL('https://0x7f.1/')), '127.0.0.1');
   assert.equal(literalAddress(new URL('https://[::1]/')), '::1');
   assert.equal(literalAddress(new URL('https://example.com/')), null);

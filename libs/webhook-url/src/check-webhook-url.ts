@@ -1,5 +1,5 @@
-// Whether a text may be a run's webhook URL: judged by the text alone, without a network. The gateway asks when a
-// run starts, the notifier again at each try; names are judged there, by the addresses they resolve to.
+// Whether a text may be a run's webhook URL: judged only by the text, without a network. The gateway asks when a run
+// starts, the notifier again at each try; names are judged there, by the addresses they resolve to.
 import { isIP } from 'node:net';
 import { isPublicAddress } from './public-address.ts';
 
@@ -19,8 +19,8 @@ export const WEBHOOK_URL_LENGTH_MAX = 2048;
 /** Of a name in DNS; letters of other scripts have become several. */
 export const HOST_LENGTH_MAX = 253;
 
-// The URL parser drops tabs and line breaks and reads a backslash as a slash; other programs do not. What two
-// readers could take for two hosts is refused.
+// The URL parser drops tabs and line breaks and reads a backslash as a slash; other programs do not. A text that two
+// readers could read as two hosts is refused.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const AMBIGUOUS = /[\u0000-\u0020\u007f\\]/;
 // The parser also forgives missing and extra slashes, and an empty user name.
@@ -49,7 +49,7 @@ export function checkWebhookUrl(text: string, policy: WebhookUrlPolicy): Webhook
   return isPublicHost(url) ? { ok: true, url } : refused('A webhook URL names a public host.');
 }
 
-/** The address that stands in the URL in place of a name, without brackets; null for a name. */
+/** The address in the URL in place of a name, without brackets; null for a name. */
 export function literalAddress(url: URL): string | null {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   return isIP(host) === 0 ? null : host;
@@ -58,7 +58,7 @@ export function literalAddress(url: URL): string | null {
 function isPublicHost(url: URL): boolean {
   const address = literalAddress(url);
   if (address !== null) return isPublicAddress(address);
-  // A name without a dot means whatever the resolver's search list makes of it; localhost is always this machine.
+  // A name without a dot means what the resolver's search list makes of it; localhost is always this machine.
   return url.hostname.includes('.') && !url.hostname.endsWith('.localhost');
 }
 

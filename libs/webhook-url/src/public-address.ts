@@ -1,12 +1,12 @@
-// Which addresses a webhook may reach: only those that belong to the public internet. Everything special,
-// private, local or reserved is refused, because behind it stand our own network and cloud metadata services.
+// Which addresses a webhook may reach: only those that belong to the public internet. Everything special, private,
+// local or reserved is refused, because our own network and cloud metadata services are behind it.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Block = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-// IANA's special-purpose IPv4 blocks are what ipaddr.js does not call "unicast". These it lets through:
-// each cloud's own server stands on an ordinary address.
+// IANA's special-purpose IPv4 blocks are what ipaddr.js does not call "unicast". These it lets through: each cloud's
+// own server has an ordinary address.
 const SPECIAL_IPV4: readonly Block[] = blocks([
   '168.63.129.16/32', // Azure's wire server
   '100.100.100.200/32', // Alibaba's metadata (inside 100.64.0.0/10 as well)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allowsHost, canonicalHost } from './webhook-hosts.ts';
 
-test('a name stands for itself, a star for every name below and not for the one it stands before', () => {
+test('a name matches itself, a star every name below and not the name after it', () => {
   const hosts = ['hooks.example.com', '*.shop.example.com', '*.Example.ORG.'];
   for (const host of ['hooks.example.com', 'eu.shop.example.com', 'a.b.shop.example.com', 'x.example.org']) {
     assert.ok(allowsHost(hosts, host), host);
@@ -15,6 +15,6 @@ test('an empty list allows every host', () => {
   assert.ok(allowsHost([], 'anywhere.example'));
 });
 
-test('case and one dot at the end make no other name', () => {
+test('case and one dot at the end do not matter', () => {
   assert.equal(canonicalHost('Hooks.Example.COM.'), 'hooks.example.com');
 });

@@ -1,8 +1,8 @@
 // Which hosts an organization lets its webhooks go to.
 
 /**
- * `host`: as the URL parser gives it, in lower case and without a trailing dot. A listed name stands for itself,
- * `*.example.com` for every name below example.com and not for example.com. An empty list allows all.
+ * `host`: as the URL parser gives it, in lower case and without a trailing dot. A listed name matches itself,
+ * `*.example.com` every name below example.com and not example.com. An empty list allows all.
  */
 export function allowsHost(hosts: readonly string[], host: string): boolean {
   return hosts.length === 0 || hosts.some((listed) => covers(canonicalHost(listed), host));

@@ -1,6 +1,6 @@
-// A folder held open by its descriptor. What is opened, made or removed through it lies beneath that very folder,
-// whatever a step renames or links meanwhile: each part of a name is opened by itself and no link is followed. Node has
-// no openat2; on Linux `/proc/self/fd/<descriptor>/<name>` is openat, elsewhere the path is used as it is.
+// A folder held open by its descriptor. What is opened, made or removed through it is beneath that folder, even if a
+// step renames or links entries meanwhile: each part of a name is opened by itself and no link is followed. Node has no
+// openat2; on Linux `/proc/self/fd/<descriptor>/<name>` is openat, elsewhere the path is used as it is.
 import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, type Stats } from 'node:fs';
 import { chmod, type FileHandle, open } from 'node:fs/promises';
 
@@ -11,7 +11,7 @@ export class EntryRefused extends Error {
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 const HAS_PROC = process.platform === 'linux';
-/** Opens the entry and not what it stands for: a device is not touched, a FIFO waits for nobody. Node does not name it. */
+/** Opens the entry and not its target: a device is not touched, a FIFO does not block. Node has no constant for it. */
 const O_PATH = HAS_PROC ? 0o10000000 : 0;
 const FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
 
@@ -84,8 +84,8 @@ export class FolderHandle {
   }
 
   /**
-   * Opens a regular file to read. Throws EntryRefused for whatever else has the name, and with `single` for a file that
-   * has another name too: it may be a file of the machine.
+   * Opens a regular file to read. Throws EntryRefused for any other entry of the name, and with `single` for a file
+   * that has another name too: it may be a file of the machine.
    */
   async openFile(name: EntryName, { single = false }: { single?: boolean } = {}): Promise<FileHandle> {
     const place = this.at(name);

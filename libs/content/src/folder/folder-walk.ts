@@ -7,13 +7,13 @@ export interface FoundEntry {
   readonly name: string;
   readonly kind: 'file' | 'folder' | 'other';
   readonly bytes: number;
-  /** The folder it lies in; closed when the walk goes on. */
+  /** The folder it is in; closed when the walk continues. */
   readonly folder: FolderHandle;
   /** Its last part, as the folder lists it. */
   readonly entry: EntryName;
 }
 
-/** More than a run folder may hold: the listing of a folder stands in memory. */
+/** More than a run folder may hold: the listing of a folder is held in memory. */
 const ENTRIES_MAX = 20_000;
 const DEPTH_MAX = 64;
 
@@ -73,7 +73,7 @@ function folderOrNull(folder: FolderHandle, name: EntryName): FolderHandle | nul
   }
 }
 
-/** Null: it is no file. */
+/** Null: it is not a file. */
 async function sizeOf(folder: FolderHandle, name: EntryName): Promise<number | null> {
   try {
     const file = await folder.openFile(name);

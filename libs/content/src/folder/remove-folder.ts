@@ -1,5 +1,5 @@
-// Removes a folder that a step could write: by descriptor, so that nothing outside of it is touched, and whatever the
-// depth, the rights and the names in it are.
+// Removes a folder that a step could write: by descriptor, so that nothing outside of it is touched, with any depth,
+// rights and names in it.
 import { randomBytes } from 'node:crypto';
 import { opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -7,7 +7,7 @@ import { codeOf, type EntryName, FolderHandle, unlockFolder } from './folder-han
 
 /** Entries looked at together: the rest of a large folder waits on the disk and not in memory. */
 const BATCH = 256;
-/** A process that still lives may add files as fast as they go. */
+/** A process that is still alive may add files as fast as they are removed. */
 const LOOKS_MAX = 1_000_000;
 const TRIES_MAX = 100;
 
@@ -60,7 +60,7 @@ async function emptyFolder(top: FolderHandle): Promise<void> {
         await rmdir(top.at(name)).catch(unlessGone);
         continue;
       }
-      // It is looked at again when what was in it is gone.
+      // It is visited again when its content is gone.
       if (name !== undefined) left.push(name);
       for (const child of deeper) left.push(name === undefined ? child : await movedUp(inner, child, top));
     } finally {
@@ -70,7 +70,7 @@ async function emptyFolder(top: FolderHandle): Promise<void> {
   throw new Error('a folder is filled again as fast as it is emptied');
 }
 
-/** Unlinks what is no folder and names some that are left; null: the folder is empty. */
+/** Unlinks what is not a folder and names some that are left; null: the folder is empty. */
 async function foldersLeft(folder: FolderHandle): Promise<EntryName[] | null> {
   const folders: EntryName[] = [];
   let isEmpty = true;
@@ -90,7 +90,7 @@ async function foldersLeft(folder: FolderHandle): Promise<EntryName[] | null> {
   return isEmpty ? null : folders;
 }
 
-/** False: it is a folder. */
+/** False if it is a folder. */
 async function isUnlinked(folder: FolderHandle, name: EntryName): Promise<boolean> {
   try {
     await unlink(folder.at(name));
@@ -98,7 +98,7 @@ async function isUnlinked(folder: FolderHandle, name: EntryName): Promise<boolea
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return true;
-    // EPERM: what other systems than Linux say of a folder.
+    // EPERM: what systems other than Linux return for a folder.
     if (code === 'EISDIR' || code === 'EPERM') return false;
     throw error;
   }
@@ -109,7 +109,7 @@ async function openUnlocked(folder: FolderHandle, name: EntryName): Promise<Fold
   for (let tried = 0; ; tried++) {
     try {
       const inner = folder.folder(name);
-      // What belongs to another user can be emptied only by one who needs no rights.
+      // Only a user who needs no rights can empty another user's folder.
       try {
         inner.unlock();
       } catch {}
