@@ -28,6 +28,8 @@ export interface QueueHead {
 
 const PAGE = 256;
 const ENTRIES_MAX = 50_000;
+/** Of one queue: runs that wake in thousands keep their old places, and each would move all behind it. */
+const QUEUE_ENTRIES_MAX = 2_048;
 /** A page is fetched before the head runs dry. */
 const LOW = 64;
 /** Queues that one recheck looks at, and that one round announces: the others have their turn in the next. */
@@ -105,6 +107,7 @@ export class ReadyRuns {
       return;
     }
     this.insert(queue, [entry]);
+    if (queue.entries.length > QUEUE_ENTRIES_MAX) this.cut(queue, QUEUE_ENTRIES_MAX / 2);
     this.makeRoom(queue);
     this.touch(queue);
   }
@@ -306,13 +309,18 @@ export class ReadyRuns {
   private makeRoom(forQueue: KnownQueue): void {
     for (const queue of this.queues.values()) {
       if (this.entryCount <= ENTRIES_MAX) return;
-      const head = queue.entries[0];
-      if (queue === forQueue || head === undefined) continue;
-      this.entryCount -= queue.entries.length - 1;
-      queue.entries = [head];
-      queue.cursor = { queuedAtMs: head.queuedAtMs, runId: head.runId };
-      queue.more = true;
+      if (queue !== forQueue) this.cut(queue, 1);
     }
+  }
+
+  /** Keeps so many of its oldest entries; pages bring the rest. */
+  private cut(queue: KnownQueue, entries: number): void {
+    const last = queue.entries[entries - 1];
+    if (last === undefined) return;
+    this.entryCount -= queue.entries.length - entries;
+    queue.entries = queue.entries.slice(0, entries);
+    queue.cursor = { queuedAtMs: last.queuedAtMs, runId: last.runId };
+    queue.more = true;
   }
 
   private touch(queue: KnownQueue): void {

@@ -8,6 +8,7 @@ import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { arrayLiteral } from './array-literal.ts';
 import { commitStatement } from './commit-statement.ts';
 import { type DueRow, dueQuestionsQuery, dueStretchOf } from './due-rows.ts';
+import { type KeptStepRow, keptStepsOfRuns, keptStepsQuery } from './kept-step-rows.ts';
 import { type QueueRow, queueHeadsQuery, queuePageQuery, stretchOf } from './queue-rows.ts';
 import { type RunRow, runColumns, runFromRow } from './run-row.ts';
 import type {
@@ -88,6 +89,11 @@ export class PostgresRunStore implements RunStore {
       [runId, orgId],
     );
     return rows.map((r) => ({ path: r.path, status: r.status, outJson: r.out_json, outWithheld: r.out_withheld }));
+  }
+
+  async keptStepsOf(runs: readonly { orgId: string; runId: string }[]): Promise<Map<string, KeptStep[]>> {
+    const rows = await this.read<KeptStepRow>(keptStepsQuery, [arrayLiteral(runs.map(({ runId }) => runId))]);
+    return keptStepsOfRuns(runs, rows);
   }
 
   async outOfStep(orgId: string, runId: string, path: string): Promise<string | null> {

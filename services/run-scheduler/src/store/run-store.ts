@@ -107,6 +107,8 @@ export interface RunStore {
   loadByKey(keys: readonly { orgId: string; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>>;
   /** Finished steps with their outs, in order, for a run that goes on. */
   keptSteps(orgId: string, runId: string): Promise<KeptStep[]>;
+  /** The same of many runs, by run id. Those that hold too much for one statement are missing. */
+  keptStepsOf(runs: readonly { orgId: string; runId: string }[]): Promise<Map<string, KeptStep[]>>;
   /** What a step gave, or noted when it began; null: nothing. */
   outOfStep(orgId: string, runId: string, path: string): Promise<string | null>;
   /** Running runs of shards just taken. */

@@ -156,6 +156,7 @@ async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   assert.equal((await store.places(ids)).size, 200);
   await store.loadByKey([5, 6, 7].map((n) => ({ orgId: LARGE_ORG, idempotencyHash: hash(n) })));
   await store.keptSteps(LARGE_ORG, ids[0] ?? '');
+  await store.keptStepsOf(ids.slice(0, 64).map((runId) => ({ orgId: LARGE_ORG, runId })));
   await store.outOfStep(LARGE_ORG, ids[0] ?? '', 'step_1');
   // Nodes of the release before had all shards.
   await sql`update scheduler.shards set listed_epoch = null`;

@@ -32,10 +32,13 @@ describe('claimed runs on their way to a worker', () => {
     node = await TestActors.on(db);
     [delivered, returned, tooLarge, failReads] = [[], [], [], false];
     leases = quietLeases();
-    const keptSteps: TestStore['store']['keptSteps'] = (orgId, runId) =>
-      failReads ? Promise.reject(new Error('no database')) : db.store.keptSteps(orgId, runId);
+    const unlessFailed = <Steps>(read: () => Promise<Steps>) =>
+      failReads ? Promise.reject(new Error('no database')) : read();
     desk = new GrantDesk({
-      store: { keptSteps } as TestStore['store'],
+      store: {
+        keptSteps: (orgId, runId) => unlessFailed(() => db.store.keptSteps(orgId, runId)),
+        keptStepsOf: (runs) => unlessFailed(() => db.store.keptStepsOf(runs)),
+      },
       leases,
       returnGrant: (runId) => returned.push(runId),
       tooLarge: (runId) => tooLarge.push(runId),

@@ -8,6 +8,7 @@ import { stepStatusNumber } from '../rpc/run-message.ts';
 import type { Effect } from '../run/effect.ts';
 import type { Run, RunningRun, StepSummary } from '../run/run.ts';
 import type { KeptStep, RunStore } from '../store/run-store.ts';
+import { KeptStepReads } from './kept-step-reads.ts';
 import type { LeaseTable } from './lease-table.ts';
 
 export type GrantMessage = MessageInitShape<typeof GrantSchema>;
@@ -31,10 +32,11 @@ export interface DeliveredGrant extends GrantAddress {
 
 export class GrantDesk {
   private readonly addresses = new Map<string, GrantAddress>();
+  private readonly keptSteps: KeptStepReads;
 
   constructor(
     private readonly options: {
-      readonly store: RunStore;
+      readonly store: Pick<RunStore, 'keptSteps' | 'keptStepsOf'>;
       readonly leases: LeaseTable;
       readonly returnGrant: (runId: string, token: string) => void;
       /** No grant can carry what this run has kept: it ends here. */
@@ -44,7 +46,9 @@ export class GrantDesk {
       readonly deliver: (grant: DeliveredGrant) => boolean;
       readonly logger: Logger;
     },
-  ) {}
+  ) {
+    this.keptSteps = new KeptStepReads(options.store);
+  }
 
   /** Where a claim about to be made came from. */
   expect(token: string, address: GrantAddress): void {
@@ -85,7 +89,7 @@ export class GrantDesk {
       cancelAskedAtMs: null,
     });
     if (run.steps.length === 0) return this.deliver(run, address, []);
-    this.options.store.keptSteps(run.facts.orgId, runId).then(
+    this.keptSteps.of(run.facts.orgId, runId).then(
       (steps) => this.deliver(run, address, steps),
       (error) => {
         this.options.logger.warn({ error, run: runId }, 'kept steps could not be read');
