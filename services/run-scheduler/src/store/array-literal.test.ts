@@ -43,8 +43,13 @@ describe('array literals', () => {
       '\u0001',
       'ü €',
       '😀',
+      '"\n"',
+      '\\\u0001\u007f',
+      '{"😀":"\\u00e4"}',
     ];
     assert.deepEqual(await throughPostgres(texts, 'text'), texts);
+    const withoutNull = texts.filter((text) => text !== null);
+    assert.deepEqual(await throughPostgres(withoutNull, 'text'), withoutNull);
   });
 
   test('numbers, booleans and nulls come back as they were', async () => {
@@ -64,7 +69,7 @@ describe('array literals', () => {
   test('any list of texts comes back as it was', async () => {
     // Postgres has no place for NUL; lone surrogates have no UTF-8.
     const text = fc.string({ unit: 'binary' }).map((t) => Buffer.from(t.replaceAll('\0', '0')).toString());
-    const awkward = fc.string({ unit: fc.constantFrom('"', '\\', ',', '{', '}', ' ', 'a') });
+    const awkward = fc.string({ unit: fc.constantFrom('"', '\\', ',', '{', '}', ' ', 'a', '\n', '😀') });
     const list = fc.array(fc.option(fc.oneof(text, awkward)), { maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(list, async (values) => assert.deepEqual(await throughPostgres(values, 'text'), values)),

@@ -1,19 +1,38 @@
 // Postgres array literals made by hand: a batch binds some forty arrays, and the driver's own serializer takes a
-// regular expression and a closure for each element.
+// regular expression and a closure for each element. Elements are joined, since a text that grows by one of them at a time
+// leaves three objects behind for each.
 
 export type ArrayElement = string | number | boolean | null;
 
 const NEEDS_ESCAPE = /["\\]/;
+/** What JSON escapes in another way than Postgres. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are meant
+const NOT_AS_JSON = /[\u0000-\u001f\ud800-\udfff]/;
 
 export function arrayLiteral(values: readonly ArrayElement[]): string {
-  let text = '{';
+  let texts = 0;
+  let nulls = 0;
   for (let i = 0; i < values.length; i++) {
-    if (i > 0) text += ',';
-    const value = values[i];
-    if (value === null || value === undefined) text += 'NULL';
-    else if (typeof value === 'string')
-      text += `"${NEEDS_ESCAPE.test(value) ? value.replace(/["\\]/g, '\\$&') : value}"`;
-    else text += String(value);
+    if (typeof values[i] === 'string') texts++;
+    else if (values[i] === null || values[i] === undefined) nulls++;
   }
-  return `${text}}`;
+  if (texts === 0 && nulls === 0) return `{${values.join(',')}}`;
+  if (texts === values.length) return `{"${escapedTexts(values as readonly string[]).join('","')}"}`;
+  return `{${values.map(literalOf).join(',')}}`;
+}
+
+/** The same list where nothing needs an escape, as is usual. */
+function escapedTexts(texts: readonly string[]): readonly string[] {
+  return texts.some((text) => NEEDS_ESCAPE.test(text)) ? texts.map(escaped) : texts;
+}
+
+function literalOf(value: ArrayElement): string {
+  if (value === null || value === undefined) return 'NULL';
+  return typeof value === 'string' ? `"${escaped(value)}"` : String(value);
+}
+
+function escaped(text: string): string {
+  if (!NEEDS_ESCAPE.test(text)) return text;
+  // A fraction of the time of a replacement, and most texts with quotes are JSON.
+  return NOT_AS_JSON.test(text) ? text.replace(/["\\]/g, '\\$&') : JSON.stringify(text).slice(1, -1);
 }
