@@ -19,7 +19,7 @@ test('a complete environment is read; the log level has a default', () => {
   ok(!inspect(config).includes('hunter2'));
 });
 
-test('all faults are told at once, none with its value', () => {
+test('all faults are reported at once, none with its value', () => {
   const faulty = { LISTEN: 'here', POSTGRES_URL: 'mysql://hunter2', SECRETS_KEY: Buffer.alloc(31).toString('base64') };
   throws(
     () => readConfig(faulty),
@@ -35,7 +35,7 @@ test('all faults are told at once, none with its value', () => {
   );
 });
 
-test('recordings are kept in Postgres unless all of S3 is told; half of it is a fault that names what is missing', () => {
+test('recordings are kept in Postgres unless S3 is configured; half a configuration is a fault that names what is missing', () => {
   equal(readConfig(complete).blobs.kind, 'postgres');
   const s3 = {
     S3_ENDPOINT: 'https://s3.example',

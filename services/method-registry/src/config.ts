@@ -1,4 +1,4 @@
-// The registry's configuration: read once at start, all faults told at once.
+// The registry's configuration: read once at start, all faults reported at once.
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import { type Static, Type } from 'typebox';
@@ -53,7 +53,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   });
 }
 
-/** Half a configuration of S3 is a fault: recordings would go where nobody looks for them. */
+/** Half a configuration of S3 is a fault: recordings would go to the wrong place. */
 function blobsOf(environment: Static<typeof Environment>): BlobsConfig {
   const {
     S3_ENDPOINT: endpoint,

@@ -27,7 +27,7 @@ export interface RunningRegistry {
   readonly accounts: AccountClient;
   readonly uploads: Client<typeof UploadService>;
   readonly runs: Client<typeof RunRecordService>;
-  /** What lies between the registry and its database. */
+  /** The connection between the registry and its database. */
   readonly door: Door;
   readonly secretsKey: string;
   /** A connection beside the registry's own. */
@@ -37,7 +37,7 @@ export interface RunningRegistry {
   stop(): Promise<void>;
 }
 
-/** Without `natsUrl` nothing listens where it looks for NATS: nothing but events may depend on it. */
+/** Without `natsUrl` there is no server at its NATS address: only events may depend on it. */
 export async function startRegistry({
   natsUrl = 'nats://127.0.0.1:1',
   blobs = { kind: 'postgres' },
@@ -104,7 +104,7 @@ export async function newMember(accounts: AccountClient, externalOrgId = randomB
   return { orgId, orgName, userId, role, externalOrgId, claims };
 }
 
-/** The member as who does something. */
+/** The member as an actor. */
 export function asDoer({ userId }: { readonly userId: string }) {
   return { kind: 'user', id: userId, ip: '203.0.113.7', requestId: 'req-1' };
 }

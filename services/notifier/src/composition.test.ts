@@ -106,7 +106,7 @@ test('an event without a webhook is confirmed and leaves nothing behind', async 
   assert.equal(await statusOf(event), undefined);
 });
 
-test('a malformed event holds up nobody', async () => {
+test('a malformed event delays no other', async () => {
   await using server = await receiver(status(200));
   const bad = succeeded(url(server.port), { runId: 'run_1' });
   const event = succeeded(url(server.port));
@@ -118,7 +118,7 @@ test('a malformed event holds up nobody', async () => {
   assert.equal(await statusOf(bad), undefined);
 });
 
-test('first tries of a run go one after the other in its order, each waiting for the first try of the one before alone', async () => {
+test('first tries of a run go one after the other in its order, each waiting only for the first try of the one before', async () => {
   const answeredMs: number[] = [];
   // The first event never gets a 2xx; the others must go all the same.
   await using server = await receiver((request, response) => {
@@ -134,7 +134,7 @@ test('first tries of a run go one after the other in its order, each waiting for
     for (const event of events) await ended(event);
   });
   const order = server.requests.map((request) => JSON.parse(request.rawBody.toString()).seq);
-  assert.deepEqual(order, [1, 2, 5, 9, 1], 'the first one is tried again, and nobody waits for that');
+  assert.deepEqual(order, [1, 2, 5, 9, 1], 'the first one is tried again, and no other waits for that');
   for (const [index, request] of server.requests.slice(0, 4).entries()) {
     assert.ok(index === 0 || request.atMs >= (answeredMs[index - 1] ?? Number.POSITIVE_INFINITY));
   }

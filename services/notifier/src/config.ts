@@ -1,4 +1,4 @@
-// The notifier's configuration: read once at start, all faults told at once.
+// The notifier's configuration: read once at start, all faults reported at once.
 import { isIP } from 'node:net';
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
@@ -25,7 +25,7 @@ const Environment = Type.Object({
   WEBHOOK_RETRY_MS: Type.String({ default: DEFAULT_RETRY_MS.join(','), pattern: '^[0-9]+( *, *[0-9]+){0,9}$' }),
   /** For one whole try. */
   WEBHOOK_TIMEOUT_MS: Type.Integer({ default: 10_000, minimum: 50, maximum: 60_000 }),
-  /** How long a node keeps a delivery to itself; a dead node's go on after this. */
+  /** How long a node keeps a delivery to itself; a dead node's deliveries are due again after this. */
   WEBHOOK_CLAIM_MS: Type.Integer({ default: 20_000, minimum: 1_000, maximum: 120_000 }),
   /** From the end of one search for deliveries whose retention is over to the next. */
   RETENTION_SWEEP_MS: Type.Integer({ default: 3_600_000, minimum: 10, maximum: 86_400_000 }),

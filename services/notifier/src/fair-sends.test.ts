@@ -1,5 +1,5 @@
-// What the receivers and name servers of one organization cost another: real ones that take a connection or a question
-// and then say nothing.
+// What the receivers and name servers of one organization cost another: real ones that accept a connection or a query
+// and then never answer.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId } from '@methods/base/ids';
@@ -74,7 +74,7 @@ test('an organization whose hosts are all silent gets half of the sends, a secon
   });
 });
 
-test('silent receivers and silent names of two organizations do not hold up the webhooks of a third one', async () => {
+test('silent receivers and silent names of two organizations do not delay the webhooks of a third one', async () => {
   await using silent = await silentReceivers();
   await using names = await nameServer(() => null);
   await using quick = await receiver(status(200));

@@ -41,7 +41,7 @@ test('a node killed between the receiver’s 2xx and its own record costs one re
     const survivor = await stack.notifier();
     try {
       const requests = await server.received(2);
-      // The claim of 2 s, and the 5 s within which every node looks for what the dead left.
+      // The claim of 2 s, and the 5 s within which every node looks for deliveries of dead nodes.
       assert.ok((requests[1]?.atMs ?? 0) - (requests[0]?.atMs ?? 0) < 7_500);
       assert.ok(requests[0]?.rawBody.equals(requests[1]?.rawBody ?? Buffer.alloc(0)));
       assert.equal(requests[0]?.headers['service-delivery'], requests[1]?.headers['service-delivery']);

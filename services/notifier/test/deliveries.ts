@@ -1,4 +1,4 @@
-// What became of deliveries, and a notifier that runs while a test works with it.
+// The outcomes of deliveries, and a notifier that runs while a test works with it.
 import { until } from '@methods/test/harness/until';
 import type { Notifier } from '../src/composition.ts';
 import type { Event, NotifierStack } from './notifier-stack.ts';

@@ -1,4 +1,4 @@
-// A real name server for tests, over UDP on loopback: says what it is told of each name, or nothing at all.
+// A real name server for tests, over UDP on loopback: gives a configured answer for each name, or none.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 

@@ -27,7 +27,10 @@ export interface NotifierStack extends AsyncDisposable {
   readonly nats: TestNats;
   readonly database: NotifierDatabase;
   readonly registry: { start(): Promise<void>; stop(): Promise<void> };
-  /** Has the organization send webhooks to these hosts alone; told over the bus, as the registry does, unless `told` is false. */
+  /**
+   * Limits the organization's webhooks to these hosts; announced over the bus, as the registry does, unless `told` is
+   * false.
+   */
   setWebhookHosts(orgId: string, hosts: string[], told?: boolean): void;
   /** Outbox ids in the order they were confirmed, repeats included. */
   readonly confirmed: readonly string[];
@@ -89,7 +92,7 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
   };
 }
 
-/** A finished run that tells `webhookUrl`. */
+/** A finished run that notifies `webhookUrl`. */
 export function succeeded(webhookUrl: string, fields: Event = {}): Event {
   return {
     outboxId: newId('fld'),

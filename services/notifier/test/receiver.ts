@@ -1,4 +1,4 @@
-// A real HTTP receiver for tests: keeps every request as it came and answers as it is told.
+// A real HTTP receiver for tests: keeps every request as it came and answers as configured.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';

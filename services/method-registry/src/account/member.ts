@@ -10,7 +10,7 @@ export interface Member {
   readonly userId: string;
   /** What an admin gave, else what the issuer claims, else admin for the organization's first user, else member. */
   readonly role: Role;
-  /** Empty where the issuer tells none. */
+  /** Empty where the issuer gives none. */
   readonly email: string;
   readonly name: string;
   readonly createdAt: Date;
@@ -53,6 +53,6 @@ export function claimedUser(claims: UserClaims): ClaimedUser {
 export function roleOf(field: string, text: string): Role {
   if (isRole(text)) return text;
   throw new ServiceError('invalid_request', `${field} is viewer, member or admin.`, {
-    findings: [{ path: `/${field}`, code: field, message: 'It is no role.' }],
+    findings: [{ path: `/${field}`, code: field, message: 'It is not a role.' }],
   });
 }

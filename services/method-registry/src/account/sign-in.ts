@@ -1,4 +1,4 @@
-// What a sign-in under way must find again when the issuer sends the person back.
+// The state that a sign-in needs when the issuer sends the person back.
 import { ServiceError } from '@methods/errors/service-error';
 import { boundedText } from '../text/bounded-text.ts';
 
@@ -8,7 +8,7 @@ export const SESSION_DAYS = 7;
 export interface SignIn {
   readonly state: string;
   readonly nonce: string;
-  /** RFC 7636: proves to the issuer that whoever redeems the code is whoever began. */
+  /** RFC 7636: proves to the issuer that the client redeeming the code is the one that began. */
   readonly codeVerifier: string;
   /** A path of our own. */
   readonly returnTo: string;

@@ -1,4 +1,4 @@
-// One line of the audit log as part of the statement it tells of: both are there, or neither.
+// One line of the audit log as part of the statement it records: both are committed, or neither.
 import { newId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import type { Statements } from '../store/query.ts';

@@ -19,7 +19,7 @@ export interface Party {
   readonly name: string;
 }
 
-/** Of a stored id: its prefix tells the kind. */
+/** From a stored id: its prefix is the kind. */
 export function party(id: string, name: string | null): Party {
   return { kind: kindOf(id), id, name: name ?? '' };
 }

@@ -54,7 +54,7 @@ async function versionsOf(methodId: string): Promise<number> {
   return row?.n ?? -1;
 }
 
-/** The build of a method once this process, and no other, has worked off what is due. */
+/** The build of a method once this process, and no other, has finished what is due. */
 async function workedOff(methodId: string, more: Partial<BuildsOptions> = {}) {
   const builds = new Builds({
     store,
@@ -86,7 +86,7 @@ describe('claims of builds', { timeout: 300_000 }, () => {
     for (const claim of got) ok(await store.fail(claim, 'Given up.'));
   });
 
-  test('who was overtaken after its lease changes nothing any more', async () => {
+  test('an attempt that was overtaken after its lease changes nothing any more', async () => {
     const methodId = await queued();
     const slow = await claimOf(methodId);
     equal(await store.claim(FREE), null, 'a lease holds');
@@ -114,7 +114,7 @@ describe('claims of builds', { timeout: 300_000 }, () => {
     ok((await versionsOf(methodId)) <= 1);
   });
 
-  test('a version saved while the build was under way stays, and the draft goes', async () => {
+  test('a version saved during the build stays, and the draft is dropped', async () => {
     const methodId = await queued();
     const claim = await claimOf(methodId);
     const byHand = judged(methodSource('By hand'));
@@ -144,10 +144,10 @@ describe('claims of builds', { timeout: 300_000 }, () => {
 
   test('a recording whose parts are gone fails with a sentence', async () => {
     const build = await workedOff(await queued());
-    equal(build.error, 'The recording is not whole any more: upload it again.');
+    equal(build.error, 'The recording is incomplete: upload it again.');
   });
 
-  test('a build that takes longer than its lease keeps it, and nobody else begins it', async () => {
+  test('a build that takes longer than its lease keeps it, and no other process begins it', async () => {
     const methodId = await queued();
     const blobs = new PostgresBlobStore(sql, 'registry');
     let others: (ClaimedBuild | null)[] = [];

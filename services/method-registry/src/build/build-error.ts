@@ -1,4 +1,4 @@
-// Why a recording became no draft, as a sentence for people. None of them repeats what was recorded.
+// Why no draft was made of a recording, as a sentence for people. None of them repeats what was recorded.
 import type { RecordingFinding } from '@methods/method/recording/compile-recording';
 import type { Compiled } from './recording-compiler.ts';
 
@@ -10,7 +10,7 @@ const REFUSED: Partial<Record<RecordingFinding['code'], string>> = {
   nothing_recorded: 'Nothing in the recording is left that a step could do.',
 };
 
-/** Of a compiling that gave no draft. */
+/** The reasons of a compilation without a draft. */
 export function buildError(compiled: Exclude<Compiled, { kind: 'drafted' }>): string {
   switch (compiled.kind) {
     case 'refused':
@@ -18,7 +18,7 @@ export function buildError(compiled: Exclude<Compiled, { kind: 'drafted' }>): st
     case 'draft_too_large':
       return 'The draft of the recording would be larger than 256 KiB: record fewer pages.';
     case 'incomplete':
-      return 'The recording is not whole any more: upload it again.';
+      return 'The recording is incomplete: upload it again.';
     case 'too_much_memory':
       return 'Compiling the recording takes too much memory: record fewer pages.';
     case 'too_long':

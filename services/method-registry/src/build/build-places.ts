@@ -1,5 +1,5 @@
-// The places of this process for builds: how many go on at once, of all organizations and of each. The last one is for
-// small recordings, and an organization never has all: there is a place when another one comes.
+// The places of this process for builds: how many run at once, of all organizations and of each. The last one is for
+// small recordings, and an organization never has all: a newcomer finds a place.
 import type { ClaimTerms } from '../store/build-store.ts';
 
 export interface BuildPlace {

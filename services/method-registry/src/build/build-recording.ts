@@ -1,4 +1,4 @@
-// One build: a recording's bytes in, a draft that can be saved or the sentence why there is none out.
+// One build: a recording's bytes in, a draft that can be saved, or the sentence why there is none, out.
 import { BlobError, type BlobStore } from '@methods/blobs/blob-store';
 import { type MethodSource, methodSource } from '../method/method-source.ts';
 import type { ClaimedBuild } from '../store/build-store.ts';

@@ -89,7 +89,7 @@ describe('the build of a recording', { timeout: 300_000 }, () => {
     match(rows[0]?.doer_id ?? '', /^upl_/);
   });
 
-  test('what did not fail is not retried', async () => {
+  test('a build that did not fail is not retried', async () => {
     const { client } = registry;
     const { methodId } = await build(SHOP_HAR);
     await rejects(client.retryBuild({ orgId, methodId, doer: TEST_DOER }), { code: 'not_failed' });

@@ -1,4 +1,4 @@
-// Works off the builds that are due, a few at once, each in a process of its own. Organizations take turns.
+// Runs the builds that are due, a few at once, each in a process of its own. Organizations take turns.
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
@@ -7,7 +7,9 @@ import { NO_RESULT } from './build-error.ts';
 import { BuildPlaces } from './build-places.ts';
 import { type BuildParts, type Built, buildRecording } from './build-recording.ts';
 
-/** Renewed while the build goes on, however slowly its recording is read: one that runs out is of a process that died. */
+/**
+ * Renewed while the build runs, however slowly its recording is read: a lease that expires is of a process that died.
+ */
 const LEASE_MS = 60_000;
 const RENEWALS_A_LEASE = 3;
 /**
@@ -51,7 +53,7 @@ export class Builds implements Stoppable {
     });
   }
 
-  /** Builds under way are given back: another registry, or the next one here, begins them anew. */
+  /** Builds under way are given back: another registry, or the next one here, begins them again. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the registry stops'));
     this.poll?.cancel();
@@ -101,7 +103,7 @@ export class Builds implements Stoppable {
       built = await buildRecording(build, this.options, this.stopping.signal);
     } catch (error) {
       if (this.stopping.signal.aborted) return await store.release(build);
-      // The lease runs out, and the build begins anew; after some such tries it fails.
+      // The lease expires, and the build begins again; after some such tries it fails.
       logger.warn({ ...fields, error }, 'build will be tried again');
       return;
     } finally {

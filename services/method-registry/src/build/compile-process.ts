@@ -1,4 +1,4 @@
-// The body of the process that compiles one recording and checks its draft. What a recording can do to it ends with the
+// The body of the process that compiles one recording and checks its draft. Any damage a recording does ends with the
 // process. On standard input: the request as one line of JSON, then the recording; on standard output: the reply.
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';

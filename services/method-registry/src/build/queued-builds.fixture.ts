@@ -13,7 +13,7 @@ export const FREE: ClaimTerms = { leaseMs: 60_000, takeLarge: true, noneOf: [], 
 export interface BuildDatabase {
   readonly sql: Database;
   newOrganization(): Promise<string>;
-  /** Methods whose recordings are one byte that nobody kept, due one after the other. */
+  /** Methods whose recordings are one byte that is not stored, due one after the other. */
   queue(orgId: string, count: number, options?: { readonly isLarge?: boolean }): Promise<string[]>;
   drop(): Promise<void>;
 }

@@ -21,7 +21,7 @@ const MARKS = 4_900_000;
 const large = () => Buffer.from(`{"log":{"entries":[${'0,'.repeat(MARKS)}0]}}`);
 
 describe('the compiler of recordings', { timeout: 60_000 }, () => {
-  test('a recording that needs more memory or time than it may have ends alone', async () => {
+  test('a recording that needs more memory or time than allowed ends only its own process', async () => {
     const poor = processCompiler({ heapMibMax: 32 });
     // As many numbers as may be parsed sometimes fit.
     const objects = Buffer.from(`{"log":{"entries":[${'{},'.repeat(MARKS / 3)}0]}}`);

@@ -1,6 +1,6 @@
 // Compiles a recording apart from everything else: in a process of its own, with bounds on its memory and its time, so
-// that no recording makes the registry slow or ends it. (A thread is not enough: an allocation that V8 cannot serve ends
-// the whole process, whatever the thread's limits are.)
+// that no recording makes the registry slow or ends it. (A thread is not enough: an allocation that V8 cannot serve
+// ends the whole process, in spite of the thread's limits.)
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
@@ -19,7 +19,7 @@ export interface CompileRequest {
   /** The recording, in pieces; given to the process as they come, so that this process never holds it whole. */
   readonly parts: AsyncIterable<Uint8Array>;
   readonly sizeBytes: number;
-  /** Words for the method's name; empty: those of the recording. */
+  /** The method's name; empty: taken from the recording. */
   readonly name: string;
 }
 
@@ -118,7 +118,7 @@ async function ended(child: ChildProcess): Promise<void> {
   await once(child, 'close').catch(() => {});
 }
 
-/** V8 gives up by SIGABRT; a shell or a container tells that as 134, and the kernel's own limit as SIGKILL. */
+/** V8 gives up by SIGABRT; a shell or a container reports that as 134, and the kernel's own limit as SIGKILL. */
 function ranOutOfMemory({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode === 134 || signalCode === 'SIGABRT' || signalCode === 'SIGKILL';
 }

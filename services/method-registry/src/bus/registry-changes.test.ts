@@ -63,7 +63,7 @@ describe('registry changes', { timeout: 300_000 }, () => {
     equal(change.authSha256, authSha256.toString('hex'));
   });
 
-  test('publishing names the method, and by then the new version is what readers get', async ({ signal }) => {
+  test('publishing names the method, and readers get the new version by then', async ({ signal }) => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const { methodId, versionId } = await newMethod(client, orgId);
@@ -75,7 +75,7 @@ describe('registry changes', { timeout: 300_000 }, () => {
     equal((await client.getVersion({ orgId, methodId, version: 'published' })).version?.versionId, versionId);
   });
 
-  test('ending a session names its user and its digest, and by then it is nobody', async ({ signal }) => {
+  test('ending a session names its user and its digest, and the session is unknown by then', async ({ signal }) => {
     const { accounts } = registry;
     const ann = await newMember(accounts);
     const { orgId, userId } = ann;

@@ -6,7 +6,7 @@ import { createWebhookSecret } from '@methods/auth/webhook-secret';
 import type { InjectionToken } from 'tsyringe';
 
 export interface WebhookSecrets {
-  /** A new secret, in clear for its one telling, and sealed for the store. */
+  /** A new secret, in clear for the one reply that holds it, and sealed for the store. */
   create(orgId: string, keyId: string): { readonly secret: string; readonly sealed: Buffer };
   /** @throws SecretBoxError when it was sealed for another key or under another SECRETS_KEY. */
   open(orgId: string, keyId: string, sealed: Buffer): string;

@@ -1,7 +1,7 @@
-// Looks into an inspection: JSON of up to 4 MiB, which takes long to read, so it runs in a thread.
+// Reads an inspection: JSON of up to 4 MiB, which takes long to read, so it runs in a thread.
 import { isLocalRunStatus, type LocalRunStatus } from './local-run.ts';
 
-/** `isObject` false: it is other JSON, or none. `status` null: it tells none that is known. */
+/** `isObject` false: it is other JSON, or none. `status` null: it holds no known status. */
 export interface ReadInspection {
   readonly isObject: boolean;
   readonly status: LocalRunStatus | null;

@@ -7,11 +7,11 @@ const BYTES_MAX = 4 * 1024 * 1024;
 
 export interface Inspection {
   readonly json: string;
-  /** Null where it tells none. */
+  /** Null where it holds none. */
   readonly status: LocalRunStatus | null;
 }
 
-/** Before anything looks into it. @throws ServiceError too_large over 4 MiB of UTF-8. */
+/** Called before it is parsed. @throws ServiceError too_large over 4 MiB of UTF-8. */
 export function checkInspectionSize(json: string): void {
   const bytes = Buffer.byteLength(json);
   if (bytes <= BYTES_MAX) return;
@@ -24,6 +24,6 @@ export function checkInspectionSize(json: string): void {
 export function inspection(json: string, { isObject, status }: ReadInspection): Inspection {
   if (isObject) return { json, status };
   throw new ServiceError('invalid_request', 'An inspection is a JSON object.', {
-    findings: [{ path: '/inspection', code: 'type', message: 'It is no JSON object.' }],
+    findings: [{ path: '/inspection', code: 'type', message: 'It is not a JSON object.' }],
   });
 }

@@ -1,4 +1,4 @@
-// What the record of a run on somebody's own computer is. The newest one is kept; its sequence tells which that is.
+// The record of a run on a person's own computer. The newest one is kept; its sequence orders them.
 import type { Party } from '../audit/doer.ts';
 
 const STATUSES = ['running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
@@ -12,7 +12,7 @@ export interface LocalRun {
   readonly methodId: string;
   readonly versionId: string;
   readonly sequence: number;
-  /** Null where the inspection tells none. */
+  /** Null where the inspection holds none. */
   readonly status: LocalRunStatus | null;
   /** When its first record came. */
   readonly createdAt: Date;

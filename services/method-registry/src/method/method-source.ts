@@ -17,7 +17,7 @@ export function isSourceTooLarge({ length }: Uint8Array): boolean {
   return length > SOURCE_BYTES_MAX;
 }
 
-/** Before anything looks into it. @throws ServiceError too_large over 256 KiB. */
+/** Called before it is parsed. @throws ServiceError too_large over 256 KiB. */
 export function checkSourceSize(bytes: Uint8Array): void {
   if (!isSourceTooLarge(bytes)) return;
   throw new ServiceError('too_large', 'A method source holds at most 256 KiB.', {

@@ -32,13 +32,16 @@ export interface Method {
   readonly build: Build | null;
 }
 
-/** `failed` only while there is nothing to run: who saved a version by hand has a method, whatever its recording was. */
+/**
+ * `failed` only while there is nothing to run: a method with a version saved by hand is ready, even if its recording
+ * failed.
+ */
 export function methodStatus({ build, currentVersion }: Method): 'building' | 'ready' | 'failed' {
   if (build?.state === 'queued' || build?.state === 'running') return 'building';
   return build?.state === 'failed' && currentVersion === null ? 'failed' : 'ready';
 }
 
-/** What of a method can be read. */
+/** The fields of a method that can be read. */
 export function availableRecords(method: Method): ('source' | 'agent_prompt' | 'recording')[] {
   return [
     ...(method.currentVersion === null ? [] : (['source'] as const)),

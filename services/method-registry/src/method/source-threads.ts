@@ -1,4 +1,4 @@
-// Looks into what callers send, apart from the event loop: the registry's threads, and what a fault of one means for the
+// Checks what callers send, outside of the event loop: the registry's threads, and what a fault of one means for the
 // caller whose text caused it.
 import type { Stoppable } from '@methods/base/stoppable';
 import { type Finding, ServiceError } from '@methods/errors/service-error';
@@ -9,7 +9,7 @@ import type { ReadInspection } from '../local-run/inspection-json.ts';
 import type { SourceJob, SourceReply } from './source-thread.ts';
 import type { Callees, SourceVerdict } from './source-verdict.ts';
 
-/** For whom a text is looked into; a caller that has gone gives up its place in the queue. */
+/** The caller for whom a text is checked; one that has gone gives up its place in the queue. */
 export interface ForCaller {
   readonly orgId: string;
   readonly signal?: AbortSignal;
@@ -29,8 +29,8 @@ export class SourceThreads implements Stoppable {
   }
 
   /**
-   * What saving would find. A source that takes more time or memory to check than it may is one with a finding. Its size
-   * is the caller's to check. @throws ServiceError rate_limited, unavailable.
+   * What saving would find. A source that takes too much time or memory to check has a finding. Its size is the
+   * caller's to check. @throws ServiceError rate_limited, unavailable.
    */
   async judge(bytes: Uint8Array, callees: Callees, { orgId, signal }: ForCaller): Promise<SourceVerdict> {
     try {

@@ -1,4 +1,4 @@
-// An organization is known by who vouches for it: the issuer of its members' tokens and the issuer's own name for it.
+// An organization is identified by its issuer: the issuer of its members' tokens and the issuer's own name for it.
 import { boundedText } from '../text/bounded-text.ts';
 
 export interface ExternalOrganization {

@@ -1,5 +1,5 @@
-// One page of a list, newest first: which rows come next is told by the last row's id, so a page costs the same however
-// far down it is, and rows made meanwhile move nothing.
+// One page of a list, newest first: the last row's id says which rows come next, so a page costs the same however far
+// down it is, and rows made meanwhile move nothing.
 import { ServiceError } from '@methods/errors/service-error';
 
 const LIMIT_DEFAULT = 50;
@@ -35,7 +35,7 @@ export function pageRequest(
 }
 
 /**
- * Of up to `limit + 1` rows in the list's order: the one too many only tells that there are more. `reach`: the id at which
+ * Of up to `limit + 1` rows in the list's order: the extra one only shows that there are more. `reach`: the id at which
  * the page stopped looking; null: it looked to the end.
  */
 export function pageOf<Item>(
@@ -53,7 +53,7 @@ export function pageOf<Item>(
 function idOf(cursor: string): string {
   if (cursor.length > CURSOR_CHARACTERS_MAX) throw badCursor();
   const id = Buffer.from(cursor, 'base64url').toString();
-  // Node reads base64 leniently; only what we gave out is a cursor.
+  // Node reads base64 leniently; only texts that we gave out are cursors.
   if (Buffer.from(id).toString('base64url') !== cursor) throw badCursor();
   return id;
 }

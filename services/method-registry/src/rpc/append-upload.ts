@@ -15,7 +15,7 @@ import { doerOf } from './request-doer.ts';
 import { orgIdOf, uploadIdOf } from './request-ids.ts';
 import { uploadMessage } from './upload-message.ts';
 
-/** Two senders of one upload overtake each other at most as often as that before one of them is told to come again. */
+/** Two senders of one upload overtake each other at most as often as that before one of them has to retry. */
 const TRIES_MAX = 5;
 
 @injectable()
@@ -44,7 +44,7 @@ export class AppendUpload {
         return { upload: uploadMessage(received) };
       }
     }
-    throw new ServiceError('unavailable', 'Somebody else sends the same upload.');
+    throw new ServiceError('unavailable', 'Another client is sending the same upload.');
   }
 
   private async receive(upload: Upload, bytes: Uint8Array, doer: Doer): Promise<boolean> {
@@ -72,7 +72,11 @@ function missingBytes(upload: Upload, at: number, chunk: Uint8Array): Uint8Array
     });
   }
   if (at + chunk.length > sizeBytes) {
-    throw tooLarge('upload_size', 'The recording is larger than was announced.', `It was to have ${sizeBytes} bytes.`);
+    throw tooLarge(
+      'upload_size',
+      'The recording is larger than was announced.',
+      `It was announced with ${sizeBytes} bytes.`,
+    );
   }
   if (upload.method === null && upload.expiresAt.getTime() <= Date.now()) {
     throw new ServiceError('unauthorized', 'The upload link has expired.');
@@ -84,7 +88,7 @@ function tooLarge(code: string, message: string, finding: string): ServiceError 
   return new ServiceError('too_large', message, { findings: [{ path: '', code, message: finding }] });
 }
 
-/** Where the request names nobody, the upload itself: whoever holds its token. */
+/** Where the request has no actor, the upload itself: the holder of its token. */
 function uploader(uploadId: string): Doer {
   return { kind: 'upload', id: uploadId, ip: '', requestId: '' };
 }

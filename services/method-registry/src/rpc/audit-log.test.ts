@@ -36,7 +36,7 @@ function act(member: { orgId: string; userId: string }, more = {}) {
 }
 
 describe('RecordAudit', () => {
-  test('a batch is kept as it was told, and once when it comes again', async () => {
+  test('a batch is stored as it was sent, and once when it comes again', async () => {
     const ann = await newMember(registry.accounts, undefined, { name: 'Ann' });
     const entries = Array.from({ length: 256 }, (_, i) => act(ann, i === 0 ? { beforeJson: '', afterJson: '' } : {}));
     await Promise.all([registry.accounts.recordAudit({ entries }), registry.accounts.recordAudit({ entries })]);
@@ -97,7 +97,7 @@ describe('RecordAudit', () => {
 });
 
 describe('ListAudit', () => {
-  test('pages newest first, filters, and shows one organization alone', async () => {
+  test('pages newest first, filters, and shows only one organization', async () => {
     const [ann, eve] = [await newMember(registry.accounts), await newMember(registry.accounts)];
     const { keyId } = await newKey(registry.client, ann.orgId);
     const acts = Array.from({ length: 25 }, (_, i) => act(ann, { auditId: newId('aud', Date.now() + 60_000 + i) }));
@@ -150,7 +150,7 @@ describe('ListAudit', () => {
     }
   });
 
-  test('publications at the same time each tell what they really took the place of', async () => {
+  test('concurrent publications each name the version they really replaced', async () => {
     const { client } = registry;
     const { orgId } = await newMember(registry.accounts);
     const { methodId, versionId } = await newMethod(client, orgId);
@@ -171,7 +171,7 @@ describe('ListAudit', () => {
     const [before, after] = [entries.map((entry) => entry.beforeJson), entries.map((entry) => entry.afterJson)].map(
       (facts) => facts.map((json) => (JSON.parse(json) as { published_version: string | null }).published_version),
     );
-    // Each took the place of another one, the first that of none, and of the last none took the place.
+    // Each replaced another one, the first none, and none replaced the last.
     const last = (await client.getMethod({ orgId, methodId })).method?.publishedVersion;
     deepEqual(new Set(after), new Set(versions));
     deepEqual([...(before ?? []), last].sort(), [null, ...versions].sort());

@@ -1,4 +1,4 @@
-// RecordAudit and ListAudit: what other services did joins the log, and admins read it.
+// RecordAudit and ListAudit: other services add what they did to the log, and admins read it.
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type {
@@ -48,9 +48,9 @@ export class AuditLog {
 function reportedAct(entry: RecordedAudit): ReportedAct {
   if (!isId('aud', entry.auditId)) throw new ServiceError('invalid_request', 'An entry has a malformed audit_id.');
   if (!ACTION.test(entry.action)) throw new ServiceError('invalid_request', 'An action reads <noun>.<verb>.');
-  if (!isTargetKind(entry.targetKind)) throw new ServiceError('invalid_request', 'There is no such kind of target.');
+  if (!isTargetKind(entry.targetKind)) throw new ServiceError('invalid_request', 'Unknown kind of target.');
   if (!(entry.atMs > 0 && entry.atMs <= TIME_MAX_MS)) {
-    throw new ServiceError('invalid_request', 'An entry has a time that is none.');
+    throw new ServiceError('invalid_request', 'The time of an entry is not valid.');
   }
   return {
     orgId: orgIdOf(entry.orgId),

@@ -85,7 +85,7 @@ describe('a source that calls other methods', () => {
     deepEqual({ ...made.version?.calls }, {});
   });
 
-  test('is refused when what it calls is not there, not published, a file, or of another organization', async () => {
+  test('is refused when a called method is missing, not published, a file, or of another organization', async () => {
     const draft = await create(LEAF);
     const foreign = await create(LEAF, await newOrganization(registry.client));
     for (const target of [draft.id, foreign.id, `${draft.id}@ver_${'0'.repeat(26)}`, './leaf.method']) {
@@ -93,7 +93,7 @@ describe('a source that calls other methods', () => {
     }
   });
 
-  test('is refused when the values do not fit what is called', async () => {
+  test('is refused when the values do not fit the called method', async () => {
     const leaf = await published(LEAF);
     const wrong = caller(leaf.id).replace('in: { n: 1 }', 'in: { n: many }');
     deepEqual(await codes(create(wrong)), ['M516']);

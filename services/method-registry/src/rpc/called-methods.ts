@@ -25,7 +25,7 @@ interface Judged {
 }
 
 const DEPTH_MAX = 5;
-/** Calls looked at for one save: methods that call each other in many ways have no end of paths. */
+/** Calls followed for one save: methods that call each other in many ways have endless paths. */
 const VISITS_MAX = 1_000;
 /** Versions read for one save. What else it calls nests too deep. */
 const READS_MAX = 200;
@@ -40,7 +40,7 @@ export class CalledMethods {
 
   /** Judged with what it calls. `methodId` is the bare id of the method saved; null: it is new. */
   async judge(source: Uint8Array, methodId: string | null, caller: ForCaller): Promise<Judged> {
-    // Most call nothing, and a source with errors is refused whatever it calls.
+    // Most call nothing, and a source with errors is refused in any case.
     const verdict = await this.threads.judge(source, [], caller);
     const targets = verdict.facts?.targets ?? [];
     if (targets.length === 0) return { verdict, pins: {} };
@@ -99,7 +99,7 @@ class Search {
     return found;
   }
 
-  /** What is wrong with calling it: the last of `callers`, with those that led to it before. */
+  /** Why it cannot be called: the last of `callers`, with those that led to it before. */
   async fault(found: Found, callers: readonly string[]): Promise<'cycle' | 'too_deep' | null> {
     if (new Set(callers).size < callers.length) return 'cycle';
     if (callers.length > DEPTH_MAX + 1 || ++this.visits > VISITS_MAX) return 'too_deep';

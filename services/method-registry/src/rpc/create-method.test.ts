@@ -54,7 +54,7 @@ describe('CreateMethod', () => {
     deepEqual({ ...rows }, { methods: 1, versions: 1 });
   });
 
-  test('a repeated key gets the same method whatever else it says, with the version it made', async () => {
+  test('a repeated key gets the same method and the version it made, even with other fields', async () => {
     const idempotencyHash = randomBytes(32);
     const first = await create(methodSource('First'), { idempotencyHash });
     const methodId = first.method?.methodId ?? '';
@@ -96,7 +96,7 @@ describe('CreateMethod', () => {
     await rejects(create(source, { doer: { kind: 'user', id: 'ann' } }), { code: 'invalid_request' });
   });
 
-  test('a refused source tells where and makes nothing', async () => {
+  test('a refused source names the places and makes nothing', async () => {
     const idempotencyHash = randomBytes(32);
     const wrong = Buffer.from(methodSource('Wrong').toString().replace('steps.orders.total', 'steps.ordrs.total'));
     await rejects(create(wrong, { idempotencyHash }), (error: ServiceError) => {

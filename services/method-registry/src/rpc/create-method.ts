@@ -20,7 +20,7 @@ export class CreateMethod {
     @inject(CalledMethods) private readonly called: CalledMethods,
   ) {}
 
-  /** A known key gets what it made, whatever else the request says: the rest may have been lost or changed since. */
+  /** A known key gets what it made, even with other fields: they may have been lost or changed since. */
   async handle(request: CreateMethodRequest, { signal }: Pick<CallContext, 'signal'>) {
     const orgId = orgIdOf(request.orgId);
     const idempotencyHash = digestOf('idempotency_hash', request.idempotencyHash);

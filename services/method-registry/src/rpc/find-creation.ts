@@ -1,4 +1,4 @@
-// FindCreation: what a creation key made, for whoever lost the reply.
+// FindCreation: what a creation key made, for a caller that lost the reply.
 import type { FindCreationRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
 import { CreationStore } from '../store/creation-store.ts';

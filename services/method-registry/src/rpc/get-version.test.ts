@@ -115,7 +115,7 @@ describe('PublishVersion and GetVersion', () => {
 });
 
 describe('PutLock', () => {
-  test('of 50 locks at once the first stays and all learn its hash', async () => {
+  test('of 50 locks at once the first is kept and all get its hash', async () => {
     const { client } = registry;
     const { methodId, versionId } = await newMethod(client, orgId);
     const replies = await Promise.all(

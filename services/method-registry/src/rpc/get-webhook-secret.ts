@@ -1,4 +1,4 @@
-// GetWebhookSecret: for whoever signs webhooks; never for people. A revoked key's runs go on and go on being signed.
+// GetWebhookSecret: for the signer of webhooks; never for people. A revoked key's runs continue and are still signed.
 import type { GetWebhookSecretRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
 import { WebhookSecrets } from '../key/webhook-secrets.ts';

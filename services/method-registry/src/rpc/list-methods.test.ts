@@ -52,7 +52,7 @@ describe('ListMethods', () => {
     equal(last.nextCursor, '');
   });
 
-  test('a search is a part of the name in any case, and its signs are looked for as they are', async () => {
+  test('a search is a part of the name in any case, and its signs are matched literally', async () => {
     const orgId = await named('Refund 100%', 'refund_order', 'REFUND \\ all', 'Überweisung', 'Report');
     deepEqual(await namesOf(orgId, { search: 'refund' }), ['REFUND \\ all', 'refund_order', 'Refund 100%']);
     deepEqual(await namesOf(orgId, { search: '%' }), ['Refund 100%']);
@@ -63,7 +63,7 @@ describe('ListMethods', () => {
     deepEqual(await namesOf(orgId, { search: 'e', limit: 2 }), await namesOf(orgId, { search: 'e' }));
   });
 
-  test('limits, cursors and searches that are none are refused', async () => {
+  test('invalid limits, cursors and searches are refused', async () => {
     const { client } = registry;
     const orgId = await named('One');
     for (const more of [
@@ -79,7 +79,7 @@ describe('ListMethods', () => {
     await rejects(client.listMethods({ orgId: 'org_' }), { code: 'not_found' });
   });
 
-  test('a search looks at twenty thousand names a page, and its cursor goes on from there', async () => {
+  test('a search reads twenty thousand names a page, and its cursor continues from there', async () => {
     const { client, sql } = registry;
     const orgId = await newOrganization(client);
     const ids = Array.from({ length: 20_001 }, () => newMethodId()).sort();

@@ -92,7 +92,7 @@ describe('the first sight of a user', () => {
     equal(new Set(replies.map(({ member }) => member?.orgId)).size, 3);
   });
 
-  test('what is too long, empty, no role or holds NUL is refused, and nothing is made', async () => {
+  test('a value that is too long, empty, not a role or holds NUL is refused, and nothing is made', async () => {
     const externalOrgId = randomBytes(8).toString('hex');
     const good = { issuer: ISSUER, externalOrgId, subject: 'ann' };
     const wrong = [
@@ -117,7 +117,7 @@ describe('the first sight of a user', () => {
 });
 
 describe('a user seen again', () => {
-  test('has the e-mail and name the issuer tells now; a token that tells none changes none', async () => {
+  test('has the e-mail and name of the newest token; a token without them changes neither', async () => {
     const { claims, userId } = await newMember(registry.accounts);
     const told = await registry.accounts.ensureUser({ ...claims, email: 'ann@acme.example', name: 'Ann' });
     const silent = await registry.accounts.ensureUser(claims);
@@ -132,7 +132,7 @@ describe('a user seen again', () => {
     const seen = async (claimedRole: string) =>
       (await registry.accounts.ensureUser({ ...ben.claims, claimedRole })).member?.role;
     equal(await seen('member'), 'member');
-    // A token without the claim, such as one for fewer scopes, is no way to another role.
+    // A token without the claim, such as one for fewer scopes, does not change the role.
     equal(await seen(''), 'member');
     await registry.accounts.setMemberRole({
       orgId: ben.orgId,
@@ -180,7 +180,7 @@ describe('a user seen again', () => {
 });
 
 describe('members', () => {
-  test('are listed newest first, a page at a time, their own organization alone', async () => {
+  test('are listed newest first, a page at a time, only of their own organization', async () => {
     const admin = await newMember(registry.accounts);
     const { orgId } = admin;
     const userIds = [admin.userId];
@@ -242,7 +242,7 @@ describe('members', () => {
     }
   });
 
-  test('of another organization, a missing one and a malformed id are told apart by nothing', async () => {
+  test('of another organization, a missing one and a malformed id get the same refusal', async () => {
     const [ann, eve] = [await newMember(registry.accounts), await newMember(registry.accounts)];
     const refusals = await Promise.all(
       [eve.userId, newId('usr'), 'usr_', "' or 1=1"].map((userId) =>

@@ -23,7 +23,7 @@ const create = (more = {}, org = orgId) =>
   registry.client.createMethod({ orgId: org, idempotencyHash: randomBytes(32), doer: TEST_DOER, ...more });
 
 describe('a method without a version', () => {
-  test('is made of an agent prompt alone, and is ready', async () => {
+  test('is made of only an agent prompt, and is ready', async () => {
     const agentPrompt = 'Ask for the order number. ⚙️\r\n';
     const { method, version, created } = await create({ agentPrompt, displayName: 'Refunds' });
     equal(created, true);
@@ -69,7 +69,7 @@ describe('a method without a version', () => {
     }
   });
 
-  test('a source and a prompt come together; neither is nothing to make a method of', async () => {
+  test('a source and a prompt come together; a request with neither is refused', async () => {
     const { method, version } = await create({ agentPrompt: 'Do it.', source: methodSource('Both') });
     deepEqual(method?.availableRecords, ['source', 'agent_prompt']);
     equal(method?.currentVersion, version?.versionId);
@@ -92,7 +92,7 @@ describe('a method without a version', () => {
 });
 
 describe('UpdateMethod', () => {
-  test('changes what is given, and tells the log what changed', async () => {
+  test('changes the given fields, and logs what changed', async () => {
     const { client, sql } = registry;
     const { methodId } = await newMethod(client, orgId);
     const change = (more: object) => client.updateMethod({ orgId, methodId, doer: TEST_DOER, ...more });
@@ -146,7 +146,7 @@ describe('UpdateMethod', () => {
 describe('ValidateSource', () => {
   const validate = (source: Uint8Array) => registry.client.validateSource({ orgId, source });
 
-  test('tells what saving would find, and saves nothing', async () => {
+  test('returns what saving would find, and saves nothing', async () => {
     const count = async () => (await registry.sql`select count(*)::int as n from registry.methods`)[0]?.n;
     const before = await count();
     deepEqual(await validate(methodSource('Good')).then(({ ok, findings }) => [ok, findings]), [true, []]);

@@ -1,4 +1,4 @@
-// NoteKeyUse: gateways say in batches which keys were used; people see it to the minute.
+// NoteKeyUse: gateways report used keys in batches; people see the last use to the minute.
 import { ServiceError } from '@methods/errors/service-error';
 import type { NoteKeyUseRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
@@ -18,7 +18,7 @@ export class KeyUseNotes {
     await this.keys.noteUse(
       uses.map((use) => {
         if (!(use.usedAtMs > 0 && use.usedAtMs <= TIME_MAX_MS)) {
-          throw new ServiceError('invalid_request', 'A use has a time that is none.');
+          throw new ServiceError('invalid_request', '`used_at` is not a valid time.');
         }
         return { orgId: orgIdOf(use.orgId), keyId: keyIdOf(use.keyId), usedAt: new Date(use.usedAtMs) };
       }),

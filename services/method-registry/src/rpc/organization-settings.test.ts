@@ -22,7 +22,7 @@ const plain = (contentOnDevices: boolean, retentionDays: number, webhookHosts: s
 });
 
 describe('settings', () => {
-  test('are the defaults until somebody changes them, and reading makes no row', async () => {
+  test('are the defaults until they are changed, and reading makes no row', async () => {
     const { orgId } = await newMember(registry.accounts);
     deepEqual(await settingsOf(orgId), plain(false, 30, []));
     equal((await registry.sql`select from registry.settings where org_id = ${orgId}`).length, 0);
@@ -41,7 +41,7 @@ describe('settings', () => {
     deepEqual(await settingsOf(orgId), plain(true, 7, hosts));
     const { settings } = await change({ webhookHosts: { hosts: [] }, contentOnDevices: false });
     deepEqual({ ...settings, $typeName: undefined }, plain(false, 7, []));
-    // Nothing new: nothing to tell.
+    // Nothing changed: nothing to log.
     await change({ retentionDays: 7 });
     await change({});
     const { entries } = await registry.accounts.listAudit({ orgId, action: 'settings.change' });
@@ -86,7 +86,7 @@ describe('settings', () => {
     deepEqual([now.contentOnDevices, now.webhookHosts], [true, ['a.example']]);
     const { entries } = await registry.accounts.listAudit({ orgId, action: 'settings.change' });
     equal(entries.length, 12);
-    // Whatever their order, they are a chain: each state but the first is the one before of exactly one change.
+    // In any order they are a chain: each state but the first is the one before of exactly one change.
     const befores = entries.map(({ beforeJson }) => beforeJson).sort();
     const afters = entries.map(({ afterJson }) => afterJson);
     const first = befores.filter((before) => !afters.includes(before));

@@ -78,7 +78,7 @@ async function sourceOf({ methodId }: { methodId: string }, orgId: string) {
 
 describe("another organization's recordings, builds and run records", { timeout: 300_000 }, () => {
   for (const [name, act] of Object.entries(acts)) {
-    test(`${name} cannot tell them from missing or malformed ones`, async () => {
+    test(`${name} refuses them like missing or malformed ones`, async () => {
       const theirs = await owned();
       const orgId = await newOrganization(registry.client);
       const foreign = await refusal(act({ ...theirs, orgId }));

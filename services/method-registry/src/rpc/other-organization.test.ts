@@ -65,7 +65,7 @@ async function owned(client: RegistryClient): Promise<Target> {
 
 describe("another organization's rows", () => {
   for (const [name, act] of Object.entries(acts)) {
-    test(`${name} cannot tell them from missing or malformed ones`, async () => {
+    test(`${name} refuses them like missing or malformed ones`, async () => {
       const { client } = registry;
       const theirs = await owned(client);
       const orgId = await newOrganization(client);

@@ -1,4 +1,4 @@
-// PublishVersion: which version runs get that name none.
+// PublishVersion: sets the version of runs that name none.
 import type { PublishVersionRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
 import { RegistryChanges } from '../bus/registry-changes.ts';

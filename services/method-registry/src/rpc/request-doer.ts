@@ -1,4 +1,4 @@
-// Who a request says does it: the gateway has authenticated them, here only the form is checked.
+// The actor that a request names: the gateway has authenticated it, here only the form is checked.
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Doer as DoerMessage } from '@methods/proto/registry/v1/account_pb';
@@ -7,15 +7,15 @@ import { boundedText } from '../text/bounded-text.ts';
 
 const PREFIXES = { user: 'usr', service_key: 'key', upload: 'upl' } as const;
 
-/** @throws ServiceError invalid_request where there is none, or not a whole one. */
+/** @throws ServiceError invalid_request where it is missing or incomplete. */
 export function doerOf(message: DoerMessage | undefined): Doer {
-  if (message === undefined) throw new ServiceError('invalid_request', 'The request names nobody who does it.');
+  if (message === undefined) throw new ServiceError('invalid_request', 'The request has no actor.');
   const { kind } = message;
   if (kind !== 'system' && !Object.hasOwn(PREFIXES, kind))
-    throw new ServiceError('invalid_request', 'There is no such kind of doer.');
+    throw new ServiceError('invalid_request', 'Unknown kind of actor.');
   const id = boundedText('doer.id', message.id, { min: 1, max: 128 });
   if (kind !== 'system' && !isId(PREFIXES[kind as keyof typeof PREFIXES], id)) {
-    throw new ServiceError('invalid_request', 'The doer has a malformed id.');
+    throw new ServiceError('invalid_request', "The actor's id is malformed.");
   }
   return { kind: kind as Doer['kind'], id, ...originOf(message) };
 }

@@ -1,5 +1,5 @@
-// How large the requests may be that carry what somebody wrote or recorded; every other one fits into 64 KiB. Each leaves
-// room above the bound of its content, so that what is too large is refused by name.
+// How large the requests may be that carry written or recorded content; every other one fits into 64 KiB. Each leaves
+// room above the bound of its content, so that the refusal names the content that is too large.
 import type { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import type { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import type { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';

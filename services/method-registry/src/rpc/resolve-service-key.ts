@@ -1,4 +1,4 @@
-// ResolveServiceKey: who a key is. One point read; callers cache it and drop it at registry.changed.
+// ResolveServiceKey: the organization of a key. One point read; callers cache it and drop it at registry.changed.
 import { ServiceError } from '@methods/errors/service-error';
 import type { ResolveServiceKeyRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';

@@ -1,4 +1,4 @@
-// RetryBuild: compiles a failed recording anew, on the same method.
+// RetryBuild: compiles a failed recording again, on the same method.
 import type { RetryBuildRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
 import { Builds } from '../build/builds.ts';

@@ -41,7 +41,7 @@ describe('PutRunRecord', { timeout: 300_000 }, () => {
     equal(kept?.createdBy?.kind, 'system');
   });
 
-  test('the same again is a repeat; an earlier one, or the same sequence with other bytes, is stale', async () => {
+  test('the same record is a repeat; an earlier one, or the same sequence with other bytes, is stale', async () => {
     const runId = newRunId(3);
     const { record } = await put(runId, 5, inspection('running'));
     deepEqual((await put(runId, 5, inspection('running'))).record, record);
@@ -73,7 +73,7 @@ describe('PutRunRecord', { timeout: 300_000 }, () => {
     }
   });
 
-  test('an inspection is a JSON object of at most 4 MiB; a status that is none is left open', async () => {
+  test('an inspection is a JSON object of at most 4 MiB; an unknown status is left open', async () => {
     const runId = newRunId(3);
     for (const text of ['', 'x', '[]', 'null', '"a"', '{"a":']) {
       await rejects(put(runId, 1, text), { code: 'invalid_request' });
@@ -94,7 +94,7 @@ describe('ListRunRecords', () => {
     const [one, two] = [await newMethod(registry.client, org), await newMethod(registry.client, org)];
     const made: string[] = [];
     for (let i = 0; i < 7; i++) {
-      // Shards in any order: ids alone do not sort by time.
+      // Shards in any order: ids do not sort by time.
       const runId = newRunId(1000 - i * 100);
       await put(runId, 1, inspection(i % 3 === 0 ? 'failed' : 'succeeded'), {
         orgId: org,

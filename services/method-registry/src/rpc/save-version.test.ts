@@ -94,7 +94,7 @@ describe('SaveVersion', () => {
     equal(back.version?.reason, 'Two was wrong');
   });
 
-  test('whatever is not the current version is a conflict', async () => {
+  test('any base but the current version is a conflict', async () => {
     const { client } = registry;
     const { methodId, versionId } = await newMethod(client, orgId);
     const { versionId: foreign } = await newMethod(client, orgId);

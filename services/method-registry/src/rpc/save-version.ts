@@ -22,7 +22,7 @@ export class SaveVersion {
     const reason = boundedText('reason', request.reason, { min: 0, max: 2_000 });
     const doer = doerOf(request.doer);
     const source = await this.called.judged(request.source, methodId, { orgId, signal });
-    // Not judged as an id: whatever is not the current version is a conflict. Empty: the method has none yet.
+    // Not checked as an id: any base but the current version is a conflict. Empty: the method has none yet.
     const baseVersion = request.baseVersion === '' ? null : request.baseVersion;
     const { version, created } = await this.versions.save({ orgId, methodId, baseVersion, source, reason, doer });
     return {

@@ -42,7 +42,7 @@ describe('organizations', () => {
 });
 
 describe('service keys', () => {
-  test('a key is resolved by its digest alone until it is revoked', async () => {
+  test('a key is resolved only by its digest until it is revoked', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const { authSha256, keyId } = await newKey(client, orgId);
@@ -72,7 +72,7 @@ describe('service keys', () => {
     equal(new Set(refusals.map((refusal) => JSON.stringify(refusal))).size, 1);
   });
 
-  test('a webhook secret is told once and stays readable for signing after the key is revoked', async () => {
+  test('a webhook secret is shown once and stays readable for signing after the key is revoked', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const { keyId, webhookSecret } = await newKey(client, orgId);
@@ -91,7 +91,7 @@ describe('service keys', () => {
     });
   });
 
-  test('a repeat after a lost reply gets the first key and its secret, also for 20 at once, and one audit line tells of it', async () => {
+  test('a repeat after a lost reply gets the first key and its secret, also for 20 at once, and one audit line records it', async () => {
     const { client, accounts } = registry;
     const ann = await newMember(accounts);
     const { orgId } = ann;
@@ -109,7 +109,7 @@ describe('service keys', () => {
     equal(entries.filter(({ action }) => action === 'key.create').length, 1);
   });
 
-  test('the same digest with another name, by somebody else or after the key was revoked is no repeat', async () => {
+  test('the same digest with another name, by another person or after the key was revoked is not a repeat', async () => {
     const { client, accounts } = registry;
     const ann = await newMember(accounts);
     const { orgId } = ann;
@@ -200,7 +200,7 @@ describe('service keys', () => {
     );
   });
 
-  test('a key without a doer is neither made, revoked nor given another secret', async () => {
+  test('a key is neither made, revoked nor given another secret without an actor', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const { keyId, authSha256, webhookSecret } = await newKey(client, orgId);
@@ -272,7 +272,7 @@ describe('the last use of a key', () => {
     equal(await written(), first);
   });
 
-  test('batches of many gateways over the same keys, in whatever order, all come through', async () => {
+  test('batches of many gateways over the same keys, in any order, all succeed', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
     const keyIds = await Promise.all(Array.from({ length: 20 }, async () => (await newKey(client, orgId)).keyId));

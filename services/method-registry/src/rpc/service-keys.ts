@@ -30,8 +30,8 @@ export class ServiceKeys {
   ) {}
 
   /**
-   * With `renewWebhookSecret`, the only reply that tells a webhook secret to its owner. A repeat gets the first reply
-   * again, for that one may have been lost; nobody else can repeat it, since the digest is told to nobody.
+   * With `renewWebhookSecret`, the only reply that holds a webhook secret. A repeat gets the first reply again, since
+   * that one may have been lost; no one else can repeat it, since the digest is known to no one else.
    */
   async create(request: CreateServiceKeyRequest) {
     const orgId = orgIdOf(request.orgId);

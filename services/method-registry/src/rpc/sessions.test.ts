@@ -65,7 +65,7 @@ describe('sign-ins', () => {
     }
   });
 
-  test('a digest is used once, and leads nowhere but to a path of ours', async () => {
+  test('a digest is used once, and leads only to a path of ours', async () => {
     const begun = newSignIn();
     await registry.accounts.beginSignIn(begun);
     await rejects(registry.accounts.beginSignIn(begun), { code: 'idempotency_conflict' });
@@ -98,7 +98,7 @@ describe('sign-ins', () => {
 });
 
 describe('sessions', () => {
-  test('are their member with the role of now, for seven days', async () => {
+  test('resolve to their member with the current role, for seven days', async () => {
     const ann = await newMember(registry.accounts);
     const ben = await newMember(registry.accounts, ann.externalOrgId);
     const { sessionSha256, expiresAtMs } = await newSession(ben);
@@ -112,7 +112,7 @@ describe('sessions', () => {
     equal((await registry.accounts.resolveSession({ sessionSha256 })).member?.role, 'viewer');
   });
 
-  test('ended, expired, unknown and malformed ones are refused alike; another session goes on', async () => {
+  test('ended, expired, unknown and malformed ones are refused alike; another session continues', async () => {
     const ann = await newMember(registry.accounts);
     const [ended, expired, other] = [await newSession(ann), await newSession(ann), await newSession(ann)];
     await registry.accounts.endSession({ sessionSha256: ended.sessionSha256, doer: asDoer(ann) });
@@ -131,7 +131,7 @@ describe('sessions', () => {
     const ann = await newMember(registry.accounts);
     const { sessionSha256 } = await newSession(ann);
     for (let i = 0; i < 2; i++) await registry.accounts.endSession({ sessionSha256, doer: asDoer(ann) });
-    // Nobody's cookie: nothing to end, nothing to tell.
+    // An unknown cookie: nothing to end, nothing to log.
     await registry.accounts.endSession({ sessionSha256: randomBytes(32), doer: asDoer(ann) });
     const { entries } = await registry.accounts.listAudit({ orgId: ann.orgId });
     deepEqual(
@@ -181,7 +181,7 @@ describe('sessions', () => {
     equal(rows.length, 0);
   });
 
-  test('neither a cookie, nor its digest, nor what a sign-in keeps reaches the log; no cookie stands in a table', async () => {
+  test('neither a cookie, nor its digest, nor what a sign-in keeps reaches the log; no table holds a cookie', async () => {
     const { accounts, sql } = registry;
     const ann = await newMember(accounts, undefined, { email: 'canary@acme.example', name: 'Canary Ann' });
     const cookie = randomBytes(32).toString('base64url');

@@ -1,4 +1,4 @@
-// CreateSession, ResolveSession and EndSession: who a dashboard cookie is, until it expires or is ended.
+// CreateSession, ResolveSession and EndSession: the member of a dashboard cookie, until it expires or is ended.
 import { ServiceError } from '@methods/errors/service-error';
 import type {
   CreateSessionRequest,
@@ -35,7 +35,7 @@ export class Sessions {
     return { member: memberMessage(session.member), expiresAtMs: session.expiresAt.getTime() };
   }
 
-  /** Whoever signs out is signed out, also with a cookie nobody knows. Emitted at a repeat too. */
+  /** Signing out always succeeds, also with an unknown cookie. Emitted at a repeat too. */
   async end(request: EndSessionRequest) {
     const sessionSha256 = digestOf('session_sha256', request.sessionSha256);
     const owner = await this.sessions.end(sessionSha256, doerOf(request.doer));

@@ -25,7 +25,7 @@ const LARGE = Buffer.from(`format: method/2\nname: x\nsteps: [${'[],'.repeat(87_
 const CONNECTIONS = 16;
 
 describe('the share of an organization in checks of sources', { timeout: 300_000 }, () => {
-  test('one that checks large sources without end does not hold up the saves and reads of another', async () => {
+  test('one that checks large sources without end does not delay the saves and reads of another', async () => {
     const { client } = registry;
     const [hostile, honest] = [await newOrganization(client), await newOrganization(client)];
     const { methodId, versionId } = await newMethod(client, honest);
@@ -43,7 +43,7 @@ describe('the share of an organization in checks of sources', { timeout: 300_000
           if (end.signal.aborted) return;
           if (!(error instanceof ServiceError) || error.code !== 'rate_limited') failures.add(String(error));
           refused++;
-          // The loop of the test is the registry's as well: the connections that were let in go on.
+          // The loop of the test is the registry's as well: the admitted connections continue.
           return;
         }
       }
@@ -81,7 +81,7 @@ describe('the share of an organization in checks of sources', { timeout: 300_000
     deepEqual(new Set(replies), new Set(['false', 'rate_limited organization 8']));
   });
 
-  test('an inspection that takes more memory to read than it may is refused with a finding, and only that', async () => {
+  test('only an inspection that takes too much memory to read is refused, with a finding', async () => {
     const poor = new SourceThreads({ heapMibMax: 48 });
     const caller = { orgId: newId('org') };
     try {

@@ -156,7 +156,7 @@ describe('AppendUpload', { timeout: 300_000 }, () => {
     equal(count?.n, 1);
   });
 
-  test('a gap is refused, and tells where to go on', async () => {
+  test('a gap is refused, with the offset to continue at', async () => {
     const uploadId = await waiting(1000);
     await append(uploadId, 0, randomBytes(10));
     for (const offset of [11, 999, -1, 0.5]) {
@@ -187,7 +187,7 @@ describe('AppendUpload', { timeout: 300_000 }, () => {
     equal((await append(uploadId, 4, randomBytes(6))).upload?.offsetBytes, 10);
   });
 
-  test('who sends the last byte stands in the audit log', async () => {
+  test('the sender of the last byte is in the audit log', async () => {
     const uploadId = await waiting(4);
     const doer = { kind: 'upload', id: uploadId, ip: '203.0.113.9', requestId: 'req-9' };
     const { upload } = await append(uploadId, 0, randomBytes(4), { doer });

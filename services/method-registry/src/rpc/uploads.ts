@@ -17,7 +17,7 @@ import { uploadMessage } from './upload-message.ts';
 export class Uploads {
   constructor(@inject(UploadStore) private readonly uploads: UploadStore) {}
 
-  /** A known key gets its upload with another link, whatever else the request says: the first link may have been lost. */
+  /** A known key gets its upload with another link, even with other fields: the first link may have been lost. */
   async create(request: CreateUploadRequest) {
     const orgId = orgIdOf(request.orgId);
     const idempotencyHash = digestOf('idempotency_hash', request.idempotencyHash);

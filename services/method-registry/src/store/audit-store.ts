@@ -1,5 +1,5 @@
-// The audit log. Most lines are written with the change they tell of (`audit-row.ts`); here are the other services'
-// and the reading.
+// The audit log. Most lines are written with the change they record (`audit-row.ts`); here are the other services' and
+// the reading.
 import type { InjectionToken } from 'tsyringe';
 import type { AuditEntry, ReportedAct } from '../audit/audit-entry.ts';
 import type { Page, PageRequest } from '../page/page.ts';

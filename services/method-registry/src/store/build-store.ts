@@ -6,14 +6,14 @@ import type { MethodSource } from '../method/method-source.ts';
 /** Tries that may end without a result: a recording may take down the process that compiles it. */
 export const BUILD_TRIES_MAX = 3;
 
-/** An attempt under way. Whoever has its token may end it, until the lease ran out and another attempt began. */
+/** An attempt under way. The holder of its token may end it, until the lease expired and another attempt began. */
 export interface ClaimedBuild {
   readonly orgId: string;
   readonly methodId: string;
   readonly uploadId: string;
   readonly token: string;
   readonly isLarge: boolean;
-  /** Tries that ended without a result: whoever made them died. */
+  /** Tries that ended without a result: their process died. */
   readonly triesBefore: number;
 }
 
@@ -36,7 +36,7 @@ export interface BuildStore {
   /** The lease runs that long from now. Nothing changes where another attempt has begun, or this one ended. */
   renew(build: ClaimedBuild, leaseMs: number): Promise<void>;
   /**
-   * Saves the draft as the method's first version. A version that somebody saved meanwhile stays, and the draft goes.
+   * Saves the draft as the method's first version. A version that was saved meanwhile stays, and the draft is dropped.
    * False, and nothing changed, where another attempt has begun.
    */
   succeed(build: ClaimedBuild, draft: MethodSource, reason: string): Promise<boolean>;

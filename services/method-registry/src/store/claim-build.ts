@@ -14,7 +14,7 @@ export interface ClaimedRow {
 
 /** Looked at of an organization: others may claim the first ones at this moment. */
 const CANDIDATES_MAX = 8;
-/** Looked at of all. The first one that nobody else holds is taken, so mostly it is one. */
+/** Looked at of all. The first one that is not locked is taken, so mostly it is one. */
 const ROWS_MAX = 64;
 
 /** `token`: of the attempt that begins. */

@@ -1,4 +1,4 @@
-// What creation keys made. A key belongs to one route for ever: it made a method, or an upload that makes one later.
+// What creation keys made. A key belongs to one route permanently: it made a method, or an upload that makes one later.
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Method, Version } from '../method/method.ts';

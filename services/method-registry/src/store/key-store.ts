@@ -37,9 +37,9 @@ export interface KeyStore {
   list(orgId: string, page: PageRequest): Promise<Page<ServiceKey>>;
   /** A second time it changes nothing. @throws ServiceError not_found. */
   revoke(act: KeyAct): Promise<{ readonly key: ServiceKey; readonly authSha256: Buffer }>;
-  /** The live key of a digest, in whichever organization; null when unknown or revoked. */
+  /** The live key of a digest, in any organization; null when unknown or revoked. */
   resolve(authSha256: Uint8Array): Promise<ServiceKey | null>;
-  /** Also of a revoked key: its runs go on and go on being signed. @throws ServiceError not_found. */
+  /** Also of a revoked key: its runs continue and are still signed. @throws ServiceError not_found. */
   renewWebhookSecret(act: KeyAct, sealed: Buffer): Promise<void>;
   /** To the minute, never backwards and never ahead of now. Keys that are not there are passed over. */
   noteUse(uses: readonly KeyUse[]): Promise<void>;

@@ -1,4 +1,4 @@
-// What the registry remembers of organizations.
+// The registry's store of organizations.
 import type { InjectionToken } from 'tsyringe';
 import type { ExternalOrganization } from '../organization/organization.ts';
 

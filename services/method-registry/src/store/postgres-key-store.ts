@@ -182,7 +182,7 @@ function noSuchKey(): ServiceError {
   return new ServiceError('not_found', 'There is no such service key.');
 }
 
-/** Where a key stands in the list, as a cursor tells it. */
+/** The position of a key in the list, as a cursor holds it. */
 function keyPlace({ keyId, revokedAt }: ServiceKey): string {
   return `${revokedAt === null ? 'live' : 'revoked'}.${keyId}`;
 }

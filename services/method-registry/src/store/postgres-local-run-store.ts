@@ -1,4 +1,4 @@
-// Records of local runs in registry.local_runs: one row a run, written over by later records alone.
+// Records of local runs in registry.local_runs: one row a run, overwritten only by later records.
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
@@ -108,7 +108,7 @@ export class PostgresLocalRunStore implements LocalRunStore {
   }
 }
 
-/** Whether a cursor is one of `list`. A run's id begins with its shard, so ids alone do not sort by time. */
+/** Whether a cursor is one of `list`. A run's id begins with its shard, so ids do not sort by time. */
 export function isLocalRunKey(key: string): boolean {
   const { createdAt, runId } = splitKey(key);
   return !Number.isNaN(createdAt.getTime()) && isId('run', runId);

@@ -1,4 +1,4 @@
-// Sign-ins in registry.sign_ins, sessions in registry.sessions. Both are found by their digest alone: the organization
+// Sign-ins in registry.sign_ins, sessions in registry.sessions. Both are found only by their digest: the organization
 // follows from the cookie. Making one clears away some that have expired, so that neither table grows with the years.
 import { assert } from '@methods/base/assert';
 import { ServiceError } from '@methods/errors/service-error';

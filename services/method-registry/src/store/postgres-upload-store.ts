@@ -1,5 +1,5 @@
-// Uploads in registry.uploads and upload_parts. Each change is one statement: an upload that is whole has its method and
-// its build, and a part that is counted is one that stands next to those before.
+// Uploads in registry.uploads and upload_parts. Each change is one statement: an upload that is whole has its method
+// and its build, and a counted part follows directly after those before.
 import { assert } from '@methods/base/assert';
 import { newId, newMethodId, randomToken } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -10,7 +10,7 @@ import { Database, query, Reader } from './query.ts';
 import { selectUploads, toUpload, type UploadRow } from './upload-rows.ts';
 import type { AbandonedParts, LinkRenewal, NewUpload, ReceivedPart, UploadStore } from './upload-store.ts';
 
-/** After its end a link may still be renewed, and the upload go on. */
+/** After its end a link may still be renewed, and the upload continues. */
 const PATIENCE_MS = 24 * 60 * 60 * 1000;
 
 @injectable()

@@ -46,7 +46,7 @@ export class PostgresUserStore implements UserStore {
     return row ?? null;
   }
 
-  /** Null when somebody made them meanwhile. Concurrent first sights of one organization queue on its row. */
+  /** Null when they were made meanwhile. Concurrent first sights of one organization queue on its row. */
   private async make(
     { organization, subject, email, name, role }: ClaimedUser,
     origin: Origin,
@@ -206,6 +206,6 @@ function isUpToDate(row: KnownRow, { email, name, role }: ClaimedUser): boolean 
 function lastAdmin(): ServiceError {
   const message = 'The last admin of an organization stays one.';
   return new ServiceError('invalid_request', message, {
-    findings: [{ path: '/role', code: 'last_admin', message: 'Make somebody else an admin first.' }],
+    findings: [{ path: '/role', code: 'last_admin', message: 'Make another person an admin first.' }],
   });
 }

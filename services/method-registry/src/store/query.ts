@@ -1,5 +1,5 @@
-// How every statement of the registry's stores runs: with a deadline, and with database errors turned on the spot into
-// codes a caller can act on. Statements and values of a failed query stay in its cause, which is never logged whole.
+// How every statement of the registry's stores runs: with a deadline, and with database errors turned into codes a
+// caller can act on. Statements and values of a failed query stay in its cause, which is never logged whole.
 import { ServiceError } from '@methods/errors/service-error';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
@@ -10,10 +10,10 @@ import type { InjectionToken } from 'tsyringe';
 export type Database = Sql;
 export const Database: InjectionToken<Database> = Symbol('Database');
 
-/** What a statement is written with, alone or in a reading. */
+/** The tag of a statement, by itself or in a reading. */
 export type Statements = Sql | TransactionSql;
 
-/** For every read of one organization's rows; look-ups by hash alone and writes go to the Database. */
+/** For every read of one organization's rows; look-ups only by hash, and writes, go to the Database. */
 export type Reader = OrganizationReader;
 export const Reader: InjectionToken<Reader> = Symbol('Reader');
 

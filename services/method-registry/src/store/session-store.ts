@@ -19,7 +19,7 @@ export interface SessionStore {
   takeSignIn(signInSha256: Uint8Array): Promise<SignIn | null>;
   /** For seven days. @throws ServiceError not_found without the user, idempotency_conflict when the digest is known. */
   create(session: NewSession): Promise<{ readonly expiresAt: Date }>;
-  /** Whose session it is, with the role of now; null when unknown, expired or ended. */
+  /** The member of a session, with the current role; null when unknown, expired or ended. */
   resolve(sessionSha256: Uint8Array): Promise<{ readonly member: Member; readonly expiresAt: Date } | null>;
   /** A second time it changes nothing. Whose it was; null when unknown. */
   end(sessionSha256: Uint8Array, doer: Doer): Promise<{ readonly orgId: string; readonly userId: string } | null>;

@@ -45,7 +45,7 @@ const ALLOWED: readonly Allowance[] = [
   {
     statement: 'strpos(folded_name,',
     rowsMax: 20_000,
-    why: 'a page of a search looks at so many names',
+    why: 'a page of a search reads this many names',
   },
   {
     statement: 'order by method_id desc offset',

@@ -52,7 +52,7 @@ export interface UploadStore {
   receive(part: ReceivedPart): Promise<boolean>;
   /** Parts of an upload in order. */
   partNames(orgId: string, uploadId: string): Promise<readonly string[]>;
-  /** The parts of an upload whose link ran out long ago, which begins anew if its key ever renews it; null: none. */
+  /** The parts of an upload whose link ran out long ago, which begins again if its key ever renews it; null: none. */
   nextAbandoned(): Promise<AbandonedParts | null>;
   /** Once the parts are removed. */
   forgetAbandoned(parts: AbandonedParts): Promise<void>;

@@ -11,7 +11,7 @@ export type Origin = Pick<Doer, 'ip' | 'requestId'>;
 export interface UserStore {
   /**
    * The user of (issuer, organization, subject), both made when there are none, brought up to what the issuer says now.
-   * `roleChanged`: what others know of the role is out of date.
+   * `roleChanged`: the role that others have cached is out of date.
    */
   ensure(user: ClaimedUser, origin: Origin): Promise<{ readonly member: Member; readonly roleChanged: boolean }>;
   /** @throws ServiceError not_found */
@@ -19,8 +19,8 @@ export interface UserStore {
   /** Newest first. */
   list(orgId: string, page: PageRequest): Promise<Page<Member>>;
   /**
-   * Wins over whatever the issuer claims from then on. @throws ServiceError not_found; invalid_request with the finding
-   * `last_admin` when nobody else is an admin.
+   * Wins over any role the issuer claims from then on. @throws ServiceError not_found; invalid_request with the finding
+   * `last_admin` when no one else is an admin.
    */
   setRole(change: { orgId: string; userId: string; role: Role; doer: Doer }): Promise<Member>;
 }

@@ -30,8 +30,8 @@ export interface VersionLock {
 export interface VersionStore {
   /**
    * Saves upon `baseVersion`, which must be current: of any number of saves upon one base, one wins. When the current
-   * version already holds these bytes it is returned with `created: false`, whatever the base.
-   * @throws ServiceError not_found, or version_conflict with the fact `current_version`, empty where there is none.
+   * version already holds these bytes it is returned with `created: false`, for any base. @throws ServiceError
+   * not_found, or version_conflict with the fact `current_version`, empty where there is none.
    */
   save(version: NewVersion): Promise<{ readonly version: Version; readonly created: boolean }>;
   /** @throws ServiceError not_found, or not_published. */

@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => registry.stop());
 
-/** With `bytes` sent of 100, and a link that ended so long ago. */
+/** With `bytes` sent of 100, and a link that ended the given time ago. */
 async function halfUpload(bytes: number, ago: string, more = {}): Promise<string> {
   const { upload } = await newUpload(registry.uploads, orgId, 100, more);
   const uploadId = upload?.uploadId ?? '';
@@ -53,7 +53,7 @@ describe('abandoned uploads', { timeout: 300_000 }, () => {
     equal((await registry.uploads.getUpload({ orgId, uploadId: abandoned })).upload?.offsetBytes, 0);
   });
 
-  test('an abandoned upload begins anew when its key renews the link', async () => {
+  test('an abandoned upload begins again when its key renews the link', async () => {
     const idempotencyHash = randomBytes(32);
     const uploadId = await halfUpload(10, '25 hours', { idempotencyHash });
     await sweeper().sweep();

@@ -1,4 +1,4 @@
-// Removes the bytes of uploads whose link ran out and was not renewed: whoever never sends the rest keeps nothing here.
+// Removes the bytes of uploads whose link ran out and was not renewed, so that unfinished uploads keep nothing here.
 
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -6,7 +6,7 @@ import type { BlobStore } from '@methods/blobs/blob-store';
 import type { Logger } from '@methods/logging/logger';
 import type { UploadStore } from '../store/upload-store.ts';
 
-/** Nobody waits for it, and a bucket's bill is by the day. */
+/** No one waits for it, and a bucket's bill is by the day. */
 const EVERY_MS = 600_000;
 const AT_ONCE_MAX = 100;
 /** After a sweep that left some. */
@@ -45,8 +45,8 @@ export class AbandonedUploads implements Stoppable {
   }
 
   /**
-   * Whether there may be more to do at once. Of what fails a later sweep begins again; a blob stays named in its upload
-   * until all of it is gone.
+   * Whether there may be more to do at once. A later sweep retries failures; a blob stays named in its upload until all
+   * of it is gone.
    */
   async sweep(): Promise<boolean> {
     const { uploads, blobs, logger } = this.options;

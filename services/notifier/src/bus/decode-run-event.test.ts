@@ -50,7 +50,7 @@ test('a question comes through whole', () => {
   assert.equal(decoded.event.change.question.formJson, '{}');
 });
 
-test('what can never be delivered is refused with a reason and, where it can be read, its outbox id', () => {
+test('an event that can never be delivered is refused with a reason and, where it can be read, its outbox id', () => {
   const refused: readonly (readonly [object, string])[] = [
     [{ outboxId: '' }, 'no outbox id'],
     [{ orgId: 'org_1' }, 'malformed organization id'],

@@ -1,5 +1,5 @@
-// From the bus's bytes to an event of ours. What can never be delivered is told apart here, so that one bad event is
-// refused by itself and cannot hold up a batch.
+// From the bus's bytes to an event of ours. An event that can never be delivered is detected here, so that it is
+// refused by itself and cannot delay a batch.
 import { isId } from '@methods/base/ids';
 import { type RunEvent as RunEventMessage, RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import { Answerer } from '@methods/proto/run/v1/run_pb';

@@ -1,4 +1,4 @@
-// Listens to the runs' lifecycle events, which all notifiers share between them.
+// Consumes the runs' lifecycle events, which all notifiers share.
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Bus } from '@methods/bus/connection';
 import type { RunEventIntake } from './run-event-intake.ts';

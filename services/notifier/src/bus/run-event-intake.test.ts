@@ -111,7 +111,7 @@ test('events that come one by one are stored together, those after a pause at on
   for (let n = 0; n < 20; n++) await takeOne();
   assert.deepEqual(sizes, [1]);
   for (let n = 20; n < 64; n++) await takeOne();
-  await until('so many wait no longer', () => fates.acked === 65);
+  await until('a full statement does not wait', () => fates.acked === 65);
   clock.nowMs += 100;
   await takeOne();
   await until('the last is stored', () => fates.acked === 66);

@@ -1,5 +1,5 @@
-// Takes run events off the bus: stores what a webhook listens to, confirms to the scheduler, then to the bus.
-// The order is the promise: nothing is confirmed before it is durable, and a crash in between means it comes again.
+// Takes run events off the bus: stores what a webhook listens to, confirms to the scheduler, then to the bus. The order
+// is the guarantee: nothing is confirmed before it is durable, and a crash in between means it comes again.
 import type { Clock, Timer } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -41,7 +41,7 @@ const BATCH_MAX = 256;
 const BATCH_BYTES_MAX = 2 << 20;
 /**
  * From the beginning of one statement to that of the next: its commit, and what follows from it in the scheduler, cost
- * the database more than its rows. So many events, or half of a statement's bytes, wait no longer.
+ * the database more than its rows. This many events, or half of a statement's bytes, do not wait.
  */
 const COMPANY_MS = 100;
 const COMPANY = 64;
@@ -82,7 +82,7 @@ export class RunEventIntake implements Stoppable {
     while (this.waitingBytes > WAITING_BYTES_MAX) await new Promise<void>((resolve) => this.onRoom.push(resolve));
   }
 
-  /** Resolves when nothing is under way; whatever still waits comes again, to another node. */
+  /** Resolves when nothing is under way; events that still wait come again, to another node. */
   async stop(): Promise<void> {
     this.waiting = [];
     this.waitingBytes = 0;
@@ -172,7 +172,7 @@ export class RunEventIntake implements Stoppable {
     if (planned.length > 0) this.options.onStored();
   }
 
-  /** A malformed event will not become better: it is confirmed and logged, or it would come again forever. */
+  /** A malformed event stays malformed: it is confirmed and logged, or it would come again forever. */
   private plan(decoded: DecodedEvent, early: ReadonlySet<string>, planned: Planned[]): void {
     const { outboxId } = decoded;
     if (!decoded.ok) return this.tellRefused(outboxId, decoded.fault);

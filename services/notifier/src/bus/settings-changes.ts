@@ -1,4 +1,4 @@
-// Hears over the bus that an organization's settings have changed. Without a bus the age of what is kept does it alone.
+// Receives over the bus that an organization's settings have changed. Without a bus, cached settings expire by age.
 import type { Bus } from '@methods/bus/connection';
 import { registryChanges } from '@methods/bus/subjects';
 import { RegistryChangedSchema } from '@methods/proto/event/v1/event_pb';

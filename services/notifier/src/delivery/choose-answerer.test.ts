@@ -8,7 +8,7 @@ const asked: RunChange = {
   question: { id: 'q', step: 's', prompt: 'p', details: '', show: [], formJson: '{}', askedAtMs: 1, deadlineAtMs: 0 },
 };
 
-// [webhook, answered by, change, application told, team told]
+// [webhook, answered by, change, application notified, team notified]
 const table: readonly (readonly [string, RunEvent['answerBy'], RunChange, boolean, boolean])[] = [
   ['https://example.com/', 'application', asked, true, false],
   ['https://example.com/', 'team', asked, true, true],

@@ -1,4 +1,4 @@
-// Who is told of an event: the application through its webhook, the team, both or nobody.
+// Who is notified of an event: the application through its webhook, the team, both or neither.
 import type { RunEvent } from './run-event.ts';
 
 export interface Told {
@@ -8,7 +8,7 @@ export interface Told {
   readonly team: boolean;
 }
 
-/** With both a webhook and the team both are told, and whoever answers first wins. */
+/** With both a webhook and the team both are notified, and the first answer wins. */
 export function chooseAnswerer(event: RunEvent): Told {
   return {
     application: event.webhookUrl !== '',

@@ -1,4 +1,4 @@
-// A delivery: one event of one run on its way to one URL, and what became of each try.
+// A delivery: one event of one run on its way to one URL, and the outcome of each try.
 
 /** pending ends in one of the others: a 2xx, a 410, or no try left. */
 export type DeliveryStatus = 'pending' | EndStatus;
@@ -19,13 +19,13 @@ export interface PlannedDelivery {
   readonly createdAtMs: number;
 }
 
-/** A delivery this node alone may try until its claim lapses. */
+/** A delivery that only this node may try until its claim lapses. */
 export interface ClaimedDelivery extends Omit<PlannedDelivery, 'createdAtMs'> {
   /** Random, new at each claim; a result is kept only under the claim it was made with. */
   readonly claim: string;
   /** Tries before this one. */
   readonly tries: number;
-  /** Set when somebody had an ended delivery sent again: where it falls back to when that fails. */
+  /** Set when an ended delivery is sent again by hand: the state it falls back to when that fails. */
   readonly resentFrom: EndStatus | null;
 }
 

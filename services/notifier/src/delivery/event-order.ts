@@ -1,5 +1,5 @@
-// Which events came before an earlier one of their run: webhooks of a run are first sent in its order, whatever the bus
-// lost and whichever notifier took the earlier one.
+// Which events came before an earlier one of their run: webhooks of a run are first sent in its order, even if the bus
+// lost an event or another notifier took the earlier one.
 import type { RunEvent } from './run-event.ts';
 
 /** The earlier event comes again within seconds. One that never comes holds the later one no longer than this. */
@@ -7,7 +7,7 @@ const HELD_MAX_MS = 900_000;
 /** Stored deliveries are kept for a day at least: of older ones nothing is known. */
 const KEPT_MS = 12 * 3_600_000;
 
-/** Names one event among all. */
+/** A unique name of an event. */
 export function eventName({ orgId, runId, seq }: Pick<RunEvent, 'orgId' | 'runId' | 'seq'>): string {
   return `${orgId}.${runId}.${seq}`;
 }

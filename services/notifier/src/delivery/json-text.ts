@@ -6,7 +6,7 @@ export function jsonObject(members: readonly (readonly [name: string, json: stri
   return `{${parts.join(',')}}`;
 }
 
-/** A value carried as JSON text; the empty text stands for none. */
+/** A value carried as JSON text; the empty text means none. */
 export function carriedJson(json: string): string {
   return json === '' ? 'null' : json;
 }

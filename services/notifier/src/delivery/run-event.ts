@@ -1,4 +1,4 @@
-// A committed change of a run that somebody listens to, as this service sees it.
+// A committed change of a run with a listener, as this service sees it.
 
 export type EventName = 'needs_input' | 'succeeded' | 'failed' | 'cancelled';
 

@@ -1,5 +1,5 @@
-// Deliveries whose time is over: they hold questions and results, and go when the runs they tell of do. Found by
-// organization, so that what another one keeps for years is never read.
+// Deliveries whose time is over: they hold questions and results, and are deleted when their runs are. Found by
+// organization, so that rows which another one keeps for years are never read.
 import type { Sql } from '@methods/postgres/pool';
 
 export interface OrganizationWithEnded {

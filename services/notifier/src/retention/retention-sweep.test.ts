@@ -65,7 +65,7 @@ describe('the sweep of old deliveries', () => {
     return server;
   }
 
-  /** Delivered at the first try, so many days ago. */
+  /** Delivered at the first try, this many days ago. */
   async function ended(orgId: string, daysAgo: number): Promise<PlannedDelivery> {
     const delivery = planned({ orgId });
     await storeDeliveries(database.sql, [delivery]);
@@ -95,7 +95,7 @@ describe('the sweep of old deliveries', () => {
     await storeDeliveries(database.sql, [pending]);
     await database.sql`update notifier.deliveries set created_at = created_at - interval '900 days'`;
     sweep.start();
-    await until('it is told', () => lines.length > 0);
+    await until('it is logged', () => lines.length > 0);
     assert.deepEqual(await ids(), idsOf([...kept, pending]));
     assert.equal((await database.sql`select from notifier.delivery_tries`).length, kept.length);
     assert.deepEqual(
@@ -104,7 +104,7 @@ describe('the sweep of old deliveries', () => {
     );
   });
 
-  test('deletes nothing while the registry is away, and goes on when it is back', async () => {
+  test('deletes nothing while the registry is away, and continues when it is back', async () => {
     const old = await ended('org_month', 4_000);
     const { port } = registry;
     await registry.stop();
@@ -115,7 +115,7 @@ describe('the sweep of old deliveries', () => {
     await until('it is gone', async () => (await ids()).length === 0);
   });
 
-  test('passes over more than a page that is kept, and several replicas do not hold each other up', async () => {
+  test('skips more than a page of kept deliveries, and several replicas do not delay each other', async () => {
     await ended('org_year', 300);
     await database.sql`
       insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body,
@@ -128,7 +128,7 @@ describe('the sweep of old deliveries', () => {
     assert.equal((await database.sql`select from notifier.deliveries where org_id = 'org_month'`).length, 0);
   });
 
-  test('organizations take turns: one with many old deliveries does not hold up one with few', async () => {
+  test('organizations take turns: one with many old deliveries does not delay one with few', async () => {
     const few = await ended('org_month', 31);
     await ended('org_early', 31);
     await database.sql`

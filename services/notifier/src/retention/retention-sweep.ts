@@ -1,5 +1,5 @@
-// Lets ended deliveries go when their organization's retention is over, a short page at a time. Every replica does so;
-// what one deletes the others do not find.
+// Deletes ended deliveries when their organization's retention is over, a short page at a time. Every replica does so;
+// the others do not find what one has deleted.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { RetentionDays } from '@methods/base/retention-days';
 import type { Stoppable } from '@methods/base/stoppable';

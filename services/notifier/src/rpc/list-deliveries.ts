@@ -17,7 +17,7 @@ export async function listDeliveriesRpc(reader: OrganizationReader, request: Lis
     throw new ServiceError('invalid_request', 'The cursor is not one of ours.');
   if (request.limit > LIMIT_MAX) throw new ServiceError('invalid_request', `At most ${LIMIT_MAX} deliveries a page.`);
   const limit = request.limit === 0 ? LIMIT_DEFAULT : request.limit;
-  // One more than asked tells whether there is another page.
+  // One more than asked shows whether there is another page.
   const found = await listDeliveries(reader, {
     orgId,
     runId: runId === '' ? null : runId,

@@ -81,7 +81,7 @@ test('hosts of one organization take turns, and it is through with 5,000 of them
   assert.ok(read < 20, `${read} rows when nothing is due`);
 });
 
-test('a run of a thousand events costs its own turns and no other organization’s', async () => {
+test('a run of a thousand events costs only its own organization’s turns', async () => {
   const orgId = newId('org');
   const runId = newRunId(1);
   await storeDeliveries(

@@ -1,4 +1,4 @@
-// Takes due deliveries for this node alone. Any number of nodes may ask at once; none waits for another.
+// Claims due deliveries for this node. Any number of nodes may ask at once; none waits for another.
 import type { Sql } from '@methods/postgres/pool';
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import { type ClaimRow, claimStatement } from './claim-statement.ts';
@@ -24,7 +24,7 @@ export interface BusyOrganization {
 export interface ClaimRequest extends Room {
   /** New and random at each call. */
   readonly claim: string;
-  /** After this the deliveries fall due again, for whoever is alive then. */
+  /** After this the deliveries are due again, for any live node. */
   readonly claimMs: number;
   readonly limit: number;
   /** Of the bodies together; a claim of one delivery may be larger. */
@@ -42,8 +42,9 @@ export interface ClaimReply {
 }
 
 /**
- * Organizations take turns, and so do the hosts of one: whoever has sent least goes first. A run's first tries go in the
- * order of seq: an untried delivery waits while an earlier one of its run is untried. Later tries wait for nothing.
+ * Organizations take turns, and so do the hosts of one: the one that has sent least goes first. A run's first tries go
+ * in the order of seq: an untried delivery waits while an earlier one of its run is untried. Later tries wait for
+ * nothing.
  */
 export async function claimDeliveries(sql: Sql, request: ClaimRequest): Promise<ClaimReply> {
   const rows = await claimStatement(sql, request);

@@ -30,8 +30,9 @@ export interface ClaimRow {
 }
 
 /**
- * Whoever had a turn goes to the back: a turn is set to the first delivery that is left, or to now when that is due
- * already. A turn that another statement has changed since the snapshot stays as it is; early is harmless.
+ * An organization or host that had a turn goes to the back: its turn is set to the first delivery that is left, or to
+ * now when that is due already. A turn that another statement has changed since the snapshot stays as it is; early is
+ * harmless.
  *
  * `is true` hides a condition from the planner: a row whose key is known is found by it, and not through an index of what
  * is due.

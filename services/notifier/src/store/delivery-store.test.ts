@@ -43,7 +43,7 @@ test('what is stored comes back whole when it is claimed', async () => {
   const [claimed] = await claim({ claim: 'mine' });
   const { createdAtMs: _, ...expected } = delivery;
   assert.deepEqual(claimed, { ...expected, claim: 'mine', tries: 0, resentFrom: null });
-  assert.deepEqual(await claim(), [], 'a claimed delivery is nobody else’s');
+  assert.deepEqual(await claim(), [], 'a claimed delivery belongs to one node');
 });
 
 test('a known run, seq and URL is ignored, also within one batch; another organization’s is not', async () => {
@@ -121,7 +121,7 @@ test('a lapsed claim falls due again, and the late result of the first node is r
   assert.deepEqual([record?.status, record?.tries.length, record?.nextTryAtMs], ['delivered', 1, 0]);
 });
 
-test('the next due time is told as a wait', async () => {
+test('the next due time is returned as a wait', async () => {
   await freshTables();
   await storeDeliveries(database.sql, [planned()]);
   const [only] = await claim();

@@ -7,7 +7,7 @@ const STATEMENT_TIMEOUT_MS = 5_000;
 
 /**
  * Every statement here reads a few rows through an index. A planner that guesses how many, on a table that filled up a
- * moment ago, reads it whole; and a plan made while the tables were empty is kept: ours are cheap to make anew.
+ * moment ago, reads it whole; and a plan made while the tables were empty is kept: ours are cheap to make again.
  */
 const PLANNER = {
   plan_cache_mode: 'force_custom_plan',

@@ -1,4 +1,4 @@
-// Writes what came of tries. A result counts only under the claim it was made with: when a claim has lapsed and
+// Writes the outcomes of tries. A result counts only under the claim it was made with: when a claim has lapsed and
 // another node has tried since, the delivery is that node's to record.
 import type { Sql } from '@methods/postgres/pool';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
@@ -11,7 +11,7 @@ export interface TryRecord {
   readonly result: DeliveryTry | null;
 }
 
-/** One statement for all; returns the ids of the deliveries whose claim still stood. */
+/** One statement for all; returns the ids of the deliveries whose claim still held. */
 export async function recordTries(sql: Sql, records: readonly TryRecord[]): Promise<ReadonlySet<string>> {
   if (records.length === 0) return new Set();
   const kept = await sql<{ delivery_id: string }[]>`

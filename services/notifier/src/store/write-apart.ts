@@ -1,5 +1,5 @@
-// One statement for many, unless one of them is to blame: a value that Postgres refuses is found by halving, so that it
-// fails by itself and not with all that it came with, again and again.
+// One statement for many items. A value that Postgres refuses is found by halving, so that only its item fails, and not
+// its whole batch again and again.
 import { sqlState } from '@methods/postgres/safe-db-error';
 
 /** Values, constraints and limits: the same statement fails the same way next time. */

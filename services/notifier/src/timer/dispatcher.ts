@@ -22,7 +22,7 @@ export interface DispatcherOptions {
   readonly logger: Logger;
   readonly retryMs: readonly number[];
   readonly claimMs: number;
-  /** How long tries under way may go on when the process stops. */
+  /** How long tries under way may continue when the process stops. */
   readonly stopGraceMs: number;
 }
 
@@ -31,7 +31,9 @@ const CLAIM_MAX = 64;
 const CLAIM_BYTES_MAX = 8 << 20;
 /** Finds what no timer of this node knows of: deliveries of dead nodes, and retries of others. */
 const SWEEP_MS = 4_000;
-/** After a claim that brought nothing, new deliveries alone lead to no other one for so long: their host may be full. */
+/**
+ * After a claim that brought nothing, new deliveries do not cause another one for this long: their host may be full.
+ */
 const FRUITLESS_MS = 50;
 /** After losing a race for rows, and after a failed claim. */
 const CONTENDED_MS = 20;
@@ -50,7 +52,7 @@ export class Dispatcher implements Stoppable {
   private fruitlessMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: DispatcherOptions) {
-    // Each send listens.
+    // Each send adds a listener.
     setMaxListeners(options.slots.total * 2, this.stopping.signal);
   }
 
@@ -75,7 +77,7 @@ export class Dispatcher implements Stoppable {
     void this.claimAndSend();
   }
 
-  /** Claims no more, gives tries under way a moment, breaks off the rest and puts it back for other nodes. */
+  /** Claims no more, gives tries under way a moment, aborts the rest and puts it back for other nodes. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.timer?.timer.cancel();
@@ -155,7 +157,7 @@ export class Dispatcher implements Stoppable {
     );
   }
 
-  /** One timer, for the earliest time anybody asked for. */
+  /** One timer, for the earliest time that was asked for. */
   private wakeIn(delayMs: number): void {
     if (this.stopped) return;
     const { clock } = this.options;

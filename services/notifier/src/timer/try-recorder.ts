@@ -6,7 +6,7 @@ import type { Logger } from '@methods/logging/logger';
 import type { TryRecord } from '../store/record-tries.ts';
 import { writeApart } from '../store/write-apart.ts';
 
-/** Returns the ids of the deliveries whose claim still stood. */
+/** Returns the ids of the deliveries whose claim still held. */
 export type WriteTries = (records: readonly TryRecord[]) => Promise<ReadonlySet<string>>;
 
 interface Waiting {
@@ -25,7 +25,7 @@ export class TryRecorder {
     private readonly logger: Logger,
   ) {}
 
-  /** Resolves when the result is durable, or belongs to nobody any more. */
+  /** Resolves when the result is durable, or the delivery no longer exists. */
   record(record: TryRecord): Promise<void> {
     return new Promise((settle) => {
       this.waiting.push({ record, settle });
@@ -75,7 +75,7 @@ export class TryRecorder {
     for (const record of records) if (!kept.has(record.delivery.deliveryId)) this.tellLapsed(record);
   }
 
-  /** What the receiver said is not worth the record of the try: without it the try would be repeated for ever. */
+  /** The try is recorded without the receiver's answer: an unrecorded try would be repeated forever. */
   private async writeBare(record: TryRecord, code: string): Promise<void> {
     const { orgId, deliveryId } = record.delivery;
     this.logger.error({ org_id: orgId, delivery_id: deliveryId, code }, 'the answer to a webhook could not be kept');

@@ -33,7 +33,7 @@ test('an organization has its part of an address, and no number of organizations
   assert.equal(await fill(enter, 'a', '192.0.2.2'), 4, 'another address is another whole');
 });
 
-test('whoever waits gets the place that is given back, first come first served', async () => {
+test('waiters get the places that are given back, first come first served', async () => {
   const { enter } = places();
   const held = await Promise.all(Array.from({ length: 4 }, () => enter('a', '192.0.2.1')));
   const [first, second, other] = [enter('a', '192.0.2.1'), enter('a', '192.0.2.1'), enter('a', '192.0.2.9')];

@@ -1,4 +1,4 @@
-// Who sends to one address at a time: names are cheap, so many of them that lead to one silent address share its places.
+// Bounds the sends to one address at a time: names are cheap, so all names of one silent address share its places.
 // Counted by organization and address, and by address in all: of an address that many organizations use, one of them
 // never takes more than its part.
 import type { Clock, Timer } from '@methods/base/clock';
@@ -22,7 +22,7 @@ interface Waiter {
 }
 
 export class AddressPlaces {
-  /** Of the addresses that somebody sends to. */
+  /** Of the addresses with sends under way. */
   private readonly places = new Map<string, Shares>();
   /** As many as there are sends at most, those that came first in front. */
   private readonly waiters = new Set<Waiter>();
@@ -80,7 +80,7 @@ export class AddressPlaces {
   }
 }
 
-/** Of an IPv6 address its first 64 bits: whoever has one of such a network has all of it. */
+/** Of an IPv6 address its first 64 bits: the owner of one has the whole network. */
 function placeOf(address: string): string {
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

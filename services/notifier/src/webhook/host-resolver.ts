@@ -1,4 +1,4 @@
-// Names to addresses, as a port, so that tests can answer in a name server's place.
+// Resolves names to addresses; an interface, so that tests can answer in a name server's place.
 
 export interface ResolvedAddress {
   readonly address: string;

@@ -87,7 +87,7 @@ test('a time to live is kept within a second and a minute, and a failure two sec
   assert.equal(await resolve('missing.example').catch(code), 'ENOTFOUND');
 });
 
-test('sixty names whose name server is silent end in time and hold up neither another name nor a thread', async () => {
+test('sixty names whose name server is silent end in time and delay neither another name nor a thread', async () => {
   await using server = await nameServer((name) =>
     name === 'hook.example' ? { addresses: ['93.184.216.34'], ttlS: 30 } : null,
   );
@@ -125,7 +125,7 @@ test('localhost is this machine and is asked of no name server', async () => {
   assert.deepEqual(server.questions, []);
 });
 
-test('names of the hosts file and short names of the search list resolve on a private machine alone', async () => {
+test('names of the hosts file and short names of the search list resolve only on a private machine', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'names-'));
   try {
     await using server = await nameServer((name) => ({
@@ -152,7 +152,7 @@ test('names of the hosts file and short names of the search list resolve on a pr
   }
 });
 
-test('no more than two thousand names are kept', async () => {
+test('at most two thousand names are kept', async () => {
   let asked = 0;
   const ask = async () => {
     asked++;

@@ -1,5 +1,5 @@
 // Asks name servers for a name's addresses, with a deadline and without threads: the system's own resolver holds one of
-// four threads for as long as a name server is silent, so that a few silent names would hold up all others.
+// four threads for as long as a name server is silent, so that a few silent names would delay all others.
 import { Resolver } from 'node:dns/promises';
 import type { Clock } from '@methods/base/clock';
 import type { ResolvedAddress } from './host-resolver.ts';
@@ -19,7 +19,7 @@ export interface NameAnswer {
 const QUESTION_TIMEOUT_MS = 1_000;
 const QUESTIONS_PER_SERVER = 2;
 const DEADLINE_MS = 5_000;
-/** The system's list of servers is read anew after this. */
+/** The system's list of servers is read again after this. */
 const SERVERS_FRESH_MS = 60_000;
 /** A name without any address. */
 const NO_ADDRESS = 'ENODATA';

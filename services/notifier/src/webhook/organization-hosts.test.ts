@@ -14,7 +14,7 @@ before(async () => {
 after(() => stack[Symbol.asyncDispose]());
 const { withNotifier, ended, faultsOf } = deliveriesOf(() => stack);
 
-test('a host the organization took from its list while the run went on gets nothing, and the record says why', async () => {
+test('a host the organization took from its list during the run gets nothing, and the record says why', async () => {
   await using server = await receiver(status(200));
   const orgId = newId('org');
   const first = succeeded(url(server.port), { orgId });
@@ -23,7 +23,7 @@ test('a host the organization took from its list while the run went on gets noth
     await stack.emit(first);
     assert.deepEqual(await ended(first), { status: 'delivered', tries: 1 });
     stack.setWebhookHosts(orgId, ['*.example']);
-    // Told on the same connection before the event is: the answer above is forgotten, well before its half minute.
+    // Announced on the same connection before the event: the answer above is forgotten, well before its half minute.
     const second = succeeded(url(server.port), { orgId });
     await stack.emit(second);
     assert.deepEqual(await ended(second), { status: 'exhausted', tries: 2 });
@@ -36,7 +36,7 @@ test('a host the organization took from its list while the run went on gets noth
   });
 });
 
-test('a change of the hosts that nobody heard of counts once the bus is there again', async () => {
+test('a missed change of the hosts counts once the bus is there again', async () => {
   await using server = await receiver(status(200));
   const orgId = newId('org');
   await withNotifier({ WEBHOOK_RETRY_MS: '10' }, async () => {

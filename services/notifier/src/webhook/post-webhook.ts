@@ -82,7 +82,7 @@ function boundedConnector(options: buildConnector.BuildOptions): buildConnector.
     });
 }
 
-/** Answers with what was checked, whatever the name resolves to by now. Address literals never come here. */
+/** Answers with the checked addresses, even if the name resolves to others by now. Address literals never come here. */
 function checkedLookup(target: WebhookTarget): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = target.addresses;
@@ -104,7 +104,7 @@ async function readStart(body: Dispatcher.ResponseData['body'], waitMs: number):
       if (bytes >= ANSWER_BYTES_MAX) break;
     }
   } catch {
-    // Broken off, by the receiver or by the timer.
+    // Aborted, by the receiver or by the timer.
   } finally {
     clearTimeout(timer);
   }

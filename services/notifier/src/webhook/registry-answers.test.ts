@@ -55,7 +55,7 @@ test('the oldest is dropped beyond a thousand', async () => {
   assert.deepEqual(asked, ['k0']);
 });
 
-test('what is told to have changed is asked again, also while an answer is on its way', async () => {
+test('an announced change is asked for again, also while an answer is on its way', async () => {
   const waiting: ((secret: string) => void)[] = [];
   const secrets = answers(() => new Promise((resolve) => waiting.push(resolve)), clockAt({ ms: 0 }));
   const before = secrets.get('o', 'k');

@@ -1,5 +1,5 @@
 // What the method registry answered, kept for half a minute: the secrets that sign, and the hosts that organizations
-// send webhooks to. What has changed counts that soon, or at once when it is told.
+// send webhooks to. A change counts within that time, or at once when it is announced.
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 
@@ -42,7 +42,7 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
     return entry.answer;
   }
 
-  /** An answer on its way counts for those who wait for it, and for nobody after them. */
+  /** An answer on its way counts only for those who already wait for it. */
   forget(...ids: Ids): void {
     this.entries.delete(nameOf(ids));
   }

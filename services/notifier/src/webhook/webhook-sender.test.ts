@@ -103,7 +103,7 @@ test('the next address is tried when the first refuses', async () => {
   assert.equal(result.httpStatus, 204);
 });
 
-test('a public policy never connects to a private address, whatever stands there', async () => {
+test('a public policy never connects to a private address', async () => {
   await using server = await receiver(status(200));
   const options = { policy: { allowPrivate: false, ports: [server.port] }, resolve: at('8.8.8.8', '127.0.0.1') };
   assert.equal((await sendTo(`https://hook.example:${server.port}/`, options)).error, 'address_not_public');
@@ -266,7 +266,7 @@ test('a receiver that floods costs what is read until it is cut off, not what it
   }
 });
 
-test('a port nobody listens on is a failed connection', async () => {
+test('a port without a listener is a failed connection', async () => {
   const server = await receiver(status(200));
   await server[Symbol.asyncDispose]();
   assert.equal((await sendTo(`http://hook.example:${server.port}/`)).error, 'connect_failed: ECONNREFUSED');

@@ -1,4 +1,4 @@
-// One try of one delivery: sign the stored bytes anew, check the target, post, and say what came of it.
+// One try of one delivery: sign the stored bytes, check the target, post, and return the outcome.
 import { signatureHeader } from '@methods/auth/webhook-signature';
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
