@@ -13,7 +13,7 @@ test('the composed gateway serves, is ready once its parts are, and stops with w
       LISTEN: '127.0.0.1:0',
       METHOD_REGISTRY_URL: parts.registry.address,
       RUN_SCHEDULER_URLS: parts.nodes.map(({ address }) => address).join(','),
-      // Nothing listens there: the bus is no condition for anything.
+      // There is no server there: nothing requires the bus.
       NATS_URL: 'nats://127.0.0.1:1',
     }),
     silentLogger,

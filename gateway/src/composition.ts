@@ -22,7 +22,7 @@ import { SourceInterfaces } from './sources/source-interfaces.ts';
 import { SourceThreads } from './sources/source-threads.ts';
 
 export interface Gateway extends Stoppable {
-  /** Resolves once requests are accepted; /readyz tells when they can be served. */
+  /** Resolves once requests are accepted; /readyz says when they can be served. */
   start(): Promise<void>;
   /** The HTTP port; only after `start`. */
   readonly port: number;
@@ -100,7 +100,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     start: () => startAll([...before, http]),
     async stop() {
       stopping = true;
-      // Waiting requests are answered with their run as it is, so that closing waits for nobody.
+      // Waiting requests are answered with their run as it is, so that closing waits for no caller.
       scheduler.endWaits();
       await stopAll([...before, http]);
     },

@@ -8,7 +8,7 @@ const REQUIRED = {
   RUN_SCHEDULER_URLS: 'one:7002,two:7002,one:7002',
 };
 
-test('what is not set has its default', () => {
+test('unset variables have their defaults', () => {
   assert.deepEqual(readConfig(REQUIRED), {
     listen: { host: '127.0.0.1', port: 0 },
     publicUrl: null,
@@ -101,7 +101,7 @@ test('credentials never travel in the clear, and no audience is a client', () =>
   }
 });
 
-test('all faults are told at once', () => {
+test('all faults are reported at once', () => {
   const read = () => readConfig({ LISTEN: 'nowhere', RUN_SCHEDULER_URLS: 'one', RATE_LIMIT_PER_KEY: 'many' });
   assert.throws(read, (error: Error) => {
     for (const name of ['LISTEN', 'METHOD_REGISTRY_URL', 'RUN_SCHEDULER_URLS', 'RATE_LIMIT_PER_KEY']) {

@@ -1,4 +1,4 @@
-// The gateway's configuration: read once at start, all faults told at once.
+// The gateway's configuration: read once at start, all faults reported at once.
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
@@ -61,7 +61,7 @@ export interface IssuerConfig {
   readonly cliClientId: string | null;
   readonly orgClaim: string;
   readonly orgNameClaim: string;
-  /** Null: roles are given here alone. */
+  /** Null: roles are given only here. */
   readonly roleClaim: string | null;
   readonly machineAudience: string;
 }
@@ -118,7 +118,7 @@ function issuerConfig(environment: Static<typeof Environment>): IssuerConfig | n
   const faults = [
     ...(clientId === undefined ? ['OIDC_CLIENT_ID: is not set, but OIDC_ISSUER is'] : []),
     ...(publicUrl === undefined ? ['PUBLIC_URL: is not set, but OIDC_ISSUER is'] : []),
-    // A cookie or a token on plain http is anybody's on the way.
+    // Anyone on the way can read a cookie or a token on plain http.
     ...[['OIDC_ISSUER', url] as const, ['PUBLIC_URL', publicUrl ?? url] as const]
       .filter(([, address]) => !isSafeTransport(address))
       .map(([name]) => `${name}: has to be https outside this machine`),

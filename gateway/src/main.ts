@@ -1,4 +1,4 @@
-// The gateway's process; requests under way at its end are answered.
+// The gateway's process; when it stops, requests under way are answered.
 import 'reflect-metadata/lite';
 import { runService } from '@methods/service/run-service';
 import { composeGateway } from './composition.ts';

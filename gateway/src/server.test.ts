@@ -77,7 +77,7 @@ test('requests that two parsers could read in two ways are refused, each with a 
   assert.deepEqual(gateway.nodes[0]?.received, []);
 });
 
-test('everything that is no route is a documented 404', async () => {
+test('every unknown route is a documented 404', async () => {
   await using gateway = await gatewayFixture();
   const elsewhere = [
     ['GET', '/'],
@@ -147,7 +147,7 @@ test('a body is JSON of at most 1 MiB with nothing the database could not keep',
   assert.deepEqual([form.status, form.body.error], [400, 'invalid_request']);
 });
 
-test('a body is checked as it stands: no coercion, no unknown fields, every bound named', async () => {
+test('a body is checked as it is: no coercion, no unknown fields, every bound named', async () => {
   await using gateway = await gatewayFixture();
   const start = { method: gateway.methodId, inputs: { name: 'Ada' } };
   const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
@@ -237,7 +237,7 @@ test('editors get the schema of the language without a key', async () => {
   assert.ok(body.properties.steps);
 });
 
-test('healthz tells that the process lives, readyz that its parts answer', async () => {
+test('healthz says that the process is alive, readyz that its parts answer', async () => {
   await using gateway = await gatewayFixture();
   const ready = () => gateway.ask('GET', '/readyz', undefined, { authorization: '' });
   assert.equal((await gateway.ask('GET', '/healthz')).status, 200);
@@ -254,7 +254,7 @@ test('healthz tells that the process lives, readyz that its parts answer', async
   assert.equal((await gateway.ask('GET', '/healthz')).status, 200);
 });
 
-test('one record a request tells who, what and how it ended, and holds no content', async () => {
+test('one record a request has the caller, the route and the outcome, and holds no content', async () => {
   await using gateway = await gatewayFixture();
   const canary = 'canary-7f3a';
   const start = { method: gateway.methodId, inputs: { name: canary }, metadata: { canary }, idempotency_key: canary };

@@ -1,4 +1,4 @@
-// The HTTP server: every route and what stands before and after it. Listens nowhere yet, so that tests can inject.
+// The HTTP server: every route and what runs before and after it. It does not listen yet, so that tests can inject.
 import { createServer, type ServerOptions } from 'node:http';
 import type { Clock } from '@methods/base/clock';
 import type { SharesOptions } from '@methods/base/shares';
@@ -67,7 +67,7 @@ export interface ServerParts
   readonly schemas?: RouteSchemas;
   /** True once the process is stopping. */
   readonly stopping: () => boolean;
-  /** Of the replies that tell of runs as they change. */
+  /** Of the replies that report runs as they change. */
   readonly eventStreamLimits?: Partial<EventStreamLimits>;
   /** Bytes of replies that are not read. */
   readonly unreadReplyLimits?: Partial<SharesOptions>;
@@ -100,7 +100,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     exposeHeadRoutes: false,
     // While stopping, what comes in on open connections is still answered, and those connections then close.
     return503OnClosing: false,
-    // By default Fastify turns "5" into 5 and drops unknown fields: a typing error would start a run without a word.
+    // By default Fastify turns "5" into 5 and drops unknown fields: a typing error would start a run silently.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true } },
     schemaController: { compilersFactory: schemas.compilersFactory },
     clientErrorHandler: replyToClientError,

@@ -29,7 +29,7 @@ export interface VerifiedToken {
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'];
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'jwt']);
-// Claims that only ID tokens have: one of those is no key to anything, whatever its audience.
+// Claims that only ID tokens have: an ID token is no credential, for any audience.
 const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'];
 const CLOCKS_DIFFER_S = 5;
 /** After this a token is verified again, so that a key the issuer withdrew ends its tokens. */

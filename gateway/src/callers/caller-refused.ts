@@ -1,4 +1,4 @@
-// A request refused for who makes it. Callers hear only that; the log keeps why.
+// A request refused because of its caller. Callers only learn that; the log has the reason.
 import { ServiceError } from '@methods/errors/service-error';
 
 /** For the log. Says nothing of the credential itself. */

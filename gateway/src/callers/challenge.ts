@@ -1,5 +1,5 @@
-// What a 401 tells in WWW-Authenticate: which kind of credential a surface takes, and for MCP clients where to learn how
-// to get one (RFC 9728, section 5.1).
+// The WWW-Authenticate header of a 401: which kind of credential a surface takes, and for MCP clients where to learn
+// how to get one (RFC 9728, section 5.1).
 import type { GuardedSurface } from './surface.ts';
 
 export function challengeOf(surface: GuardedSurface, mcpUrl: string | null): string {

@@ -17,7 +17,7 @@ import { LongWork } from '../turns/long-work.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** Signs somebody in at the registry and gives their cookie. */
+/** Signs a person in at the registry and returns their cookie. */
 async function cookieOf(probes: ProbeFixture, subject: string, role: string) {
   const token = await probes.issuer.token({ aud: MACHINE, sub: subject, role });
   const { body } = await probes.ask('GET', '/api/viewer', bearer(token));
@@ -135,19 +135,19 @@ test('a session that ends and a role that changes count at once when their event
     Promise.all([cookie, token].map(async (headers) => (await probes.ask('GET', '/api/admin', headers)).status));
   assert.deepEqual(await statuses(), [200, 200]);
   person.role = 'viewer';
-  assert.deepEqual(await statuses(), [200, 200], 'nobody has told yet');
+  assert.deepEqual(await statuses(), [200, 200], 'no event has come yet');
   accounts.onChanged(change('member', person.orgId, newId('usr')));
   assert.deepEqual(await statuses(), [200, 200], 'somebody else');
   accounts.onChanged(change('member', person.orgId, person.userId));
   assert.deepEqual(await statuses(), [403, 403]);
 
   probes.registry.accounts.sessions.delete(sha256);
-  assert.equal((await statuses())[0], 403, 'nobody has told yet');
+  assert.equal((await statuses())[0], 403, 'no event has come yet');
   accounts.onChanged(change('session', person.orgId, person.userId, sha256));
   assert.deepEqual(await statuses(), [401, 403]);
 });
 
-test('while the registry is away who is known goes on working, who is not gets 503', async () => {
+test('while the registry is away known callers keep working, unknown ones get 503', async () => {
   await using probes = await probeFixture();
   const { cookie } = await cookieOf(probes, 'ada', 'admin');
   assert.equal((await probes.ask('GET', '/api/viewer', cookie)).status, 200);
@@ -192,7 +192,7 @@ test('an upload token opens its own upload and no other', async () => {
   }
 });
 
-test('the log tells who asked and why somebody was refused, never what they showed', async () => {
+test('the log says who asked and why a caller was refused, never what they showed', async () => {
   await using probes = await probeFixture();
   const { cookie, person } = await cookieOf(probes, 'ada', 'admin');
   const token = await probes.issuer.token({ aud: MACHINE });
@@ -208,9 +208,9 @@ test('the log tells who asked and why somebody was refused, never what they show
   assert.ok(!text.includes(token) && !text.includes(cookie.cookie.split('workflow_session=')[1] ?? '?'));
 });
 
-test('a route that does not say who may use it, or stands in the wrong scope, is not registered', async () => {
+test('a route that does not say who may use it, or is in the wrong scope, is not registered', async () => {
   const largeBodies = new LargeBodies(new LongWork(systemClock));
-  const findCaller = () => assert.fail('nobody asks');
+  const findCaller = () => assert.fail('no caller asks');
   const scope = {
     findCaller,
     turns: new OrganizationTurns(systemClock),

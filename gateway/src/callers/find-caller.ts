@@ -1,4 +1,5 @@
-// Who makes a request, by what it shows and where: the one place that decides which credential a surface takes.
+// Finds the caller of a request by its credential and surface: the one place that decides which credential a surface
+// takes.
 import type { Caller, UserCaller } from '@methods/auth/caller';
 import { isOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { parseBearerKey } from '@methods/auth/service-key';
@@ -13,7 +14,7 @@ import type { Identity } from './identity.ts';
 import { hasOwnOrigin, sessionToken } from './session-cookie.ts';
 import type { GuardedSurface } from './surface.ts';
 
-/** A value that is at hand, or that somebody has to be asked for. */
+/** A value that is at hand, or that another process has to be asked for. */
 type Soon<Value> = Value | Promise<Value>;
 
 export interface CallerSources {
@@ -27,11 +28,11 @@ export interface CallerSources {
   readonly uploadTokens: { uploadOf(tokenSha256: Buffer): Promise<OpenedUpload | null> };
   readonly keyUses: { used(orgId: string, keyId: string): void };
   readonly publicUrl: string | null;
-  /** What to tell somebody whose token names no organization. */
+  /** The message for a person whose token names no organization. */
   readonly noOrganization: string;
 }
 
-/** Access tokens grow with their claims; what is longer than this is none. */
+/** Access tokens grow with their claims; a longer text is not one. */
 const HEADER_LENGTH_MAX = 8_192;
 const BEARER = /^bearer +(\S+) *$/i;
 const WORKFLOW_UPLOAD = /^workflowupload +(\S+) *$/i;
@@ -83,7 +84,7 @@ function sessionCaller({ accounts, publicUrl }: CallerSources, request: FastifyR
   if (token === null) throw new CallerRefused('no_credential');
   return then(accounts.sessionMember(opaqueTokenSha256(token)), (member) => {
     if (member === null) throw new CallerRefused('unknown_session');
-    // The browser sends the cookie whichever page asks; only ours may change something with it.
+    // The browser sends the cookie for every page; only our pages may change something with it.
     if (isUnsafe(request.method) && !hasOwnOrigin(request, publicUrl)) {
       throw new CallerRefused('foreign_origin', 'A change with the cookie has to come from a page of this server.');
     }
@@ -108,7 +109,7 @@ function isUnsafe(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
-/** Goes on at once with what is at hand. */
+/** Continues at once with a value at hand. */
 function then<Value, Next>(value: Soon<Value>, next: (value: Value) => Soon<Next>): Soon<Next> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -18,7 +18,7 @@ test('claims are read by the names the configuration gives', () => {
   assert.equal(identityOf({ sub: 'ada', org_id: 'acme' }, NAMES), null);
 });
 
-test('ids are taken whole or not at all, what is only shown is cut', () => {
+test('ids are taken whole or not at all, texts for display are cut', () => {
   const ids = (value: unknown) => identityOf({ ...CLAIMS, sub: value }, NAMES)?.subject;
   assert.equal(ids('😀'.repeat(256)), '😀'.repeat(256));
   for (const bad of ['', 'x'.repeat(257), 'a\0', '\ud800', null, {}, true, ['ada']]) assert.equal(ids(bad), undefined);
@@ -26,7 +26,7 @@ test('ids are taken whole or not at all, what is only shown is cut', () => {
   assert.deepEqual([shown?.name.length, shown?.email], [256, '']);
 });
 
-test('the highest role of a list counts, and what is no role of ours is none', () => {
+test('the highest role of a list counts, and unknown roles are ignored', () => {
   const role = (roles: unknown) => identityOf({ ...CLAIMS, roles }, NAMES)?.claimedRole;
   assert.deepEqual([['viewer', 'admin', 'member'], ['staff'], 'owner', 'ADMIN', undefined, { admin: true }].map(role), [
     'admin',

@@ -1,10 +1,10 @@
-// Who a verified token or a sign-in is about, by the claims this server is told to read.
+// The person of a verified token or a sign-in, by the claims this server is configured to read.
 import { isRole, mayActAs, type Role } from '@methods/auth/caller';
 
 export interface Identity {
   /** The issuer's own id of the organization. */
   readonly externalOrgId: string;
-  /** Empty: not told. */
+  /** Empty: unknown. */
   readonly orgName: string;
   readonly subject: string;
   readonly email: string;
@@ -27,7 +27,7 @@ const NAME_CHARACTERS_MAX = 256;
 // Control characters and halves of a character.
 const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 
-/** Null: the claims name no organization. `sub` is there, whoever verified them has seen to it. */
+/** Null: the claims name no organization. `sub` is present: the verification requires it. */
 export function identityOf(claims: Claims, names: ClaimNames): Identity | null {
   const externalOrgId = idOf(claims[names.orgClaim]);
   const subject = idOf(claims.sub);
@@ -46,7 +46,7 @@ export function noOrganization({ orgClaim }: ClaimNames): string {
   return `The sign-in names no organization: the identity provider gives no claim ${orgClaim}.`;
 }
 
-// An id is compared, so it is never cut: what is too long is none.
+// An id is compared, so it is never cut: one that is too long is ignored.
 function idOf(value: unknown): string {
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
   if (typeof text !== 'string' || UNSTORABLE.test(text)) return '';

@@ -5,7 +5,7 @@ import { isSafeTransport } from './safe-transport.ts';
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 512 * 1024;
 
-/** @throws ServiceError unavailable, whatever went wrong. */
+/** @throws ServiceError unavailable, for any failure. */
 export async function issuerDocument(address: string): Promise<Record<string, unknown>> {
   try {
     if (!isSafeTransport(address)) throw new Error(`${address} is neither https nor on this machine`);

@@ -1,5 +1,5 @@
-// The identity provider: what it says of itself and its keys, asked for when first needed. While it is away, what is
-// known goes on working.
+// The identity provider: its metadata and its keys, fetched when first needed. While it is away, the known ones stay in
+// use.
 import type { Clock } from '@methods/base/clock';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, type LocalJWKSet } from 'jose';
 import { issuerAway, issuerDocument } from './issuer-document.ts';

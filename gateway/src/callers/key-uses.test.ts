@@ -33,7 +33,7 @@ function fixture() {
   };
 }
 
-test('many uses of a key are told once a minute, with the last time', async () => {
+test('many uses of a key are reported once a minute, with the last time', async () => {
   const { uses, calls, at, minute } = fixture();
   uses.start();
   for (let ms = 0; ms < 100; ms++) {
@@ -45,10 +45,10 @@ test('many uses of a key are told once a minute, with the last time', async () =
   await new Promise(setImmediate);
   assert.deepEqual(calls, [[{ orgId: 'org', keyId: 'key_1', usedAtMs: 99 }]]);
   await uses.stop();
-  assert.equal(calls.length, 1, 'nothing is left to tell');
+  assert.equal(calls.length, 1, 'nothing is left to report');
 });
 
-test('what the registry does not take is told later, also at the end', async () => {
+test('uses that the registry does not take are reported later, also at the stop', async () => {
   const { uses, calls, setAway } = fixture();
   for (let n = 0; n < KEY_USES_MAX_A_CALL + 1; n++) uses.used('org', `key_${n}`);
   setAway(true);

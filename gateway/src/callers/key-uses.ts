@@ -1,5 +1,5 @@
-// When each key was last used: counted in memory and told to the registry once a minute, because to the minute is all
-// that people need and a write a request is what nobody can pay.
+// When each key was last used: kept in memory and reported to the registry once a minute, because people need no finer
+// time and a write a request costs too much.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
@@ -36,7 +36,7 @@ export class KeyUses implements Stoppable {
     });
   }
 
-  /** At the process's end what is not told yet is told, if the registry takes it. */
+  /** When the process stops, the rest is reported, if the registry takes it. */
   async stop(): Promise<void> {
     this.timer?.cancel();
     this.timer = null;
@@ -51,7 +51,7 @@ export class KeyUses implements Stoppable {
     else if (this.uses.size < KEYS_MAX) this.uses.set(keyId, { orgId, usedAtMs });
   }
 
-  /** Tells all uses so far. What the registry does not take now is told a minute later. */
+  /** Reports all uses so far. Those the registry does not take now are reported a minute later. */
   async tell(): Promise<void> {
     const all = [...this.uses].map(([keyId, use]) => ({ keyId, ...use }));
     for (let at = 0; at < all.length; at += KEY_USES_MAX_A_CALL) {

@@ -1,5 +1,5 @@
-// Something asked of another system when it is needed, but by one at a time and not again before a pause: strangers who
-// send made-up tokens must not make us flood the identity provider.
+// A request to another system, made when needed, but one at a time and not again before a pause: clients who send
+// made-up tokens must not make us flood the identity provider.
 import type { Clock } from '@methods/base/clock';
 
 export interface Pauses {
@@ -19,8 +19,8 @@ export class OnceInAWhile {
   ) {}
 
   /**
-   * Acts now, joins who is acting, or during the pause does nothing.
-   * @throws what the last act threw, also during the pause after it.
+   * Acts now, joins an act under way, or during the pause does nothing. @throws what the last act threw, also during
+   * the pause after it.
    */
   run(): Promise<void> {
     if (this.running) return this.running;

@@ -1,4 +1,4 @@
-// What the gateway needs to know people: their accounts, and where an issuer is configured its tokens and its sign-in.
+// The parts that identify people: their accounts, and where an issuer is configured its tokens and its sign-in.
 import type { Clock } from '@methods/base/clock';
 import { Accounts } from '../clients/accounts.ts';
 import type { IssuerConfig } from '../config.ts';
@@ -12,7 +12,7 @@ export interface People {
   /** These two are null without an issuer: then there are only service keys. */
   readonly accessTokens: AccessTokens | null;
   readonly signIn: SignIn | null;
-  /** What to tell somebody whose token names no organization. */
+  /** The message for a person whose token names no organization. */
   readonly noOrganization: string;
 }
 

@@ -1,4 +1,4 @@
-// The caller of a request as the registry writes it down with every change.
+// The caller of a request as the registry records it with every change.
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../plugins/caller.ts';

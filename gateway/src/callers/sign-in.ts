@@ -62,8 +62,8 @@ export class SignIn {
   }
 
   /**
-   * Who came back. `query` as the browser brought it, with its question mark.
-   * @throws CallerRefused for what is not the answer to this sign-in; ServiceError unavailable
+   * The person who came back. `query` as the browser sent it, with its question mark. @throws CallerRefused for a query
+   * that does not answer this sign-in; ServiceError unavailable
    */
   async complete(query: string, { state, nonce, codeVerifier }: SignInUnderWay): Promise<Identity> {
     const current = new URL(this.callbackUrl + query);
@@ -112,7 +112,7 @@ export class SignIn {
     const metadata = document as unknown as ServerMetadata;
     const client = new Configuration(metadata, config.clientId, {}, this.authentication(metadata));
     client.timeout = TIMEOUT_S;
-    // The configuration has seen to it that such an issuer is on this machine.
+    // The configuration ensures that such an issuer is on this machine.
     if (config.url.startsWith('http:')) allowInsecureRequests(client);
     enableNonRepudiationChecks(client);
     return client;
@@ -128,7 +128,7 @@ export class SignIn {
 const AWAY_CODES: ReadonlySet<string> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM']);
 const ERROR_NAME = /^[a-z_]{1,64}$/;
 
-// The issuer's own words never reach a page or the log: only the name of its error.
+// The issuer's own message never reaches a page or the log: only the name of its error.
 function refusalOf(error: unknown): Error {
   if (error instanceof AuthorizationResponseError) {
     const name = ERROR_NAME.test(error.error) ? error.error : 'error';

@@ -2,8 +2,8 @@
 import type { Role } from '@methods/auth/caller';
 
 /**
- * service: programs, by service key or by a person's machine token. cli: machine tokens alone. api: people, by machine
- * or MCP token or by the dashboard's cookie. upload: an upload's own token. public: everybody, nobody is known.
+ * service: programs, by service key or by a person's machine token. cli: machine tokens only. api: people, by machine
+ * or MCP token or by the dashboard's cookie. upload: an upload's own token. public: everyone, without authentication.
  */
 export type Surface = 'public' | 'service' | 'cli' | 'api' | 'upload';
 

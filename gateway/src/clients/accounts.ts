@@ -1,5 +1,5 @@
-// The gateway's view of people: who a verified identity or a session's cookie is, asked once and kept for at most 30 s.
-// What has changed is told over the bus and forgotten at once.
+// The gateway's view of people: the member of a verified identity or a session's cookie, fetched once and kept for at
+// most 30 s. Changes are announced over the bus and drop the kept entries at once.
 import { isRole, type Role } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -27,7 +27,7 @@ export interface Member {
   readonly role: Role;
 }
 
-/** What a sign-in needs again when the issuer sends the person back. */
+/** The state of a sign-in until the issuer sends the person back. */
 export interface SignInUnderWay {
   readonly state: string;
   readonly nonce: string;
@@ -79,12 +79,12 @@ export class Accounts implements Stoppable {
     return this.members.get(key, () => this.ensure(identity, from));
   }
 
-  /** The member who signs in: what the issuer says of them now is kept. */
+  /** The member who signs in; stores what the issuer says of them now. */
   signedIn(identity: Identity, from: Origin): Promise<Member> {
     return this.ensure(identity, from);
   }
 
-  /** Whose session this is, by the hash of its cookie; null for nobody's. */
+  /** Whose session this is, by the hash of its cookie; null for an unknown one. */
   sessionMember(sessionSha256: Buffer): Member | null | Promise<Member | null> {
     const session = this.sessions.get(sessionSha256.toString('hex'), () => this.resolveSession(sessionSha256));
     return session instanceof Promise ? session.then((late) => this.unexpired(late)) : this.unexpired(session);

@@ -24,7 +24,7 @@ test('a value at hand costs no promise, and many who ask at once cost one load',
   assert.equal(loads, 1);
 });
 
-test('an ageing value is renewed behind the back of those who use it, an old one before its next use', async () => {
+test('an ageing value is renewed in the background, an old one before its next use', async () => {
   const { cache, time } = cacheAt();
   await cache.get('k', async () => 'old');
   time.nowMs = 250;
@@ -38,7 +38,7 @@ test('an ageing value is renewed behind the back of those who use it, an old one
   assert.equal(await cache.get('k', async () => 'newest'), 'newest');
 });
 
-test('while the source is away old values are used and nobody asks again for a second', async () => {
+test('while the source is away old values are used, and there is no new load for a second', async () => {
   const { cache, time } = cacheAt();
   await cache.get('k', async () => 'v');
   time.nowMs = 10_000;
@@ -61,7 +61,7 @@ test('a dropped value is never used again, even when its source is away or its l
   await assert.rejects(async () => cache.get('k', away), { code: 'unavailable' });
 });
 
-test('what was on its way when its value was dropped serves nobody who asks later', async () => {
+test('a load that was under way when its value was dropped does not serve later callers', async () => {
   const { cache } = cacheAt();
   let answer: (value: string) => void = () => {};
   const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));
@@ -72,7 +72,7 @@ test('what was on its way when its value was dropped serves nobody who asks late
   assert.equal(cache.get('k', away), 'after the change');
 });
 
-test('what was on its way when its value was dropped is not used either once the source is away', async () => {
+test('a load that was under way when its value was dropped is not used once the source is away either', async () => {
   const { cache } = cacheAt();
   let answer: (value: string) => void = () => {};
   const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));

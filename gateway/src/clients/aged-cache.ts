@@ -15,7 +15,7 @@ export interface AgedCacheOptions<Value> {
 interface Entry<Value> {
   readonly value: Value;
   readonly bytes: number;
-  /** Monotonic ms; asked for anew from then on. */
+  /** Monotonic ms; loaded again from then on. */
   goodUntilMs: number;
 }
 
@@ -25,7 +25,8 @@ const SOURCE_AWAY_MS = 1_000;
 
 export class AgedCache<Value> {
   private readonly entries = new Map<string, Entry<Value>>();
-  // Those that began after the last change of their value: who asks after a change joins none from before it.
+  // Those that began after the last change of their value: a caller that asks after a change joins no load from before
+  // it.
   private readonly loads = new Map<string, Promise<Value>>();
   private bytes = 0;
   private sourceAwayUntilMs = 0;
@@ -34,7 +35,7 @@ export class AgedCache<Value> {
 
   /**
    * The value itself when it is at hand. `load` is run once for all who ask meanwhile; when it fails with
-   * `unavailable`, an old value is used instead, and for a second nobody tries again.
+   * `unavailable`, an old value is used instead, and there is no further try for a second.
    */
   get(key: string, load: () => Promise<Value>): Value | Promise<Value> {
     const entry = this.entries.get(key);
@@ -66,7 +67,7 @@ export class AgedCache<Value> {
     this.entries.delete(key);
   }
 
-  /** Like `drop`, for values that events name otherwise than by their key. Looks at every value: for rare events. */
+  /** Like `drop`, for values that events do not name by their key. Looks at every value: for rare events. */
   dropWhere(changed: (value: Value) => boolean): void {
     this.loads.clear();
     for (const [key, entry] of this.entries) if (changed(entry.value)) this.drop(key);
@@ -104,7 +105,7 @@ export class AgedCache<Value> {
   private async loadOnce(key: string, load: () => Promise<Value>, isCurrent: () => boolean): Promise<Value> {
     try {
       const value = await load();
-      // A change told while this was on its way may not be in it: it is only good for those who asked before.
+      // A change announced during this load may not be in it: it is only valid for callers that asked before.
       if (isCurrent()) this.store(key, value);
       return value;
     } catch (error) {

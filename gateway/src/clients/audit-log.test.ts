@@ -39,7 +39,7 @@ function auditLog(clock: Clock = systemClock) {
 }
 
 describe('the audit log', () => {
-  test('a line tells who did what to what, when and from where', async () => {
+  test('a line says who did what to what, when and from where', async () => {
     const { audit, held } = auditLog();
     await audit.afterDoing(act({ action: 'run.answer', targetId: 'run_1', facts: { question_id: 'q_1' } }));
     const [line] = held.values();
@@ -74,7 +74,7 @@ describe('the audit log', () => {
     assert.deepEqual(told.slice(0, ids.length), ids);
   });
 
-  test('lines that nobody waits for gather, and go at once with one that is awaited', async () => {
+  test('lines that are not awaited gather, and go at once with one that is awaited', async () => {
     const timers = new Set<{ readonly ms: number; readonly run: () => void }>();
     const { audit, calls } = auditLog({
       ...systemClock,
@@ -103,7 +103,7 @@ describe('the audit log', () => {
     );
   });
 
-  test('while the registry is away nothing is shown, and what has happened is told again until it is held', async () => {
+  test('while the registry is away nothing is shown, and what has happened is sent again until it is stored', async () => {
     const { audit, calls, held, registry } = auditLog();
     registry.away = true;
     await assert.rejects(audit.beforeShowing(act({ targetId: 'run_read' })), { code: 'unavailable' });
@@ -124,7 +124,7 @@ describe('the audit log', () => {
     assert.equal(ids.size, 1, 'a repeat carries the same id');
   });
 
-  test('who waits is not kept waiting for the next try once the registry is back', async () => {
+  test('a waiting caller does not wait for the next try once the registry is back', async () => {
     const { audit, registry } = auditLog();
     registry.away = true;
     for (let i = 0; i < 8; i++) await assert.rejects(audit.afterDoing(act()));
@@ -132,7 +132,7 @@ describe('the audit log', () => {
     await audit.beforeShowing(act());
   });
 
-  test('a line the registry refuses does not hold up the others', async () => {
+  test('a line the registry refuses does not delay the others', async () => {
     const { audit, held, log, registry } = auditLog();
     registry.refuses = 'run_refused';
     const refused = audit.beforeShowing(act({ targetId: 'run_refused' }));
@@ -143,7 +143,7 @@ describe('the audit log', () => {
     assert.equal(log.filter((line) => line.includes('was refused')).length, 1);
   });
 
-  test('beyond ten thousand lines new ones are lost with a word in the log, and nothing more is shown', async () => {
+  test('beyond ten thousand lines new ones are lost and logged as lost, and nothing more is shown', async () => {
     const { audit, held, log, registry, shut } = auditLog();
     shut();
     for (let i = 0; i < 10_005; i++) audit.note(act());
@@ -151,10 +151,10 @@ describe('the audit log', () => {
     registry.open();
     await until('the rest is held', () => held.size === 10_000);
     assert.equal(log.filter((line) => line.includes('cannot keep up')).length, 1);
-    await until('the loss is told', () => log.some((line) => line.includes('"lines":6')));
+    await until('the loss is logged', () => log.some((line) => line.includes('"lines":6')));
   });
 
-  test('at the end what is left is told; a registry that stays away does not hold it up', async () => {
+  test('a stop sends what is left; a registry that stays away does not delay it', async () => {
     const quick = auditLog();
     for (let i = 0; i < 600; i++) quick.audit.note(act());
     await quick.audit.stop();

@@ -1,6 +1,6 @@
 // What people and programs do through this gateway, on its way to the audit log of the registry: gathered while a call
-// is under way, for a moment where nobody waits, and kept until the registry has it. Bounded, so that a registry that
-// stays away costs lines, not memory.
+// is under way, for a moment where no caller waits, and kept until the registry has it. Bounded, so that a registry
+// that stays away costs lines, not memory.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
@@ -15,7 +15,7 @@ export interface Act {
   readonly action: 'run.start' | 'run.read' | 'run.answer' | 'run.cancel' | 'version.read';
   /** run_ or ver_. */
   readonly targetId: string;
-  /** What came of it; never content. */
+  /** The outcome; never content. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
@@ -42,9 +42,9 @@ export interface AuditLogOptions {
 
 interface Pending {
   readonly line: AuditLine;
-  /** Null: nobody waits for it. */
+  /** Null: no caller waits for it. */
   readonly told: { readonly resolve: () => void; readonly reject: (error: ServiceError) => void } | null;
-  /** Stays until the registry has it, also when somebody waited in vain. */
+  /** Stays until the registry has it, also when its caller stopped waiting. */
   readonly kept: boolean;
 }
 
@@ -64,25 +64,25 @@ export class AuditLog implements Stoppable {
 
   constructor(private readonly options: AuditLogOptions) {}
 
-  /** The registry hears of it within 250 ms, if it can. Nobody waits. */
+  /** The registry gets it within 250 ms, if possible. No one waits. */
   note(act: Act): void {
     this.add({ line: this.lineOf(act), told: null, kept: true });
   }
 
   /**
-   * Resolves once the registry has it, so that nothing is shown that is not written down.
-   * @throws ServiceError unavailable; then it is not written, as far as anybody knows
+   * Resolves once the registry has it, so that nothing is shown that is not recorded. @throws ServiceError unavailable;
+   * then it may not be recorded
    */
   async beforeShowing(act: Act): Promise<void> {
     await this.waitFor(act, false);
   }
 
-  /** Of what has happened already: as `beforeShowing`, but it is told again until the registry has it. */
+  /** For what has already happened: as `beforeShowing`, but it is sent again until the registry has it. */
   async afterDoing(act: Act): Promise<void> {
     await this.waitFor(act, true);
   }
 
-  /** What is not told yet is told, if the registry takes it within 3 s. */
+  /** Sends what is left, if the registry takes it within 3 s. */
   async stop(): Promise<void> {
     const { clock, logger } = this.options;
     this.cancelTimers();
@@ -102,7 +102,7 @@ export class AuditLog implements Stoppable {
     return new Promise((resolve, reject) => {
       const took = this.add({ line: this.lineOf(act), told: { resolve, reject }, kept });
       if (!took) reject(new ServiceError('unavailable'));
-      // The registry may be back: who waits for it does not wait for the next try as well.
+      // The registry may be back: a waiting caller does not wait for the next try as well.
       else this.sendSoon();
     });
   }
@@ -134,7 +134,7 @@ export class AuditLog implements Stoppable {
   private send(): Promise<void> {
     this.sending = this.sendAll().finally(() => {
       this.sending = null;
-      // What came in the last moment of the sending has found it still under way.
+      // Lines added in the last moment of the sending found it still under way.
       if (this.pending.length > 0 && this.retry === null)
         this.sendOrGather(this.pending.some(({ told }) => told !== null));
     });
@@ -147,7 +147,7 @@ export class AuditLog implements Stoppable {
       const refused = await this.tell(batch);
       if (refused === null) continue;
       if (refused.code === 'unavailable') return this.tryLater(batch, refused);
-      // One line the registry will never take must not hold up the others.
+      // One line the registry never takes must not delay the others.
       for (const one of batch) {
         const error = batch.length === 1 ? refused : await this.tell([one]);
         if (error?.code === 'unavailable') return this.tryLater([one], error);
@@ -174,7 +174,7 @@ export class AuditLog implements Stoppable {
   private tryLater(batch: readonly Pending[], error: ServiceError): void {
     const waiting = this.pending.filter(({ told }) => told !== null);
     this.forget(waiting);
-    // Nobody waits for these any more.
+    // No one waits for these any more.
     const kept = waiting.filter((each) => each.kept).map(({ line }) => ({ line, told: null, kept: true }));
     this.pending.unshift(...kept);
     for (const { told } of waiting) told?.reject(new ServiceError('unavailable', undefined, { cause: error }));

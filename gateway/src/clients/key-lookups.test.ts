@@ -5,7 +5,7 @@ import { KeyLookups } from './key-lookups.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Look-ups that end when the test says so. */
+/** Look-ups that the test ends. */
 function held() {
   let nowMs = 0;
   const lookups = new KeyLookups({ ...systemClock, monotonicMs: () => nowMs });

@@ -12,7 +12,7 @@ const WAITING = { small: PLACES.perOrganizationMax, large: 0, all: PLACES.places
 const UNDER_WAY_MAX = 8;
 const UNDER_WAY_ALL_MAX = 64;
 const RETRY_MS = 1_000;
-/** A registry that stalls is not waited for longer than one call of it. */
+/** A wait for a stalled registry is no longer than one call of it. */
 const WAIT_MS_MAX = 3_000;
 
 /** `orgId` is the address. */

@@ -37,7 +37,7 @@ function poisoned(error: ServiceError) {
   return ({ item }: GatewayItem) => (item.case === 'start' && item.value.inputsJson === 'poison' ? error : null);
 }
 
-test('a call whose stream was ended over what it says is not said to another node', async () => {
+test('a call whose content ended its stream is not sent to another node', async () => {
   await using gateway = await gatewayFixture({ nodes: 3 });
   for (const node of gateway.nodes) node.endsStreamOver = poisoned(new ServiceError('too_large'));
   await assert.rejects(start(gateway, 'poison'), { code: 'unavailable' });

@@ -1,6 +1,6 @@
-// The gateway's view of the method registry: keys, published pointers and versions, asked once and kept. What has
-// changed is told over the bus; what the bus misses grows old within 30 s. While the registry is away the gateway goes
-// on with what it knows.
+// The gateway's view of the method registry: keys, published pointers and versions, fetched once and kept. Changes are
+// announced over the bus; an entry whose change the bus misses expires within 30 s. While the registry is away the
+// gateway uses what it has.
 
 import type { Caller } from '@methods/auth/caller';
 import { authSha256 } from '@methods/auth/service-key';
@@ -27,7 +27,7 @@ export interface MethodRegistryOptions {
 const CALL_MS = 3_000;
 const PROBE_MS = 1_000;
 const AGE_MS = 30_000;
-/** A key just made works so soon after it was tried too early, and a wrong one costs one look-up in that time. */
+/** A new key that was used too early works after this time, and a wrong one costs one look-up in it. */
 const UNKNOWN_KEY_AGE_MS = 1_000;
 const UNKNOWN_KEYS_MAX = 10_000;
 const MIB = 1024 * 1024;
@@ -36,7 +36,7 @@ export class MethodRegistry implements Stoppable {
   private readonly client: Client<typeof MethodRegistryService>;
   // By the hex hash of the key, which is also how events name it; the key itself is kept nowhere. Null: revoked.
   private readonly callers: AgedCache<Caller | null>;
-  // Apart from the others, so that a flood of made-up keys drives out no real one.
+  // Apart from the others, so that a flood of made-up keys evicts no real one.
   private readonly unknownKeys: LRUCache<string, true>;
   private readonly lookups: KeyLookups;
   private readonly published: AgedCache<string>;
@@ -68,14 +68,14 @@ export class MethodRegistry implements Stoppable {
   }
 
   /**
-   * Whose key this is (`sk_<auth part>`), or null for nobody's. @throws ServiceError rate_limited where the address shows
-   * too many keys at a time that have to be looked up
+   * Whose key this is (`sk_<auth part>`), or null for an unknown key. @throws ServiceError rate_limited where the
+   * address shows too many keys at a time that have to be looked up
    */
   callerOf(authPart: string, address: string): Caller | null | Promise<Caller | null> {
     const hash = authSha256(authPart);
     const name = hash.toString('hex');
     if (this.unknownKeys.has(name)) return null;
-    // A key in use is looked up again whatever others show from the same address.
+    // A key in use is looked up again, independent of other keys from the same address.
     const counted = this.callers.has(name) ? null : address;
     const caller = this.callers.get(name, () => this.lookUpKey(hash, counted));
     if (caller instanceof Promise) return caller.then((found) => this.noted(name, found));
@@ -114,7 +114,7 @@ export class MethodRegistry implements Stoppable {
     this.published.expireAll();
   }
 
-  /** Tells when keys were last used; a repeat is harmless. */
+  /** Reports when keys were last used; a repeat is harmless. */
   async noteKeyUses(uses: readonly KeyUse[]): Promise<void> {
     await this.client.noteKeyUse({ uses: [...uses] }, { timeoutMs: CALL_MS });
   }

@@ -48,7 +48,7 @@ export async function methodVersion(
     const method = compiledSource(source);
     return { versionId, ...startable(startFacts(method), (inputs) => unmetRequirements(method, inputs)), bytes };
   }
-  // What refuses inputs cannot leave the thread: it is asked there at each start.
+  // The conditions that refuse inputs cannot leave the thread: they are evaluated there at each start.
   const saved = { orgId, sha256, source };
   const facts = await threads.startFacts(saved);
   return {

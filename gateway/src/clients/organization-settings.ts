@@ -1,5 +1,6 @@
 // What organizations have set for their runs, asked once and kept for at most 30 s, so that a start costs no look-up. A
-// change is told over the bus and forgotten at once; otherwise the last ones known go on counting while the registry is away.
+// change is announced over the bus and drops the kept ones at once; otherwise the last known ones stay valid while the
+// registry is away.
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
@@ -32,7 +33,7 @@ export class OrganizationSettings implements RegistryChangeListener {
     this.known = new AgedCache<Settings>({ clock, bytesMax: 16 * MIB, ageMsOf: () => AGE_MS, bytesOf });
   }
 
-  /** A promise only when the registry has to be asked. */
+  /** A promise only if the registry has to be asked. */
   of(orgId: string): Settings | Promise<Settings> {
     return this.known.get(orgId, async () => {
       const { settings } = await this.calls.accounts.getSettings({ orgId }, { timeoutMs: CALL_MS });
@@ -40,13 +41,13 @@ export class OrganizationSettings implements RegistryChangeListener {
     });
   }
 
-  /** This gateway's own change counts from its reply on, whatever becomes of the message. */
+  /** This gateway's own change counts from its reply on, even if the message is lost. */
   changed(orgId: string, settings: Settings): void {
     this.known.put(orgId, settings);
   }
 
   onChanged({ kind, orgId }: RegistryChanged): void {
-    // Not even while the registry is away: who has just refused plain content must not get any.
+    // Not even while the registry is away: an organization that has just refused plain content must not get any.
     if (kind === 'settings') this.known.drop(orgId);
   }
 

@@ -71,7 +71,7 @@ test('runs are kept for half a minute', () => {
   assert.equal(pushed.bytes, 0);
 });
 
-test('large results of runs that nobody has claimed stay within a share, the oldest go', () => {
+test('large results of unclaimed runs stay within a share, the oldest go', () => {
   const { pushed } = pushedRuns();
   const result = `"${'x'.repeat(1024 * 1024)}"`;
   const runs = Array.from({ length: 40 }, () => finishedRun(result));

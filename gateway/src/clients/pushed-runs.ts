@@ -1,5 +1,5 @@
-// Keeps for half a minute what the run-scheduler said about runs that are waited for here: who waits for a run gets it
-// from here, and so does a GET of a run that has finished. Bounded by bytes, of which no organization has more than its
+// Keeps for half a minute what the run-scheduler reported about runs with waiters here: the waiters get their run from
+// here, and so does a GET of a run that has finished. Bounded by bytes, of which no organization has more than its
 // share.
 import type { Clock } from '@methods/base/clock';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
@@ -9,8 +9,8 @@ const KEPT_MS = 30_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 const BYTES_PER_ORGANIZATION_MAX = 16 * 1024 * 1024;
 /**
- * What a bound is exceeded by goes with so much more: a look at the oldest passes over all that went before it, and must
- * not be made for each run.
+ * The share evicted beyond the excess: a search for the oldest passes over all that were evicted before, and must not
+ * be made for each run.
  */
 const SLACK = 1 / 16;
 const OWNERS_MAX = 50_000;
@@ -25,7 +25,7 @@ interface Kept {
 export class PushedRuns {
   private readonly kept = new Map<string, Kept>();
   private keptBytes = 0;
-  /** By organization, oldest first; those that nobody has claimed yet are under the empty name. */
+  /** By organization, oldest first; unclaimed ones are under the empty name. */
   private readonly shares = new Map<string, { readonly runIds: Set<string>; bytes: number }>();
   // A push does not name its organization; the caller's start or watch, which the scheduler has checked, does.
   private readonly owners = new Map<string, string>();
@@ -69,7 +69,7 @@ export class PushedRuns {
     this.keep({ run, orgId, bytes: estimatedBytes(run), atMs: this.clock.monotonicMs() });
   }
 
-  /** The latest state pushed, whoever it belongs to: only for a caller the scheduler has just given this run. */
+  /** The latest state pushed, of any owner: only for a caller the scheduler has just given this run. */
   latest(runId: string): RunView | null {
     return this.kept.get(runId)?.run ?? null;
   }
@@ -80,7 +80,7 @@ export class PushedRuns {
     return known && known.orgId === orgId && isFinished(known.run) ? known.run : null;
   }
 
-  /** Drops what is too old; the oldest stand first. */
+  /** Drops what is too old; the oldest come first. */
   trim(): void {
     const oldestMs = this.clock.monotonicMs() - KEPT_MS;
     const bytesMax = downFrom(BYTES_MAX, this.keptBytes);
@@ -127,7 +127,7 @@ function downFrom(max: number, bytes: number): number {
   return bytes > max ? max * (1 - SLACK) : max;
 }
 
-// Texts count two bytes a character; the constants stand for the objects around them.
+// Texts count two bytes a character; the constants are for the objects around them.
 function estimatedBytes(run: RunView): number {
   let characters = run.resultJson.length + (run.error?.message.length ?? 0);
   const { question } = run;

@@ -1,5 +1,5 @@
-// Calls to the method registry whose answers are asked for anew each time: what people and programs read and change
-// through the API. What is kept for runs is in clients/method-registry.ts.
+// Calls to the method registry whose answers are fetched each time: what people and programs read and change through
+// the API. Answers kept for runs are in clients/method-registry.ts.
 import type { Stoppable } from '@methods/base/stoppable';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';

@@ -1,4 +1,4 @@
-// Hears over the bus what has changed in the registry and tells the caches. Without a bus the caches' age does it alone.
+// Receives changes of the registry over the bus and drops the caches' entries. Without a bus, entries expire by age.
 import type { Bus } from '@methods/bus/connection';
 import { registryChanges } from '@methods/bus/subjects';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';

@@ -25,7 +25,7 @@ export class RunFiles implements Stoppable {
 
   /**
    * The archive of a run's files, a gzip tar; null: it has saved none. The first part is at hand when this resolves, so
-   * that what refuses it is told before anything was sent. @throws ServiceError
+   * that a refusal arrives before anything is sent. @throws ServiceError
    */
   async read(run: { orgId: string; runId: string }, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
     const parts = await this.begun((client, options) => client.getRunFiles(run, options), signal);
@@ -76,7 +76,7 @@ async function* rest(first: Uint8Array, parts: AsyncIterator<{ chunk: Uint8Array
     if (first.length > 0) yield first;
     for (let next = await parts.next(); next.done !== true; next = await parts.next()) yield next.value.chunk;
   } finally {
-    // A reader that left early: the node must not go on.
+    // A reader that left early: the node must stop.
     await parts.return?.();
   }
 }

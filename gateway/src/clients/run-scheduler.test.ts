@@ -26,7 +26,7 @@ test('a start whose node dies before it replies is repeated elsewhere and makes 
   assert.deepEqual([...gateway.book.runs.keys()], [body.run_id]);
 });
 
-test('calls wait for a node to come back and then are done', async () => {
+test('calls wait for a node to come back and then complete', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -37,7 +37,7 @@ test('calls wait for a node to come back and then are done', async () => {
   assert.equal((await started).status, 201);
 });
 
-test('a node that takes calls and says nothing is passed over, its calls are done elsewhere', async () => {
+test('a node that accepts calls and never replies is passed over, its calls go elsewhere', async () => {
   await using gateway = await gatewayFixture({ nodes: 2 });
   const [frozen, other] = gateway.nodes;
   assert.ok(frozen && other);
@@ -53,7 +53,7 @@ test('a node that takes calls and says nothing is passed over, its calls are don
   assert.equal(frozen.count('start'), before);
 });
 
-test('a wait goes on when the node that pushed for it is gone', async () => {
+test('a wait continues when the node that pushed for it is gone', async () => {
   await using gateway = await gatewayFixture({ nodes: 2 });
   const waiting = start(gateway, '?wait_ms=30000');
   await until(() => gateway.book.runs.size === 1);
@@ -107,7 +107,7 @@ test('an answer whose question is unknown is not repeated when its node dies', a
   gateway.book.change(body.run_id, { status: RunStatus.RUNNING });
   const answering = gateway.ask('POST', `/v1/runs/${body.run_id}/answer`, { answer: {} });
   await until(() => gateway.nodes.some((node) => node.count('get') === 1));
-  // Nothing is open, so the answer goes without an id: the node refuses it, and nobody asks another.
+  // Nothing is open, so the answer goes without an id: the node refuses it, and no other is asked.
   const { status } = await answering;
   assert.equal(status, 409);
   assert.equal(

@@ -51,7 +51,7 @@ export interface StartedRun {
 }
 
 export interface FollowedRun {
-  /** As it is now; the follower is told of what is newer. */
+  /** As it is now; the follower gets newer states. */
   readonly run: RunView;
   readonly stop: () => void;
 }
@@ -104,7 +104,7 @@ export class RunScheduler implements Stoppable {
     this.sweeper.unref();
   }
 
-  /** Every wait gets the run as it is; new ones too. Calls go on. */
+  /** Every wait gets the run as it is; new ones too. Calls continue. */
   endWaits(): void {
     this.waiters.stop();
   }
@@ -179,7 +179,7 @@ export class RunScheduler implements Stoppable {
     });
   }
 
-  /** Every change from now on, a burst of them as one. The follower may be told before this resolves. */
+  /** Every change from now on, a burst of them as one. The follower may be called before this resolves. */
   async followRun(address: RunAddress, follower: RunFollower): Promise<FollowedRun> {
     const { orgId, runId, requestId } = address;
     const finished = this.pushed.finished(runId, orgId);
@@ -218,7 +218,7 @@ export class RunScheduler implements Stoppable {
     const stamped = questionId || ((await this.getRun(address)).question?.id ?? '');
     const $typeName = 'methods.scheduler.v1.AnswerRun' as const;
     const value = { $typeName, orgId, runId, questionId: stamped, answerJson };
-    // A caller who waited for the question here usually waits for what follows: the node then pushes it.
+    // A caller who waited for the question here usually waits for the next state: the node then pushes it.
     const unwatched = !this.pushed.isAwaited(runId, orgId);
     const options = { requestId, repeatable: stamped !== '', unwatched };
     return runOf(replied(await this.call({ case: 'answer', value }, options)));
@@ -286,13 +286,13 @@ export class RunScheduler implements Stoppable {
     const ended = await this.waiters.wait(waited, wait, caller);
     if (ended) return ended;
     const latest = waited.latest;
-    // Nobody reads the reply of a caller that has gone.
+    // No one reads the reply of a caller that has gone.
     if (caller.gone && latest) return latest;
     try {
       const run = await this.getRun(waited, FINAL_READ_MS);
       return latest && latest.revision > run.revision ? latest : run;
     } catch (error) {
-      // What this very request has read before is still a true answer.
+      // What this request has read before is still a valid answer.
       if (latest && asServiceError(error).code === 'unavailable') return latest;
       throw error;
     }
@@ -308,13 +308,13 @@ export class RunScheduler implements Stoppable {
     waited.source = reply.node;
     waited.watchedOn.add(reply.node);
     this.pushed.belongs(runId, orgId);
-    // Everybody who held it has left meanwhile.
+    // All its holders have left meanwhile.
     if (waited.holds === 0) reply.node.unwatch(runId);
     this.waiters.see(waited, run);
     return waited.latest ?? run;
   }
 
-  // A failure is not told to those who wait: the next try comes soon.
+  // Waiters do not get a failure: the next try comes soon.
   private async watchForWaiters(waited: WaitedRun): Promise<void> {
     try {
       await this.watch(waited);

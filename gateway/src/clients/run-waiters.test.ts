@@ -6,7 +6,7 @@ import { RunWaiters } from './run-waiters.ts';
 
 const caller = (id: string) => ({ id, gone: false, onGone: () => () => {} });
 
-test('an organization has so many waiting requests, and what it holds keeps nobody else from waiting', () => {
+test('an organization has a bounded number of waiting requests, and they keep no other from waiting', () => {
   const waiters = new RunWaiters(systemClock, () => {}, { placesMax: 40, perOrganizationMax: 10 });
   const leaves = Array.from({ length: 10 }, (_, i) => waiters.enter('org_a', caller(`key_${i}`)));
   assert.throws(() => waiters.enter('org_a', caller('key_11')), {
@@ -18,7 +18,7 @@ test('an organization has so many waiting requests, and what it holds keeps nobo
   waiters.enter('org_a', caller('key_11'));
 });
 
-test('only a start that somebody waits for is watched, and no longer than the wait', async () => {
+test('only a start with a waiter is watched, and no longer than the wait', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -33,7 +33,7 @@ test('only a start that somebody waits for is watched, and no longer than the wa
   await until(() => node.count('unwatch') === 1);
 });
 
-test('a run that ended its wait by finishing costs the node no word more', async () => {
+test('a run that ended its wait by finishing costs the node no further message', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -49,7 +49,7 @@ test('a run that ended its wait by finishing costs the node no word more', async
   );
 });
 
-test('an answer asks for the next rest where somebody waited for the run here, and a run that has it by then is not asked for', async () => {
+test('an answer asks for the next rest where a caller waited for the run here, and not for a run that has it by then', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);

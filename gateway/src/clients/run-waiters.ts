@@ -1,6 +1,6 @@
-// Requests that wait for a run to finish or to ask, or that follow all its changes. A wait ends by a pushed view; in case
-// pushes stop (their node died, froze or lost the run's shard) the run is watched anew, at once when its node is lost and
-// every few seconds anyway.
+// Requests that wait for a run to finish or to ask, or that follow all its changes. A wait ends by a pushed view; in
+// case pushes stop (their node died, froze or lost the run's shard) the run is watched again, at once when its node is
+// lost and every few seconds anyway.
 import type { Clock, Timer } from '@methods/base/clock';
 import { Shares, type SharesOptions } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
@@ -10,16 +10,16 @@ import type { SchedulerNode } from './scheduler-node.ts';
 
 export interface WaitRequest {
   readonly waitMs: number;
-  /** A run that waits on this very question goes on being waited for. */
+  /** A run that waits on this question does not end the wait. */
   readonly afterQuestion: string | null;
 }
 
-/** Who waits: its connection may end before the wait does. */
+/** The waiting request: its connection may end before the wait does. */
 export interface WaitingCaller {
-  /** key_ or usr_: who shares the organization's waits. */
+  /** key_ or usr_: whose part of the organization's waits it is. */
   readonly id: string;
   readonly gone: boolean;
-  /** Returns what takes the listener off again. */
+  /** Returns a function that removes the listener. */
   onGone(listener: () => void): () => void;
 }
 
@@ -49,7 +49,7 @@ export interface WaitedRun {
   readonly followers: Set<RunFollower>;
   /** Nodes asked to watch it. */
   readonly watchedOn: Set<SchedulerNode>;
-  /** The node that took its start, and watches it unasked. */
+  /** The node that took its start; it watches the run unasked. */
   startedOn: SchedulerNode | null;
   /** Where pushes come from; null: from nowhere. */
   source: SchedulerNode | null;
@@ -119,7 +119,7 @@ export class RunWaiters {
     run.holds--;
     if (run.holds > 0) return;
     for (const node of run.watchedOn) node.unwatch(run.runId);
-    // Of a run that has finished its node has told, and forgets it by itself.
+    // The node has reported that the run finished, and forgets it by itself.
     const finished = run.latest !== null && isFinished(run.latest);
     if (run.startedOn !== null && !finished && !run.watchedOn.has(run.startedOn)) run.startedOn.unwatch(run.runId);
     if (this.runs.get(run.runId) === run) this.runs.delete(run.runId);
@@ -147,7 +147,7 @@ export class RunWaiters {
     });
   }
 
-  /** While the run is held. Returns what ends it. */
+  /** While the run is held. Returns a function that ends it. */
   follow(run: WaitedRun, follower: RunFollower): () => void {
     run.followers.add(follower);
     if (this.stopping) follower.end();
@@ -167,7 +167,7 @@ export class RunWaiters {
     for (const wait of run.waits) if (endsWait(view, wait.afterQuestion)) wait.end(view);
   }
 
-  /** Pushes of this node are not to be relied on any more. */
+  /** Pushes of this node are no longer reliable. */
   onSourceLost(node: SchedulerNode): void {
     for (const run of this.runs.values()) {
       run.watchedOn.delete(node);

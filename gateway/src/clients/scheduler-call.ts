@@ -6,7 +6,7 @@ import type { NodeCall, SchedulerNode } from './scheduler-node.ts';
 export interface SchedulerCall extends NodeCall {
   /** May be sent to another node while its fate on the first is unknown. */
   readonly repeatable: boolean;
-  /** Nodes it was sent to and that have not refused or lost it, then those that refused it. */
+  /** Nodes it was sent to that have not refused or lost it, then those that refused it. */
   readonly sentTo: Set<SchedulerNode>;
   readonly refusedBy: Set<SchedulerNode>;
   /** Nodes whose stream ended while they had it. */

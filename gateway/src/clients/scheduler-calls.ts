@@ -1,6 +1,6 @@
-// Carries calls to whichever run-scheduler node can answer: picks the node, repeats on another when one dies or
-// freezes, gives up at the deadline. A start may be repeated because its idempotency hash, the caller's or the
-// gateway's own, makes the second one find the first one's run.
+// Carries calls to a run-scheduler node that can answer: picks the node, repeats on another when one dies or freezes,
+// gives up at the deadline. A start may be repeated because its idempotency hash, the caller's or the gateway's own,
+// makes the second one find the first one's run.
 import type { Clock } from '@methods/base/clock';
 import { Shares } from '@methods/base/shares';
 import { fromErrorDetail } from '@methods/errors/error-detail';
@@ -13,7 +13,7 @@ import type { CallItem, SchedulerNode } from './scheduler-node.ts';
 export interface CallOptions {
   readonly requestId: string;
   readonly repeatable: boolean;
-  /** Of a start: nobody waits for the run. */
+  /** Of a start: no caller waits for the run. */
   readonly unwatched?: boolean;
   /** Default 5 s. */
   readonly timeoutMs?: number;
@@ -105,7 +105,7 @@ export class SchedulerCalls {
     if (call) this.fail(call, error);
   }
 
-  /** `refused`: what was said on the stream ended it, and whichever call did so must not end another stream. */
+  /** `refused`: the content of a call ended the stream, and that call must not end another stream. */
   onLost(node: SchedulerNode, callIds: readonly number[], refused: boolean): void {
     for (const id of callIds) {
       const call = this.calls.get(id);
@@ -149,7 +149,7 @@ export class SchedulerCalls {
     else this.fail(call, error.code === 'wrong_shard' ? new ServiceError('unavailable') : error);
   }
 
-  // Without a node the call waits here until one tells its status, or for its deadline.
+  // Without a node the call waits here until one reports its status, or for its deadline.
   private place(call: SchedulerCall): void {
     const nowMs = this.clock.monotonicMs();
     for (;;) {
@@ -194,7 +194,7 @@ export class SchedulerCalls {
     call.reject(error);
   }
 
-  // A node must not be taken for silent over an answer nobody waits for.
+  // A node must not count as silent because of an answer that no caller waits for.
   private settle(call: SchedulerCall): void {
     this.calls.delete(call.id);
     call.leave();

@@ -14,7 +14,7 @@ export interface NodeCall {
   readonly id: number;
   readonly item: CallItem;
   readonly requestId: string;
-  /** Of a start: nobody waits for the run. */
+  /** Of a start: no caller waits for the run. */
   readonly unwatched: boolean;
   /** Monotonic ms. */
   readonly deadlineAtMs: number;
@@ -25,11 +25,11 @@ export interface SchedulerNodeEvents {
   onItem(node: SchedulerNode, item: NodeItem): void;
   /** A call was not sent: no message can carry it, to this node or any other. */
   onUnsendable(callId: number, error: ServiceError): void;
-  /** The node has told its status, at first or anew. */
+  /** The node has reported its status, the first time or again. */
   onStatus(node: SchedulerNode): void;
   /**
-   * The stream ended; these calls have no reply and none will come. `refused`: what was said on it ended it, so one of
-   * them may be the cause.
+   * The stream ended; these calls have no reply and none will come. `refused`: the content of a call ended it, so one
+   * of them may be the cause.
    */
   onLost(node: SchedulerNode, callIds: readonly number[], refused: boolean): void;
 }
@@ -43,7 +43,7 @@ export interface SchedulerNodeOptions {
   readonly events: SchedulerNodeEvents;
 }
 
-// A node that accepts connections and then says nothing (frozen at the handshake) is dialled anew after this time.
+// A node that accepts connections and then sends nothing (frozen at the handshake) is dialled again after this time.
 const STATUS_WAIT_MS = 5_000;
 const SUSPECTED_MS = 5_000;
 
@@ -70,7 +70,7 @@ export class SchedulerNode {
     return this.status.ready && this.status.shardsOwned > 0 ? 4 : 3;
   }
 
-  /** Ready in the node's own words. */
+  /** Ready by the node's own report. */
   get ready(): boolean {
     return this.rank >= 3 && this.status?.ready === true;
   }
@@ -114,8 +114,8 @@ export class SchedulerNode {
   }
 
   /**
-   * Silent while others answer: used only where there is no other, until it is heard again. Not for ever, since a node
-   * that was frozen may have nothing left to say.
+   * Silent while others answer: used only where there is no other, until it is heard again. Not permanently, since a
+   * node that was frozen may have nothing left to say.
    */
   suspect(nowMs: number): void {
     this.suspectedUntilMs = nowMs + SUSPECTED_MS;
@@ -132,7 +132,7 @@ export class SchedulerNode {
     });
   }
 
-  /** How long the node has owed an answer without a word, in ms; 0 when it owes none. */
+  /** How long the node has owed an answer and sent nothing, in ms; 0 when it owes none. */
   silentMs(nowMs: number): number {
     const oldest = this.inFlight.values().next();
     return oldest.done ? 0 : nowMs - Math.max(oldest.value, this.heardAtMs);
@@ -151,7 +151,7 @@ export class SchedulerNode {
     });
     this.connection = connection;
     this.timer = this.options.clock.after(STATUS_WAIT_MS, () => {
-      if (this.status === null) connection.close(new ServiceError('unavailable', 'The node does not speak.'));
+      if (this.status === null) connection.close(new ServiceError('unavailable', 'The node does not respond.'));
     });
   }
 

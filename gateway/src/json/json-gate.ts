@@ -1,6 +1,6 @@
-// Reads a request's JSON text and refuses what a later part could not keep: text that is not UTF-8, NUL, lone
-// surrogates, numbers that lose digits, and deep nesting. Postgres refuses these in `jsonb`, and one refused row would
-// fail a whole batch of other callers' runs.
+// Reads a request's JSON text and refuses what later parts cannot store: text that is not UTF-8, NUL, lone surrogates,
+// numbers that lose digits, and deep nesting. Postgres refuses these in `jsonb`, and one refused row would fail a whole
+// batch of other callers' runs.
 import { isUtf8 } from 'node:buffer';
 import { jsonWeight, WEIGHT_PER_MIB_MAX } from './json-weight.ts';
 import { hasUnsafeInteger } from './unsafe-integer.ts';
@@ -23,7 +23,7 @@ export type JsonReading =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly fault: JsonFault };
 
-/** Texts up to this cost little whatever they hold. */
+/** Texts up to this size cost little with any content. */
 const LIGHT_BYTES = 64 * 1024;
 
 /** An object's own `__proto__` stays an own property: never assign members of the result one by one. */
@@ -45,7 +45,7 @@ export function readJson(bytes: Buffer, weightMax = WEIGHT_PER_MIB_MAX): JsonRea
   const fault = inspect(value, 1, inspection);
   if (fault) return { ok: false, fault };
   if (inspection.unsafeNumber && hasUnsafeInteger(text)) {
-    return refused('number_range', '', 'A whole number lies beyond ±(2^53 − 1).');
+    return refused('number_range', '', 'A whole number is beyond ±(2^53 − 1).');
   }
   return { ok: true, value };
 }

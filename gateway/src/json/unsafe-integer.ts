@@ -1,4 +1,4 @@
-// Looks for whole-number literals that a double cannot hold exactly. The parsed value alone does not tell:
+// Looks for whole-number literals that a double cannot hold exactly. The parsed value does not show it:
 // 9007199254740993 arrives as 9007199254740992, and 1e300 is a fine floating-point number.
 
 const QUOTE = 0x22;

@@ -21,7 +21,7 @@ test('the inspection stays JSON, and of the rest only the shape is kept', () => 
   });
 });
 
-test('an outline is small, whatever the body is', () => {
+test('an outline is small for any body', () => {
   const names = Array.from({ length: 50_000 }, (_, n) => `"n${n}":${n}`).join(',');
   assert.equal(Object.keys(read(`{${names},"inspection":{}}`).outline as object).length, 21);
   assert.deepEqual(read(`[${'1,'.repeat(50_000)}1]`), { ok: true, outline: [], inspectionJson: null });
@@ -39,7 +39,7 @@ test('an inspection of another kind than an object keeps its kind', () => {
   }
 });
 
-test('what is no JSON, or too heavy, is a fault as in any other body', () => {
+test('invalid or too heavy JSON is a fault as in any other body', () => {
   for (const [text, code] of [
     ['{"a":', 'json'],
     [`{"a":[${'[],'.repeat(500_000)}1]}`, 'json_weight'],

@@ -1,5 +1,5 @@
-// Which role a route needs is said on the route itself; one that does not say it is not registered. The rows of all
-// routes are kept, so that a test can ask the running server instead of a list by hand.
+// Each route names the role it needs; a route without one is not registered. The rows of all routes are kept, so that a
+// test can ask the running server instead of a list by hand.
 import { mayUse } from '@methods/auth/caller';
 import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify';
 import { CallerRefused } from '../callers/caller-refused.ts';
@@ -22,7 +22,7 @@ export function addRouteTable(app: FastifyInstance): void {
   app.decorate('routeTable', () => routes.flatMap(rowsOf));
   app.addHook('onReady', (done) => {
     const bare = app.routeTable().find(({ surface, url }) => surface === 'public' && /^\/(v1|api)\//.test(url));
-    done(bare && new Error(`${bare.method} ${bare.url} stands in no scope with callers`));
+    done(bare && new Error(`${bare.method} ${bare.url} is in no scope with callers`));
   });
 }
 

@@ -28,7 +28,7 @@ test('without a good key every route answers with the same 401', async () => {
   }
 });
 
-test('the whole key and its auth part alone are the same caller, asked for once', async () => {
+test('the whole key and only its auth part are the same caller, looked up once', async () => {
   await using gateway = await gatewayFixture();
   const path = `/v1/runs/${newRunId(1)}`;
   for (const key of [gateway.apiKey.key, gateway.apiKey.authPart, gateway.apiKey.key]) {
@@ -56,7 +56,7 @@ test('a revoked key is refused as soon as its event comes, an unknown one is not
   assert.equal(gateway.registry.count('resolveServiceKey'), asked);
 });
 
-test('while the registry is away a known key goes on working and an unknown one is told to come back', async () => {
+test('while the registry is away a known key keeps working and an unknown one gets 503', async () => {
   await using gateway = await gatewayFixture();
   const path = `/v1/runs/${newRunId(1)}`;
   assert.equal((await gateway.ask('GET', path)).status, 404);

@@ -1,6 +1,6 @@
-// Tells who asks, on every route of a guarded scope. Without a credential, or with one that is malformed, unknown,
-// expired, revoked or of a kind the surface does not take, the answer is the same 401; an address that shows too many of
-// those hears 429.
+// Authenticates the caller on every route of a guarded scope. Without a credential, or with one that is malformed,
+// unknown, expired, revoked or of a kind the surface does not take, the answer is the same 401; an address that shows
+// too many of those gets 429.
 import type { Caller } from '@methods/auth/caller';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -17,16 +17,16 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /**
-     * Who makes this request if its credential is looked at once more: for replies that go on for minutes. Only in a
-     * scope with callers. @throws as FindCaller
+     * Who makes this request if its credential is checked again: for replies that last minutes. Only in a scope with
+     * callers. @throws as FindCaller
      */
     callerAgain(request: FastifyRequest): Promise<Caller>;
   }
 }
 
 /**
- * Who makes a request to a surface. A promise only when somebody else has to be asked.
- * @throws CallerRefused; ServiceError unavailable when it cannot be known now
+ * Who makes a request to a surface. A promise only if another process has to be asked. @throws CallerRefused;
+ * ServiceError unavailable when it cannot be known now
  */
 export type FindCaller = (request: FastifyRequest, surface: GuardedSurface) => Caller | Promise<Caller>;
 
@@ -38,9 +38,9 @@ export function addCallerFields(app: FastifyInstance): void {
 
 export interface CallerOptions {
   readonly findCaller: FindCaller;
-  /** What a 401 tells in WWW-Authenticate. */
+  /** The WWW-Authenticate header of a 401. */
   readonly challenge: string;
-  /** Null: every bad credential hears its 401. */
+  /** Null: every bad credential gets its 401. */
   readonly refusedCredentials: RefusedCredentials | null;
 }
 

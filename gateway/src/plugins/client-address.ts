@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
-/** What a trusted proxy passes on may be any text: what is no address is not written anywhere. */
+/** A trusted proxy may pass on any text: only addresses are recorded. */
 export function clientAddress({ ip }: FastifyRequest): string {
   return isIP(ip) === 0 ? 'unknown' : ip;
 }

@@ -1,8 +1,8 @@
 // Requests that a client sends on one connection without awaiting the replies are handled one after the other: a packet
 // of a hundred requests is a line of a hundred, not a hundred places and shares taken at once. It also is what frees
-// them: the reply of a request further back belongs to no socket yet, and is never closed when the client has gone.
-// The line stands before the framework, and at its end the parser leaves the packet: one of 64 KiB holds 3,600 requests,
-// which would all be parsed, and aborted one by one, in a turn of the event loop.
+// them: the reply of a request further back belongs to no socket yet, and is never closed when the client has gone. The
+// line is in front of the framework, and when it is full the parser leaves the packet: one of 64 KiB holds 3,600
+// requests, which would all be parsed, and aborted one by one, in a turn of the event loop.
 import { IncomingMessage, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -47,7 +47,7 @@ export function inLine(handle: RequestListener): RequestListener {
       line.busy = true;
       response.once('close', () => {
         line.busy = false;
-        // What follows a reply that closes the connection is never begun: its own reply could not be sent.
+        // Requests after a reply that closes the connection are never begun: their replies could not be sent.
         if (socket.writable) line.waiting.shift()?.();
         else line.waiting.length = 0;
       });

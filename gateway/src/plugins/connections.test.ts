@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
 
-/** Connections that say nothing, from one address of this machine. */
+/** Connections that send nothing, from one address of this machine. */
 function silent(port: number, localAddress: string, count: number): Socket[] {
   return Array.from({ length: count }, () =>
     connect({ port, host: '127.0.0.1', localAddress })
@@ -50,7 +50,7 @@ test('a trusted proxy has no share of its own, and the whole is bounded', async 
   await until(async () => (await statusFrom(gateway.port, '127.0.0.3')) === '200');
 });
 
-test('a connection that says nothing, or never ends its headers, is cut', async () => {
+test('a connection that sends nothing, or never ends its headers, is cut', async () => {
   await using gateway = await gatewayFixture();
   gateway.app.server.headersTimeout = 50;
   const [quiet] = silent(gateway.port, '127.0.0.2', 1);

@@ -17,7 +17,7 @@ test('all IPv6 addresses of one network count together, however they are written
   assert.equal(countedAddress('fe80::1%eth0'), 'fe80:0:0:0');
 });
 
-test('what a proxy passes on and is no address is one stranger, however long it is', () => {
+test('all texts of a proxy that are not addresses count as one address, of any length', () => {
   for (const ip of ['', 'unknown', '999.1.1.1', '_hidden', 'x'.repeat(10_000)]) {
     assert.equal(countedAddress(ip), 'unknown');
   }

@@ -5,8 +5,8 @@ const PARTS = 8;
 const NETWORK_PARTS = 4;
 
 /**
- * An IPv4 address, or the first 64 bits of an IPv6 address: whoever has one of those has all that begin like it. What a
- * proxy passes on and is no address counts as one.
+ * An IPv4 address, or the first 64 bits of an IPv6 address: the owner of one has all with these bits. All texts of a
+ * proxy that are not addresses count as one.
  */
 export function countedAddress(ip: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1] ?? ip;

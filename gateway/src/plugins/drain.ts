@@ -1,5 +1,5 @@
-// Closing waits for open requests and for nothing else. Node ends only those connections that are idle at the moment of
-// closing: one that carries a reply just then, or was opened ahead and never used, would stay for its full keep-alive.
+// Closing waits only for open requests. Node ends only those connections that are idle at the moment of closing: one
+// that carries a reply just then, or was opened ahead and never used, would stay for its full keep-alive.
 import type { FastifyInstance } from 'fastify';
 
 const LOOK_EVERY_MS = 20;

@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-export const NO_MEDIA_TYPE = 'The header content-type is no media type, such as application/pdf.';
+export const NO_MEDIA_TYPE = 'The header content-type is not a media type, such as application/pdf.';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -39,7 +39,7 @@ export function addErrorReply(app: FastifyInstance, logger: Logger): void {
 function sendError(error: ServiceError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   request.errorCode = error.code;
   const { status, headers, body } = errorBody(error, request.id);
-  // Where a surface has set its own challenge, that one is told.
+  // Where a surface has set its own challenge, that one is used.
   if (reply.hasHeader('www-authenticate')) delete headers['www-authenticate'];
   return reply.code(status).headers(headers).header('content-type', JSON_TYPE).send(JSON.stringify(body));
 }
@@ -52,7 +52,7 @@ export function replyToFrameworkError(error: FastifyError, request: FastifyReque
 /** For bytes that are no HTTP request, or one that takes too long to arrive: there is no request object yet. */
 export function replyToClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && hasSlowBody(socket)) return;
-  // Nobody reads an answer any more, or one is already on its way. Node's own handler looks at the same field.
+  // No one reads an answer any more, or one is already on its way. Node's own handler looks at the same field.
   const { _httpMessage: response } = socket as { _httpMessage?: { headersSent: boolean } };
   if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent) {
     socket.destroy();
@@ -111,7 +111,7 @@ export function serviceErrorOf(
   }
 }
 
-/** @param code what is wrong with the header. */
+/** @param code the fault of the header. */
 export function badHeader(code: string, message: string): ServiceError {
   return new ServiceError('invalid_request', message, { findings: [{ path: '', code, message }] });
 }

@@ -17,7 +17,7 @@ test('bodies that are refused when they have arrived cost their caller no connec
   addJsonBody(app, new LargeBodies(new LongWork(systemClock)));
   app.post('/here', async () => String(bodies++));
   await app.register(async (scope) => {
-    readBodiesApart(scope, () => Promise.reject(new Error('nobody reads it')));
+    readBodiesApart(scope, () => Promise.reject(new Error('no one reads it')));
     scope.post('/apart', async () => String(bodies++));
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

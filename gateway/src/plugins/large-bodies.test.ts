@@ -7,7 +7,7 @@ import { LongWork } from '../turns/long-work.ts';
 import { addErrorReply } from './error-reply.ts';
 import { addLargeBodies, LargeBodies } from './large-bodies.ts';
 
-/** Parsing takes 10 ms; rests are over when the test says so. */
+/** Parsing takes 10 ms; the test ends rests. */
 function held() {
   let nowMs = 0;
   const rests: { ms: number; end: () => void }[] = [];

@@ -18,7 +18,7 @@ declare module 'fastify' {
 /** A body up to this is parsed within 5 ms. */
 export const LARGE_BODY_BYTES = 64 * 1024;
 
-/** Reading a body costs the event loop and its collector about as much as parsing it, whatever becomes of it. */
+/** Reading a body costs the event loop and its collector about as much as parsing it, even if it is refused. */
 const READ_MS_PER_MIB = 5;
 
 /** Of the event loop, for a text of a caller that is read and passed on. */
@@ -44,12 +44,12 @@ export class LargeBodies {
   }
 }
 
-/** Routes of `scope`, which has callers: what a body may take is taken before its first byte is read. */
+/** Routes of `scope`, which has callers: a body's share is taken before its first byte is read. */
 export function addLargeBodies(scope: FastifyInstance, largeBodies: LargeBodies): void {
   scope.addHook('onRequest', (request, reply, done) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     const bytes = encoding === undefined ? Number(length ?? 0) : request.routeOptions.bodyLimit;
-    // What is beyond the limit of the route is refused by its length.
+    // A body beyond the limit of the route is refused by its length.
     if (!(bytes > LARGE_BODY_BYTES) || bytes > request.routeOptions.bodyLimit) return done();
     const caller = callerOf(request);
     if (request.routeOptions.config.source) {

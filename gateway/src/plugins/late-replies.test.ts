@@ -4,7 +4,7 @@ import { systemClock } from '@methods/base/clock';
 import { newRunId } from '@methods/base/ids';
 import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
 
-/** What is held back stays so, and nothing is filled up again, however slow the machine. */
+/** Held replies stay held, and no bucket is refilled, on any machine. */
 function holdingClock() {
   const held: (() => void)[] = [];
   const clock = {
@@ -21,7 +21,7 @@ function holdingClock() {
 
 const path = `/v1/runs/${newRunId(1)}`;
 
-test('a key that goes on after a hundred refusals hears them late, and other keys at once', async () => {
+test('a key that continues after a hundred refusals gets them late, and other keys at once', async () => {
   const { held, clock } = holdingClock();
   await using gateway = await gatewayFixture({ rateLimitPerKey: 1, clock });
   const statuses: number[] = [];

@@ -1,6 +1,6 @@
-// How many requests of one organization begin in a turn of the event loop, and how long it rests afterwards. Without it
-// those that arrive together are all begun together, and a client that sends four hundred at once holds the loop for as
-// long as they take.
+// Bounds how many requests of one organization begin in a turn of the event loop, and how long it rests afterwards.
+// Without it those that arrive together are all begun together, and a client that sends four hundred at once holds the
+// loop for as long as they take.
 import type { Clock, Timer } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
@@ -17,8 +17,8 @@ const YOUNG_MS = 5;
 const BEGIN_YOUNG_MAX = 32;
 const PARTS = BEGIN_YOUNG_MAX / BEGIN_MAX;
 /**
- * While others ask as well, an organization that begins its four in a turn rests for so many times as long as its part of
- * the turn took: what follows from a request costs as much again, here and in the services behind.
+ * While others ask as well, an organization that begins its four in a turn rests for this many times as long as its
+ * part of the turn took: the later work of a request costs as much again, here and in the services behind.
  */
 const REST = 2;
 const REST_MS_MAX = 100;
@@ -79,7 +79,7 @@ export class OrganizationTurns {
     this.begun.clear();
     this.wake();
     if (this.queue.length === 0 || !this.turning) return;
-    // What begins has its work done between two immediates, so each part sees how long the parts before it took.
+    // A request's work is done between two immediates, so each part sees how long the parts before it took.
     for (let part = 2; part <= PARTS; part++) {
       setImmediate(() => {
         if (this.isYoung()) this.part(part * BEGIN_MAX);
@@ -98,7 +98,7 @@ export class OrganizationTurns {
     }
   }
 
-  /** Begins what may begin now, and comes back when the first rest is over. */
+  /** Begins the requests that may begin now, and runs again when the first rest is over. */
   private wake(): void {
     this.waking?.cancel();
     this.waking = null;

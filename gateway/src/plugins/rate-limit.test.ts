@@ -5,7 +5,7 @@ import { newId, newRunId } from '@methods/base/ids';
 import { TokenBuckets } from '@methods/base/token-bucket';
 import { gatewayFixture } from '../testing/gateway-fixture.ts';
 
-/** Nothing is filled up again, however slow the machine. */
+/** No bucket is refilled, on any machine. */
 const STOPPED = { ...systemClock, monotonicMs: () => 0 };
 
 test('a bucket allows its burst, then its rate', () => {

@@ -1,5 +1,5 @@
-// Refuses requests beyond the rate of their key, person or upload, and beyond that of their organization, before anything
-// is done for them, and tells in headers what is left.
+// Refuses requests beyond the rate of their key, person or upload, and beyond that of their organization, before
+// anything is done for them, and reports in headers what is left.
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { type BucketState, TokenBuckets } from '@methods/base/token-bucket';
@@ -29,10 +29,12 @@ export class RateLimit {
     this.organizations = bucketsOf(rateLimitPerOrganization, clock);
   }
 
-  /** What the headers tell: the bucket that refuses, else the one with less left. Null: there is no limit. */
+  /**
+   * The bucket that the headers describe: the one that refuses, else the one with less left. Null: there is no limit.
+   */
   take(caller: Caller): Taken | null {
     const ofKey = taken('key', this.keys, callerId(caller));
-    // What one key is refused costs the others of its organization nothing.
+    // A refused request of one key costs the others of its organization nothing.
     if (ofKey?.allowed === false) return ofKey;
     const ofOrganization = taken('organization', this.organizations, caller.orgId);
     if (ofKey === null || ofOrganization === null) return ofKey ?? ofOrganization;

@@ -31,7 +31,7 @@ function rendered(): Promise<ReferencePage> {
   });
 }
 
-// The page runs scripts and sends keys: both stay with this server, whatever a later version of the page would like.
+// The page runs scripts and sends keys: both stay with this server, even if a later version of the page would not.
 function pagePolicy(publicUrl: string | null): string {
   const origin = publicUrl === null ? '' : ` ${new URL(publicUrl).origin}`;
   return [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { gatewayFixture, type Reply } from '../testing/gateway-fixture.ts';
 
-test('an address with too many bad credentials hears 429, good ones from there are let in all the same', async () => {
+test('an address with too many bad credentials gets 429, good ones from there are still accepted', async () => {
   await using gateway = await gatewayFixture({ rateLimitPerKey: 1_000, trustProxy: '127.0.0.1' });
   const from = (ip: string, authorization: string) =>
     gateway.ask('GET', '/v1/runs/run_x', undefined, { authorization, 'x-forwarded-for': ip });

@@ -1,6 +1,6 @@
-// How many bad credentials an address may show. Beyond that it hears 429 in place of 401, so that a program with a dead
-// key, or one that tries out keys, is told to slow down. Good credentials are let in from the same address all the time:
-// many people share one, and one of them must not be able to shut the others out.
+// How many bad credentials an address may show. Beyond that it gets 429 in place of 401, so that a program with a dead
+// key, or one that tries out keys, slows down. Good credentials are always accepted from the same address: many people
+// share one, and one of them must not be able to lock the others out.
 import type { Clock } from '@methods/base/clock';
 import { TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
@@ -16,7 +16,7 @@ export class RefusedCredentials {
     this.buckets = new TokenBuckets({ clock, ...BAD_CREDENTIALS });
   }
 
-  /** What to tell whoever was refused. Who shows nothing at all tries nothing: that is how clients begin. */
+  /** The error for a refused caller. A request without a credential does not count: clients begin that way. */
   answerTo(ip: string, refused: CallerRefused): ServiceError {
     if (refused.code !== 'unauthorized' || refused.reason === 'no_credential') return refused;
     const { allowed, waitMs } = this.buckets.take(countedAddress(ip));

@@ -9,11 +9,11 @@ export function addRequestGate(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    // What callers saved is answered as the type it is, whatever it looks like to a browser.
+    // Saved content is answered with its own type, even if it looks like another to a browser.
     reply.header('x-content-type-options', 'nosniff');
     const ambiguity = ambiguityOf(request.raw);
     if (ambiguity === null) return done();
-    // What follows on this connection may be part of this request.
+    // The next bytes on this connection may be part of this request.
     reply.header('connection', 'close');
     done(new ServiceError('invalid_request', ambiguity));
   });

@@ -1,5 +1,5 @@
-// One record a request, written when the response has left: who, what, how it ended and how long it took. No content,
-// no path (it may hold anything), only the route.
+// One record a request, written when the response has left: caller, route, outcome and duration. No content, no path
+// (it may hold anything), only the route.
 import type { Caller } from '@methods/auth/caller';
 import { isId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';

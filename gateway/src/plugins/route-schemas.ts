@@ -1,5 +1,5 @@
-// Checks the requests of a route and writes its replies. To compile all of it takes longer than the rest of a start, so the
-// compilers are made at the start, and each schema is compiled when a request needs it, or soon after the start.
+// Checks the requests of a route and writes its replies. Compiling all schemas takes longer than the rest of a start,
+// so the compilers are made at the start, and each schema is compiled when a request needs it, or soon after the start.
 import ajvCompiler from '@fastify/ajv-compiler';
 import stringifyCompiler from '@fastify/fast-json-stringify-compiler';
 import type { Clock, Timer } from '@methods/base/clock';
@@ -9,9 +9,9 @@ type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController'
 
 export interface RouteSchemas {
   readonly compilersFactory: Compilers;
-  /** Makes the compilers, which takes longer than any compilation. */
+  /** Creates the compilers, which takes longer than any compilation. */
   makeCompilers(): void;
-  /** Compiles one of what nobody has needed so far; false: there is none. Throws what is wrong with a schema. */
+  /** Compiles one schema that no request has needed so far; false: there is none. Throws the fault of a schema. */
   compileNext(): boolean;
 }
 
@@ -79,7 +79,7 @@ export function routeSchemas(): RouteSchemas {
 /** Between two of them the event loop is left to requests. */
 export const COMPILING_REST_MS = 100;
 
-/** Those of an app, once it listens: none has to be compiled in the turn of a request, but soon after a start. */
+/** Those of an app, once it listens. Only a request soon after a start compiles one in its turn. */
 export function addCompiling(app: FastifyInstance, schemas: RouteSchemas, clock: Clock): void {
   let timer: Timer | null = null;
   const next = () => {

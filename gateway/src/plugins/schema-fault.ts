@@ -1,4 +1,4 @@
-// Turns what the schema check found wrong with a request into a sentence that names the field.
+// Turns a finding of the schema check into a sentence that names the field.
 import type { Finding } from '@methods/errors/service-error';
 import { nearest } from '@methods/method/structure/did-you-mean';
 import type { FastifySchemaValidationError } from 'fastify';
@@ -6,7 +6,7 @@ import type { FastifySchemaValidationError } from 'fastify';
 /** As the checker reports it with `verbose`; the refused value itself is never used. */
 interface SchemaFault extends FastifySchemaValidationError {
   readonly parentSchema?: { readonly properties?: object };
-  /** Set where the fault lies in a member's name rather than its value. */
+  /** Set where the fault is in a member's name rather than its value. */
   readonly propertyName?: string;
 }
 

@@ -23,7 +23,7 @@ export function addSlowBody(scope: FastifyInstance): void {
   });
 }
 
-/** Whether the server's own limit does not count for what arrives on this connection now. */
+/** Whether the server's own limit does not apply to the data that arrives on this connection now. */
 export function hasSlowBody(socket: Socket): boolean {
   return open.has(socket);
 }

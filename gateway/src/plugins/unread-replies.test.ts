@@ -8,7 +8,7 @@ import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
 const MIB = 1024 * 1024;
 const RESULT = JSON.stringify('x'.repeat(3 * MIB));
 
-/** Long timers end when the test says so. */
+/** The test ends long timers. */
 function heldClock() {
   const held = new Set<() => void>();
   const clock: Clock = {
@@ -33,7 +33,7 @@ function deaf(port: number, path: string, key: string): { readonly socket: Socke
   };
 }
 
-test('replies that nobody reads use up the share of their key and organization, and their reader is cut', async () => {
+test('unread replies use up the share of their key and organization, and their reader is cut', async () => {
   const { clock, held } = heldClock();
   await using gateway = await gatewayFixture({
     clock,
@@ -58,7 +58,7 @@ test('replies that nobody reads use up the share of their key and organization, 
   });
   const { body } = await gateway.ask('GET', path);
   assert.deepEqual([body.error, body.share], ['rate_limited', 'key']);
-  // What changes something is refused before it does.
+  // A change is refused before it is made.
   const runs = gateway.book.runs.size;
   assert.equal((await gateway.ask('POST', '/v1/runs', start)).body.share, 'key');
   assert.equal(gateway.book.runs.size, runs);
@@ -68,7 +68,7 @@ test('replies that nobody reads use up the share of their key and organization, 
     for (const reader of others) reader.ask();
     return (await gateway.ask('GET', path, undefined, as(third))).body.share === 'organization';
   });
-  // Another organization goes on.
+  // Another organization continues.
   assert.equal((await gateway.ask('GET', '/v1/runs', undefined, as(stranger))).status, 200);
 
   for (const end of held) end();

@@ -8,12 +8,12 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { callerOf } from './caller.ts';
 
 const LIMITS: SharesOptions = { placesMax: 256 << 20, perOrganizationMax: 64 << 20, perKeyMax: 32 << 20 };
-/** The system takes so much of a reply from us, whether it is read or not. */
+/** The system buffers this much of a reply, whether it is read or not. */
 const SMALL_BYTES = 16 * 1024;
 /** As long as the reply to a change may be. */
 const CHANGE_BYTES = 4 << 20;
 const SLOW_MS = 30_000;
-/** The slowest reader that is waited for: after `SLOW_MS`, a second for so many bytes. */
+/** The slowest reader that is waited for: after `SLOW_MS`, a second for this many bytes. */
 const BYTES_A_SECOND = 32 * 1024;
 
 /** One for all surfaces. */
@@ -64,7 +64,7 @@ function sizeOf(payload: unknown): number | null {
   return Buffer.isBuffer(payload) ? payload.length : null;
 }
 
-/** What comes in parts waits for its reader, who has to take some of it. Events see to that themselves. */
+/** A reply in parts waits for its reader, who has to take some of it. Events ensure that themselves. */
 function watchStream(reply: FastifyReply, clock: Clock): void {
   if (String(reply.getHeader('content-type')).startsWith('text/event-stream')) return;
   const { raw } = reply;

@@ -1,4 +1,4 @@
-// The JSON Schema of `.method` files, for editors. Public, and the same for everybody until the next release.
+// The JSON Schema of `.method` files, for editors. Public, and the same for everyone until the next release.
 import { editorSchema } from '@methods/method/editor/editor-schema';
 import type { FastifyInstance } from 'fastify';
 

@@ -1,4 +1,4 @@
-// /healthz: the process lives. /readyz: it can serve, or why it cannot.
+// /healthz: the process is alive. /readyz: it can serve, or why it cannot.
 import type { Clock } from '@methods/base/clock';
 import type { FastifyInstance } from 'fastify';
 import type { MethodRegistry } from '../clients/method-registry.ts';

@@ -1,4 +1,4 @@
-// Changes that are told by their path alone.
+// Changes that are described only by their path.
 import { ServiceError } from '@methods/errors/service-error';
 
 /** Lets nothing or `{}` pass: many clients cannot send a POST without a body. `what`: "A retry". */

@@ -9,7 +9,7 @@ export const PageFields = {
   cursor: Type.Optional(Type.String({ maxLength: 200, description: 'next_cursor of the page before.' })),
 };
 
-// A query holds texts alone, and the check of requests turns nothing into something else.
+// A query holds only texts, and the check of requests converts nothing.
 export const readLimit: preValidationHookHandler = (request, _reply, done) => {
   const query = request.query as Record<string, unknown>;
   const text = query.limit;

@@ -15,7 +15,7 @@ const ISSUER = {
 };
 const NOBODY = { authorization: '' };
 
-test('one address tells all that programs need to know, to anybody', async () => {
+test('one public address has all that programs need to know', async () => {
   const addresses = { publicUrl: PUBLIC_URL, grpcPublicUrl: '127.0.0.1:9', mcpUrl: `${PUBLIC_URL}/mcp` };
   await using gateway = await gatewayFixture({ ...addresses, issuer: ISSUER });
   const { status, body } = await gateway.ask('GET', '/.well-known/methods', undefined, NOBODY);
@@ -78,7 +78,7 @@ test('sign-ins of one address are limited; other addresses, other routes and sig
   for (let n = 0; n < 40; n++) assert.equal((await gateway.ask('POST', '/auth/logout', undefined, there)).status, 204);
 });
 
-test('the uses of a key are told to the registry, refused ones are none', async () => {
+test('the uses of a key are reported to the registry, without refused ones', async () => {
   await using gateway = await gatewayFixture();
   const noted: unknown[] = [];
   gateway.registry.methodService.answer({

@@ -1,4 +1,4 @@
-// What programs learn of a server from its address alone: the command line, the libraries and workers from
+// What programs can learn from a server's address: the command line, the libraries and workers from
 // /.well-known/methods, MCP clients from the metadata of a protected resource (RFC 9728). Public.
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
@@ -59,7 +59,7 @@ function addResourceMetadata(app: FastifyInstance, resource: string, issuerUrl: 
     bearer_methods_supported: ['header'],
     resource_name: 'Methods',
   });
-  // Some clients look at the root whatever the resource's path is.
+  // Some clients look at the root for any path of the resource.
   for (const path of new Set([resourceMetadataPath(resource), '/.well-known/oauth-protected-resource'])) {
     app.get(path, { schema: { hide: true } }, async (_request, reply) => {
       reply.header('content-type', JSON_TYPE).header('cache-control', 'no-cache');

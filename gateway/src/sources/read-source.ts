@@ -1,5 +1,5 @@
-// What the gateway takes from a saved source. Pure, and as expensive as the author of the source likes: long ones are read
-// in a thread.
+// What the gateway takes from a saved source. Pure, and as expensive as the author makes it: long ones are read in a
+// thread.
 import { assert } from '@methods/base/assert';
 import { goesOnAfterFailure } from '@methods/method/after-failure';
 import { compileMethod } from '@methods/method/compile';

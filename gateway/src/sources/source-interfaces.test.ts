@@ -14,7 +14,7 @@ test('a source is compiled once, however often it is read', async () => {
     interfaces.fieldsJson({ orgId: 'org_1', sha256, source: Buffer.from(source) });
   const first = await of('a', GREETING);
   assert.deepEqual(Object.keys(JSON.parse(`{${first}}`)), ['inputs', 'result_schema', 'questions', 'dependencies']);
-  // Other bytes under the same hash: were they looked at, there would be nothing to tell.
+  // Other bytes under the same hash: if they were read, there would be no interface.
   assert.equal(await of('a', 'format: workflow/1'), first);
   assert.equal(await of('b', 'format: workflow/1'), '');
 });

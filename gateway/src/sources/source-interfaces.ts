@@ -1,5 +1,5 @@
-// What the sources of saved versions say of themselves, compiled once. It depends on the bytes alone, so it is kept by
-// their hash and never grows old; for each organization, whose share of the threads decides when it is.
+// The interfaces of saved versions' sources, compiled once. They depend only on the bytes, so they are kept by their
+// hash and never expire; for each organization, whose share of the threads decides when it is.
 import type { Clock } from '@methods/base/clock';
 import { AgedCache } from '../clients/aged-cache.ts';
 import type { SavedSource, SourceThreads } from './source-threads.ts';

@@ -67,7 +67,7 @@ export class AccountBook {
     });
   }
 
-  /** The organization an issuer's id stands for; made when first named. */
+  /** The organization of an issuer's id; made when first named. */
   orgId(externalOrgId: string): string {
     const known = this.orgIds.get(externalOrgId) ?? newId('org');
     this.orgIds.set(externalOrgId, known);

@@ -21,7 +21,7 @@ export interface ApiFixture extends AsyncDisposable {
   person(role?: 'viewer' | 'member' | 'admin', org?: string): Promise<Asking>;
 }
 
-/** JSON in, JSON out, as somebody. */
+/** JSON in, JSON out, as a given person. */
 export type Asking = (
   method: string,
   path: string,
@@ -37,7 +37,7 @@ export interface ApiReply {
 }
 
 export interface ApiOptions {
-  /** `host:port` of each node. By default nothing listens there: no run may be needed. */
+  /** `host:port` of each node. By default there is no server: tests need no run. */
   readonly runSchedulerAddresses?: readonly string[];
   /** By default neither the gateway nor the registry has a bus. */
   readonly natsUrl?: string;
@@ -96,7 +96,7 @@ export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions 
   };
 }
 
-/** A text body goes as it stands. Every reply has to be one that the API's description tells of. */
+/** A text body is sent unchanged. Every reply has to be one of the API's description. */
 async function ask(
   { url, description }: { readonly url: string; readonly description: DescribedReplies },
   method: string,
@@ -121,7 +121,7 @@ export function assertRefused({ status, body }: ApiReply, expected: number, code
   if (detail) assert.equal(body.details[0].code, detail);
 }
 
-/** A valid method with something of all that a version tells. */
+/** A valid method with every field that a version can have. */
 export const GREETING = `format: method/2
 name: greet
 title: Greet somebody

@@ -57,7 +57,7 @@ export interface GatewayFixture extends AsyncDisposable {
   readonly versionId: string;
   readonly source: string;
   readonly log: Record<string, unknown>[];
-  /** JSON in, JSON out, with the fixture's key unless told otherwise. */
+  /** JSON in, JSON out, with the fixture's key by default. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   stopping: boolean;
 }

@@ -6,13 +6,13 @@ import type { ServiceImplementation } from '@methods/rpc/service-definition';
 
 type DescService = ServedService[0];
 
-// biome-ignore lint/suspicious/noExplicitAny: handlers of all shapes stand in one map
+// biome-ignore lint/suspicious/noExplicitAny: handlers of all shapes are in one map
 type AnyHandler = (request: any, context: any) => unknown;
 
 export class PeerService<S extends DescService> {
   private readonly handlers = new Map<string, AnyHandler>();
 
-  /** `heard` is told the name of every call before it is answered, and may refuse it. */
+  /** `heard` is called with the name of every call before it is answered, and may refuse it. */
   constructor(
     private readonly service: S,
     private readonly heard: (name: string) => void,

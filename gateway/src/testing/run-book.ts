@@ -79,7 +79,7 @@ export class RunBook {
     return booked.view;
   }
 
-  /** All runs on one page; what selects among them is the scheduler's own business. */
+  /** All runs on one page; filters are left to the real scheduler. */
   list(list: ListRuns): { runs: RunView[]; nextCursor: string } {
     this.lists.push(list);
     const runs = [...this.runs.values()].filter(({ orgId }) => orgId === list.orgId);

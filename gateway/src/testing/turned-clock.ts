@@ -1,4 +1,4 @@
-// The system's clock, which a test can turn ahead; timers keep the real time.
+// The system's clock, which a test can advance; timers keep the real time.
 import { type Clock, systemClock } from '@methods/base/clock';
 
 export function turnedClock(): { clock: Clock; turn(ms: number): void } {

@@ -1,4 +1,4 @@
-// Does all of a work that may be divided in one go: for what is small.
+// Does all of a divisible work at once: for small work.
 
 export function atOnce<T>(work: Iterator<unknown, T>): T {
   for (;;) {

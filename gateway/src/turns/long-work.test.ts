@@ -7,7 +7,7 @@ import { runEvents } from '../views/run-events.ts';
 import { runViewInParts, runViewJson } from '../views/run-view.ts';
 import { LongWork } from './long-work.ts';
 
-/** Every look at the clock is 3 ms later; rests are over when the test says so. */
+/** Every look at the clock is 3 ms later; the test ends rests. */
 function held() {
   let nowMs = 0;
   const rests: { ms: number; end: () => void }[] = [];
@@ -108,7 +108,7 @@ for (const [name, work] of [
   });
 }
 
-test('steps that are recorded inside declared ones follow them, whatever else is recorded', () => {
+test('steps that are recorded inside declared ones follow them, with any other records', () => {
   const run = create(RunViewSchema, {
     status: RunStatus.SUCCEEDED,
     steps: ['b[0]/x', '@require', 'a', 'gone', 'b', 'a/y', 'b[1]'].map((path) => ({ path, kind: 'node' })),

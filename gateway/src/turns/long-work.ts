@@ -7,7 +7,7 @@ import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
 const WAITING = { small: 64, large: 0, all: 512, allBytes: 256 << 20 };
 /** Work that can be divided stops after this time; a slice ends with the step that is under way. */
 const SLICE_MS = 8;
-/** After a slice the event loop is left to others for so many times as long. */
+/** After a slice the event loop is left to others for this many times as long. */
 const REST = 4;
 /** Of one rest: a process that was stopped for a while does not rest for it. */
 const REST_MS_MAX = 200;
@@ -27,9 +27,9 @@ export class LongWork {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Resolves with what `work` returns. It may be left at each `yield`. `bytes`: what it holds while it waits. `spentMs`:
-   * what has been done for it before, such as reading a body, which its first rest makes up for as well.
-   * @throws ServiceError when the organization, or all of them, have too much of it waiting
+   * Resolves with what `work` returns. It may be left at each `yield`. `bytes`: what it holds while it waits.
+   * `spentMs`: the time of earlier work for it, such as reading a body, which its first rest includes. @throws
+   * ServiceError when the organization, or all of them, have too much of it waiting
    */
   run<T>(orgId: string, bytes: number, work: Iterator<unknown, T>, spentMs = 0): Promise<T> {
     return new Promise((resolve, reject) => {

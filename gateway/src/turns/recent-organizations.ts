@@ -1,4 +1,5 @@
-// Whether other organizations ask too: what is held back for the sake of others need not be while there are none.
+// Whether other organizations send requests too: work that is delayed for the sake of others need not be while there
+// are none.
 import type { Clock } from '@methods/base/clock';
 
 const RECENT_MS = 10_000;

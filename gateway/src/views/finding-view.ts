@@ -1,4 +1,4 @@
-// A finding in a reply that is no error: warnings of a save, and what a validation found.
+// A finding in a reply that is not an error: warnings of a save, and the findings of a validation.
 import type { Finding } from '@methods/proto/error/v1/error_detail_pb';
 
 export interface FindingView {

@@ -1,4 +1,4 @@
-// The record of a run somebody made on their own computer, as JSON that cannot be taken for a production run's.
+// The record of a run on a person's own computer, as JSON that differs from a production run's.
 import { productionMethodId } from '@methods/base/ids';
 import type { RunRecord } from '@methods/proto/registry/v1/run_record_service_pb';
 import { partyView, timeView } from './party-view.ts';

@@ -1,15 +1,15 @@
-// Who did something, as people see it.
+// The actor of a change, as people see it.
 import type { Party } from '@methods/proto/registry/v1/account_pb';
 
 export interface PartyView {
   /** user, service_key, upload or system. */
   readonly kind: string;
   readonly id: string;
-  /** Empty where it is not known any more. */
+  /** Empty where it is no longer known. */
   readonly name: string;
 }
 
-/** Null: nobody did it. */
+/** Null: no actor. */
 export function partyView(party: Party | undefined): PartyView | null {
   return party === undefined ? null : { kind: party.kind, id: party.id, name: party.name };
 }

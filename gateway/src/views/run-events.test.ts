@@ -26,7 +26,7 @@ test('time that passes is no change', () => {
   assert.equal(runEvents(told, running(2, { steps: step('fetch') }), STEPS, NOW + 60_000).text, '');
 });
 
-test('what changed is told as it is now, with the times of now', () => {
+test('changes are sent with their current state and times', () => {
   const { told } = runEvents(null, running(1, { steps: step('fetch') }), STEPS, NOW);
   const { text } = runEvents(told, running(2, { steps: step('fetch', StepStatus.WAITING) }), STEPS, NOW + 4_000);
   assert.deepEqual(names(text), ['step']);
@@ -34,16 +34,16 @@ test('what changed is told as it is now, with the times of now', () => {
   assert.match(text, /"waiting_ms":5000/);
 });
 
-test('where a step is gone the whole run is told', () => {
+test('when a step is gone the whole run is sent', () => {
   const { told } = runEvents(null, running(1, { steps: step('fetch/inner') }), STEPS, NOW);
   assert.deepEqual(names(runEvents(told, running(2), STEPS, NOW).text), ['run']);
 });
 
-test('who comes back with a revision knows what was told up to it', () => {
+test('a reader that comes back with a revision gets only what is newer', () => {
   const before = running(1);
   const next = running(2, { status: RunStatus.SUCCEEDED, resultJson: '{"text":"a\\nb"}' });
   const { text } = runEvents(atOnce(toldRun(before, STEPS)), next, STEPS, NOW);
   assert.deepEqual(names(text), ['step', 'status']);
-  // Every event ends with its one empty line, whatever the result holds.
+  // Every event ends with its one empty line, for any result.
   assert.equal(text.split('\n\n').length, 3);
 });

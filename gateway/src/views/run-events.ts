@@ -1,6 +1,6 @@
 // The changes of a run as server-sent events: `run` is the whole run, `step` one step that changed, `status` the run
-// without its steps. What is told is the difference to what was told before, so that a state that was skipped, or
-// pushed twice, loses and repeats nothing.
+// without its steps. Only differences to what was sent before are sent, so that a state that was skipped, or pushed
+// twice, loses and repeats nothing.
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import { runStateJson, runViewInParts } from './run-view.ts';
 import { type DeclaredStep, shownSteps } from './step-view.ts';
@@ -20,7 +20,7 @@ export interface RunEvents {
   readonly told: ToldRun;
 }
 
-// Sums of open spans grow by themselves, and what grows by itself is no change: at this time they are all zero.
+// Sums of open spans grow by themselves, which is not a change: at this time they are all zero.
 const NO_TIME = 0;
 const STEPS_A_PART = 50;
 
@@ -35,7 +35,7 @@ export function* runEvents(
   nowMs: number,
 ): Generator<undefined, RunEvents> {
   const told = yield* toldRun(run, declared);
-  // A step that is gone cannot be told as one that changed.
+  // A step that is gone cannot be sent as a changed one.
   if (before === null || [...before.steps.keys()].some((path) => !told.steps.has(path))) {
     return { text: event('run', run.revision, yield* runViewInParts(run, declared, nowMs)), told };
   }
@@ -51,7 +51,7 @@ export function* runEvents(
   return { text: text.join(''), told };
 }
 
-/** What a reader knows who has been told all of this. It may be left at each `yield`. */
+/** The state of a reader that has received all of this. It may be left at each `yield`. */
 export function* toldRun(run: RunView, declared: readonly DeclaredStep[]): Generator<undefined, ToldRun> {
   const steps = new Map<string, string>();
   const state = runStateJson(run, NO_TIME);

@@ -118,7 +118,7 @@ test('a queued run has every documented field, unknown times null, and the open 
   });
 });
 
-test('the first step a running run has not recorded is where it stands', () => {
+test('the first step a running run has not recorded is its current one', () => {
   assert.deepEqual(statuses({ status: RunStatus.RUNNING }), ['fetch running', 'check pending', 'approve pending']);
   const recorded = [step({})];
   assert.deepEqual(statuses({ status: RunStatus.RUNNING, steps: recorded }), [
@@ -129,7 +129,7 @@ test('the first step a running run has not recorded is where it stands', () => {
   assert.deepEqual(statuses({ status: RunStatus.QUEUED, steps: recorded }).at(1), 'check pending');
 });
 
-test('a run stands at the step that is recorded as begun, and nothing behind it runs', () => {
+test('the current step of a run is the one recorded as begun, and no later step runs', () => {
   const begun = step({ path: 'check', kind: 'node', status: StepStatus.RUNNING, finishedAtMs: 0, runningMs: 0 });
   const steps = [step({}), begun];
   const shown = ['fetch succeeded', 'check running', 'approve pending'];
@@ -143,7 +143,7 @@ test('a step that was begun waits while its run asks whether it took effect', ()
   assert.deepEqual([steps[1].status, steps[1].timing.running_ms, steps[1].timing.waiting_ms], ['waiting', 0, 1_000]);
 });
 
-test('what an ended run never reached is cancelled or skipped, and the step it failed in failed', () => {
+test('steps that an ended run never reached are cancelled or skipped, and the step it failed in failed', () => {
   const steps = [step({})];
   assert.deepEqual(statuses({ status: RunStatus.CANCELLED, steps }).slice(1), ['check cancelled', 'approve cancelled']);
   const error = {
@@ -183,7 +183,7 @@ test('a waiting run shows its question, and the open wait is counted in the run 
   });
 });
 
-test('the step where a running run stands has a start and the time since then', () => {
+test('the current step of a running run has a start and the time since then', () => {
   const timings = (changes: Partial<RunView>) => view({ status: RunStatus.RUNNING, attempts: 1, ...changes }).steps;
   const [first] = timings({});
   assert.deepEqual(first.timing, {
@@ -219,7 +219,7 @@ test('a run that failed inside a step failed in that step', () => {
   assert.deepEqual(statuses({ status: RunStatus.FAILED, steps: [step({})], error }), shown);
 });
 
-test('a step recorded as begun goes the way of its run', () => {
+test('a step recorded as begun ends as its run does', () => {
   const begun = step({ path: 'check', kind: 'node', status: StepStatus.RUNNING, finishedAtMs: 0, runningMs: 0 });
   const shown = (changes: Partial<RunView>) => view({ steps: [begun], ...changes }).steps[1].status;
   assert.equal(shown({ status: RunStatus.RUNNING }), 'running');
@@ -262,7 +262,7 @@ test('a result is there only when the run succeeded, an error only when it faile
   assert.ok(!('error' in view({ status: RunStatus.SUCCEEDED, error })));
 });
 
-test('what was recorded below a step follows it, and checks and errors are told', () => {
+test('records below a step follow it, with checks and errors', () => {
   const shown = view({
     status: RunStatus.FAILED,
     steps: [

@@ -1,4 +1,4 @@
-// A run as the scheduler tells it, turned into the documented JSON.
+// A run as the scheduler sends it, turned into the documented JSON.
 import { Answerer, type Question, RunStatus, type RunTiming, type RunView } from '@methods/proto/run/v1/run_pb';
 import { atOnce } from '../turns/at-once.ts';
 import { jsonSpan, jsonString, jsonTime } from './json-text.ts';
@@ -14,7 +14,7 @@ const STATUS_NAMES: Record<RunStatus, string> = {
   [RunStatus.CANCELLED]: 'cancelled',
 };
 
-// The first name stands for a number we do not know and is no status of its own.
+// The first name is for unknown numbers and is not a status of its own.
 const STATUS_NUMBERS = new Map(
   Object.entries(STATUS_NAMES)
     .slice(1)
@@ -25,7 +25,7 @@ export function runStatusName(status: RunStatus): string {
   return STATUS_NAMES[status] ?? 'queued';
 }
 
-/** 0 for what is no status. */
+/** 0 for an unknown status. */
 export function runStatusNumber(name: string): RunStatus {
   return STATUS_NUMBERS.get(name) ?? RunStatus.UNSPECIFIED;
 }
@@ -39,7 +39,7 @@ export function startedRunJson(run: RunView, status: string): string {
   return `{"run_id":"${run.runId}","version_id":"${run.versionId}","status":"${status}"}`;
 }
 
-/** A run with more steps than these is written in turns: so many take a few milliseconds. */
+/** A run with more steps is written in turns: this many take a few milliseconds. */
 const STEPS_AT_ONCE = 500;
 const STEPS_A_PART = 50;
 
@@ -101,7 +101,7 @@ function headJson(run: RunView, nowMs: number): string {
 function timingJson(run: RunView, nowMs: number): string {
   const timing: Partial<RunTiming> = run.timing ?? {};
   const openMs = timing.stateSinceMs ? Math.max(0, nowMs - timing.stateSinceMs) : 0;
-  // A run that sleeps stands as queued and counts as waiting.
+  // A sleeping run is shown as queued and counts as waiting.
   const state = run.wakeAtMs > 0 ? RunStatus.WAITING : run.status;
   const spent = (sumMs: number | undefined, of: RunStatus) => jsonSpan((sumMs ?? 0) + (of === state ? openMs : 0));
   return (
@@ -136,7 +136,7 @@ function resultJson(run: RunView): string {
 }
 
 function errorJson(run: RunView, withMessage: boolean): string {
-  // Of a run that has failed and still cleans up, what it will have failed with.
+  // The error of a run that has failed and still cleans up.
   const name = run.status === RunStatus.FAILED ? 'error' : 'ending';
   const error = name === 'error' ? run.error : run.ending;
   if (!error) return '';

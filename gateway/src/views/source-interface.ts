@@ -1,4 +1,4 @@
-// What of a method only its source tells: what goes in, what comes out, what it asks and what it depends on.
+// The parts of a method that only its source has: inputs, result, questions and dependencies.
 import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod, CompiledStep, MethodDependencies } from '@methods/method/compiled-method';
 import type { JsonSchema } from '@methods/method/json';
@@ -18,7 +18,7 @@ export interface DeclaredQuestion {
   readonly title?: string;
   /** JSON Schema of the answer. */
   readonly form: JsonSchema;
-  /** How long the answer may take; null: without end. */
+  /** How long the answer may take; null: indefinitely. */
   readonly timeout_ms: number | null;
 }
 

@@ -27,17 +27,17 @@ export interface ShownStep {
 }
 
 /**
- * The entries of `steps`, one by one, since a run may have 30,000. Each declared step stands once in the version's order,
- * followed by what was recorded below its path; with no declared steps (the version could not be read) the recorded ones
- * stand alone.
+ * The entries of `steps`, one by one, since a run may have 30,000. Each declared step is listed once in the version's
+ * order, followed by the records below its path; without declared steps (the version could not be read) only the
+ * recorded ones are listed.
  */
 export function* shownSteps(run: RunView, declared: readonly DeclaredStep[], nowMs: number): Generator<ShownStep> {
   const recorded = new Map(run.steps.map((step) => [step.path, step]));
-  // What a failed run still has to do: a note for its workers.
+  // The cleanup of a failed run: a record for its workers.
   recorded.delete('@failure');
   const inside = stepsInside(recorded.values(), declared);
   const show = (step: StepView) => ({ path: step.path, json: recordedJson(step, run, nowMs) });
-  // The method's own checks stand where they were made: before the first step, and behind the last.
+  // The method's own checks are listed where they were made: before the first step, and after the last.
   const required = recorded.get('@require');
   if (required && recorded.delete('@require')) yield show(required);
   let reached = true;
@@ -82,7 +82,7 @@ function isIn(path: string, name: string): boolean {
   return path === name || isBelow(path, name);
 }
 
-/** `reached`: every step before this one has ended, so this is where the run stands. */
+/** `reached`: every step before this one has ended, so this is the run's current step. */
 function unrecordedStatus(run: RunView, name: string, reached: boolean): string {
   switch (run.status) {
     case RunStatus.WAITING:
@@ -112,7 +112,7 @@ function unrecordedJson(name: string, kind: string, status: string, run: RunView
   );
 }
 
-/** A step that nothing is known of began when the one before it ended, or when the run was claimed. */
+/** A step without a record began when the one before it ended, or when the run was claimed. */
 function presentSinceMs({ timing, steps }: RunView): number {
   return steps.reduce((sinceMs, { finishedAtMs }) => Math.max(sinceMs, finishedAtMs), timing?.stateSinceMs ?? 0);
 }
@@ -129,7 +129,7 @@ function recordedJson(step: StepView, run: RunView, nowMs: number): string {
   );
 }
 
-/** What a step does now it does since then: not longer than its run is in its present state. */
+/** The start of what a step does now: not before its run entered its present state. */
 function openSinceMs(step: StepView, run: RunView): number {
   if (run.question?.step === step.path) return run.question.askedAtMs;
   return Math.max(step.startedAtMs, run.timing?.stateSinceMs ?? 0);
@@ -139,7 +139,7 @@ function isBegun({ status }: StepView): boolean {
   return status === StepStatus.RUNNING || status === StepStatus.WAITING;
 }
 
-/** A step recorded as begun goes the way of its run: its worker may be gone. */
+/** A step recorded as begun ends as its run does: its worker may be gone. */
 function statusNow(step: StepView, run: RunView): string {
   if (isBegun(step) && run.status === RunStatus.WAITING && run.question?.step === step.path) return 'waiting';
   if (!isBegun(step) || run.status === RunStatus.RUNNING || run.status === RunStatus.WAITING || run.wakeAtMs > 0) {

@@ -1,8 +1,8 @@
-// A saved version as the documented JSON: what the registry knows of it, and what its source says of itself.
+// A saved version as the documented JSON: what the registry knows of it, and the interface of its source.
 import type { Version } from '@methods/proto/registry/v1/method_pb';
 import { type PartyView, partyView, timeView } from './party-view.ts';
 
-/** A version without what only its source tells. */
+/** A version without the fields that only its source has. */
 export interface VersionView {
   readonly method_id: string;
   readonly version_id: string;

@@ -183,7 +183,7 @@ export function refusedStarts(stack: () => Stack): void {
       name: '2^53',
       text: withExtra('9007199254740992'),
       ...invalid,
-      message: 'A whole number lies beyond ±(2^53 − 1).',
+      message: 'A whole number is beyond ±(2^53 − 1).',
       details: [' number_range'],
     },
     {

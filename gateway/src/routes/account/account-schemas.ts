@@ -63,7 +63,7 @@ export const Whoami = Type.Object(
     organization: Type.Object({ id: Type.String(), name: Type.String() }),
     credential: Type.Unsafe<string>({ type: 'string', enum: ['machine_token', 'mcp_token', 'session'] }),
   },
-  { description: 'Who asks, and in which organization.' },
+  { description: 'The caller, and the organization it acts in.' },
 );
 
 const settingsFields = {
@@ -71,7 +71,7 @@ const settingsFields = {
   retention_days: Type.Integer({ minimum: 1, maximum: 3_650, description: 'How long finished runs are kept.' }),
   webhook_hosts: Type.Array(Type.String({ minLength: 1, maxLength: 254 }), {
     maxItems: 100,
-    description: 'Hosts webhooks may go to; *.example.com stands for every name below example.com. Empty: any.',
+    description: 'Hosts webhooks may go to; *.example.com means every name below example.com. Empty: any.',
   }),
 };
 
@@ -107,7 +107,7 @@ export const AuditQuery = Type.Object(
 
 const Facts = Type.Unsafe<object | null>({
   type: ['object', 'null'],
-  description: 'What the act is about, as it was or is then; null where there was nothing, or will be nothing.',
+  description: 'The target before or after the act; null where there was nothing, or is nothing any more.',
 });
 
 export const AuditLine = Type.Object({

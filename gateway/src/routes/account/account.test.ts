@@ -24,7 +24,7 @@ async function newKey(name = 'Order desk') {
   return { made, reply, id: reply.body.key.id as string };
 }
 
-test('whoami tells who asks, in which organization and with what, and no secret', async () => {
+test('whoami returns the caller, the organization and the kind of credential, and no secret', async () => {
   const { status, body } = await viewer('GET', '/api/whoami');
   assert.equal(status, 200);
   assert.match(body.user.id, /^usr_/);
@@ -40,7 +40,7 @@ test('whoami tells who asks, in which organization and with what, and no secret'
   assert.notEqual(other.body.organization.id, body.organization.id);
 });
 
-test('a key is made known by its hash, opens /v1, and its webhook secret is told once to no cache', async () => {
+test('a key is registered by its hash, opens /v1, and its webhook secret is shown once and not cached', async () => {
   const { made, reply, id } = await newKey();
   assert.match(reply.body.webhook_secret, /^whsec_/);
   assert.equal(reply.headers.get('cache-control'), 'no-store');
@@ -60,7 +60,7 @@ test('a key is made known by its hash, opens /v1, and its webhook secret is told
   assert.ok(!JSON.stringify(running().log).includes(reply.body.webhook_secret));
 });
 
-test('a new webhook secret is another one, told once as well', async () => {
+test('a new webhook secret is another one, shown once as well', async () => {
   const { id, reply } = await newKey();
   const renewed = await admin('POST', `/api/keys/${id}/webhook-secret`, {});
   assert.equal(renewed.status, 200);
@@ -106,7 +106,7 @@ test('keys come in pages', async () => {
   assertRefused(await admin('GET', '/api/keys?cursor=nonsense'), 400, 'invalid_request', 'cursor');
 });
 
-test('keys are the business of admins of their own organization', async () => {
+test('only admins of their organization manage keys', async () => {
   const { id } = await newKey();
   const hash = createServiceKey().authSha256.toString('hex');
   for (const person of [member, viewer]) {
@@ -176,7 +176,7 @@ test('members are listed page by page, and an admin gives them other roles', asy
   await admin('PATCH', `/api/members/${user.id}`, { role: 'viewer' });
 });
 
-test('the audit log tells admins who changed what, from where, with before and after', async () => {
+test('the audit log shows admins who changed what, from where, with before and after', async () => {
   const { id } = await newKey('Watched');
   await admin('POST', `/api/keys/${id}/revoke`);
   const { body } = await admin('GET', `/api/audit?target=${id}`);
@@ -204,7 +204,7 @@ test('the audit log tells admins who changed what, from where, with before and a
   assert.ok(!JSON.stringify((await admin('GET', '/api/audit?limit=200')).body).includes('whsec_'));
 });
 
-test('nobody without a credential, and no service key, gets to any of these routes', async () => {
+test('no caller without a credential, and no service key, reaches any of these routes', async () => {
   const { made } = await newKey();
   const paths = ['whoami', 'settings', 'members', 'keys', 'audit', 'runs', `runs/${newRunId(1)}`];
   for (const path of paths) {

@@ -1,5 +1,5 @@
 // /api/keys: service keys. A key is made where it will be used and only its hash comes here; webhook secrets are made
-// here and told once.
+// here and shown once.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -22,7 +22,7 @@ export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteP
   const config = { access: 'admin' } as const;
 
   const create = {
-    ...described('createKey', 'Make a service key known'),
+    ...described('createKey', 'Register a service key'),
     description:
       'After a lost reply the same person may repeat the request: it gets the first key and its webhook secret, with 200.',
     querystring: NoQuery,
@@ -53,7 +53,7 @@ export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteP
 
   const revoke = {
     ...described('revokeKey', 'Revoke a service key'),
-    description: 'From then on it opens nothing; runs started with it go on. A repeat changes nothing.',
+    description: 'From then on it opens nothing; runs started with it continue. A repeat changes nothing.',
     params: KeyParams,
     querystring: NoQuery,
     response: replies({ 200: OneKey }),
@@ -68,7 +68,7 @@ export function addKeys(scope: FastifyInstance, { registryCalls }: AccountRouteP
 
   const renew = {
     ...described('renewWebhookSecret', 'Give a key a new webhook secret'),
-    description: 'The earlier one signs no more, at the latest after 30 s.',
+    description: 'The earlier one no longer signs, at the latest after 30 s.',
     params: KeyParams,
     querystring: NoQuery,
     response: replies({ 200: NewWebhookSecret }),

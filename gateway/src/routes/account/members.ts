@@ -33,7 +33,7 @@ export function addMembers(scope: FastifyInstance, { registryCalls }: AccountRou
 
   const change = {
     ...described('changeMember', "Change a member's role"),
-    description: 'From then on it stands above the role the issuer claims. The last admin stays one.',
+    description: 'From then on it overrides the role the issuer claims. The last admin stays one.',
     params: MemberParams,
     querystring: NoQuery,
     body: ChangeMemberBody,

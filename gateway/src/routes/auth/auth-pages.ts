@@ -18,7 +18,7 @@ export function addAuthPages(scope: FastifyInstance): void {
   scope.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof CallerRefused) request.refusal = error.reason;
     const known = serviceErrorOf(error);
-    // What is not told to the caller is logged by the server's own handler.
+    // The server's own handler logs what the page does not show.
     if (!wantsPage(request) || known.code === 'internal') throw error;
     request.errorCode = known.code;
     const { status, headers } = errorBody(known, request.id);

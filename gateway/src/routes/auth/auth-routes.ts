@@ -32,7 +32,7 @@ export async function addAuthRoutes(app: FastifyInstance, parts: AuthParts): Pro
     addAuthPages(scope);
     if (signIn === null || publicUrl === null) return addNoSignIn(scope);
     const routes = { accounts, signIn, publicUrl };
-    // Whoever signs in too often from an address must not keep the others there from signing out.
+    // A person who signs in too often from an address must not keep the others there from signing out.
     addLogout(scope, routes);
     await scope.register(async (signIns) => {
       addAddressLimit(signIns, parts);

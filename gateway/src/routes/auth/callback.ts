@@ -1,5 +1,5 @@
-// GET /auth/callback: the issuer sends the person back. A sign-in is taken once, and the id in the cookie is replaced, so
-// that whoever knew the old one knows nothing.
+// GET /auth/callback: the issuer sends the person back. A sign-in is taken once, and the id in the cookie is replaced,
+// so that the old one is useless.
 import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import type { FastifyInstance } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
@@ -13,7 +13,7 @@ export function addCallback(scope: FastifyInstance, { accounts, signIn, publicUr
     operationId: 'signedIn',
     summary: 'The issuer sends people back here',
     tags: ['sign-in'],
-    response: authReplies({ 303: 'Signed in; on to the path of `return_to`.' }),
+    response: authReplies({ 303: 'Signed in; redirects to the path of `return_to`.' }),
   };
   scope.get('/auth/callback', { schema }, async (request, reply) => {
     const token = sessionToken(request);

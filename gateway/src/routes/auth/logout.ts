@@ -13,7 +13,7 @@ export function addLogout(scope: FastifyInstance, { accounts, publicUrl }: SignI
     operationId: 'signOut',
     summary: 'Sign out',
     tags: ['sign-in'],
-    response: authReplies({ 204: 'Signed out.', 303: 'Signed out; a browser goes on to /.' }),
+    response: authReplies({ 204: 'Signed out.', 303: 'Signed out; a browser is redirected to /.' }),
   };
   scope.post('/auth/logout', { schema }, async (request, reply) => {
     if (!hasOwnOrigin(request, publicUrl)) {

@@ -124,7 +124,7 @@ test('an ID token that is forged is refused and makes nothing', async () => {
   assert.equal(probes.registry.accounts.people.length + probes.registry.accounts.sessions.size, 0);
 });
 
-test('somebody without an organization is told what is missing', async () => {
+test('a person without an organization gets an error that says what is missing', async () => {
   await using probes = await probeFixture();
   probes.issuer.person = { org_id: undefined };
   const { path, cookie } = await begun(probes);
@@ -143,7 +143,7 @@ test('claims that the ID token lacks are read from userinfo', async () => {
   assert.deepEqual([person?.seenAs.email, person?.seenAs.externalOrgId], ['ada@acme.example', 'acme']);
 });
 
-test('after a sign-in one only goes on to a path of this server', async () => {
+test('a sign-in only redirects to a path of this server', async () => {
   await using probes = await probeFixture();
   const elsewhere = [
     'https://evil.example',

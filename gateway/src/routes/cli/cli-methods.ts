@@ -30,7 +30,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     ...describedCli(spelling, 'cliCreateMethod', 'Save a new method'),
     body: CliCreateBody,
     querystring: NoQuery,
-    response: replies({ 201: saved, 200: { ...saved, description: 'The request id is known: what it made.' } }),
+    response: replies({ 201: saved, 200: { ...saved, description: 'The request id is known: the method it made.' } }),
   };
   typed.post(url, { schema: create, config: { access: 'member', source: true } }, async (request, reply) => {
     const { workflow, request_id: requestId, display_name: displayName = '' } = request.body;
@@ -85,7 +85,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     querystring: NoQuery,
     response: replies({
       201: saved,
-      200: { ...saved, description: 'The current version holds this very text already.' },
+      200: { ...saved, description: 'The current version already holds this text.' },
     }),
   };
   typed.post(`${url}/:id`, { schema: save, config: { access: 'member', source: true } }, async (request, reply) => {
@@ -125,7 +125,7 @@ function savedJson({ version, created, warnings }: Saved): string {
   return JSON.stringify(spelledCli(fields));
 }
 
-/** What is wrong with the source as a whole is told of the field it came in. */
+/** A fault of the whole source is reported for the field it came in. */
 function refuseAsWorkflow(error: unknown): never {
   if (!(error instanceof ServiceError) || error.findings.every(({ path }) => path !== '/source')) throw error;
   const findings = error.findings.map((each) => (each.path === '/source' ? { ...each, path: '/workflow' } : each));

@@ -1,4 +1,4 @@
-// PUT /api/cli/runs/:id: the record of a run that somebody made on their own computer.
+// PUT /api/cli/runs/:id: the record of a run on a person's own computer.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

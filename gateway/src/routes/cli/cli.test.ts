@@ -88,7 +88,7 @@ test('a version is read with its exact source, and not again by who has it', asy
   assertRefused(await stranger('GET', path), 404, 'not_found');
 });
 
-test('a new version stands upon the current one', async () => {
+test('a new version is based on the current one', async () => {
   const { id, versionId } = await saved();
   const path = `/api/cli/methods/${id}`;
   const change = { workflow: sourceOf('Two'), base_version: versionId, reason: 'Better' };
@@ -114,7 +114,7 @@ test('a new version stands upon the current one', async () => {
   assert.equal((await viewer('GET', `/api/methods/${id}/versions`)).body.items.length, 2);
 });
 
-test('of 100 saves upon one version at once one is made and the others are told the current version', async () => {
+test('of 100 saves upon one version at once one is made and the others get the current version', async () => {
   const { id, versionId } = await saved();
   const replies = await Promise.all(
     Array.from({ length: 100 }, (_, i) =>

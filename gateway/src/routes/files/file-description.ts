@@ -1,4 +1,4 @@
-// What the headers of an upload say of a file: its name, its type, its size and the key of the upload.
+// The description of a file in the headers of an upload: its name, its type, its size and the key of the upload.
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';

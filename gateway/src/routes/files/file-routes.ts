@@ -46,7 +46,7 @@ export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clo
   scope.post('/v1/files', { schema: post, config, validatorCompiler: unread }, async (request, reply) => {
     const caller = callerOf(request);
     const owner = ownerOf(caller);
-    // What is left of a refused body is not read.
+    // The rest of a refused body is not read.
     reply.header('connection', 'close');
     if ((await settings.of(owner.orgId)).contentOnDevices) throw new ServiceError('device_mode_required');
     const description = fileDescription(request.headers);
@@ -71,7 +71,7 @@ export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clo
   const get = {
     ...one,
     operationId: 'file',
-    summary: 'Read what is known of a file that was sent',
+    summary: 'Read the description of a sent file',
     response: replies({ 200: File }),
   };
   scope.get('/v1/files/:id', { schema: get, config: { access: 'viewer' } }, async (request, reply) => {
@@ -119,7 +119,7 @@ export function ownerOf(caller: Caller): FileOwner {
   return { orgId: caller.orgId, owner: callerId(caller) };
 }
 
-/** @throws ServiceError `not_found` for what cannot be a file id. */
+/** @throws ServiceError `not_found` for a malformed file id. */
 function namedIn(request: FastifyRequest): { owner: FileOwner; fileId: string } {
   const { id } = request.params as { id: string };
   if (!isId('file', id)) throw new ServiceError('not_found');

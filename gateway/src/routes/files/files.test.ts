@@ -34,7 +34,7 @@ async function send(
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 }
 
-test('a file is passed on as it comes, and told by name, size, hash and type', async () => {
+test('a file is passed on as it comes, and described by name, size, hash and type', async () => {
   await using gateway = await gatewayFixture();
   const content = Buffer.alloc(300_000, 'x');
   const headers = { 'content-type': 'Application/PDF; a=b', 'x-file-name': 'Rechnung%20%C3%BC.pdf' };
@@ -63,7 +63,7 @@ test('a file is passed on as it comes, and told by name, size, hash and type', a
   );
 });
 
-test('names that are none, sizes beyond the limit and encodings are refused before a byte is stored', async () => {
+test('invalid names, sizes beyond the limit and encodings are refused before a byte is stored', async () => {
   await using gateway = await gatewayFixture();
   for (const name of [
     'a%2Fb',
@@ -138,7 +138,7 @@ test('an upload that takes longer than its time is cut, and leaves its place', a
   await until('a piece is there', () => gateway.book.sent.chunks >= 2);
   for (const run of giveUp) run();
   await until('the connection ends', () => ended);
-  await until('the node hears of it', () => gateway.book.sent.broken === 1);
+  await until('the node is notified', () => gateway.book.sent.broken === 1);
   assert.equal(gateway.book.sent.files.size, 0);
 });
 
@@ -153,7 +153,7 @@ test('uploads under way have a share of their key', async () => {
   for (const sending of open) sending.destroy();
 });
 
-test('a start names files that its own key has sent, and the run is told what they are', async () => {
+test('a start names files that its own key has sent, and the run gets their descriptions', async () => {
   await using gateway = await gatewayFixture();
   const { methodId } = gateway.registry.method(gateway.orgId, FILES);
   const start = (inputs: object) => gateway.ask('POST', '/v1/runs', { method: methodId, inputs });

@@ -14,7 +14,7 @@ function create(body: object, as = member): Promise<ApiReply> {
   return as('POST', '/api/methods', { idempotency_key: randomUUID(), ...body });
 }
 
-test('a method is made of a source once for each key, whatever a repeat says', async () => {
+test('a method is made of a source once for each key, with any repeat', async () => {
   const key = `create-${randomUUID()}`;
   const first = await member('POST', '/api/methods', { idempotency_key: key, source: GREETING, display_name: 'Grüße' });
   assert.equal(first.status, 201);
@@ -71,7 +71,7 @@ test('of 100 creations with one key at once one makes the method and all get it'
   ]);
 });
 
-test('what a key made can be looked up by its hash, by its own organization alone', async () => {
+test('what a key made can be looked up by its hash, only by its own organization', async () => {
   const key = `gr\u00fc\u00dfe-${randomUUID()}`;
   const path = `/api/workflow-creation-requests/${sha256(key)}`;
   assert.deepEqual((await viewer('GET', path)).body, { found: false, method: null });
@@ -171,7 +171,7 @@ test('the largest source fits into a request though JSON escapes make it three t
   assert.ok(version.source === source);
 });
 
-test('bytes in are bytes out, whatever they are in UTF-8', async () => {
+test('bytes in are bytes out, for any UTF-8', async () => {
   const line = fc
     .string({ unit: 'binary', maxLength: 60 })
     .map((text) => text.replaceAll(/[\p{Cc}\p{Surrogate}\u2028\u2029]/gu, ''));

@@ -21,7 +21,7 @@ export function addCreateMethod(scope: FastifyInstance, parts: MethodRouteParts,
     querystring: NoQuery,
     response: replies({
       201: created,
-      200: { ...created, description: 'The key is known: what it made, whatever else the request says.' },
+      200: { ...created, description: 'The key is known: what it made. The other fields are ignored.' },
     }),
   };
   scope
@@ -48,7 +48,7 @@ export function addCreateMethod(scope: FastifyInstance, parts: MethodRouteParts,
       return JSON.stringify(spelled({ ...fields, warnings: made.warnings.map(findingView) }, spelling));
     });
 
-  // A key that has made a method gets it, whatever would be refused today.
+  // A key that has made a method gets it, even if the request would be refused today.
   async function earlierOr(refusal: ServiceError, orgId: string, idempotencyHash: Buffer) {
     const { method } = await methods.findCreation({ orgId, idempotencyHash });
     if (method === undefined) throw refusal;

@@ -1,5 +1,5 @@
-// GET /v1/methods/:id: what a program needs to call a method: its names and versions, and of one version what goes in,
-// what comes out, what it asks and which secrets its worker must have. Never the source.
+// GET /v1/methods/:id: what a program needs to call a method: its names and versions, and the inputs, the result, the
+// questions and the workers' secrets of one version. Never the source.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId, productionMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';

@@ -17,7 +17,7 @@ export interface MethodRouteParts {
   readonly audit: AuditLog;
 }
 
-/** The bare id. @throws not_found for what cannot be one. */
+/** The bare id. @throws not_found for a malformed one. */
 export function methodIdOf({ id }: { readonly id: string }): string {
   const bare = bareMethodId(id);
   if (bare === null) throw new ServiceError('not_found', 'There is no such method.');
@@ -30,13 +30,13 @@ export function sentMethod(method: Method | undefined): MethodView {
   return methodView(method);
 }
 
-/** For the audit log: somebody sees a version's source. Nobody waits for it, since a source is no run's content. */
+/** For the audit log: a caller reads a version's source. No one waits for it, since a source is not a run's content. */
 export function noteSourceShown(request: FastifyRequest, { audit }: MethodRouteParts, versionId: string): void {
   const { orgId } = callerOf(request);
   audit.note({ orgId, doer: doerOf(request), action: 'version.read', targetId: versionId });
 }
 
-/** A source or a key as the bytes it stands for. Lone surrogates never get here: a request's JSON may not hold any. */
+/** A source or a key as bytes. Lone surrogates never get here: a request's JSON may not hold any. */
 export function utf8(text: string): Buffer {
   return Buffer.from(text, 'utf8');
 }

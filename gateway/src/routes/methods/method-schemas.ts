@@ -37,8 +37,12 @@ export const CreateMethodBody = Type.Object(
     idempotency_key: IdempotencyKey,
     display_name: Type.Optional(DisplayName),
     source: Type.Optional(Source),
-    agent_prompt: Type.Optional(Type.String({ minLength: 1, description: 'At most 64 KiB; alone or with a source.' })),
-    upload_id: Type.Optional(Type.String({ maxLength: 64, description: 'A finished upload, upl_…; alone.' })),
+    agent_prompt: Type.Optional(
+      Type.String({ minLength: 1, description: 'At most 64 KiB; by itself or with a source.' }),
+    ),
+    upload_id: Type.Optional(
+      Type.String({ maxLength: 64, description: 'A finished upload, upl_…; without a source or a prompt.' }),
+    ),
   },
   { ...Closed, examples: [{ idempotency_key: 'create-greet-0001', source: EXAMPLE_SOURCE }] },
 );
@@ -79,7 +83,7 @@ export const VersionsQuery = Type.Object(PageFields, Closed);
 export const Party = Type.Object({
   kind: Type.Unsafe<string>({ type: 'string', enum: ['user', 'service_key', 'upload', 'system'] }),
   id: Type.String(),
-  name: Type.String({ description: 'Empty where it is not known any more.' }),
+  name: Type.String({ description: 'Empty where it is no longer known.' }),
 });
 
 export const Method = Type.Object(
@@ -131,7 +135,7 @@ const versionFields = {
 
 export const VersionInList = Type.Object(versionFields);
 
-/** What only the source of a version tells. */
+/** The fields that only the source of a version has. */
 const interfaceFields = {
   inputs: Type.Optional(JsonSchema),
   result_schema: Type.Optional(JsonSchema),
@@ -150,7 +154,7 @@ const interfaceFields = {
 
 export const SourceVersion = Type.Object(
   { ...versionFields, ...interfaceFields, source: Source },
-  { description: 'A version with its source. A workflow/1 source tells nothing of its inputs and results.' },
+  { description: 'A version with its source. A workflow/1 source does not describe its inputs and results.' },
 );
 
 export const CallerMethod = Type.Object(

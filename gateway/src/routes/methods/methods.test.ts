@@ -17,7 +17,7 @@ async function created(source = GREETING): Promise<{ id: string; versionId: stri
   return { id: body.method.id, versionId: body.method.current_version };
 }
 
-test('a version tells what goes in, what comes out, what it asks and what it needs', async () => {
+test('a version has its inputs, result, questions and requirements', async () => {
   const { id, versionId } = await created();
   const { status, body } = await viewer('GET', `/api/methods/wf_${id}/versions/${versionId}`);
   assert.equal(status, 200);
@@ -36,7 +36,7 @@ test('a version tells what goes in, what comes out, what it asks and what it nee
   assert.equal(body.created_by.kind, 'user');
 });
 
-test('a publish tells who and when, and a foreign or unknown version is not there', async () => {
+test('a publication records who and when, and a foreign or unknown version is not found', async () => {
   const { id, versionId } = await created();
   const path = `/api/methods/${id}/publish`;
   const { status, body } = await member('POST', path, { version_id: versionId });
@@ -51,7 +51,7 @@ test('a publish tells who and when, and a foreign or unknown version is not ther
   assertRefused(await viewer('POST', path, { version_id: versionId }), 403, 'forbidden');
 });
 
-test('a name and an agent prompt are changed apart, and a method may be a prompt alone', async () => {
+test('a name and an agent prompt are changed separately, and a method may be only a prompt', async () => {
   const { body } = await create({ agent_prompt: 'Be kind.' });
   const { method } = body;
   assert.deepEqual(
@@ -104,7 +104,7 @@ test('a validation says what a save would find and saves nothing', async () => {
   assert.equal((await viewer('GET', '/api/methods?limit=1')).body.items[0].id, before);
 });
 
-test('lists go from the newest on, page by page, and search in names', async () => {
+test('lists begin with the newest, page by page, and search in names', async () => {
   const asking = await running().person('member', 'listing');
   const ids: string[] = [];
   for (const name of ['Alpha', 'Beta', 'Alphabet']) {
@@ -161,7 +161,7 @@ test('the earlier name carries the earlier fields as well', async () => {
   }
 });
 
-test("another organization's method, a missing one and a malformed id cannot be told apart", async () => {
+test("another organization's method, a missing one and a malformed id get the same reply", async () => {
   const { id, versionId } = await created();
   const calls: [string, (id: string) => string, object?][] = [
     ['GET', (id) => `/api/methods/${id}`],
@@ -183,7 +183,7 @@ test("another organization's method, a missing one and a malformed id cannot be 
   assert.deepEqual([body.display_name, body.published_version], ['Greet somebody', null]);
 });
 
-test('every change stands in the audit log with its doer and request', async () => {
+test('every change is in the audit log with its actor and request', async () => {
   const asking = await running().person('admin', 'audited');
   const { body } = await create({ source: GREETING }, asking);
   await asking(

@@ -64,7 +64,7 @@ export function addReadMethods(scope: FastifyInstance, parts: MethodRouteParts, 
   });
 }
 
-/** GET /api/workflow-creation-requests/:sha256, which has one name alone. */
+/** GET /api/workflow-creation-requests/:sha256, which has only one name. */
 export function addFindCreation(scope: FastifyInstance, { registryCalls }: MethodRouteParts): void {
   const schema = {
     operationId: 'findCreation',
@@ -89,7 +89,7 @@ export function addFindCreation(scope: FastifyInstance, { registryCalls }: Metho
     );
 }
 
-// A 404 or `found: false` to a key that was not hashed would be taken for leave to create once more.
+// A client would take a 404 or `found: false` to a key that was not hashed for permission to create once more.
 function digestOf(hex: string): Buffer {
   if (/^[0-9a-f]{64}$/.test(hex)) return Buffer.from(hex, 'hex');
   const message = 'The path ends in the SHA-256 of the key, 64 lower-case hex digits.';

@@ -20,7 +20,7 @@ const TUS_VERSION = '1.0.0';
 const PATCH_TYPE = 'application/offset+octet-stream';
 const RECORDING_BYTES_MAX = 200 * 1024 * 1024;
 
-/** In the scope `upload`. Its bodies are bytes, whatever they call themselves, and are never read whole. */
+/** In the scope `upload`. Its bodies are bytes, of any content type, and are never read whole. */
 export function addUploadContent(scope: FastifyInstance, { registryCalls }: UploadRouteParts): void {
   const { uploads } = registryCalls;
   addBytesBody(scope);
@@ -124,14 +124,14 @@ function offsetOf({ headers }: FastifyRequest): number {
   throw new ServiceError('invalid_request', 'The header Upload-Offset has to be a number of bytes.');
 }
 
-// Compressed bytes are not those that were announced, and nobody here unpacks what might be a bomb.
+// Compressed bytes are not those that were announced, and unpacking them here could fill the memory.
 function refuseEncoded({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
   throw new UploadRefusal(415, 'A recording is sent as it is, without a content-encoding.');
 }
 
-/** Null: the body comes in chunks, and its end tells. */
+/** Null: the body comes in chunks, and its size is known at its end. */
 function announcedBytes({ headers }: FastifyRequest): number | null {
   if (headers['transfer-encoding'] !== undefined) return null;
   return Number(headers['content-length'] ?? 0);

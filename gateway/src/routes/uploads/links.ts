@@ -1,4 +1,4 @@
-// POST /api/workflow-uploads makes the link that a recording comes in by; GET tells what has become of it.
+// POST /api/workflow-uploads makes the link that a recording comes in by; GET returns its state.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { isId } from '@methods/base/ids';
@@ -16,7 +16,7 @@ import { CreatedUpload, CreateUploadBody, UploadParams, UploadReply } from './up
 
 export interface UploadRouteParts {
   readonly registryCalls: RegistryCalls;
-  /** Null: links are told without the server's address. */
+  /** Null: links are given without the server's address. */
   readonly publicUrl: string | null;
 }
 
@@ -59,7 +59,7 @@ export function addUploadLinks(scope: FastifyInstance, { registryCalls, publicUr
 
   const read = {
     operationId: 'getUpload',
-    summary: 'Read what has become of an upload',
+    summary: 'Read the state of an upload',
     tags: ['uploads'],
     params: UploadParams,
     querystring: NoQuery,

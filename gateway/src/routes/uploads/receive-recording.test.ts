@@ -59,7 +59,7 @@ test('one byte more after the whole recording makes no method', async () => {
   assert.deepEqual([state, offsetBytes, method], ['waiting', MIB, undefined]);
 });
 
-test('what came before a connection broke is stored', async () => {
+test('bytes that came before a connection broke are stored', async () => {
   const upload = await announced(2 * MIB);
   const broken = pieces(randomBytes(70_000), new Error('aborted'));
   await assert.rejects(receive(upload, broken), { code: 'invalid_request' });

@@ -1,5 +1,6 @@
 // Passes the bytes of a recording on to the registry as they come: at most a chunk of them is held here, and the sender
-// is slowed to the registry's pace. What came before a connection broke is stored, so that the sender goes on from there.
+// is slowed to the registry's pace. Bytes that came before a connection broke are stored, so that the sender continues
+// from there.
 import { ServiceError } from '@methods/errors/service-error';
 import type { Upload } from '@methods/proto/registry/v1/upload_service_pb';
 import type { RequestDoer } from '../../callers/request-doer.ts';
@@ -18,8 +19,8 @@ export interface IncomingBytes {
 }
 
 /**
- * The upload as it is after the body's last byte. Bytes that are stored already are passed over.
- * @throws ServiceError too_large before the recording's last byte is stored, if the body goes on after it
+ * The upload as it is after the body's last byte. Bytes that are stored already are passed over. @throws ServiceError
+ * too_large before the recording's last byte is stored, if the body continues after it
  */
 export async function receiveRecording(uploads: RegistryCalls['uploads'], incoming: IncomingBytes): Promise<Upload> {
   const { orgId, uploadId, sizeBytes } = incoming.upload;
@@ -66,5 +67,5 @@ export async function receiveRecording(uploads: RegistryCalls['uploads'], incomi
 }
 
 export function beyondSize(sizeBytes: number): ServiceError {
-  return tooLarge('', 'upload_size', `The recording was announced with ${sizeBytes} bytes and goes on after them.`);
+  return tooLarge('', 'upload_size', `The recording was announced with ${sizeBytes} bytes and has more.`);
 }

@@ -91,7 +91,7 @@ test('a tus client sends a recording in one piece or in many', async () => {
   }
 });
 
-test('a tus client comes through a line that breaks again and again', async () => {
+test('a tus client completes over a line that breaks again and again', async () => {
   const line = await lineThatBreaks(1.5 * MIB, 4);
   const bytes = randomBytes(8 * MIB + 17);
   const { id, retries } = await sendWithTus(bytes, { port: line.port, chunkBytes: Number.POSITIVE_INFINITY });

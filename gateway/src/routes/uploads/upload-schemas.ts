@@ -48,7 +48,7 @@ export const CreatedUpload = Type.Object({
     upload_url: Type.String({ description: 'Where the recording goes by PUT, or by PATCH as in tus 1.0.' }),
     token: Type.String({
       description:
-        'Authorization: WorkflowUpload <token>. Told once; a repeat of the request gives another in its place.',
+        'Authorization: WorkflowUpload <token>. Shown once; a repeat of the request gives another in its place.',
     }),
   }),
   created: Type.Boolean(),
@@ -68,8 +68,8 @@ export const PieceHeaders = Type.Object({
   'upload-offset': Type.String({ description: 'Bytes stored so far: where this piece begins.' }),
 });
 
-export const Stored = { type: 'null', description: 'Upload-Offset tells how many bytes are stored now.' } as const;
+export const Stored = { type: 'null', description: 'Upload-Offset is the number of bytes stored now.' } as const;
 
-export const Told = { type: 'null', description: 'Upload-Offset and Upload-Length tell the bytes.' } as const;
+export const Told = { type: 'null', description: 'Upload-Offset and Upload-Length are in bytes.' } as const;
 
 export const Versions = { type: 'null', description: 'Tus-Version and Tus-Max-Size.' } as const;

@@ -120,7 +120,7 @@ test('an upload is announced within bounds', async () => {
   assert.equal((await announce(200 * MIB)).status, 201);
 });
 
-test('another upload’s token, a person’s and none open nothing', async () => {
+test('another upload’s token, a person’s token and no token open nothing', async () => {
   const [mine, other] = [await link(10), await link(10)];
   for (const method of ['PUT', 'PATCH', 'HEAD', 'OPTIONS']) {
     const bytes = method === 'HEAD' || method === 'OPTIONS' ? null : Buffer.alloc(10);
@@ -187,7 +187,7 @@ test('a broken recording is a failed build that says why, and can be tried again
   await until(async () => (await state(upload.id)).upload.state === 'failed');
 });
 
-test('a large recording goes on where its connection was cut, and holds every byte once', async () => {
+test('a large recording continues where its connection was cut, and holds every byte once', async () => {
   const bytes = randomBytes(7 * MIB + 123);
   const upload = await link(bytes.length);
   await cutOff(upload, 'PUT', bytes.subarray(0, 3 * MIB + 500), { 'content-length': String(bytes.length) });
@@ -269,7 +269,7 @@ test('tus: offsets, versions and types are as its text has them', async () => {
   assert.equal((await patch({ ...PIECE, 'upload-offset': '10' }, Buffer.alloc(0))).status, 204);
 });
 
-test('a token never stands in the log', async () => {
+test('a token is never in the log', async () => {
   const upload = await link(4);
   await send('PUT', upload, Buffer.from('null'));
   assert.ok(!JSON.stringify(running().log).includes(upload.token));
