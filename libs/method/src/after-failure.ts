@@ -1,7 +1,7 @@
 // Owns whether a run of a method may have something left to do once a step of it has failed.
 import type { CompiledMethod, CompiledStep } from './compiled-method.ts';
 
-/** True also for a call: what the called method has for after a failure is not known here. */
+/** True also for a call: the cleanup of the called method is not known here. */
 export function goesOnAfterFailure({ steps, onFailure, finally: last }: CompiledMethod): boolean {
   return onFailure.length > 0 || last.length > 0 || steps.some(mayGoOn);
 }

@@ -1,5 +1,5 @@
-// Owns the judgement of an answer by the `ensure` of its ask step, wherever the answer is taken: what the checks read
-// besides the answer is written down when the question is asked.
+// Owns the judgement of an answer by the `ensure` of its ask step, wherever the answer is taken: the other values that
+// the checks read are recorded when the question is asked.
 import type { AskStep, CallTarget, CompiledMethod, CompiledStep } from './compiled-method.ts';
 import { ExpressionError, evaluate, type Scope } from './evaluate.ts';
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from './json.ts';
@@ -8,7 +8,8 @@ import { isJsonObject, type JsonObject, type JsonValue, ownField } from './json.
 const SCOPE_BYTES_MAX = 64 * 1024;
 
 /**
- * What the step's checks read, without the answer; null: it is larger than 64 KiB. Empty where it has no checks.
+ * The values that the step's checks read, without the answer; null: it is larger than 64 KiB. Empty where it has no
+ * checks.
  */
 export function scopeOfAnswer({ ensure }: Pick<AskStep, 'ensure'>, scope: Scope): JsonObject | null {
   const read: Record<string, JsonValue> = Object.create(null);
@@ -28,7 +29,7 @@ export function scopeOfAnswer({ ensure }: Pick<AskStep, 'ensure'>, scope: Scope)
   return Buffer.byteLength(json) > SCOPE_BYTES_MAX ? null : (JSON.parse(json) as JsonObject);
 }
 
-/** Copies what lies at `names` below `from[name]`: objects part by part, anything else whole. */
+/** Copies the values at `names` below `from[name]`: objects part by part, anything else whole. */
 function put(into: Record<string, JsonValue>, name: string, from: JsonValue, names: readonly string[]): void {
   const [next, ...rest] = names;
   if (next === undefined || !isJsonObject(from)) {
@@ -123,7 +124,7 @@ function stepIn(
   return step.kind === 'steps' || step.kind === 'parallel' ? stepIn(step.steps, rest, called) : null;
 }
 
-/** One sentence for whoever answers. */
+/** One sentence for the person who answers. */
 export function refusalText({ name, message }: RefusedAnswer): string {
   return message === null ? name : `${name} (${message})`;
 }

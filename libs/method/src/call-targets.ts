@@ -1,4 +1,4 @@
-// Owns the list of methods a method calls, wherever in it the calls stand.
+// Owns the list of methods a method calls, anywhere in it.
 import type { CallTarget, CompiledMethod, CompiledStep } from './compiled-method.ts';
 
 /** Each target once, in file order. */

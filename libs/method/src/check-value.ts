@@ -25,9 +25,9 @@ export type CheckValue = (value: JsonValue, effort?: Effort) => ValueCheck;
 const LEVELS_MAX = 100;
 
 /**
- * Makes a schema into a check. Keep the function: its parts are read at their first use. The check fills defaults into a
- * copy, runs patterns in linear time, never changes its argument and never throws on a JSON value; at most 20 findings.
- * Its work is counted and ends with the effort, whatever the schema says.
+ * Makes a schema into a check. Keep the function: its parts are read at their first use. The check fills defaults into
+ * a copy, runs patterns in linear time, never changes its argument and never throws on a JSON value; at most 20
+ * findings. Its work is counted and ends with the effort, for any schema.
  */
 export function compileCheck(schema: JsonSchema): CheckValue {
   const book = new SchemaBook(schema);
@@ -47,7 +47,7 @@ export function compileCheck(schema: JsonSchema): CheckValue {
   };
 }
 
-/** What is wrong with a value that is known not to fit: as much as half the effort finds. */
+/** The findings for a value that is known not to fit: as many as half the effort finds. */
 function findingsOf({ root }: SchemaBook, value: JsonValue, effort: Effort): readonly ValueFinding[] {
   const sink = new FindingSink();
   try {

@@ -1,5 +1,5 @@
-// Owns the code of a method block by block, for whoever parses it with an interpreter, and the finding of what does not
-// parse, at its place inside the source.
+// Owns the code of a method block by block, for callers that parse it with an interpreter, and the finding for code
+// that does not parse, at its place inside the source.
 import type { CodeLanguage, CompiledMethod, CompiledStep } from './compiled-method.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { SourceText } from './source/source-text.ts';

@@ -48,7 +48,7 @@ type StepOf<K extends StepKind> = K extends CodeLanguage
     ? LaterStep
     : Extract<CompiledStep, { kind: K }>;
 
-/** The step of this name and kind, wherever it stands. */
+/** The step of this name and kind, at any depth. */
 export function stepIn<K extends StepKind>(method: CompiledMethod, name: string, kind: K): StepOf<K> {
   const find = (steps: readonly CompiledStep[]): CompiledStep | undefined => {
     for (const step of steps) {

@@ -147,7 +147,7 @@ test('a step whose if repeats the one of its producer may read it unguarded', ()
   assert.deepEqual(repeated('inputs.amount > 99'), ['M405']);
 });
 
-test('positions are those of the characters at fault, and diagnostics stand in file order', () => {
+test('positions are those of the characters at fault, and diagnostics are in file order', () => {
   const source =
     'format: method/2\nname: ab\nsteps:\n  - name: one\n    if: "run.idd == \'x\'"\n    node: f()\n    oot: { a: strng }\n';
   const { diagnostics } = compileMethod(source);
@@ -169,7 +169,7 @@ test('keys starting x- are ignored on the method, steps and blocks', () => {
   );
 });
 
-test('at most 100 diagnostics are given, and a refused source never shows warnings alone', () => {
+test('at most 100 diagnostics are given, and a refused source never shows only warnings', () => {
   const noisy = `format: method/2\nname: ab\nsecrets: [${Array.from({ length: 90 }, (_, n) => `S_${n}`).join(', ')}]\nsteps:\n${Array.from({ length: 150 }, (_, n) => `  - name: s${n}\n    node: return 1\n`).join('')}  - name: z\n    nod: f()\n`;
   const { method, diagnostics } = compileMethod(noisy);
   assert.equal(method, null);

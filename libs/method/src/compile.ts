@@ -9,7 +9,7 @@ import type { Callees } from './structure/callee.ts';
 import { readMethod } from './structure/read-method.ts';
 
 export interface Compilation {
-  /** Null when an error stands in `diagnostics`, and for workflow/1, which has no error but the one warning U000. */
+  /** Null when `diagnostics` has an error, and for workflow/1, which has no error but the warning U000. */
   readonly method: CompiledMethod | null;
   /** In file order, at most 100. */
   readonly diagnostics: Diagnostic[];
@@ -20,13 +20,13 @@ export type { Callee, Callees } from './structure/callee.ts';
 export interface CompileOptions {
   /** Finds the interfaces of called methods; without it calls are not checked against them. */
   readonly callees?: Callees;
-  /** The source was saved: what a save refuses since then is a warning. */
+  /** The source was saved: rules added since then give warnings. */
   readonly saved?: boolean;
 }
 
 /**
- * Compiles a source of method/2 or workflow/2. Pure, never throws on any input, and bounded in time. The method
- * depends on the bytes alone: keep it by their hash. Findings on calls (M514 to M517) also depend on `callees`.
+ * Compiles a source of method/2 or workflow/2. Pure, never throws on any input, and bounded in time. The method depends
+ * only on the bytes: keep it by their hash. Findings on calls (M514 to M517) also depend on `callees`.
  */
 export function compileMethod(source: string | Uint8Array, options: CompileOptions = {}): Compilation {
   const decoded = decodeSource(source);

@@ -119,7 +119,7 @@ export interface StepBase {
   /** They see `out`, for http also `response`. */
   readonly ensure: readonly CompiledCheck[];
   readonly retry: Retry | null;
-  /** `continue`: a failure leaves `steps.<name>` null (the round's item in a loop) and stands in the record. */
+  /** `continue`: a failure leaves `steps.<name>` null (the round's item in a loop) and is in the record. */
   readonly onError: 'fail' | 'continue';
   /** What happens to the step when its worker died while it ran. */
   readonly onInterrupt: 'rerun' | 'fail' | 'ask';
@@ -246,9 +246,10 @@ export interface MethodTest {
   readonly inputs: JsonValue;
   readonly secrets: ReadonlyMap<string, string>;
   /**
-   * Step path to its out or to `{ $error: { kind, status?, code?, message?, reason?, headers?, body? } }`; files stand as
-   * `{ $file: text }`. Paths are whole (`group/inner`, `on_failure/tell`). Where a part that runs in rounds has no index, a list holds one value a round
-   * of the innermost such part (null: the round is skipped), and anything else stands for every round.
+   * Step path to its out or to `{ $error: { kind, status?, code?, message?, reason?, headers?, body? } }`; files are `{
+   * $file: text }`. Paths are whole (`group/inner`, `on_failure/tell`). Where a part that runs in rounds has no index,
+   * a list holds one value a round of the innermost such part (null: the round is skipped), and anything else is for
+   * every round.
    */
   readonly mock: ReadonlyMap<string, JsonValue>;
   /** Ask step to its answer, by the same paths and lists. */

@@ -33,7 +33,7 @@ export interface Frame {
 
 export type Evaluator = (frame: Frame) => JsonValue;
 
-/** A checked expression; names and methods are resolved, so running it parses and looks up nothing. */
+/** A checked expression; names and methods are resolved, so running it needs no parsing and no look-ups. */
 export interface CompiledExpression {
   readonly kind: 'expression';
   readonly source: string;

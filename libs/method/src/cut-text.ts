@@ -1,5 +1,5 @@
-// Shortens a text without halving a character: half of a surrogate pair is no text, and JSON of it is refused by
-// databases and readers.
+// Shortens a text without halving a character: half of a surrogate pair is not text, and databases and readers refuse
+// JSON with it.
 
 /** At most `charactersMax` UTF-16 units of the text's beginning. */
 export function cutText(text: string, charactersMax: number): string {
@@ -17,7 +17,7 @@ export function wholeCharacters(text: string): string {
   return isHigh(text.charCodeAt(text.length - 1)) ? text.slice(0, -1) : text;
 }
 
-/** True where the place lies between the halves of a pair. */
+/** True where the place is between the halves of a pair. */
 export function splitsPair(text: string, at: number): boolean {
   return isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at));
 }

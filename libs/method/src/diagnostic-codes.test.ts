@@ -209,7 +209,7 @@ test('a small source raises no other error than the one it is about', () => {
   }
 });
 
-test('a value that is no value of YAML is the only finding: nothing is guessed about what else it could be', () => {
+test('an invalid YAML value is the only finding: nothing is guessed about the rest', () => {
   const lines = ['if: !steps.one', 'each: !steps.one', 'wait: *one', 'check: [!a b]', 'retry: !x { max: 3 }'];
   for (const line of lines) {
     const { method, diagnostics } = compileMethod(

@@ -1,4 +1,4 @@
-// Owns the shape of a finding in a method's source, and the order and number in which findings are given out.
+// Owns the shape of a finding in a method's source, and the order and number of the findings that are returned.
 
 export type Severity = 'error' | 'warning';
 
@@ -20,7 +20,7 @@ export interface Diagnostic {
 
 const DIAGNOSTICS_MAX = 100;
 
-/** The findings in file order, at most 100. Errors win the places: warnings alone must never hide that a source is refused. */
+/** The findings in file order, at most 100. Errors come first: warnings must never hide that a source is refused. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const inFileOrder = (a: Diagnostic, b: Diagnostic) => a.line - b.line || a.column - b.column;
   const errors = diagnostics.filter((d) => d.severity === 'error').sort(inFileOrder);

@@ -8,7 +8,7 @@ export { ExpressionError, FUEL } from './expression/runtime.ts';
 
 /**
  * The value in this scope. Throws `ExpressionError` (message without content, `kind` is `expression`) when it cannot be
- * had: a null where something is needed, a division by zero, more than 200,000 steps. Pure; never changes the scope.
+ * computed: a null where a value is needed, a division by zero, more than 200,000 steps. Pure; never changes the scope.
  * Steps are taken from the `tank`, which several values may share.
  */
 export function evaluate(value: CompiledValue, scope: Scope, tank = { left: FUEL }): JsonValue {

@@ -1,4 +1,4 @@
-// Every method under examples/ is one a user could save as it stands.
+// A user could save every method under examples/ unchanged.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';

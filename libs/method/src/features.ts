@@ -1,4 +1,5 @@
-// Owns what of the language a worker may lack. A version saves all features it uses; a run is only held back for these.
+// Owns the features of the language that a worker may lack. A version saves all features it uses; a run waits only for
+// these.
 
 /** Sorted. Every other kind runs in any worker. */
 const SPECIAL_FEATURES = ['agent', 'browser', 'python', 'shell'] as const;

@@ -1,5 +1,4 @@
-// How large the files among the inputs of a run may be: one rule for who sends them, who takes them and who runs without a
-// server.
+// How large the files among the inputs of a run may be: one rule for clients, servers and local runs.
 
 export interface FileLimits {
   /** Of one file. */

@@ -23,4 +23,4 @@ for (const [source, format] of CASES) {
   });
 }
 
-test('bytes that are no text have no format', () => assert.equal(formatOf(new Uint8Array([0xff, 0xfe, 0x00])), null));
+test('bytes that are not text have no format', () => assert.equal(formatOf(new Uint8Array([0xff, 0xfe, 0x00])), null));

@@ -18,7 +18,7 @@ export function formatOf(source: string | Uint8Array): SourceFormat | null {
   return value === 'method/2' || value === 'workflow/2' || value === 'workflow/1' ? value : null;
 }
 
-/** The format of a source written as one flow mapping or as JSON, where it stands among the first keys. */
+/** The format of a source written as one flow mapping or as JSON, where it is among the first keys. */
 function flowFormat(text: string): string | undefined {
   if (!/^\uFEFF?\s{0,100}\{/.test(text)) return undefined;
   return /[{,]\s{0,100}["']?format["']?\s{0,10}:\s{0,10}["']?([a-z]+\/\d)["']?\s{0,100}[,}]/.exec(

@@ -61,7 +61,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   'keys without end': full(HEADER, (n) => `key${n}: 1\n`),
   'the same key again and again': full(HEADER, () => 'name: x\n'),
   'deep indentation': `${HEADER}x-a:\n${many(700, (n) => `${' '.repeat(n + 1)}a:\n`)}`.slice(0, BYTES_MAX),
-  // The open bracket ends where the next line begins further left: what comes then is no longer inside of it.
+  // The open bracket ends where the next line begins further left: the rest is no longer inside of it.
   'keys in a line after an open bracket': `${HEADER}x-a:\n  b: [a\n  c: ${'a: '.repeat(8_000)}\nx-c: 1`,
   'brackets after closing ones': `${']\n'.repeat(9_000)}${'['.repeat(9_000)}`,
   'dashes in deeper and deeper lines': `${HEADER}x-a:\n${many(64, (n) => `${' '.repeat(n * 60 + 1)}${'- '.repeat(30)}\n`)}`,
@@ -134,7 +134,7 @@ for (const [name, source] of Object.entries(SOURCES)) {
   });
 }
 
-test('what is wrong is said in a sentence, however much of the source is', () => {
+test('the finding is one sentence, however much of the source is at fault', () => {
   const { diagnostics } = compileMethod(`${HEADER}x-a: | ${'{ '.repeat(200)}`);
   for (const { message } of diagnostics) assert.ok(message.length < 300, message);
 });

@@ -16,7 +16,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True for a list. (`Array.isArray` alone does not narrow readonly lists.) */
+/** True for a list. (`Array.isArray` does not narrow readonly lists.) */
 export function isJsonList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }

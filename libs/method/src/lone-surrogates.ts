@@ -25,7 +25,7 @@ function find(value: JsonValue, path: string): string | null {
   return null;
 }
 
-/** With U+FFFD in the place of each half, for what is shown and not refused. */
+/** With U+FFFD in the place of each half, for texts that are shown and not refused. */
 export function wellFormedJson(value: JsonValue): JsonValue {
   return loneSurrogateIn(value, JSON.stringify(value)) === null ? value : replaced(value);
 }

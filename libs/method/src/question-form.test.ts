@@ -48,14 +48,14 @@ test('the form of a question is found by the path of its step, in loops, groups 
   assert.deepEqual(paths.map(fieldsAt), ['ok', 'note', 'decision,out', 'why', 'done']);
 });
 
-test('a step that asks nothing, and one that is not there, have no form', () => {
+test('a step that asks nothing, and a missing step, have no form', () => {
   const paths = ['', 'nothing', 'each_one', 'both/log', 'approve/approve', 'why', 'on_failure', '@failure', '/'];
   assert.deepEqual(new Set(paths.map(fieldsAt)), new Set(['none']));
   assert.equal(fieldsAt('approve/'.repeat(100_000)), 'none');
   assert.equal(fieldsAt('constructor'), 'none');
 });
 
-test('inside a call it is the called method that knows', () => {
+test('inside a call the called method has the form', () => {
   assert.deepEqual(questionForm(method, 'other/group/approve'), {
     kind: 'call',
     target: { kind: 'method', method: 'wf_other', version: { id: 'ver_1' } },

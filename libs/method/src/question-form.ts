@@ -1,5 +1,5 @@
 // Owns the forms of questions as a method's source gives them: those of ask steps, and those that ask whether an
-// interrupted step happened. What a worker sends is compared with them.
+// interrupted step happened. The forms that workers send are compared with them.
 import type { CallTarget, CodeStep, CompiledMethod, CompiledStep, HttpStep } from './compiled-method.ts';
 import type { JsonSchema } from './json.ts';
 
@@ -12,7 +12,7 @@ export type QuestionForm =
   | { readonly kind: 'none' };
 
 const NONE: QuestionForm = { kind: 'none' };
-/** Far above what names, groups and calls can make. */
+/** Far above what names, groups and calls can produce. */
 const PATH_CHARACTERS_MAX = 2_000;
 
 /** The form of the question that the step at `path` may ask, such as `review[3]` or `group/approve`. */
@@ -41,7 +41,10 @@ function canBeInterrupted(step: CompiledStep): step is CodeStep | HttpStep {
   return step.kind === 'http' || step.kind === 'node' || step.kind === 'python' || step.kind === 'shell';
 }
 
-/** `decision`, and with `happened` the step's out. A file or a secret cannot be told, so then it cannot have happened. */
+/**
+ * `decision`, and with `happened` the step's out. A person cannot give a file or a secret, so then `happened` is not
+ * possible.
+ */
 export function interruptionForm({ out }: CodeStep | HttpStep): JsonSchema {
   const canBeTold = out === null || !(out.hasFile || out.hasSecret);
   const decisions = canBeTold ? ['happened', 'run_again', 'fail'] : ['run_again', 'fail'];

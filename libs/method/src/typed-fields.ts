@@ -1,5 +1,4 @@
-// Finds the places of a value whose schema is of one kind, such as those of the type `file`, and replaces what stands
-// there.
+// Finds the places of a value whose schema is of one kind, such as those of the type `file`, and replaces them.
 import {
   isJsonList,
   isJsonObject,
@@ -11,7 +10,7 @@ import {
 } from './json.ts';
 
 type Path = readonly string[];
-/** Takes what stands at one place and gives what stands there from now on. */
+/** Takes the value at one place and returns its replacement. */
 type Replace = (value: JsonValue, path: Path) => JsonValue;
 
 /** `value` with each object at a place of the type `file` replaced. Schemas have no recursion. */

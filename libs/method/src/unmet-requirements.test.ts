@@ -1,4 +1,4 @@
-// What a server asks of a method's own `require` before a run exists, and what that may cost.
+// A server's check of a method's own `require` before a run exists, and its cost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leastCpuMs } from '@methods/test/harness/cpu-time';

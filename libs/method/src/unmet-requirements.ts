@@ -4,7 +4,7 @@ import { ExpressionError, evaluate, FUEL } from './evaluate.ts';
 import type { JsonObject } from './json.ts';
 
 const NO_RUN = { id: '', started_at: '', version_id: '' };
-/** Of all checks together what one may take: a server's turn is shared. */
+/** The fuel of one expression for all checks together: a server's turn is shared. */
 const FUEL_TOGETHER = FUEL;
 
 /**

@@ -1,10 +1,10 @@
-// Owns a text form of JSON values that is equal exactly when the values are, whatever the order of keys.
+// Owns a text form of JSON values that is equal exactly when the values are, for any order of keys.
 import { isJsonList, isJsonObject, type JsonValue } from '../json.ts';
 import type { Meter } from './effort.ts';
 
 const CHARACTERS_A_STEP = 8;
 
-/** Where the work of writing a text is paid. */
+/** The meter that is charged for writing a text. */
 export type Payer = Pick<Meter, 'charge'>;
 
 /** The value as JSON with sorted keys. Recurses with the value: bound its depth first. Charged before each part is written. */

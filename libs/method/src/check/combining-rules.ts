@@ -57,7 +57,7 @@ function anyRule(nodes: readonly SchemaNode[]): ValueRule {
     for (const node of nodes) {
       if (!check.tries(node, value)) continue;
       fits = true;
-      // All branches are asked only where somebody wants to know what they looked at.
+      // All branches are checked only if a later rule needs to know what they looked at.
       if (check.evaluated === null) break;
     }
     return fits || missedAll(nodes, value, check);

@@ -1,4 +1,4 @@
-// Owns a set of JSON values, by what they are and not where they stand: for `uniqueItems`, `enum` and `unique`.
+// Owns a set of JSON values, compared by value and not by place: for `uniqueItems`, `enum` and `unique`.
 import type { JsonValue } from '../json.ts';
 import { canonicalText, type Payer } from './canonical-text.ts';
 

@@ -22,7 +22,7 @@ for (const [name, { schema, value }] of Object.entries(ATTACKS)) {
   });
 }
 
-test('what is wrong in many items and many branches is not collected before it is cut', () => {
+test('findings in many items and many branches are cut while they are collected', () => {
   const { schema, value } = ATTACKS['many items against many branches'] ?? assert.fail();
   const check = compileCheck(schema);
   check(value, TURN_EFFORT);
@@ -74,7 +74,7 @@ const { value: values } = fc.letrec<{ value: JsonValue }>((tie) => ({
 
 const type = fc.constantFrom('null', 'boolean', 'number', 'integer', 'string', 'array', 'object');
 const count = fc.nat({ max: 3 });
-// Never one that allows everything: what Ajv makes of `not: {}` inside of a branch ends the whole check.
+// Never one that allows everything: Ajv ends the whole check at `not: {}` inside of a branch.
 const refused = fc.constantFrom<JsonSchema>({ type: 'string' }, { required: ['a'] }, { minimum: 1 }, { maxItems: 1 });
 
 const { schema: schemas } = fc.letrec<{ schema: JsonSchema }>((tie) => {
@@ -109,7 +109,7 @@ const { schema: schemas } = fc.letrec<{ schema: JsonSchema }>((tie) => {
   };
 });
 
-test('ordinary values are judged as Ajv judges them, whatever the schema', () => {
+test('ordinary values are judged as Ajv judges them, for any schema', () => {
   fc.assert(
     fc.property(schemas, fc.array(values, { minLength: 1, maxLength: 8 }), (schema, given) => {
       const ajv = new Ajv2020({ strict: false, logger: false, ownProperties: true, validateFormats: true });
@@ -160,7 +160,7 @@ for (const [schema, good, bad] of [
   ],
   [{ properties: { a: { items: { unevaluatedProperties: false } } } }, { a: [{}] }, { a: [{ b: 1 }] }],
 ] as [JsonSchema, JsonValue, JsonValue][]) {
-  test(`what ${JSON.stringify(schema)} leaves is what no schema has looked at`, () => {
+  test(`${JSON.stringify(schema)} leaves the parts that no schema has looked at`, () => {
     const check = compileCheck(schema);
     assert.deepEqual(check(good), { ok: true, value: good });
     if (typeof bad === 'object') assert.equal(check(bad).ok, false);

@@ -10,7 +10,7 @@ export interface Effort {
 /** Half a second at most: for the processes that run a method's own code. */
 export const FULL_EFFORT: Effort = { stepsMax: 20_000_000, addedBytesMax: 4 * 1024 * 1024 };
 
-/** Within one turn of a service's event loop, about 10 ms and half as much again to say what is wrong. */
+/** Within one turn of a service's event loop, about 10 ms, and half as much again for the findings. */
 export const TURN_EFFORT: Effort = { stepsMax: 300_000, addedBytesMax: 256 * 1024 };
 
 /** A check ended before it was done. */
@@ -23,7 +23,10 @@ export class EffortExhausted extends Error {
   }
 }
 
-/** What is left of an effort. Schemas of the language nest far less than `LEVELS_MAX`; one that refers to itself does not end. */
+/**
+ * The remainder of an effort. Schemas of the language nest far less than `LEVELS_MAX`; one that refers to itself does
+ * not end.
+ */
 export class Meter {
   static readonly LEVELS_MAX = 1_000;
   #stepsLeft: number;

@@ -1,5 +1,5 @@
 // Owns which fields and items the schemas at one place have looked at: what `unevaluatedProperties` and
-// `unevaluatedItems` leave alone.
+// `unevaluatedItems` skip.
 
 export class Evaluated {
   /** Items before this index. */

@@ -45,7 +45,7 @@ export class FindingSink {
     return Array.from(this.#found.values(), ({ path, code, message }) => ({ path, code, message }));
   }
 
-  /** An empty one for a part of the check. */
+  /** An empty sink for a part of the check. */
   apart(): FindingSink {
     return new FindingSink();
   }

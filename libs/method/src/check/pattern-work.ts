@@ -1,4 +1,4 @@
-// Owns what patterns cost in a check: the text's length times the program's size, and the program's own making.
+// Owns what patterns cost in a check: the text's length times the program's size, and the program's compilation.
 import { compilePattern, type Pattern } from '../types/pattern.ts';
 import { EffortExhausted, type Meter } from './effort.ts';
 

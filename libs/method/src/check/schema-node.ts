@@ -8,7 +8,7 @@ import type { Check } from './value-check-run.ts';
 /** Kinds of JSON values, as bits. A whole number is both a number and an integer. */
 export const KIND = { null: 1, boolean: 2, number: 4, integer: 8, string: 16, array: 32, object: 64 } as const;
 
-/** True when the value keeps the rule. Says what is wrong to the check, which may be deaf. */
+/** True when the value keeps the rule. Reports the finding to the check, which may ignore it. */
 export type Rule = (value: never, check: Check) => boolean;
 
 export interface Rules {
@@ -29,7 +29,7 @@ export interface Fallback {
   readonly bytes: number;
 }
 
-/** What a schema says of the objects or lists it rules: for defaults and projection, which leave other keywords alone. */
+/** What a schema says of the objects or lists it rules: for defaults and projection, which ignore other keywords. */
 export interface Ruling {
   readonly items: SchemaNode | null;
   readonly properties: ReadonlyMap<string, SchemaNode>;
@@ -139,7 +139,7 @@ export class SchemaBook {
     return found === undefined ? null : this.node(found);
   }
 
-  /** The schema after `$ref`s; null where nothing stands. */
+  /** The schema after `$ref`s; null where there is none. */
   dereference(schema: JsonValue): JsonObject | null {
     let current: JsonValue | undefined = schema;
     for (let hops = 0; hops < HOPS_MAX && isJsonObject(current); hops++) {

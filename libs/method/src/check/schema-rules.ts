@@ -14,7 +14,7 @@ const NEVER: Rule = (_, check) => check.miss({ code: 'not', message: 'must NOT b
 const NONE = { text: [], number: [], list: [], object: [], scalar: [], tracks: false };
 const REFUSED = { text: [NEVER], number: [NEVER], list: [NEVER], object: [NEVER], scalar: [NEVER], tracks: false };
 
-/** Anything that is no schema allows nothing, as `false` does. */
+/** An invalid schema allows nothing, as `false` does. */
 export function rulesOf(schema: JsonValue, book: SchemaBook, meter: Meter): Rules {
   if (schema === true) return NONE;
   if (!isJsonObject(schema)) return REFUSED;

@@ -1,4 +1,4 @@
-// Owns the walk of one check: a schema applied to a value, with work counted and what is wrong collected or only noticed.
+// Owns the walk of one check: a schema applied to a value, with work counted and findings collected or only counted.
 import { isJsonList, type JsonValue } from '../json.ts';
 import { CANDIDATES_MAX } from '../structure/did-you-mean.ts';
 import { Meter, tooCostly } from './effort.ts';

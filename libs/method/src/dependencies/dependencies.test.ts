@@ -1,4 +1,4 @@
-// `dependencies` and `lib`: what is read, what is refused, and what the hint says.
+// `dependencies` and `lib`: accepted forms, refused forms and hints.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileMethod } from '../compile.ts';

@@ -1,4 +1,4 @@
-// Owns the keys of `dependencies` and `lib`, and the words people bring for them from other languages.
+// Owns the keys of `dependencies` and `lib`, and the words of other languages for them.
 import type { KeyTable } from '../structure/keys.ts';
 
 export const DEPENDENCY_KEYS: KeyTable = {

@@ -8,7 +8,7 @@ export interface PackageNotation {
   /** The name under which two entries are the same package. */
   readonly sameAs: (name: string) => string;
   readonly example: string;
-  /** What stands between name and version. */
+  /** The separator of name and version. */
   readonly mark: string;
 }
 
@@ -35,7 +35,7 @@ export const NPM: PackageNotation = {
 
 export const PIP: PackageNotation = {
   split: (text) => {
-    // Every operator of PEP 440, so that `pandas>=2` is told apart from a name nobody has.
+    // Every operator of PEP 440, so that `pandas>=2` is distinguished from an unknown name.
     const end = /[=<>~!\s]/.exec(text)?.index ?? text.length;
     return parts(PIP_NAME, text.slice(0, end), text.slice(end).replace(/^\s*==\s*(?![=\s])/, ''));
   },

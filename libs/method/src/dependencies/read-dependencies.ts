@@ -7,7 +7,7 @@ import { DEPENDENCY_KEYS } from './dependency-keys.ts';
 import { NPM, type PackageNotation, PIP } from './exact-packages.ts';
 
 const ENTRIES_MAX = 100;
-// Longer texts are no package of any registry; the patterns never see them.
+// No registry has packages with longer names; the patterns never see them.
 const ENTRY_CHARACTERS_MAX = 300;
 const RUNTIME_VERSION = /^\d{1,3}(?:\.\d{1,5}){0,2}$/;
 const COMMAND = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}$/;

@@ -54,7 +54,7 @@ function layOutSteps(list: Node | null, json: JsonValue | undefined, comments: r
       const value = pair.value as Node | null;
       const code = isScalar(pair.key) && CODE_KEYS.has(String(pair.key.value));
       if (code && isScalar(value)) value.type = Scalar.BLOCK_LITERAL;
-      // A check reads best as its sentence on a line of its own.
+      // A check is most readable with its sentence on a line of its own.
       else if (!isScalar(pair.key) || pair.key.value !== 'ensure')
         layOut(value, childOf(isJsonList(json) ? json[index] : undefined, pair.key));
     }
@@ -67,7 +67,7 @@ function layOut(node: Node | null, json: JsonValue | undefined): void {
   const holdsMappings = isJsonList(json) && json.some(isJsonObject);
   if (!holdsMappings && JSON.stringify(json).length <= LINE_CHARACTERS_MAX) {
     node.flow = true;
-    // Over two lines, words before a colon would become a mapping that may not stand there.
+    // Over two lines, words before a colon would become a mapping, which is not allowed there.
     visit(node, {
       Scalar(_, scalar) {
         if (String(scalar.value).includes('\n')) scalar.type = Scalar.QUOTE_DOUBLE;
@@ -87,13 +87,13 @@ function childOf(json: JsonValue | undefined, key: unknown): JsonValue | undefin
   return isJsonObject(json) && isScalar(key) ? json[String(key.value)] : undefined;
 }
 
-/** Text for a value place: nothing of it is read as an expression or an insertion. */
+/** Text for a value place, escaped so that no part of it is an expression or an insertion. */
 export function literalText(text: string): string {
   const escaped = text.replaceAll('${', () => '$${');
   return escaped.startsWith('=') ? `\${"="}${escaped.slice(1)}` : escaped;
 }
 
-/** The start of a text; a character of two units is never cut in half, for half of one could not be stored. */
+/** The start of a text; a character of two units is never cut in half, since half of one could not be stored. */
 export function shorten(text: string, unitsMax: number): string {
   return text.length <= unitsMax ? text : text.slice(0, unitsMax).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -1,4 +1,4 @@
-// Owns the names given to what had free text before: small letters, digits and `_`, numbered where two would be the same.
+// Owns the names made from free text: small letters, digits and `_`, numbered where two would be the same.
 
 const CHARACTERS_MAX = 60;
 

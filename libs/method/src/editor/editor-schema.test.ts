@@ -56,7 +56,7 @@ for (const [name, source] of Object.entries(WRONG)) {
   test(`${name} does not fit the schema`, () => assert.equal(fitsYaml(source), false, stringify(parse(source))));
 }
 
-test('what the language leaves open fits: x- keys, every kind, short and long forms', () => {
+test('every form that the language allows fits: x- keys, every kind, short and long forms', () => {
   const kinds = [
     'python: pass',
     'shell: "true"',

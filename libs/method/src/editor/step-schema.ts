@@ -1,4 +1,4 @@
-// Owns what editors are told of a step: its keys, its kinds, and the mappings inside them.
+// Owns the editor schema of a step: its keys, its kinds, and the mappings inside them.
 import type { JsonObject, JsonSchema } from '../json.ts';
 import {
   AGENT_KEYS,

@@ -29,7 +29,7 @@ export interface Receiver extends Compiled {
   readonly place: string;
 }
 
-/** Compiles what stands left of `.`, `?.` or `[`. */
+/** Compiles the expression to the left of `.`, `?.` or `[`. */
 export function compileReceiver(compiler: Compiler, object: Expr, optional: boolean, env: Env): Receiver {
   const compiled = compiler.compile(object, env);
   // `?.` on what is surely there stops nothing.
@@ -39,7 +39,7 @@ export function compileReceiver(compiler: Compiler, object: Expr, optional: bool
   return { type, run: compiled.run, stops, place: compiler.textOf(object) };
 }
 
-/** What an access gives when its object is null: null when the chain has stopped, else an error. */
+/** The result of an access to null: null when the chain has stopped, else an error. */
 export function accessOfNull(receiver: Receiver): null {
   if (receiver.stops) return null;
   throw new ExpressionError(`${receiver.place} is null`);

@@ -1,4 +1,4 @@
-// Owns the turn of acorn's tree into ours; what the language leaves out of JavaScript is refused here (M402).
+// Owns the turn of acorn's tree into ours; syntax of JavaScript that the language lacks is refused here (M402).
 import type { AnyNode, Pattern as EsPattern, Expression, Property, SpreadElement, Super } from 'acorn';
 import { isStorable } from '../source/source-text.ts';
 import { type ArithmeticOperator, type ComparisonOperator, type Expr, ExpressionProblem } from './expression-tree.ts';
@@ -209,7 +209,7 @@ export class TreeBuilder {
     const rest: { operator: ArithmeticOperator; value: Expr }[] = [];
     let first: AnyNode = node;
     const rank = rankOf(operator);
-    // Operators of one rank stand in a row; a right operand of the same rank only occurs in parentheses and stays nested.
+    // Operators of one rank form a row; a right operand of the same rank only occurs in parentheses and stays nested.
     while (first.type === 'BinaryExpression' && isArithmetic(first.operator) && rankOf(first.operator) === rank) {
       rest.unshift({ operator: first.operator, value: this.build(first.right, level + 1) });
       first = first.left;
@@ -262,7 +262,7 @@ function refuse(place: { readonly start: number; readonly end: number }, message
   throw new ExpressionProblem('M402', message, place, hint);
 }
 
-/** The place of a node in the author's text, which stands in parentheses when it is parsed. */
+/** The place of a node in the author's text, which is wrapped in parentheses when it is parsed. */
 function placeOf(node: { readonly start: number; readonly end: number }): { start: number; end: number } {
   return { start: node.start - 1, end: node.end - 1 };
 }

@@ -1,4 +1,5 @@
-// Owns what chooses between values: `a ? b : c`, `&&`, `||`, `??` and `!`. Each side knows what the others have shown.
+// Owns the operators that choose between values: `a ? b : c`, `&&`, `||`, `??` and `!`. Each side knows what the others
+// have shown.
 import type { JsonValue } from '../json.ts';
 import { BOOLEAN, unionOf, withoutNull } from '../types/type.ts';
 import type { Compiled, Compiler, Env } from './compiler-context.ts';

@@ -33,7 +33,7 @@ export interface Root {
   readonly read: Evaluator;
 }
 
-/** Where an expression stands. */
+/** The place of an expression. */
 export interface ExpressionPlace {
   readonly roots: ReadonlyMap<string, Root>;
   /** Facts known at the place, such as those of the step's own `if`. */

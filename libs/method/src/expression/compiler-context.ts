@@ -1,4 +1,5 @@
-// Owns what the parts of the expression compiler share: the result of compiling a node, and the surroundings it stands in.
+// Owns the types that the parts of the expression compiler share: the result of compiling a node, and the context
+// around it.
 import type { Evaluator, Frame } from '../compiled-value.ts';
 import type { JsonValue } from '../json.ts';
 import type { PatternBook } from '../types/pattern.ts';
@@ -14,7 +15,7 @@ export interface Compiled {
   readonly stops?: boolean;
 }
 
-/** What is known where a node stands. Immutable; narrowing makes a new one. */
+/** The facts known at a node. Immutable; narrowing makes a new one. */
 export interface Env {
   /** Keys of `narrowing.ts`: paths known to be present and conditions known to be true. */
   readonly facts: ReadonlySet<string>;
@@ -30,12 +31,12 @@ export interface CompiledArrow {
   readonly run: (frame: Frame, item: JsonValue, index: number) => JsonValue;
 }
 
-/** The compiler as its parts see it. Every method throws `ExpressionProblem` on what cannot stand. */
+/** The compiler as its parts see it. Every method throws `ExpressionProblem` on an invalid node. */
 export interface Compiler {
   /** The method's patterns. */
   readonly patterns: PatternBook;
   compile(expr: Expr, env: Env): Compiled;
-  /** Compiles a value that must be there and be no secret (M405, M606). */
+  /** Compiles a value that must be present and not be a secret (M405, M606). */
   operand(expr: Expr, env: Env): Compiled;
   /** Compiles a condition (M404). */
   condition(expr: Expr, env: Env): Compiled;

@@ -56,7 +56,7 @@ export type Expr = Placed &
 
 export type ExprOf<K extends Expr['kind']> = Extract<Expr, { kind: K }>;
 
-/** An expression that cannot stand. `start` and `end` are offsets into its text. */
+/** An invalid expression. `start` and `end` are offsets into its text. */
 export class ExpressionProblem extends Error {
   readonly code: string;
   readonly start: number;

@@ -144,7 +144,7 @@ function round(call: Call): Compiled {
   };
 }
 
-/** Of turning a number into text and back. */
+/** The price of turning a number into text and back. */
 const DECIMAL_STEPS = 4;
 
 function whole(call: Call, apply: (value: number) => number): Compiled {

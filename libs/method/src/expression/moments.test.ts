@@ -77,7 +77,7 @@ test('sort and unique go by moments', () => {
   assert.deepEqual(run('unique(inputs.rows.map(r => { at: r.at })).length'.replace('{ at: r.at }', '[r.at]')), 2);
 });
 
-test('a text that is no time is refused beside one, when checked or while running', () => {
+test('a text that is not a time is refused beside one, when checked or while running', () => {
   for (const expression of ['inputs.a < "tomorrow"', '"2026" <= inputs.a', 'inputs.a > "2026-02-30"']) {
     assert.deepEqual(
       compileResult(expression).diagnostics.map(({ code }) => code),

@@ -62,7 +62,7 @@ function innerFacts(expr: Expr, textOf: TextOf): Facts {
     case 'equality': {
       const other = isNull(expr.right) ? expr.left : isNull(expr.left) ? expr.right : undefined;
       if (other) return expr.negated ? { yes: present(other), no: NONE } : { yes: NONE, no: present(other) };
-      // Equal to a literal that is not null: the other side is there.
+      // Equal to a literal that is not null: the other side is present.
       const known = new Set([...presentBeside(expr.right, expr.left), ...presentBeside(expr.left, expr.right)]);
       return expr.negated ? { yes: NONE, no: known } : { yes: known, no: NONE };
     }

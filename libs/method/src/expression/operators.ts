@@ -123,7 +123,7 @@ export function compileComparison(compiler: Compiler, expr: ExprOf<'comparison'>
         const [first, second] = [comparable(a, types), comparable(b, types)];
         if (isMoment(first) && isMoment(second)) return compare(first, second);
         if (!isMoment(first) && !isMoment(second)) return compare(a, b);
-        throw new ExpressionError(`${place} compares a time with a text that is none`);
+        throw new ExpressionError(`${place} compares a time with a text that is not a time`);
       }
       throw new ExpressionError(`${place} needs two numbers or two texts`);
     },
@@ -138,7 +138,7 @@ function isMoment(value: JsonValue): value is string {
 function refuseNoMoment(side: Expr, types: readonly Type[], place: string): void {
   if (side.kind !== 'literal' || isMoment(comparable(side.value, types))) return;
   const hint = 'for example  "2026-01-31T12:00:00Z"  or  "2026-01-31", which begins at midnight in UTC';
-  throw new ExpressionProblem('M406', `${place} compares a time with a text that is none`, side, hint);
+  throw new ExpressionProblem('M406', `${place} compares a time with a text that is not a time`, side, hint);
 }
 
 const COMPARISONS = {

@@ -1,4 +1,5 @@
-// Plain paths are read without acorn: both ways give the same tree, and what only looks like a path goes the long way.
+// Plain paths are read without acorn: both ways give the same tree, and texts that only look like a path are read by
+// acorn.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseExpression } from './parse-expression.ts';
@@ -10,7 +11,7 @@ test('a plain path has the same tree as the same path that acorn reads', () => {
   }
 });
 
-test('what is no path after the first dot is refused as ever', () => {
+test('a text that is not a path after the first dot is refused as before', () => {
   for (const source of ['inputs.', 'inputs..a', 'inputs.1a', 'steps.a.#b', 'undefined.a', 'this.a']) {
     assert.throws(() => parseExpression(source), { code: /^M40[12]$/ }, source);
   }

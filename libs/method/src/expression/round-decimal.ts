@@ -1,8 +1,8 @@
 // Owns rounding to decimal digits as people do it on paper.
 
 /**
- * Rounds half away from zero, on the decimal form of the number: `1.005` to 2 digits is 1.01, although the nearest double
- * lies below. Numbers too large to have that digit come back as they are.
+ * Rounds half away from zero, on the decimal form of the number: `1.005` to 2 digits is 1.01, although the nearest
+ * double is below it. Numbers too large to have that digit come back as they are.
  */
 export function roundDecimal(value: number, digits: number): number {
   if (Math.abs(value) >= 1e15) return value;

@@ -1,4 +1,4 @@
-// Owns what running expressions share: fuel, errors without content, deep equality and the text form of scalars.
+// Owns the runtime of expressions: fuel, errors without content, deep equality and the text form of scalars.
 import type { Frame } from '../compiled-value.ts';
 import { isJsonList, isJsonObject, type JsonValue, ownField } from '../json.ts';
 

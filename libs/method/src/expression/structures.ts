@@ -1,4 +1,4 @@
-// Owns what puts values together: lists, objects and texts with insertions.
+// Owns composed values: lists, objects and texts with insertions.
 import { type JsonValue, objectOf } from '../json.ts';
 import { ANY, isUnknown, membersOf, STRING, shortType, unionOf } from '../types/type.ts';
 import type { Compiled, Compiler, Env } from './compiler-context.ts';

@@ -1,4 +1,4 @@
-// Recordings of browsers become drafts that compile; what they say of people's logins never gets into one.
+// Recordings of browsers become drafts that compile; drafts never contain people's logins.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -204,7 +204,7 @@ test('texts that look like expressions stay texts', () => {
   assert.ok(query?.includes('"${x}"'), query);
 });
 
-test('texts that no source could hold as they are do not cost the draft', () => {
+test('texts that no source could hold unchanged do not prevent the draft', () => {
   const { source } = draftOf(
     har({ method: 'POST', url: '/notes', body: { note: 'Hello:\nworld', odd: 'a\0b\ud800', '\0': 1 } }),
   );
@@ -264,7 +264,7 @@ test('a login of which more than the token is used stays, with its password a se
   assert.ok(!source.includes('hunter22') && !source.includes('tok-12345678'));
 });
 
-test('tokens that stand in addresses or under harmless names are not kept', () => {
+test('tokens in addresses or under harmless names are not kept', () => {
   const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJl';
   const { source } = draftOf(
     har({

@@ -22,7 +22,7 @@ export interface CompiledRecording {
 }
 
 export interface RecordingOptions {
-  /** Words for the method's name; without them those of the recording. */
+  /** The method's name in words; by default those of the recording. */
   readonly name?: string;
 }
 

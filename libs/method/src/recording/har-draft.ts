@@ -11,7 +11,7 @@ import { namesPassword } from './secret-words.ts';
 import { type SelectedExchange, selectExchanges } from './select-exchanges.ts';
 
 export interface RecordingDraft {
-  /** What the recording calls itself. */
+  /** The recording's own title. */
   readonly title: string;
   /** The method without its header; null when nothing is left. */
   readonly body: JsonObject | null;
@@ -85,7 +85,7 @@ function stepsOf(selected: readonly SelectedExchange[], all: readonly Exchange[]
   return { steps, values };
 }
 
-/** A request with a password that answers the token sent later, and of which nothing else is used. */
+/** A request with a password whose answer holds the token sent later, and of which nothing else is used. */
 function loginOf(selected: readonly SelectedExchange[], { steps, values }: HarSteps): SelectedExchange | undefined {
   return selected.find((exchange, index) => {
     const name = steps[index]?.name ?? '';

@@ -54,7 +54,7 @@ function segmentsOf(url: URL): string[] {
       try {
         return decodeURIComponent(segment);
       } catch {
-        return segment; // A lone % is no encoding; it is kept as it stands.
+        return segment; // A lone % is not an encoding; it is kept unchanged.
       }
     });
 }

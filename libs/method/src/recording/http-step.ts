@@ -45,7 +45,7 @@ function isQueryKept([key, value]: readonly [string, string]): boolean {
   return !(CACHE_QUERY.test(key) && /^[\d.]{8,}$/.test(value));
 }
 
-/** Names with values; a name that stands twice has a list. */
+/** Names with values; a repeated name has a list. */
 function namedValues(
   pairs: readonly (readonly [string, string])[],
   step: string,

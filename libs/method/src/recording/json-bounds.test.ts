@@ -14,7 +14,7 @@ test('deeper or fuller JSON may not, however small', () => {
   equal(isWithinBounds(`[${'0,'.repeat(5_000_000)}0]`), false);
 });
 
-test('brackets inside strings count for nothing, whatever is escaped around them', () => {
+test('brackets inside strings do not count, with any escapes around them', () => {
   const brackets = '['.repeat(500);
   equal(isWithinBounds(JSON.stringify([brackets, `\\"${brackets}\\`, brackets])), true);
   equal(isWithinBounds(`["\\\\",${brackets}`), false);

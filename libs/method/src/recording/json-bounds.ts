@@ -1,5 +1,5 @@
-// Looks over JSON before it is parsed: a parser keeps its place in every open bracket, so that a few hundred MiB of
-// nothing but brackets take many times as much memory, which no limit of a thread's heap counts.
+// Checks JSON before it is parsed: a parser keeps its place in every open bracket, so that a few hundred MiB of nothing
+// but brackets take many times as much memory, which no limit of a thread's heap counts.
 
 const LEVELS_MAX = 200;
 /** Recorded bodies are strings; what is outside of them is small. */

@@ -1,4 +1,4 @@
-// Owns reading HAR 1.2: one entry becomes one exchange. Entries of a form nobody can use are left out, never a crash.
+// Owns reading HAR 1.2: one entry becomes one exchange. Entries of an unusable form are left out and never crash.
 import {
   isJsonList,
   isJsonObject,
@@ -83,7 +83,9 @@ function readAnswer(content: JsonObject): JsonValue | undefined {
   return value === undefined || nestsDeeperThan(value, LEVELS_MAX) ? undefined : value;
 }
 
-/** Undefined for text that is no JSON. What no source can hold is replaced, so that a draft can be made of the rest. */
+/**
+ * Undefined for text that is not JSON. Characters that no source can hold are replaced, so that a draft can be made.
+ */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value = JSON.parse(text) as JsonValue;

@@ -50,7 +50,7 @@ export class RecordedValues {
     return Object.fromEntries(this.#secrets);
   }
 
-  /** Tells of a password before the draft is made: it may be sent under another name first. */
+  /** Registers a password before the draft is made: it may be sent under another name first. */
   foresee(name: string, value: string): void {
     if (value.length >= VALUE_CHARACTERS_MIN && !this.#passwords.has(value)) this.#passwords.set(value, name);
   }
@@ -60,7 +60,7 @@ export class RecordedValues {
     return this.#passwords.has(value) || this.#secretNames.has(value) || looksSecret(value);
   }
 
-  /** A leaf of a body, a query or a form, as it stands in the draft. `step` and `place` say where it was sent. */
+  /** A leaf of a body, a query or a form, as the draft has it. `step` and `place` say where it was sent. */
   leaf(key: string, value: JsonValue, step: string, place: string): JsonValue {
     const name = snakeName(key, 'value');
     if (typeof value !== 'string' && typeof value !== 'number') return value;
@@ -96,7 +96,7 @@ export class RecordedValues {
   /** `=inputs.x` with the value as its example; undefined when there are too many inputs. */
   input(name: string, value: JsonValue, step: string): string | undefined {
     const written = JSON.stringify(value);
-    // An id is the same thing under whatever name it is sent.
+    // An id is the same thing under any name.
     const isId = /(?:^|_)id$/.test(name) && written.length >= VALUE_CHARACTERS_MIN;
     const known =
       this.#inputNames.get(`${name} ${written}`) ?? (isId ? this.#inputNames.get(`id ${written}`) : undefined);
@@ -121,9 +121,9 @@ export class RecordedValues {
     return `=inputs.${free}`;
   }
 
-  /** The name of the secret that stands for a value; the value itself is only kept to know it again. */
+  /** The name of the secret in place of a value; the value itself is only kept to recognize it. */
   secret(name: string, value: string, note: string): string {
-    // A short value, such as a PIN, may stand anywhere by chance; it is only the same one under the same name.
+    // A short value, such as a PIN, may occur anywhere by chance; it is only the same one under the same name.
     const memory = value.length < VALUE_CHARACTERS_MIN ? `${name} ${value}` : value;
     const known = this.#secretNames.get(memory);
     if (known !== undefined) return known;

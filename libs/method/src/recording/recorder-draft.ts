@@ -1,4 +1,5 @@
-// Owns the draft of a Chrome Recorder file: one browser step that does what was done, with checks of where it led.
+// Owns the draft of a Chrome Recorder file: one browser step that repeats the recorded steps, with checks of the pages
+// they led to.
 import { literalText, shorten } from '../draft/method-text.ts';
 import { snakeName } from '../draft/names.ts';
 import { isJsonObject, type JsonObject, type JsonValue, objectOf, ownField } from '../json.ts';

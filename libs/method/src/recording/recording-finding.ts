@@ -1,4 +1,5 @@
-// Owns what a compiled recording says besides its draft: what was left out, what a person must add, or why there is none.
+// Owns the findings of a compiled recording besides its draft: what was left out, what a person must add, or why there
+// is no draft.
 
 /** One note. `place` names the part of the recording, such as `log.entries[3]` or `steps[2]`; empty for the whole. */
 export interface RecordingFinding {

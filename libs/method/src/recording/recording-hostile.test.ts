@@ -1,4 +1,4 @@
-// Recordings made to crash the compiler or to hold it up: each ends in a bounded time with a draft or a finding.
+// Recordings made to crash or stall the compiler: each ends in a bounded time with a draft or a finding.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';

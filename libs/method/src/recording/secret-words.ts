@@ -1,4 +1,4 @@
-// Owns the question whether a recorded value is a credential: by the name it was sent under, or by its own look.
+// Owns the question whether a recorded value is a credential: by the name it was sent under, or by its form.
 
 const WORDS = new Set(
   'password passwd passwort passphrase passcode pwd pass secret token otp totp pin cvv cvc cvv2 jwt apikey credential credentials authorization csrf xsrf sessionid sid sig signature ssn'.split(
@@ -23,7 +23,7 @@ export function namesPassword(name: string): boolean {
   return PASSWORD.test(name);
 }
 
-/** True for a value that looks like a token, whatever it is called. */
+/** True for a value that looks like a token, under any name. */
 export function looksSecret(value: string): boolean {
   return value.length < 10_000 && (JWT.test(value) || ISSUED_KEY.test(value));
 }
@@ -33,7 +33,7 @@ const GIVEN_TEXT = /\\?["']?\s*[:=]\s*\\?["']/y;
 
 /** True for code or text that holds a credential within itself. */
 export function holdsSecret(text: string): boolean {
-  // Word by word: one pattern for all of it would start anew at every letter of a long word.
+  // Word by word: one pattern for all of it would start again at every letter of a long word.
   for (const { 0: word, index } of text.matchAll(/\w+/g)) {
     GIVEN_TEXT.lastIndex = index + word.length;
     if (CREDENTIAL_WORD.test(word) && GIVEN_TEXT.test(text)) return true;

@@ -7,7 +7,7 @@ import { shownPath } from './secret-words.ts';
 export interface SelectedExchange extends Exchange {
   /** The JSON answers of it and of its repeats. */
   readonly answers: JsonValue[];
-  /** The status a run will see: of the page a redirect led to. Null when the recording does not tell. */
+  /** The status a run will see: of the page a redirect led to. Null when the recording does not have it. */
   readonly finalStatus: number | null;
 }
 
@@ -78,11 +78,11 @@ export function selectExchanges(
   return { selected, findings };
 }
 
-/** The part of a host name that one owner registers; addresses stand for themselves. */
+/** The part of a host name that one owner registers; addresses are kept whole. */
 export function siteOf(host: string): string {
   if (/^[\d.]+$|^\[/.test(host)) return host;
   const labels = host.toLowerCase().split('.');
-  // co.uk, com.au and the like: short words that nobody can own below a country.
+  // co.uk, com.au and the like: short words that no one can own below a country.
   const isCountry = /^(?:co|com|net|org|gov|ac|edu|or|ne|go)$/.test(labels.at(-2) ?? '') && labels.at(-1)?.length === 2;
   return labels.slice(isCountry ? -3 : -2).join('.');
 }

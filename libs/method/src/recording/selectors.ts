@@ -33,7 +33,7 @@ function rankOf(selector: Selector): number {
   return 4;
 }
 
-/** Words for what a selector points at, such as `Card number`; empty when none tells. */
+/** Words for the target of a selector, such as `Card number`; empty when no selector has any. */
 export function fieldWords(selectors: readonly Selector[]): string {
   for (const pattern of [
     /^aria\/([^[\]]+)/,

@@ -54,13 +54,13 @@ test('a report names the place, shows the line with carets, and gives the hint',
   );
 });
 
-test('blocks are apart by a blank line, and no diagnostics give no text', () => {
+test('a blank line separates blocks, and no diagnostics give no text', () => {
   const report = caretReport('f', 'a: b', [finding(1, 1, 2), finding(1, 4, 5)]);
   assert.equal(report.split('\n\n').length, 2);
   assert.equal(caretReport('f', 'a: b', []), '');
 });
 
-test('carets stand under the right cells behind tabs, wide letters, emoji and combining marks', () => {
+test('carets are under the right cells after tabs, wide letters, emoji and combining marks', () => {
   assert.equal(marked('\ta: b', 5, 6), '   1 | 7+1');
   assert.equal(marked('ab\tcd', 4, 6), '   1 | 4+2');
   assert.equal(marked('名前: xy', 5, 7), '   1 | 6+2');
@@ -116,6 +116,6 @@ test('colours are there only when asked for', () => {
   assert.equal(coloured.replace(/\u001b\[[\d;]*m/g, ''), caretReport('f', 'a: b', found));
 });
 
-test('a finding in a line that is not there shows its words alone', () => {
+test('a finding in a missing line shows only its words', () => {
   assert.equal(caretReport('f', '', [finding(9, 1, 1)]), 'f:9:1 error M201 a message');
 });

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../diagnostic.ts';
 import { type Cell, cellsOf, plainLine } from './terminal-text.ts';
 
 export interface CaretReportOptions {
-  /** ANSI colours; off unless asked for. */
+  /** ANSI colours; off by default. */
   readonly colour?: boolean;
   /** Cells of source shown a line, at least 20; 100 unless given. */
   readonly width?: number;

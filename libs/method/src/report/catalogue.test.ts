@@ -11,7 +11,7 @@ const sources = new URL('../', import.meta.url);
 const pages = new URL('../../../../docs/diagnostics/', import.meta.url);
 const CODES = Object.keys(CATALOGUE);
 
-/** The methods the pages on calls tell of. */
+/** The methods that the pages on calls mention. */
 const callees: Callees = (target) => {
   if (target === 'wf_circle') return 'cycle';
   const fields = (name: string) => ({

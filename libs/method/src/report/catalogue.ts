@@ -6,8 +6,9 @@ export interface CatalogueEntry {
   /** The heading of its page, docs/diagnostics/<code>.md. */
   readonly meaning: string;
   /**
-   * What provokes the code. `source`: a method alone. `callees`: a method and what is known of those it calls. `upgrade`: a
-   * workflow/1 source. `elsewhere`: nothing a page can show: the source would be too long, or others raise the code.
+   * What provokes the code. `source`: only a method. `callees`: a method and the interfaces of those it calls.
+   * `upgrade`: a workflow/1 source. `elsewhere`: a page cannot show an example: the source would be too long, or others
+   * raise the code.
    */
   readonly provokedBy: 'source' | 'callees' | 'upgrade' | 'elsewhere';
 }
@@ -23,7 +24,7 @@ const warning = (meaning: string, provokedBy: CatalogueEntry['provokedBy'] = 'so
   provokedBy,
 });
 
-/** By code. A code keeps its meaning for ever; one that is no longer raised stays. */
+/** By code. A code never changes its meaning; one that is no longer raised stays. */
 export const CATALOGUE: Readonly<Record<string, CatalogueEntry>> = {
   M001: error('The YAML cannot be read'),
   M002: error('The file is too large or holds characters that cannot be kept'),

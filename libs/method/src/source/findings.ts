@@ -12,7 +12,7 @@ export interface FindingOptions {
 // Far above the 100 given out, so that the sorted first ones are the right ones; bounded for hostile sources.
 const COLLECTED_MAX = 2_000;
 const ENOUGH = 200;
-// A guess compares with up to 500 words; who misspells more words than this has the right ones in view by then.
+// A guess compares with up to 500 words; an author with more misspelt words has seen the right ones by then.
 const GUESSES_MAX = 40;
 
 export class Findings {
@@ -36,7 +36,7 @@ export class Findings {
     return this.#errors.length > 0;
   }
 
-  /** True once so many errors stand that looking further tells the author nothing. */
+  /** True once there are so many errors that further ones do not help the author. */
   get enough(): boolean {
     return this.#errors.length >= ENOUGH;
   }
@@ -65,7 +65,7 @@ export class Findings {
     return this.#guesses++ < GUESSES_MAX ? hint() : undefined;
   }
 
-  /** For a rule that came after sources were saved: those that were go on. */
+  /** For a rule that is newer than saved sources: those stay valid. */
   addAtSave(code: string, message: string, path: string, range: Range, hint?: string): void {
     this.add(code, message, path, range, { severity: this.saved ? 'warning' : 'error', hint });
   }

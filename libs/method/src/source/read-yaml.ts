@@ -16,7 +16,7 @@ const STACK_AROUND_ROOT = 2;
 // The parser's own sentences are shorter; some quote the source after them.
 const MESSAGE_CHARACTERS_MAX = 200;
 
-// Lexemes of the lexer's own that stand for no character of the source: document, end of flow, scalar follows.
+// Lexemes of the lexer's own without a character of the source: document, end of flow, scalar follows.
 const LEXER_MARKS = new Set(['\u0002', '\u0018', '\u001f']);
 
 type Token = Parameters<Composer['next']>[0];
@@ -46,7 +46,8 @@ export function readYaml(findings: Findings): SourceMap | null {
   }
   const reader = new TreeReader(findings);
   const root = reader.read(first.contents, '', 0);
-  // Of a value that could not be read all else would be a guess, and its findings would stand before the real one.
+  // Everything else about a value that could not be read would be a guess, and its findings would come before the real
+  // one.
   return root?.kind === 'map' && !reader.lost ? root : null;
 }
 
@@ -59,7 +60,9 @@ const YAML_OPTIONS = {
   uniqueKeys: false,
 } as const;
 
-/** A source can be nothing but faults. Only the first one counts; to take the stack of each would be most of the work. */
+/**
+ * A source can be nothing but faults. Only the first one counts; capturing the stack of each would be most of the work.
+ */
 function composed(tokens: readonly Token[], end: number): Document.Parsed[] {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -70,7 +73,7 @@ function composed(tokens: readonly Token[], end: number): Document.Parsed[] {
   }
 }
 
-/** Lexes and parses within the bounds: both steps are loops as long as depth is, and what comes after them recurses. */
+/** Lexes and parses within the bounds: both steps are loops while depth is bounded, and the later steps recurse. */
 function tokensOf(text: string, findings: Findings): Token[] | null {
   const tokens: Token[] = [];
   const parser = new Parser();
@@ -112,7 +115,7 @@ class TreeReader {
       this.#findings.add('M001', `nested deeper than ${LEVELS_MAX} levels`, path, range);
       return null;
     }
-    // Before the anchors: in `!a && b` YAML reads a tag and then an anchor, and only the tag tells what was meant.
+    // Before the anchors: in `!a && b` YAML reads a tag and then an anchor, and only the tag shows what was meant.
     if (node.tag && !isPlainTag(node)) {
       const start = tagStart(this.#findings.source.text, range[0]);
       this.#findings.add('M005', '`!` at the start of a value is a YAML tag', path, [start, range[1]], {
@@ -187,7 +190,7 @@ class TreeReader {
       return null;
     }
     if (value !== null && !['string', 'number', 'boolean'].includes(typeof value)) return emptyScalar(range);
-    // The source as a whole is well-formed text; only an escape can write what is not.
+    // The source as a whole is well-formed text; only an escape can write invalid text.
     if (typeof value === 'string' && node.type === 'QUOTE_DOUBLE' && !isStorable(value)) {
       this.#findings.add('M002', 'the text holds a character that cannot be stored', path, range);
       this.lost = true;
@@ -211,12 +214,14 @@ class TreeReader {
   }
 }
 
-/** Block scalars and quoted ones carry no tag of their own; a `!` alone means the author forgot an operator's quotes. */
+/**
+ * Block scalars and quoted ones carry no tag of their own; a single `!` means the author forgot an operator's quotes.
+ */
 function isPlainTag(node: Node): boolean {
   return node.tag === undefined || node.tag === '';
 }
 
-/** Where the tag begins that stands before a value: YAML's own range of the value leaves it out. */
+/** Where the tag before a value begins: YAML's own range of the value leaves it out. */
 function tagStart(text: string, valueStart: number): number {
   let start = text.lastIndexOf('!', valueStart - 1);
   while (text[start - 1] === '!') start--;

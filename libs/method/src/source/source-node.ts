@@ -29,7 +29,7 @@ export interface SourceScalar {
   readonly value: null | boolean | number | string;
   /** The value as text: of a plain number or boolean the author's spelling. Empty for null. */
   readonly text: string;
-  /** Offset of `text`'s first character when every character of it stands one to one in the source, else null. */
+  /** Offset of `text`'s first character when its characters map one to one to the source, else null. */
   readonly textAt: number | null;
   /** Offset of the first line of a block scalar's content, else the scalar's start. */
   readonly contentAt: number;

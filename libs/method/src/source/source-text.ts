@@ -33,7 +33,7 @@ export class SourceText {
     return Math.min((this.#lineStarts[line - 1] ?? this.text.length) + column - 1, this.text.length);
   }
 
-  /** The text of the line an offset lies in, without its line break. */
+  /** The text of the line of an offset, without its line break. */
   lineAt(offset: number): string {
     const start = this.#lineStarts[this.positionOf(offset).line - 1] ?? 0;
     const end = this.text.indexOf('\n', start);
@@ -45,7 +45,7 @@ export type Decoded =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly message: string; readonly text: string; readonly at: number };
 
-// Control characters YAML forbids; they also stand for token borders inside the YAML lexer, so they must not get there.
+// Control characters YAML forbids; the YAML lexer uses them as token borders, so they must not get there.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 

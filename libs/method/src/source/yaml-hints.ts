@@ -5,7 +5,7 @@ const CODE_KEYS = new Set(['node', 'python', 'shell']);
 // Hints look at one line; a minified line would make the patterns below slow and the hint useless.
 const LINE_CHARACTERS_MAX = 500;
 
-/** A hint for the syntax error at `offset`, or undefined when the line tells nothing. */
+/** A hint for the syntax error at `offset`, or undefined when the line gives none. */
 export function hintForSyntax(source: SourceText, offset: number): string | undefined {
   const line = source.lineAt(offset);
   if (line.length > LINE_CHARACTERS_MAX) return undefined;

@@ -1,4 +1,4 @@
-// Owns what a caller is told of the methods it calls.
+// Owns what a caller knows of the methods it calls.
 import type { JsonSchema } from '../json.ts';
 
 /** The interface of a called method: its compiled `inputSchema` and `resultSchema`. */

@@ -1,4 +1,4 @@
-// Keys against their table: unknown ones, foreign words, and those of the language that nobody has built yet.
+// Keys against their table: unknown ones, foreign words, and those of the language that are not built yet.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Findings } from '../source/findings.ts';
@@ -15,7 +15,7 @@ const TABLE: KeyTable = {
   extensible: true,
 };
 
-test('a key nobody has built yet is not an unknown one (M113, M101)', () => {
+test('a key that is not built yet is not an unknown one (M113, M101)', () => {
   const findings = new Findings(new SourceText('size: 1\nlid: 2\nvolume: 3\ncolr: 4\nx-note: 5\n'));
   const map = readYaml(findings);
   assert.ok(map);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { leastCpuMs } from '@methods/test/harness/cpu-time';
 import { nodeCodeFault, nodeLibFault } from './code-syntax.ts';
 
-test('what the runner takes is no fault', () => {
+test('code that the runner accepts has no fault', () => {
   const codes = [
     "import { a } from 'x'\nconst a = 1\nreturn { a }",
     "import * as a from 'x'; import b, { c as d } from 'y' with { type: 'json' }\nawait a.x; return { b, d }",
@@ -18,7 +18,7 @@ test('what the runner takes is no fault', () => {
   assert.equal(nodeLibFault('export const a = 1\nexport async function f() { await a }\nclass B {}'), null);
 });
 
-test('what the runner cannot take has its place', () => {
+test('code that the runner cannot parse has the place of its fault', () => {
   const codes: [code: string, at: number][] = [
     ['let step = 1', 4],
     ['return { a: 1 }\n}\nfunction other() {', 18],

@@ -13,8 +13,9 @@ const TOO_DEEP = 'it nests too deeply';
 /** Each declaration looks through the scopes around it. */
 const SCOPES_MAX = 200;
 /**
- * Bounds the calls through which acorn nests, weighted by what they and those between them take of the stack. Acorn must
- * never get near the stack's end: when V8 compiles a regular expression there, it ends the process and throws nothing.
+ * Bounds the calls through which acorn nests, weighted by the stack that they and the calls between them use. Acorn
+ * must never get near the stack's end: when V8 compiles a regular expression there, it ends the process and throws
+ * nothing.
  */
 const WEIGHT_MAX = 1500;
 const WEIGHTS: ReadonlyMap<string, number> = new Map([
@@ -29,7 +30,7 @@ const MESSAGE_CHARACTERS_MAX = 120;
 const ENDS_EARLY = 'a bracket or a text is not closed, or a bracket is closed twice';
 const NOT_ONE = 'a bracket is closed that was not opened';
 
-/** What acorn's plugins may use of its parser; its own types leave it out. */
+/** The parts of acorn's parser that plugins may use; its own types leave them out. */
 interface ParserInside {
   readonly scopeStack: readonly unknown[];
   readonly pos: number;

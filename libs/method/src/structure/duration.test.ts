@@ -21,7 +21,7 @@ test('a duration is written as an author writes it, and read back as the same ti
   }
 });
 
-test('a deadline is told as the source spells it, and milliseconds as a person would write them', () => {
+test('a deadline is shown as the source spells it, and milliseconds as a person would write them', () => {
   assert.equal(deadlineText(259_200_000, '72h'), '72h');
   assert.equal(deadlineText(259_200_000, '259200000ms'), '3d');
   assert.equal(deadlineText(90_000, ''), '1m30s');

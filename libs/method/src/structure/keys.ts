@@ -1,11 +1,11 @@
-// Owns the tables of keys: what the language has, what of it is built, and the words people bring from other languages.
+// Owns the tables of keys: the keys of the language, those that are built, and the words of other languages for them.
 
 /** Keys of one kind of mapping. */
 export interface KeyTable {
   /** The mapping in a message: "in a step". */
   readonly what: string;
   readonly keys: readonly string[];
-  /** Keys that belong to the language but that nobody has built yet (M113 rather than M101). */
+  /** Keys of the language that are not built yet (M113 rather than M101). */
   readonly later?: ReadonlySet<string>;
   /** Other languages' words to the key of this table. */
   readonly foreign: ReadonlyMap<string, string>;

@@ -1,5 +1,5 @@
-// Which node code is plain: it only computes. It names nothing but its values, its own variables and built-ins of the
-// language that do nothing outside of it, and ends when it returns. Where such code runs twice, nobody can see it.
+// Which node code is plain: it only computes. It names only its values, its own variables and built-ins of the language
+// without outside effects, and ends when it returns. Running such code twice is not visible.
 import type { AnyNode, FunctionExpression } from 'acorn';
 import { parseNodeCode } from './code-syntax.ts';
 
@@ -100,7 +100,7 @@ class Names {
     }
   }
 
-  /** A pattern's names are declared and count as used too, which is no harm. */
+  /** A pattern's names are declared and count as used too, which is harmless. */
   private declare(pattern: AnyNode): boolean {
     for (const name of namesIn(pattern)) this.declared.add(name);
     return this.read(pattern);

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const KIB = 1_024;
 const MIB = 1_048_576;
 
-/** What a `limits` mapping says; absent values fall back to the outer limits, then to the kind's defaults. */
+/** The values of a `limits` mapping; absent values fall back to the outer limits, then to the kind's defaults. */
 export interface GivenLimits {
   readonly timeout?: GivenDuration;
   readonly memoryMb?: number;
@@ -28,7 +28,7 @@ const CODE_TIMEOUT: GivenDuration = { ms: 600_000, text: '10m' };
 const HTTP_TIMEOUT: GivenDuration = { ms: 30_000, text: '30s' };
 const WAITING = ['timeout', 'timeout_ms'];
 
-/** What a kind takes of limits: its deadline without one, and the keys that say something for it (the rest is M111). */
+/** The limits of a kind: its default deadline, and the keys that have a meaning for it (the others are M111). */
 interface KindLimits {
   readonly timeout: GivenDuration | null;
   readonly keys: readonly string[];

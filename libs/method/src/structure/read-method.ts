@@ -91,7 +91,7 @@ export function readMethod(findings: Findings, root: SourceMap, callees: Callees
     checks: [...require, ...ensure],
     hasLib: Object.keys(lib).length > 0,
   });
-  // With errors about, a use may stand in a part that could not be read.
+  // With errors, a use may be in a part that could not be read.
   if (!findings.refused) secrets.warnUnused();
   return {
     format: format ?? 'method/2',
@@ -169,7 +169,7 @@ function readMainSteps(context: MethodContext, map: SourceMap): CompiledStep[] {
   return [];
 }
 
-/** `on_failure` and `finally`: whatever came before may not have run. */
+/** `on_failure` and `finally`: the earlier steps may not have run. */
 function readAfter(context: MethodContext, map: SourceMap): Pick<CompiledMethod, 'onFailure' | 'finally'> {
   const failure = map.entries.get('on_failure');
   const last = map.entries.get('finally');
@@ -183,7 +183,7 @@ function withRoots(context: MethodContext, more: ReadonlyMap<string, Root>): Met
   return { ...context, roots: new Map([...context.roots, ...more]) };
 }
 
-/** The kinds used, wherever they stand. */
+/** The kinds used, at any depth. */
 function featuresOf(steps: readonly CompiledStep[]): string[] {
   const kinds = new Set<string>();
   const visit = (step: CompiledStep): void => {

@@ -30,7 +30,7 @@ export function readResult(context: MethodContext, entry: SourceEntry | undefine
       });
     else if (read.size >= VALUES_MAX) {
       findings.add('M803', `a result has at most ${VALUES_MAX} values`, path, keyRange, {
-        hint: 'put what belongs together into one object',
+        hint: 'group related values in one object',
       });
       break;
     } else {

@@ -6,7 +6,7 @@ import { codesOf, found, hintOf } from '../compile.fixture.ts';
 const http = (fields: string): string =>
   `steps:\n  - name: a\n    http: { post: https://a.example, json: ${fields} }\n`;
 
-test('an expression cut at its comma inside { } is told to be quoted', () => {
+test('the hint for an expression cut at its comma inside { } is to quote it', () => {
   const cut = http('{ a: =inputs.ids.slice(0, 2) }');
   assert.deepEqual(found(cut), ['M401 3:68-68']);
   assert.match(hintOf('M401', cut), /in quotes/);

@@ -27,11 +27,11 @@ export interface TypedValue {
   readonly type: Type;
 }
 
-/** Where a value stands, and what may be read there. */
+/** The place of a value, and what may be read there. */
 export interface ValuePlace extends ExpressionPlace {
   /**
-   * `fields`: `=secrets.NAME` and secret values may stand as whole values (http). `values`: secret values of earlier steps
-   * may (code). `none`: neither (texts, results, questions).
+   * `fields`: `=secrets.NAME` and secret values are allowed as whole values (http). `values`: secret values of earlier
+   * steps may (code). `none`: neither (texts, results, questions).
    */
   readonly secrets: 'fields' | 'values' | 'none';
   /** Steps that exist but have not finished here, for a better message. */
@@ -43,7 +43,7 @@ export interface ValuePlace extends ExpressionPlace {
 // An expression costs some microseconds a character to compile; real methods stay far below.
 const EXPRESSION_CHARACTERS_MAX = 65_536;
 const NOTHING: TypedValue = { value: { kind: 'literal', value: null }, type: ANY };
-// `inputs.a.b` alone is almost always a forgotten `=`; a sentence holds spaces.
+// `inputs.a.b` by itself is almost always a forgotten `=`; a sentence holds spaces.
 const LOOKS_LIKE_EXPRESSION = /^([a-z]\w{0,63})\??\.[A-Za-z_][\w.?[\]]{0,200}$/;
 
 export class ValueReader {
@@ -189,7 +189,7 @@ export class ValueReader {
         hint: `write  =json(${source})`,
       });
     }
-    // Text places want text: a number inserted alone is written out as within a longer text.
+    // Text places need text: a single inserted number is written out as within a longer text.
     const isText = read.value.kind !== 'expression' || membersOf(read.type).every(isTextMember);
     return isText || read.value.kind !== 'expression'
       ? read

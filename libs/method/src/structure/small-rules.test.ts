@@ -1,4 +1,4 @@
-// Durations, rounding, nearest words and templates: rules small enough to be tested alone.
+// Durations, rounding, nearest words and templates: rules small enough to be tested by themselves.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -47,7 +47,7 @@ test('a text splits into its characters and insertions', () => {
   ]);
 });
 
-test('a text without insertions stays what it is', () => {
+test('a text without insertions is unchanged', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       fc.pre(!text.includes('${'));

@@ -1,4 +1,4 @@
-// Owns what reading one step needs of its method and of the place it stands at: what can be read there, and what holds there.
+// Owns the context of reading one step: its method, the steps it can read, and the facts known at its place.
 import type { CodeBlock, CodeLanguage, CompiledStep, OutFields } from '../compiled-method.ts';
 import type { Root } from '../expression/compile-expression.ts';
 import type { Findings } from '../source/findings.ts';
@@ -22,7 +22,7 @@ export interface MethodContext {
   readonly lib: { readonly [Language in CodeLanguage]?: CodeBlock };
   readonly callees: Callees;
   readonly legacyKeys: ReadonlyMap<string, string>;
-  /** Names of all steps read so far, wherever they stand: a name is used once a file. */
+  /** Names of all steps read so far, at any depth: a name is used once a file. */
   readonly names: Set<string>;
   /** The out of one run of each step read so far, by name: what its mock must fit. */
   readonly outTypes: Map<string, ObjectType>;
@@ -36,7 +36,7 @@ export interface MethodContext {
   readonly finished: Map<string, Field>;
   /** What holds here: the facts of the `if`s around. */
   readonly facts: ReadonlySet<string>;
-  /** Reads one step: lists of steps stand in steps, which would otherwise import each other. */
+  /** Reads one step: passed as a function, since lists of steps and steps would otherwise import each other. */
   readonly readStep: (context: MethodContext, step: SourceMap, path: string) => CompiledStep | undefined;
   /** How many steps of the file have been read. */
   readonly steps: { count: number };

@@ -1,4 +1,4 @@
-// Owns what a test expects of its run: how it ends, what it gives, which steps were skipped, and checks of its own.
+// Owns what a test expects of its run: its end, its result, the skipped steps, and checks of its own.
 import type { TestExpectation } from '../compiled-method.ts';
 import { jsonOf, type SourceEntry, type SourceMap } from '../source/source-node.ts';
 import { checkKeys } from '../structure/check-keys.ts';

@@ -1,4 +1,4 @@
-// Owns what stands in for the world in a test: mocked steps and answers to questions, by the path of their step.
+// Owns the replacements of the world in a test: mocked steps and answers to questions, by the path of their step.
 import type { JsonValue } from '../json.ts';
 import { isEmptyNode, jsonOf, type SourceEntry, type SourceMap, type SourceNode } from '../source/source-node.ts';
 import { checkKeys } from '../structure/check-keys.ts';
@@ -9,11 +9,11 @@ import { type IndexedStep, type NamedStep } from './step-index.ts';
 import { entriesOrReport, reportMisfit, type TestContext } from './test-context.ts';
 import { MOCK_ERROR_KEYS } from './test-keys.ts';
 
-// Their outs are made by what is inside or around them.
+// The steps inside or around them make their outs.
 const WITHOUT_MOCK: ReadonlyMap<string, string> = new Map([
   ['steps', 'mock the steps inside'],
   ['parallel', 'mock the steps inside'],
-  ['check', 'checks always run: mock what they look at'],
+  ['check', 'checks always run: mock the steps they read'],
 ]);
 
 /** `mock`: step path to its out, a list for rounds, or `{ $error: { kind, status } }`. */
@@ -28,7 +28,9 @@ export function readMocks(context: TestContext, entry: SourceEntry | undefined, 
 /** `answers`: path of an ask step to the answer or to `{ $error: { kind: timeout } }`, a list for rounds. */
 export function readAnswers(context: TestContext, entry: SourceEntry | undefined, at: string): Map<string, JsonValue> {
   return readByStep(context, entry, at, 'for example  answers: { approval: { go: true } }', ({ kind, name }) =>
-    kind === 'ask' || kind === undefined ? undefined : { message: `"${name}" asks nobody`, hint: 'put it under mock:' },
+    kind === 'ask' || kind === undefined
+      ? undefined
+      : { message: `"${name}" does not ask a question`, hint: 'put it under mock:' },
   );
 }
 
@@ -72,7 +74,7 @@ function checkStandIn(context: TestContext, { step, times }: NamedStep, node: So
     for (const [index, item] of node.items.entries()) {
       const at = `${path}[${index}]`;
       if (isErrorMock(item)) checkError(context, item, at, step);
-      // Null stands for a round that is skipped.
+      // Null means a skipped round.
       else if (!isEmptyNode(item)) checkOut(context, step, what, item, at);
     }
   } else if (times === 'rounds') {
@@ -100,7 +102,7 @@ function checkError(context: TestContext, node: ErrorMock, path: string, step: I
   const at = `${path}.$error`;
   const other = [...node.entries.values()].find(({ key }) => key !== '$error');
   if (other)
-    findings.add('M902', 'an error stands alone', `${path}.${other.key}`, other.keyRange, {
+    findings.add('M902', 'an error has no other fields beside it', `${path}.${other.key}`, other.keyRange, {
       hint: 'a step fails or has an out, not both',
     });
   if (error?.value.kind !== 'map') {

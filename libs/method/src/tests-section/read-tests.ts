@@ -1,4 +1,4 @@
-// Owns the top-level `tests`: each is a run with given inputs, mocked steps and answers, and what must come of it.
+// Owns the top-level `tests`: each is a run with given inputs, mocked steps and answers, and an expected outcome.
 import type { CompiledCheck, CompiledStep, MethodTest } from '../compiled-method.ts';
 import { jsonOf, type SourceEntry, type SourceMap, type SourceNode } from '../source/source-node.ts';
 import { checkKeys } from '../structure/check-keys.ts';
@@ -91,7 +91,7 @@ function readName(context: TestContext, node: SourceMap, path: string, names: Se
   if (name === '' || name.length > NAME_CHARACTERS_MAX || name.includes('\n'))
     findings.add('M203', `the name of a test is a sentence of 1 to ${NAME_CHARACTERS_MAX} characters`, path, range);
   else if (names.has(name))
-    findings.add('M204', `the test "${name}" stands twice`, path, range, { hint: 'rename one of the two' });
+    findings.add('M204', `the test "${name}" is declared twice`, path, range, { hint: 'rename one of the two' });
   else {
     names.add(name);
     return name;

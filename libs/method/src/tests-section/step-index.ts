@@ -22,10 +22,10 @@ export interface NamedStep {
   readonly times: 'one' | 'rounds' | 'around';
 }
 
-// The bounds of the method itself: what lies beyond them is refused elsewhere.
+// The bounds of the method itself: more is refused elsewhere.
 const STEPS_MAX = 200;
 const LEVELS_MAX = 8;
-// A guess compares with every name; who misspells more names than this has the right ones in view by then.
+// A guess compares with every name; an author with more misspelt names has seen the right ones by then.
 const GUESSES_MAX = 20;
 const PATH = /^[a-z][a-z0-9_]{0,63}(?:\[\d{1,5}\])?(?:\/[a-z][a-z0-9_]{0,63}(?:\[\d{1,5}\])?){0,10}$/;
 

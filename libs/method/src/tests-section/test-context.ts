@@ -1,4 +1,4 @@
-// Owns what the parts of one test are read with.
+// Owns the context in which the parts of one test are read.
 import type { SourceEntry, SourceNode } from '../source/source-node.ts';
 import { isEmptyNode } from '../source/source-node.ts';
 import type { MethodContext } from '../structure/step-context.ts';

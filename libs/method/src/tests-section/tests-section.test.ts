@@ -1,4 +1,4 @@
-// The method's own tests as they are compiled: what is read, and each way a name or value can be wrong.
+// The method's own tests as they are compiled: accepted forms, and each way a name or value can be wrong.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileMethod } from '../compile.ts';

@@ -8,7 +8,7 @@ import { membersOf, type ObjectType, shortType, type Type } from '../types/type.
 export interface Misfit {
   readonly path: string;
   readonly range: Range;
-  /** The place and what is wrong there, such as `total is missing`. */
+  /** The place and its fault, such as `total is missing`. */
   readonly message: string;
   readonly hint: string | undefined;
 }
@@ -16,8 +16,8 @@ export interface Misfit {
 type Member = ReturnType<typeof membersOf>[number];
 type MemberOf<K extends Member['kind']> = Extract<Member, { readonly kind: K }>;
 
-// Type members looked at plus pattern steps, for all tests together. What lies beyond is not judged here: the tester
-// checks every value once more.
+// Type members looked at plus pattern steps, for all tests together. The rest is not judged here: the tester checks
+// every value once more.
 const WORK_MAX = 3_000_000;
 
 export class ValueFit {

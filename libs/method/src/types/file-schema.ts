@@ -36,7 +36,7 @@ export function withFileReferences(schema: JsonSchema): JsonSchema {
 function withFiles(schema: JsonValue, shape: JsonObject): JsonValue {
   if (isJsonList(schema)) return schema.map((item) => withFiles(item, shape));
   if (!isJsonObject(schema)) return schema;
-  // What an author or a caller gives as a value is no schema.
+  // Values of an author or a caller are not schemas.
   if (schema['x-type'] === 'file') return { ...schema, ...shape };
   return objectOf(
     Object.entries(schema).map(([key, part]) => [key, VALUES.has(key) ? part : withFiles(part, shape)] as const),

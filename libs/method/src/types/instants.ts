@@ -41,7 +41,7 @@ export function timestampOf(text: string): number | null {
   return moment === null ? null : moment.seconds * 1000 + Number(moment.fraction.slice(0, 3).padEnd(3, '0'));
 }
 
-/** So many seconds lie before 1970 that none is negative. */
+/** Seconds added so that no time before 1970 is negative. */
 const FIRST_SECOND = 719_529 * DAY_SECONDS;
 const SECONDS_DIGITS = 12;
 /** No text of an expression holds it. */
@@ -55,7 +55,7 @@ export function isSortText(text: string): boolean {
   return text.startsWith(MARK);
 }
 
-/** True when a datetime or a time can stand anywhere in a value of the type. */
+/** True when a value of the type can hold a datetime or a time anywhere. */
 export function holdsTimes(type: Type): boolean {
   return holds(type, new Set());
 }

@@ -5,7 +5,7 @@ import type { Bounds, Field, ObjectType, Type } from './type.ts';
 
 export const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-// A result may name the same large out many times; each stands in full in the schema, so the whole is bounded.
+// A result may name the same large out many times; each is written in full in the schema, so the whole is bounded.
 const NODES_MAX = 10_000;
 
 /** The schema would be unreasonably large. */

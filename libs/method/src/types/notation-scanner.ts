@@ -35,7 +35,7 @@ export class NotationScanner {
     while (this.text[this.at] === ' ' || this.text[this.at] === '\n') this.at++;
   }
 
-  /** Skips spaces and takes `literal` when it stands there. */
+  /** Skips spaces and takes `literal` when it is next. */
   take(literal: string): boolean {
     this.skipSpace();
     if (!this.text.startsWith(literal, this.at)) return false;

@@ -194,7 +194,7 @@ function parsePattern(scanner: NotationScanner, context: NotationContext): Patte
   if (!scanner.text.startsWith('/', start)) return undefined;
   const literal = scanner.match(/\/(?:[^\\/]|\\.)*\//y);
   if (literal === undefined) return scanner.fail('M305', 'the pattern is not closed with /');
-  // RE2 knows no escaped slash; inside /…/ it only stands for the slash itself.
+  // RE2 knows no escaped slash; inside /…/ it only means the slash itself.
   const pattern = literal.slice(1, -1).replace(/\\([\s\S])/g, (both, character) => (character === '/' ? '/' : both));
   try {
     return context.patterns.compile(pattern);

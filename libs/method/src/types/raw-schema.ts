@@ -3,14 +3,14 @@ import { isJsonList, isJsonObject, type JsonObject, type JsonSchema, type JsonVa
 import { DIALECT } from './json-schema.ts';
 import { type PatternBook, PatternError } from './pattern.ts';
 
-// References can double at each step (`allOf: [ref, ref]`), so the written-out schema is bounded, not the source alone.
+// References can double at each step (`allOf: [ref, ref]`), so the written-out schema is bounded, not only the source.
 const PARTS_MAX = 2_000;
 const LEVELS_MAX = 32;
 
 /** A raw schema that cannot be used; the message is for the author. */
 export class RawSchemaError extends Error {}
 
-// What would make a schema depend on where it stands, reach outside, or run without a bound.
+// Keywords that make a schema depend on its place, reach outside, or run without a bound.
 const REFUSED = new Set([
   '$id',
   '$anchor',
@@ -30,7 +30,7 @@ const SCHEMA_KEYWORDS = new Set(
 const SCHEMA_LIST_KEYWORDS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const SCHEMA_MAP_KEYWORDS = new Set(['properties', 'patternProperties', 'dependentSchemas']);
 
-/** The schema without references, ready to stand anywhere inside another. Throws `RawSchemaError`. */
+/** The schema without references, ready to be used anywhere inside another. Throws `RawSchemaError`. */
 export function inlineSchema(root: JsonValue, patterns: PatternBook): JsonSchema {
   if (!isJsonObject(root)) throw new RawSchemaError('$schema holds a JSON Schema mapping');
   const written = new Inliner(root, patterns).schema(root, 0, []);
@@ -81,7 +81,7 @@ class Inliner {
       if (isJsonObject(target)) target = ownField(target, name);
       else target = isJsonList(target) && /^\d+$/.test(name) ? target[Number(name)] : undefined;
     }
-    if (target === undefined) throw new RawSchemaError(`nothing stands at $ref ${value.slice(0, 80)}`);
+    if (target === undefined) throw new RawSchemaError(`$ref ${value.slice(0, 80)} points to nothing`);
     return this.schema(target, level + 1, [...open, value]);
   }
 

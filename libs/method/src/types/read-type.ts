@@ -1,4 +1,4 @@
-// Owns types as they stand in the source: the compact notation, choices, mappings and the long form with `$type`.
+// Owns types as written in the source: the compact notation, choices, mappings and the long form with `$type`.
 import type { Findings } from '../source/findings.ts';
 import {
   entriesOf,

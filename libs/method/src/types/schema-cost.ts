@@ -1,4 +1,4 @@
-// Owns what checks of a raw schema may cost at worst, computed before any value is there: how many of its parts look at
+// Owns what checks of a raw schema may cost at worst, computed before there is a value: how many of its parts look at
 // one place of a value, and how large it is with its references written out.
 import { isJsonList, isJsonObject, type JsonObject, type JsonSchema, type JsonValue, ownField } from '../json.ts';
 
@@ -69,7 +69,7 @@ function mapped(schema: JsonObject, keyword: string): JsonValue[] {
   return isJsonObject(map) ? Object.values(map) : [];
 }
 
-/** About the bytes of its JSON, counted no further than the bound: parts that stand in many places count in each. */
+/** About the bytes of its JSON, counted no further than the bound: parts used in many places count in each. */
 function isLargerThan(value: JsonValue, bytesMax: number): boolean {
   let left = bytesMax;
   const count = (part: JsonValue): void => {

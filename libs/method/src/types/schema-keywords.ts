@@ -1,4 +1,4 @@
-// Keywords of a JSON Schema that anybody may have written: a value of another type counts as none.
+// Keywords of a JSON Schema of any author: a value of another type counts as none.
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from '../json.ts';
 
 /** Empty: there is none. */

@@ -1,4 +1,4 @@
-// Each row of the type notation, as the JSON Schema it stands for, and values it takes and refuses.
+// Each row of the type notation, as its JSON Schema, and values it accepts and refuses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileCheck } from '../check-value.ts';
@@ -6,7 +6,7 @@ import { compileMethod } from '../compile.ts';
 import type { JsonSchema, JsonValue } from '../json.ts';
 
 interface Row {
-  /** YAML of the type, as it stands after `a: `. */
+  /** YAML of the type, as written after `a: `. */
   readonly type: string;
   readonly schema: JsonValue;
   readonly good?: readonly JsonValue[];
@@ -199,7 +199,7 @@ test('defaults are read as JSON, or as text where the type wants text, and make 
   assert.deepEqual(schema.required, ['h']);
 });
 
-test('only the named types in use stand under $defs', () => {
+test('only the named types in use are under $defs', () => {
   assert.deepEqual(Object.keys(inputSchema('  a: list<Team>').$defs as JsonSchema), ['Team']);
   assert.equal(inputSchema('  a: string').$defs, undefined);
 });

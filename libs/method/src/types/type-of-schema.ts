@@ -10,7 +10,7 @@ const ANY: Type = { kind: 'any' };
 // Two hundred steps may call the same method.
 const known = new WeakMap<JsonSchema, Type>();
 
-/** The type of a schema. What it does not know is `any`, so that a check against it never refuses what may be right. */
+/** The type of a schema. Unknown parts are `any`, so that a check against it never refuses a valid value. */
 export function typeOfSchema(schema: JsonSchema): Type {
   let type = known.get(schema);
   if (type === undefined) {

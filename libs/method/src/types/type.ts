@@ -1,4 +1,4 @@
-// Owns what a type is, and the questions asked of one: its members, whether it can be null, how it is written.
+// Owns what a type is, and its properties: its members, whether it can be null, how it is written.
 import type { Pattern } from './pattern.ts';
 
 export type ScalarValue = string | number | boolean | null;
@@ -58,7 +58,7 @@ export const STRING: Type = { kind: 'string', bounds: {} };
 export const FILE: Type = { kind: 'file' };
 export const SECRET: Type = { kind: 'secret' };
 
-/** Words of the string formats and the JSON Schema format each stands for. */
+/** Words of the string formats and the JSON Schema format of each. */
 export const FORMATS: ReadonlyMap<string, string> = new Map([
   ['date', 'date'],
   ['datetime', 'date-time'],
@@ -78,7 +78,7 @@ type Member = Exclude<Type, { kind: 'named' | 'union' }>;
 // A method has at most 100 named types. The bound only matters while a circle (M312) is not yet found and cut.
 const HOPS_MAX = 100;
 
-/** The type a name stands for. */
+/** The type of a name. */
 function resolve(type: Type): Resolved {
   let current = type;
   for (let hops = 0; current.kind === 'named'; hops++) current = hops > HOPS_MAX ? ANY : current.definition.type;
@@ -178,7 +178,7 @@ function withoutBounds(type: Type): Type {
 
 const CHOICE_VALUES_MAX = 200;
 
-/** True when a literal says nothing beside the type: `3` beside integer. Formats and bounds may exclude it. */
+/** True when a literal adds nothing to the type: `3` beside integer. Formats and bounds may exclude it. */
 function holdsLiteral(type: Type, value: ScalarValue): boolean {
   if (type.kind === 'integer' || type.kind === 'number') {
     const fits = type.kind === 'number' ? typeof value === 'number' : Number.isInteger(value);
@@ -200,7 +200,7 @@ export const isNumber = (type: Type): boolean => every(type, (t) => isNumberMemb
 export const isText = (type: Type): boolean => every(type, (t) => isTextMember(t));
 export const isBoolean = (type: Type): boolean => every(type, (t) => isBooleanMember(t));
 
-/** True when nothing is known of the value before the run. */
+/** True when the type of the value is unknown before the run. */
 export function isUnknown(type: Type): boolean {
   const { kind } = resolve(type);
   return kind === 'any' || kind === 'raw';
@@ -215,7 +215,7 @@ const isBooleanMember = (t: Type): boolean =>
 
 const containing = { secret: new WeakMap<Type, boolean>(), file: new WeakMap<Type, boolean>() };
 
-/** True when a value of the kind can stand anywhere inside a value of the type. Ask once all names are settled. */
+/** True when a value of the type can hold a value of the kind anywhere. Ask once all names are settled. */
 export function contains(type: Type, kind: 'secret' | 'file'): boolean {
   const resolved = resolve(type);
   if (resolved.kind === kind) return true;

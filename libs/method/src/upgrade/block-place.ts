@@ -16,7 +16,7 @@ export class BlockPlace {
     this.#code = new SourceText(node.text);
   }
 
-  /** The range of `start` to `end`, both in one line of the code; the whole scalar where it cannot be told. */
+  /** The range of `start` to `end`, both in one line of the code; the whole scalar where it is unknown. */
   of(start: number, end: number): Range {
     const node = this.#node;
     if (node.textAt !== null || node.contentAt === node.range[0]) return rangeInside(node, start, end);

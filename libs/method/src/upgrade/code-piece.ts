@@ -1,4 +1,4 @@
-// Owns the pieces a script of workflow/1 falls into: what stays, and what a pasted name becomes where it stands.
+// Owns the pieces of a workflow/1 script: those that stay, and the replacements of pasted names.
 import type { Paste, PastedNames } from './pasted-names.ts';
 
 export type Piece =
@@ -24,7 +24,7 @@ export interface ScannedScript {
   readonly closes: boolean;
 }
 
-/** Collects pieces of one text; what is not named otherwise becomes one long piece. */
+/** Collects pieces of one text; the rest becomes one long piece. */
 export class PieceList {
   readonly pieces: Piece[] = [];
   readonly text: string;
@@ -57,7 +57,7 @@ export class PieceList {
     this.pieces.push({ kind: 'text', text });
   }
 
-  /** Continues at `at` without what lies before it. */
+  /** Continues at `at` without the text before it. */
   skipTo(at: number): void {
     this.#from = at;
   }

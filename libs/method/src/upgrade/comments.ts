@@ -1,4 +1,4 @@
-// Owns the comments of a workflow/1 file: each goes to the step it stands at, before the file, or behind it.
+// Owns the comments of a workflow/1 file: each goes to its step, to the start of the file, or to its end.
 import { Lexer } from 'yaml';
 import type { OldStep } from './old-workflow.ts';
 
@@ -28,7 +28,7 @@ export function keepComments(text: string, steps: readonly OldStep[]): KeptComme
   return { head, steps: kept, foot };
 }
 
-/** True once the comment stands behind the step, on a line of its own. */
+/** True once the comment is after the step, on a line of its own. */
 function isPassed(text: string, step: OldStep | undefined, at: number): boolean {
   if (!step || at < step.range[1]) return false;
   const end = step.range[1];

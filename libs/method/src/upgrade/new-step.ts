@@ -50,7 +50,7 @@ export function upgradeStep(
   return objectOf([...fields, ...Object.entries(step.extensions)]);
 }
 
-/** The old words, where the new name does not say them already. */
+/** The old name, where the new one does not already contain it. */
 export function titleOf(words: string | null, name: string): string | null {
   return words === null || words === name ? null : shorten(words, TITLE_CHARACTERS_MAX);
 }
@@ -101,7 +101,7 @@ function reportsOf(findings: Findings, names: PastedNames, step: OldStep): CodeR
   const path = `${step.path}.run`;
   const places = new BlockPlace(findings.source, step.node);
   let placed = 0;
-  // Only so many are ever given out; finding the place of each in a hostile script would take seconds.
+  // The most that are returned; finding the place of each in a hostile script would take seconds.
   const place = (paste: Paste, start: number) =>
     ++placed > PLACES_MAX ? step.node.range : places.of(start, start + paste.words.length + 4);
   const short = (paste: Paste) => `{{${paste.words.slice(0, 60)}}}`;
@@ -111,7 +111,7 @@ function reportsOf(findings: Findings, names: PastedNames, step: OldStep): CodeR
       findings.add('U003', message, path, place(paste, start), { hint });
     },
     quotedHeredoc: (paste, start) =>
-      findings.add('U002', `${short(paste)} stands in a quoted heredoc`, path, place(paste, start), {
+      findings.add('U002', `${short(paste)} is in a quoted heredoc`, path, place(paste, start), {
         hint: 'remove the quotes around the word after <<, or pass the value in another way',
       }),
     doubt: (paste, start, why, variable) =>

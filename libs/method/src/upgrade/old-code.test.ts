@@ -1,4 +1,4 @@
-// Pasted names in code: the text each becomes, and that bash, python and node then do what they did with the pasted value.
+// Pasted names in code: the text each becomes, and that bash, python and node then behave as with the pasted value.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';

@@ -9,7 +9,7 @@ import { scanPython } from './scan-python.ts';
 import { scanShell } from './scan-shell.ts';
 import { shellVariables } from './shell-words.ts';
 
-/** Told of what cannot be taken over as it was; `start` is an offset in the old code. */
+/** Called for parts that cannot be kept unchanged; `start` is an offset in the old code. */
 export interface CodeReports {
   unknown(paste: Paste, start: number): void;
   quotedHeredoc(paste: Paste, start: number): void;
@@ -63,7 +63,7 @@ function writePiece(piece: Piece, variables: Variables, closes: boolean, reports
     return '';
   }
   const variable = variables.of(paste.reference);
-  const doubt = piece.doubt ?? (closes ? undefined : 'stands in code whose quotes do not close; see what it became');
+  const doubt = piece.doubt ?? (closes ? undefined : 'is in code whose quotes do not close; check the result');
   if (doubt !== undefined) reports.doubt(paste, start, doubt, variable);
   return piece.write(variable);
 }

@@ -2,7 +2,7 @@
 import { literalText } from '../draft/method-text.ts';
 import type { PastedNames, Reference } from './pasted-names.ts';
 
-/** A question with `${…}` for each pasted name. `unknown` is called for names nothing has. */
+/** A question with `${…}` for each pasted name. `unknown` is called for unknown names. */
 export function upgradeQuestion(text: string, names: PastedNames, unknown: (words: string) => void): string {
   let out = '';
   let at = 0;
@@ -26,7 +26,7 @@ const OPERATOR = /\s(?:==|!=|contains)(?=\s)|==|!=/y;
 const CONDITION_CHARACTERS_MAX = 5_000;
 
 /**
- * A condition as an expression: `a == b`, `a != b`, `a contains b`, or a lone `{{x}}` (not empty). Undefined when it says
+ * A condition as an expression: `a == b`, `a != b`, `a contains b`, or a single `{{x}}` (not empty). Undefined for
  * anything else.
  */
 export function upgradeCondition(

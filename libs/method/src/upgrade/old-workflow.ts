@@ -1,4 +1,4 @@
-// Owns the form of workflow/1: its keys and what may stand in them. What cannot be read is U001, or U007 for `run`.
+// Owns the form of workflow/1: its keys and their values. What cannot be read is U001, or U007 for `run`.
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Findings } from '../source/findings.ts';
 import { isEmptyNode, jsonOf, type SourceMap, type SourceNode, type SourceScalar } from '../source/source-node.ts';

@@ -1,4 +1,5 @@
-// Owns `{{name}}`: what counts as one, which parameter or earlier step it names, and how an expression reads that.
+// Owns `{{name}}`: which texts are pasted names, which parameter or earlier step each names, and how an expression
+// reads that.
 import { NameBook, snakeName } from '../draft/names.ts';
 import { nearest } from '../structure/did-you-mean.ts';
 import type { OldStep, OldWorkflow } from './old-workflow.ts';
@@ -17,7 +18,7 @@ export interface Reference {
 export interface Paste {
   /** Offset behind the `}}`. */
   readonly end: number;
-  /** What stands between the braces, trimmed. */
+  /** The text between the braces, trimmed. */
   readonly words: string;
   /** Null when nothing has this name. */
   readonly reference: Reference | null;
@@ -60,11 +61,11 @@ export class PastedNames {
   #add(old: string, reference: Reference): void {
     this.#exact.set(old, reference);
     const snake = snakeName(old, '');
-    // Words in other scripts leave nothing; they are only found by their exact spelling.
+    // Words in other scripts have no normalized form; they are only found by their exact spelling.
     if (snake !== '') this.#bySnake.set(snake, reference);
   }
 
-  /** The paste that starts at `at`; undefined when what stands there is none. */
+  /** The paste that starts at `at`; undefined when there is none. */
   at(text: string, at: number): Paste | undefined {
     if (text.charCodeAt(at) !== 123 || text.charCodeAt(at + 1) !== 123) return undefined;
     PASTE.lastIndex = at;
@@ -97,7 +98,7 @@ export class PastedNames {
   }
 }
 
-/** True when the step may leave nothing behind. */
+/** True when the step may have no output. */
 export function isOptional(step: OldStep): boolean {
   return step.when !== null || step.ignoresErrors;
 }

@@ -11,7 +11,7 @@ export interface Literal {
   /** What opens and closes a piece of it: prefix and quotes. */
   readonly open: string;
   readonly close: string;
-  /** A piece of the text as it must stand between `open` and `close`. */
+  /** A piece of the text as it must be written between `open` and `close`. */
   readonly piece?: (text: string) => string;
   /** A variable beside a piece. */
   readonly variable?: (variable: string) => string;

@@ -1,4 +1,4 @@
-// Owns pasted names in node: acorn tells literals, templates, patterns and code apart, with a stand-in for each name.
+// Owns pasted names in node: acorn separates literals, templates, patterns and code, with a placeholder for each name.
 import { type Token, tokenizer, tokTypes } from 'acorn';
 import { PieceList, type ScannedScript } from './code-piece.ts';
 import type { PastedNames } from './pasted-names.ts';
@@ -31,7 +31,7 @@ export function scanNode(text: string, names: PastedNames): ScannedScript {
   return { pieces: list.pieces, closes };
 }
 
-/** A stand-in has the length of its name, so that every place stays the same, and reads as a word wherever it stands. */
+/** A placeholder has the length of its name, so that every place stays the same, and is a word everywhere. */
 function tokensOf(text: string, pastes: readonly FoundPaste[]): { tokens: Token[]; closes: boolean } {
   let at = 0;
   const parts: string[] = [];
@@ -53,7 +53,7 @@ function isBefore(found: FoundPaste | undefined, end: number): found is FoundPas
   return found !== undefined && found.start < end;
 }
 
-/** Between tokens a paste can only stand in a comment, where it stays. */
+/** Between tokens a paste can only be in a comment, where it stays. */
 function passComment(list: PieceList, pastes: readonly FoundPaste[], index: number): number {
   const found = pastes[index];
   if (found) {

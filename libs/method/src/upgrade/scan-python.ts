@@ -124,7 +124,7 @@ function endOfExpression(text: string, from: number, to: number, names: PastedNa
   return to;
 }
 
-/** The text of a raw literal as it stands in a plain one. */
+/** The text of a raw literal as written in a plain one. */
 function unraw(text: string): string {
   return text.replace(/\\(["'])?/g, (_, quote: string | undefined) =>
     quote === undefined ? '\\\\' : `\\\\\\${quote}`,

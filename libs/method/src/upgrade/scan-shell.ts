@@ -1,9 +1,9 @@
-// Owns pasted names in shell: which quoting each stands in, followed through nested substitutions, and what it becomes there.
+// Owns pasted names in shell: the quoting around each, followed through nested substitutions, and its replacement.
 import { PieceList, type ScannedScript } from './code-piece.ts';
 import type { Paste, PastedNames } from './pasted-names.ts';
 import { endOfHeredoc, type Heredoc, heredocAt } from './shell-words.ts';
 
-/** What the scanner is inside of. */
+/** The constructs around the scanner. */
 type Frame =
   | { readonly kind: 'code'; readonly end: ')' | '`' | null; parens: number; cases: number; command: boolean }
   /** `"…"`, or the body of an open heredoc, where `"` is an ordinary character. */

@@ -40,10 +40,10 @@ const USED = /\$\{?[#!]?([A-Za-z_]\w*)/g;
 const ASSIGNED = /(?:^|[\s;(|`])([A-Za-z_]\w*)(?:\[[^\]\n]{0,300}\])?\+?=/g;
 const DECLARED =
   /\b(?:for|select|read|local|declare|export|readonly|typeset|unset|mapfile|readarray|let|getopts)\b([^\n;|&]{0,300})/g;
-// From the start of a word alone: in the middle of a long one every letter would be a start.
+// Only from the start of a word: in the middle of a long one every letter would be a start.
 const FUNCTION = /\b([A-Za-z_]\w*)[ \t]*\(\)/g;
 
-/** Variables and functions of a script. Rather too many than too few: a name too many only costs a `_2`. */
+/** Variables and functions of a script. Too many are better than too few: an extra name only costs a `_2`. */
 export function shellVariables(code: string): Set<string> {
   const found = new Set<string>();
   for (const pattern of [USED, ASSIGNED, FUNCTION])

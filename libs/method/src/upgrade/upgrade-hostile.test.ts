@@ -1,4 +1,4 @@
-// Files made to crash the upgrade or to hold it up: each ends in a bounded time with a text that compiles, or with an error.
+// Files made to crash or stall the upgrade: each ends in a bounded time with a text that compiles, or with an error.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leastCpuMs } from '@methods/test/harness/cpu-time';

@@ -133,7 +133,7 @@ test('names that would be the same are numbered, in the file and in code', () =>
   ]);
 });
 
-test('a step that may leave nothing is read as an empty text', () => {
+test('a step that may have no output is read as an empty text', () => {
   const source = stepsOf(
     '  - name: a\n    when: "{{p}}"\n    run: ls\n  - name: b\n    run: echo {{a}}\n  - name: c\n    when: "{{a}} != {{b}}"\n    prompt: "{{a}}?"\n',
     'params: [p]\n',
@@ -239,7 +239,7 @@ test('warnings come with the text and their places', () => {
   );
 });
 
-test('code that begins with spaces, ends without a line, or holds odd lines stays what it was', () => {
+test('code that begins with spaces, ends without a line, or holds odd lines is unchanged', () => {
   const source = stepsOf(
     '  - lang: python\n    run: "  if 1:\\n\\n    print(1)  \\n  \\n"\n  - run: "echo \'# no comment\'"\n',
   );

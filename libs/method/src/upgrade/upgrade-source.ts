@@ -47,7 +47,7 @@ export function upgradeSource(source: string | Uint8Array): Upgrade {
   const root = readYaml(findings);
   if (root === null) return refuse();
   const workflow = readOldWorkflow(findings, root);
-  // Steps that could not be read would make unknown names of all that reads them.
+  // Steps that could not be read would make their names unknown to all their readers.
   if (findings.refused) return refuse();
   const text = upgradedText(findings, workflow, decoded.text, source);
   if (!findings.refused) validate(findings, text, workflow);

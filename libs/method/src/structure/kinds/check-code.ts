@@ -1,4 +1,5 @@
-// Owns the mistakes that show in code without running it: templates, dropped results, unused values, secrets not listed.
+// Owns the mistakes that are visible in code without running it: templates, dropped results, unused values, secrets not
+// listed.
 import type { CodeLanguage } from '../../compiled-method.ts';
 import type { SourceEntry } from '../../source/source-node.ts';
 import type { StepContext } from '../step-context.ts';

@@ -64,7 +64,7 @@ test('stdout names a field of out, as JSON unless it is text (M508)', () => {
   assert.match(hintOf('M508', step('    shell: ls\n    stdout: fils\n    out: { files: string }\n')), /"files"/);
 });
 
-test('templates, dropped results, unused values and secrets not listed are told (M505, M506, M507, M603)', () => {
+test('templates, dropped results, unused values and secrets not listed are reported (M505, M506, M507, M603)', () => {
   assert.deepEqual(found(step('    shell: echo ${inputs.count}\n')), ['M505 3:5-10']);
   assert.deepEqual(codesOf(step('    python: return {"a": 1}\n')), ['M001']);
   assert.deepEqual(codesOf(step('    python: return [1]\n')), ['M506']);

@@ -28,7 +28,7 @@ export function readAsk(context: StepContext, entry: SourceEntry): AskFields {
     if (given) details = values.text(given.value, `${at}.details`, place).value;
     show = readShow(context, entry.value.entries.get('show'));
   } else if (entry.value.kind === 'list' || entry.value.value === null || entry.value.text.trim() === '') {
-    findings.add('M102', 'ask needs a question', at, entry.keyRange, { hint: 'write  ask: Shall we go on?' });
+    findings.add('M102', 'ask needs a question', at, entry.keyRange, { hint: 'write  ask: Shall we continue?' });
   } else question = values.text(entry.value, at, place).value;
   if (outType === null || outType.fields.size === 0) {
     findings.add('M512', 'an ask step needs out: the form of the answer', path, entry.keyRange, {
@@ -39,7 +39,7 @@ export function readAsk(context: StepContext, entry: SourceEntry): AskFields {
     const own = context.step.entries.get('at_once');
     findings.warn(
       'M513',
-      'questions are asked one at a time, whatever at_once says',
+      'questions are asked one at a time, with any at_once',
       own ? `${path}.at_once` : at,
       own?.keyRange ?? entry.keyRange,
       'ask about the whole list in one question, or leave at_once out',

@@ -51,7 +51,7 @@ function findCallee(context: StepContext, entry: SourceEntry, target: string): C
   const callee = context.callees(target);
   if (callee === 'missing') {
     findings.add('M514', `there is no method ${target}`, at, entry.value.range, {
-      hint: 'the id stands on the method’s page; a version belongs to its method',
+      hint: 'the id is on the method’s page; a version belongs to its method',
     });
   } else if (callee === 'cycle') {
     findings.add('M515', `${target} calls this method again`, at, entry.value.range, {

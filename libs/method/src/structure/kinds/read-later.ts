@@ -28,7 +28,7 @@ export function readLater(context: StepContext, kind: LaterStep['kind'], entry: 
         kind === 'browser' ? 'for example  do: [{ goto: https://example.com }]' : 'for example  goal: Find the invoice',
     });
   readIn(context, placeOf(context, 'values'), 'variables');
-  // What the feature does with the values is its own; names and types in them are checked like everywhere.
+  // The feature defines the meaning of the values; their names and types are checked as usual.
   values.value(entry.value, at, placeOf(context, 'fields'));
   const named = values.takeSecretNames();
   const listed = readSecretNames(context, step.entries.get('secrets'));

@@ -28,7 +28,7 @@ export function readParallel(context: StepContext, entry: SourceEntry): KindFiel
     if (step) steps.push(step);
     if (step && asks(step)) asking++;
   }
-  // What the branches hide from each other ends with the step.
+  // The branches are hidden from each other only until the step ends.
   for (const name of inner.finished.keys()) context.hidden.delete(name);
   if (asking > 1)
     findings.warn(
@@ -41,7 +41,7 @@ export function readParallel(context: StepContext, entry: SourceEntry): KindFiel
   return { fields: { kind: 'parallel', steps }, inner };
 }
 
-/** True when a question stands in the step or inside it. */
+/** True when the step, or a step inside it, asks a question. */
 function asks(step: CompiledStep): boolean {
   if (step.kind === 'ask') return true;
   return (step.kind === 'steps' || step.kind === 'parallel') && step.steps.some(asks);

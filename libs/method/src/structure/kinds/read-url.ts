@@ -30,7 +30,7 @@ export function readUrl(context: StepContext, entry: SourceEntry, path: string):
   return value;
 }
 
-/** The URL with stand-ins for inserted values: letters, or a digit where only a number can stand (a port). */
+/** The URL with placeholders for inserted values: letters, or a digit where only a number is valid (a port). */
 function staticUrl(parts: readonly unknown[]): URL | undefined {
   for (const standIn of ['x', '1']) {
     const text = parts.map((part) => (typeof part === 'string' ? part : standIn)).join('');
@@ -38,7 +38,7 @@ function staticUrl(parts: readonly unknown[]): URL | undefined {
     try {
       return new URL(text);
     } catch {
-      // Not with this stand-in.
+      // Not with this placeholder.
     }
   }
   return undefined;

@@ -24,13 +24,13 @@ test('wait takes a duration or a moment', () => {
   assert.deepEqual(found(step('    wait: { for: 3s }\n')), ['M102 3:5-9', 'M101 3:13-16']);
 });
 
-test('the moment of a wait is a datetime that is there (M406, M405)', () => {
+test('the moment of a wait is a datetime that is present (M406, M405)', () => {
   assert.deepEqual(found(step('    wait: { until: inputs.count }\n')), ['M406 3:20-32']);
   assert.match(hintOf('M406', step('    wait: { until: inputs.flag }\n')), /datetime/);
   assert.deepEqual(codesOf(step('    wait: { until: inputs.note }\n')), ['M405']);
 });
 
-test('questions that could stand at once are asked one by one (M513)', () => {
+test('questions that could be open at once are asked one by one (M513)', () => {
   const each = step('    each: inputs.ids\n    at_once: 3\n    ask: Take ${item}?\n    out: { ok: boolean }\n');
   assert.deepEqual(found(each), ['M513 4:5-12']);
   assert.match(hintOf('M513', each), /one question/);

@@ -25,7 +25,7 @@ test('a check is a sentence with a condition, or its long form', () => {
   assert.equal(evaluate(second.that, scope), false);
 });
 
-test('what is no check is told with the shape of one (M106)', () => {
+test('the finding for an invalid check shows the shape of a check (M106)', () => {
   assert.deepEqual(found(ensure('      - N is positive\n')), ['M106 6:9-22']);
   assert.match(hintOf('M106', ensure('      - N is positive\n')), /The total is positive: out\.total > 0/);
   assert.deepEqual(found(ensure('      - a: out.n > 0\n        b: out.n > 1\n')), ['M106 7:9-10']);

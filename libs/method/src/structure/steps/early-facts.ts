@@ -5,8 +5,8 @@ import { parseExpression } from '../../expression/parse-expression.ts';
 import type { SourceEntry } from '../../source/source-node.ts';
 
 /**
- * The facts of the conditions that stand before the first one about the item. Where one of them is false the step is
- * skipped without its list, so the list may count on them.
+ * The facts of the conditions before the first one about the item. Where one of them is false the step is skipped
+ * without its list, so the list may count on them.
  */
 export function earlyFacts(entry: SourceEntry | undefined, item: string): Set<string> {
   const facts = new Set<string>();

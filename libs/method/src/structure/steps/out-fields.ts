@@ -6,7 +6,7 @@ import { contains, type ObjectType } from '../../types/type.ts';
 import type { MethodContext } from '../step-context.ts';
 import { type Declared, writtenSchema } from '../written-schema.ts';
 
-/** `declared`: where the `out` stands. */
+/** `declared`: the place of the `out`. */
 export function outFields(
   context: Pick<MethodContext, 'schemas' | 'findings'>,
   type: ObjectType,

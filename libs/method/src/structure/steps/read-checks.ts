@@ -90,7 +90,7 @@ function readLongCheck(
   return name !== undefined && read ? { name, that: read.expression, level, message } : undefined;
 }
 
-/** The check's name: it stands in the record and in tests, so it is a sentence and the only one of its list. */
+/** The check's name: the record and tests use it, so it is a sentence and unique in its list. */
 function readSentence(
   context: MethodContext,
   given: string,
@@ -113,7 +113,7 @@ function readSentence(
     return undefined;
   }
   if (names.has(name)) {
-    findings.add('M204', `the check "${name}" stands twice in its list`, path, range, {
+    findings.add('M204', `the check "${name}" is in its list twice`, path, range, {
       hint: 'rename one of the two',
     });
     return undefined;

@@ -25,7 +25,7 @@ export type GivenLoop =
   | (EachLoop & { readonly itemType: Type })
   | (Pick<RepeatLoop, 'kind' | 'roundsMax' | 'delayMs'> & { readonly until: SourceEntry | undefined });
 
-/** What stands in for an expression that could not be read; the finding keeps the method from being used. */
+/** Replaces an expression that could not be read; the finding keeps the method from being used. */
 const UNREAD: CompiledExpression = { kind: 'expression', source: '', paths: [], size: 0, run: () => null };
 
 export function readLoop(
@@ -38,7 +38,7 @@ export function readLoop(
   const each = step.entries.get('each');
   const repeat = usableEntry(step, kind, 'repeat');
   if (each && repeat)
-    findings.add('M503', 'each and repeat cannot stand on one step', `${path}.repeat`, repeat.keyRange, {
+    findings.add('M503', 'one step cannot have each and repeat', `${path}.repeat`, repeat.keyRange, {
       hint: 'put one of them on a group around it:  steps: [...]',
     });
   if (!each) {

@@ -24,7 +24,7 @@ import { finishedField, guardsOf, hide, itemScope, namesLast, publish, roundScop
 
 const NO_FIELDS: ObjectType = { kind: 'object', fields: new Map() };
 
-/** Reads one step and makes it readable for the steps after it; undefined when it cannot be told what it does. */
+/** Reads one step and makes it readable for the steps after it; undefined when its kind is unknown. */
 export function readStep(outer: MethodContext, given: SourceMap, path: string): CompiledStep | undefined {
   const { findings } = outer;
   const step = withTodaysNames(findings, given, outer.legacyKeys, path);
@@ -92,7 +92,7 @@ function readName(method: MethodContext, step: SourceMap, path: string): string 
   }
   if (method.names.has(text)) {
     findings.add('M204', `the step name "${text}" is used twice`, `${path}.name`, entry.value.range, {
-      hint: 'rename one of the two: a name stands for one step in the whole file',
+      hint: 'rename one of the two: a name is for one step in the whole file',
     });
     return undefined;
   }
@@ -173,7 +173,7 @@ function scopeOf({ finished, roots }: MethodContext): Pick<MethodContext, 'finis
   return { finished, roots };
 }
 
-/** What judges a step around its action: checks before and after, and the condition of another try. */
+/** The conditions around a step's action: checks before and after, and the condition of another try. */
 function readResults(
   context: StepContext,
   after: MethodContext,

@@ -16,7 +16,7 @@ export function readSteps(context: MethodContext, entry: SourceEntry, path: stri
   return steps;
 }
 
-/** The items of a list of steps; none when it is not one, or stands too deep. */
+/** The items of a list of steps; none when it is not one, or nests too deep. */
 export function listedSteps(context: MethodContext, entry: SourceEntry, path: string): readonly SourceNode[] {
   const { findings } = context;
   const key = entry.key;

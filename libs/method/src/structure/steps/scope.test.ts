@@ -8,7 +8,7 @@ const maker = (name: string, more = '', indent = '  '): string =>
 const reader = (condition: string, indent = '  '): string =>
   `${indent}- name: reader\n${indent}  if: ${condition}\n${indent}  node: f()\n`;
 
-test('a step whose failure is passed over may be absent, whatever its if says', () => {
+test('a step whose failure is passed over may be absent, with any if', () => {
   const steps = `steps:\n${maker('a', 'on_error: continue')}`;
   assert.deepEqual(codesOf(`${steps}${reader('steps.a.n > 1')}`), ['M405']);
   assert.deepEqual(codesOf(`${steps}${reader('steps.a != null && steps.a.n > 1')}`), []);
@@ -98,7 +98,7 @@ test('branches of parallel do not see each other; the steps after them see all',
   assert.match(hintOf('M201', across), /branches of parallel do not see each other/);
 });
 
-test('a step below has not finished, wherever it stands', () => {
+test('a step below has not finished, at any depth', () => {
   assert.deepEqual(found(`steps:\n${reader('steps.a.n > 1')}${maker('a')}`), ['M201 3:15-16']);
   const inner = `steps:\n${reader('steps.a.n > 1')}  - name: g\n    steps:\n${maker('a', '', '      ')}`;
   assert.match(hintOf('M201', inner), /only steps above/);

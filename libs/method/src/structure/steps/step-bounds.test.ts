@@ -8,7 +8,7 @@ import { compileMethod } from '../../compile.ts';
 const many = (count: number, unit: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => unit(n)).join('');
 
-test('200 steps are counted wherever they stand (M805)', () => {
+test('200 steps are counted at any depth (M805)', () => {
   const inner = (count: number) =>
     `steps:\n  - name: g\n    steps:\n${many(count, (n) => `      - name: s${n}\n        wait: 1s\n`)}finally:\n  - name: z\n    wait: 1s\n`;
   assert.deepEqual(codesOf(inner(198)), []);

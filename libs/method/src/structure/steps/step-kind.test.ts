@@ -13,7 +13,7 @@ test('a step has exactly one kind (M108, M109)', () => {
   assert.match(hintOf('M101', step('    run: ls\n')), /"shell"/);
 });
 
-test('a key without a meaning for the kind is told at the key, with what to do instead (M111)', () => {
+test('a key without a meaning for the kind is reported at the key, with what to do instead (M111)', () => {
   const cases: readonly (readonly [body: string, at: string, hint: RegExp])[] = [
     ['    http: { get: https://a.example }\n    in: [inputs.count]\n', '4:5-7', /fields of http/],
     ['    wait: 3s\n    out: { n: integer }\n', '4:5-8', /remove/],

@@ -1,4 +1,4 @@
-// Owns the kind of a step: exactly one (M108, M109), and the keys that say nothing for it (M111).
+// Owns the kind of a step: exactly one (M108, M109), and the keys without a meaning for it (M111).
 import type { StepKind } from '../../compiled-method.ts';
 import type { SourceEntry, SourceMap } from '../../source/source-node.ts';
 import { KINDS } from '../keys.ts';

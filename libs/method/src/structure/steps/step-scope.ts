@@ -45,7 +45,7 @@ export function roundScope(context: MethodContext, value: Type): MethodContext {
   const last: Root = { type: orNull(value), read: (frame) => frame.scope.last ?? null };
   const roots = new Map([...context.roots, ['last', last] as const]);
   if (!context.roots.has('last')) return { ...context, roots };
-  // The `last` of the rounds around is another one: what was known by it says nothing in here.
+  // The `last` of the rounds around is another one: facts about it do not apply in here.
   const facts = new Set([...context.facts].filter((fact) => !namesLast(fact)));
   const finished = new Map(
     Array.from(context.finished, ([name, field]) => [name, field.guards?.some(namesLast) ? unsure(field) : field]),
@@ -68,7 +68,7 @@ export function finishedField(value: Type, { guards, onError, loop }: Presence):
   const fails = onError === 'continue';
   if (loop === 'each') return { type: listOf(fails || guards !== null ? orNull(value) : value), optional: false };
   const type = loop === 'repeat' ? listOf(fails ? orNull(value) : value) : value;
-  // A failure that is passed over leaves nothing to read, whatever the conditions were.
+  // A failure that is passed over leaves nothing to read, for any conditions.
   if (fails && loop === null) return { type, optional: true };
   return guards === null ? { type, optional: false } : { type, optional: true, guards };
 }
