@@ -239,5 +239,5 @@ test('a route that does not say who may use it, or is in the wrong scope, is not
   addCallerFields(bare);
   addRouteTable(bare);
   bare.get('/api/x', async () => null);
-  await assert.rejects(async () => bare.ready(), /stands in no scope with callers/);
+  await assert.rejects(async () => bare.ready(), /is in no scope with callers/);
 });

@@ -85,7 +85,7 @@ test('a text that is not a time is refused beside one, when checked or while run
       expression,
     );
   }
-  assert.throws(() => run('inputs.a < inputs.s', { ...INPUTS, s: 'tomorrow' }), /is none/);
+  assert.throws(() => run('inputs.a < inputs.s', { ...INPUTS, s: 'tomorrow' }), /is not a time/);
   assert.equal(run('inputs.a == inputs.s', { ...INPUTS, s: 'tomorrow' }), false);
   assert.equal(run('inputs.s < "b"', { ...INPUTS, s: 'a' }), true);
 });

@@ -117,7 +117,7 @@ const MOCKS: readonly (readonly [entry: string, ...found: string[]])[] = [
   ['ordr: {}', 'M901 tests[0].mock.ordr did you mean "order"?'],
   ['approval: { decision: approve }', 'M901 tests[0].mock.approval put it under answers:'],
   ['both: {}', 'M901 tests[0].mock.both mock the steps inside'],
-  ['sane: {}', 'M901 tests[0].mock.sane checks always run: mock what they look at'],
+  ['sane: {}', 'M901 tests[0].mock.sane checks always run: mock the steps they read'],
   ['"left/right": {}', 'M901 tests[0].mock.left/right did you mean "both/right"?'],
   ['"order[0]": {}', 'M901 tests[0].mock.order[0] write  order'],
   ['left: {}, both/left: {}', 'M003 tests[0].mock.both/left remove one of the two'],
