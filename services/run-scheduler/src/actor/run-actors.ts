@@ -71,11 +71,12 @@ export class RunActors implements ActorHost {
     this.passivation.sweep();
   }
 
-  tell(runId: string, orgId: string | null, command: RunCommand): Promise<TellOutcome> {
+  /** `known`: the run as committed, for an actor that is made for this command. */
+  tell(runId: string, orgId: string | null, command: RunCommand, known?: Run): Promise<TellOutcome> {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return Promise.resolve({ kind: 'refused', code: 'not_found', run: null });
     if (!this.options.owns(shard)) return Promise.resolve({ kind: 'failed', code: 'wrong_shard' });
-    return new Promise((reply) => this.actorOf(runId).tell({ orgId, command, reply }));
+    return new Promise((reply) => this.actorOf(runId, known).tell({ orgId, command, reply }));
   }
 
   /**
@@ -146,13 +147,13 @@ export class RunActors implements ActorHost {
     return this.actors.size;
   }
 
-  private actorOf(runId: string): RunActor {
+  private actorOf(runId: string, run?: Run): RunActor {
     const known = this.actors.get(runId);
     if (known !== undefined) {
       this.passivation.busy(runId);
       return known;
     }
-    const actor = new RunActor(runId, this);
+    const actor = new RunActor(runId, this, run);
     this.actors.set(runId, actor);
     return actor;
   }

@@ -17,6 +17,7 @@ export function provideEvents(parts: NodeParts): void {
     shardCount,
     owns,
     owned,
+    epochOf,
     databaseNowMs,
     store,
     outbox,
@@ -47,6 +48,7 @@ export function provideEvents(parts: NodeParts): void {
         clock,
         ownedShards: owned,
         owns,
+        epochOf,
         logger: log.child({ part: 'deadlines' }),
       }),
   );

@@ -13,6 +13,7 @@ export function timerOf(node: TestActors, clock: Clock = systemClock): DueQuesti
     clock,
     ownedShards: () => [...node.epochs.keys()],
     owns: (shard) => node.epochs.has(shard),
+    epochOf: (shard) => node.epochs.get(shard) ?? null,
     logger: silentLogger,
   });
   node.actors.listen({ committed: (old, run) => due.committed(old, run) });

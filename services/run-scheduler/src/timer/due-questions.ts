@@ -10,6 +10,7 @@ import type { Run } from '../run/run.ts';
 import { deadlineOf } from '../store/commit-sections.ts';
 import type { DuePlace, DueQuestion, DueStretch, RunStore } from '../store/run-store.ts';
 import { DueLine } from './due-line.ts';
+import { RunsAhead } from './runs-ahead.ts';
 import { TimerHeap } from './timer-heap.ts';
 
 const AHEAD_MS = 60_000;
@@ -40,6 +41,7 @@ export class DueQuestions {
   /** Deadlines of commits are not in memory that would be, if there were room. */
   private missing = false;
   private readonly knownMax: number;
+  private readonly ahead: RunsAhead;
 
   constructor(
     private readonly options: {
@@ -49,12 +51,17 @@ export class DueQuestions {
       readonly clock: Clock;
       readonly ownedShards: () => readonly number[];
       readonly owns: (shard: number) => boolean;
+      readonly epochOf: (shard: number) => number | null;
       readonly logger: Logger;
       /** Deadlines in memory; default 100,000. */
       readonly knownMax?: number;
     },
   ) {
     this.knownMax = options.knownMax ?? KNOWN_MAX;
+    const { store, actors, databaseClock, clock, epochOf, logger } = options;
+    const load = (runIds: readonly string[]) => store.load(runIds);
+    const isResident = (question: DueQuestion) => actors.resident(question) !== null;
+    this.ahead = new RunsAhead({ load, isResident, epochOf, databaseClock, clock, logger });
   }
 
   start(): void {
@@ -66,9 +73,11 @@ export class DueQuestions {
     this.stopped = true;
     this.timer?.cancel();
     this.looker?.cancel();
+    this.ahead.stop();
   }
 
   committed(_before: Run | null, after: Run): void {
+    this.ahead.drop(after.facts.runId);
     const wakeAtMs = deadlineOf(after);
     if (wakeAtMs === null || wakeAtMs > this.options.databaseClock.nowMs() + AHEAD_MS) return;
     if (this.known.size >= this.knownMax) {
@@ -123,6 +132,7 @@ export class DueQuestions {
     if (this.known.has(nameOf(question))) return;
     this.known.add(nameOf(question));
     this.heap.push(question.wakeAtMs, question);
+    this.ahead.add(question);
   }
 
   private get isFull(): boolean {
@@ -148,7 +158,7 @@ export class DueQuestions {
       const question = this.line.take();
       if (question === null) break;
       if (this.options.owns(question.shard)) void this.expire(question);
-      else this.known.delete(nameOf(question));
+      else this.forget(question);
     }
     this.schedule();
   }
@@ -161,6 +171,7 @@ export class DueQuestions {
       runId,
       orgId,
       questionId === '' ? { type: 'wake' } : { type: 'expire_question', questionId },
+      this.ahead.take(question),
     );
     this.firing--;
     this.firingBytes -= bytes;
@@ -171,6 +182,11 @@ export class DueQuestions {
       this.known.delete(nameOf(question));
     }
     this.schedule();
+  }
+
+  private forget(question: DueQuestion): void {
+    this.known.delete(nameOf(question));
+    this.ahead.drop(question.runId);
   }
 }
 

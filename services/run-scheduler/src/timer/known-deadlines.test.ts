@@ -34,6 +34,7 @@ test('deadlines beyond those in memory are read from their rows when some are ov
     clock,
     ownedShards: () => [0],
     owns: () => true,
+    epochOf: () => null,
     logger: silentLogger,
     knownMax: 3,
   });
