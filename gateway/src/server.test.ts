@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
 import { newRunId } from '@methods/base/ids';
 import { routeSchemas } from './plugins/route-schemas.ts';
-import { gatewayFixture } from './testing/gateway-fixture.ts';
+import { gatewayFixture, until } from './testing/gateway-fixture.ts';
 
 type Gateway = Awaited<ReturnType<typeof gatewayFixture>>;
 
@@ -247,9 +247,11 @@ test('healthz says that the process is alive, readyz that its parts answer', asy
   gateway.stopping = false;
   await gateway.nodes[0]?.stop();
   await gateway.registry.stop();
-  const deadline = Date.now() + 5_000;
   let reply = await ready();
-  while (reply.body.missing?.length !== 2 && Date.now() < deadline) reply = await ready();
+  await until(async () => {
+    reply = await ready();
+    return reply.body.missing?.length === 2;
+  });
   assert.deepEqual([reply.status, reply.body.missing], [503, ['run-scheduler', 'method-registry']]);
   assert.equal((await gateway.ask('GET', '/healthz')).status, 200);
 });

@@ -239,10 +239,10 @@ test('a server that is away does not hold a local run up, and its record follows
     await held.isAsked;
     const [runId = ''] = await own.folder.runs();
     const record = () => json<{ status: string }>('runs', 'show', runId).catch(() => null);
-    await until('a first record is there', async () => (await record())?.status === 'running', 30_000);
+    await until('a first record is there', async () => (await record())?.status === 'running');
     await way.cut();
     held.open();
-    await until('it says so', () => said.includes('its record follows'), 30_000);
+    await until('it says so', () => said.includes('its record follows'));
     await way.join();
     assert.equal(await exited, 0, said);
     assert.match(said, /The record of the run has been sent\./);

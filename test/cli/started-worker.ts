@@ -30,14 +30,10 @@ export class StartedWorker {
   }
 
   says(what: string, isSo: (line: WorkerLine) => boolean): Promise<WorkerLine> {
-    return until(
-      what,
-      () => {
-        if (this.child.exitCode !== null) throw new Error(`the worker ended: ${this.complaints}`);
-        return this.lines.find(isSo);
-      },
-      30_000,
-    );
+    return until(what, () => {
+      if (this.child.exitCode !== null) throw new Error(`the worker ended: ${this.complaints}`);
+      return this.lines.find(isSo);
+    });
   }
 
   /** As where it speaks to `tee`, which Ctrl-C has ended. */

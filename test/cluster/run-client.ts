@@ -39,11 +39,13 @@ export class RunClient {
     this.authorization = `Bearer ${cluster.ready.api_key}`;
   }
 
-  /** The run as it was acknowledged; with `waitMs`, as it was when it came to rest or the time was up. */
+  /** The run as it was acknowledged; with `waitMs`, which the first request waits, as it came to rest. */
   async start(method: string, inputs: object, waitMs = 0, more: object = {}): Promise<Run> {
     const body = { method: this.methodId(method), inputs, idempotency_key: randomUUID(), ...more };
     const query = waitMs === 0 ? '' : `?wait_ms=${waitMs}`;
-    return (await this.repeated('POST', `/v1/runs${query}`, body)).run;
+    const { run } = await this.repeated('POST', `/v1/runs${query}`, body);
+    // A busy machine may take longer than the request waits.
+    return waitMs === 0 || isAtRest(run) ? run : this.rest(run.run_id);
   }
 
   async get(runId: string): Promise<Run> {
@@ -56,7 +58,7 @@ export class RunClient {
     const deadline = performance.now() + withinMs;
     for (;;) {
       const { run } = await this.repeated('GET', `/v1/runs/${runId}?wait_ms=${WAIT_MS}${after}`);
-      if (isFinished(run) || (run.status === 'waiting' && run.question?.id !== afterQuestion)) return run;
+      if (isAtRest(run, afterQuestion)) return run;
       if (performance.now() > deadline) throw new Error(`${runId} is ${run.status} after ${withinMs} ms`);
     }
   }
@@ -104,6 +106,7 @@ export class RunClient {
   }
 }
 
-function isFinished(run: Run): boolean {
-  return run.status === 'succeeded' || run.status === 'failed' || run.status === 'cancelled';
+function isAtRest({ status, question }: Run, afterQuestion?: string): boolean {
+  if (status === 'waiting') return question?.id !== afterQuestion;
+  return status === 'succeeded' || status === 'failed' || status === 'cancelled';
 }

@@ -37,7 +37,7 @@ describe('a local stack', () => {
     return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
   };
   const isGone = (folder: StackFolder) =>
-    until('nothing is left running', () => processesOf(folder.dataDir).length === 0, 20_000);
+    until('nothing is left running', () => processesOf(folder.dataDir).length === 0);
 
   before(async () => {
     // Both at once: neither may be in the other's way.

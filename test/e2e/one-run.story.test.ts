@@ -13,7 +13,7 @@ import { verifyWebhook, WebhookReceiver } from './webhook-receiver.ts';
 
 const INPUTS = { order_id: 'ord_7f3', amount: 250 };
 /** Waits last 20 s: one that hears of no change would take as long. */
-const PROMPT_MS = 10_000;
+const PROMPT_MS = 20_000;
 
 const shapes = [
   { name: 'on one node of each service', args: null },
@@ -142,7 +142,7 @@ for (const { name, args } of shapes) {
     });
 
     test('a short run needs one request', async () => {
-      const reply = await last.start({ method: stack.method('greet'), inputs: { name: 'Ada' } }, '?wait_ms=20000');
+      const reply = await last.start({ method: stack.method('greet'), inputs: { name: 'Ada' } }, '?wait_ms=60000');
       assert.equal(reply.status, 201);
       assert.equal(reply.run.status, 'succeeded');
       assert.deepEqual(reply.run.result, { greeting: 'Hello, Ada!' });
@@ -172,7 +172,7 @@ for (const { name, args } of shapes) {
       for (const caller of callers) {
         await until('the key is refused', async () => (await caller.get(run.run_id)).status === 401);
       }
-      assert.ok(performance.now() - revokedMs < 15_000, `took ${Math.round(performance.now() - revokedMs)} ms`);
+      assert.ok(performance.now() - revokedMs < 25_000, `took ${Math.round(performance.now() - revokedMs)} ms`);
     });
   });
 }

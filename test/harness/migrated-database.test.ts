@@ -6,7 +6,7 @@ import { migratedDatabase } from './migrated-database.ts';
 test('many ask at once for a migrated database, and each gets one of its own that ends with its drop', async () => {
   const databases = await Promise.all([1, 2, 3, 4].map(() => migratedDatabase('notifier')));
   const pools = databases.map(({ url }) =>
-    openPool({ url, applicationName: 'test', max: 1, statementTimeoutMs: 10_000 }),
+    openPool({ url, applicationName: 'test', max: 1, statementTimeoutMs: 60_000 }),
   );
   const [first, ...others] = pools;
   assert.ok(first !== undefined);

@@ -59,7 +59,7 @@ export async function startRegistryProcess(natsUrl = 'nats://127.0.0.1:1'): Prom
     accounts: rpcClient(AccountService, address),
     uploads: rpcClient(UploadService, address),
   };
-  const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 10_000 });
+  const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 60_000 });
   return {
     address,
     ...clients,

@@ -19,9 +19,14 @@ describe('which tests there are', () => {
       'test/attacks/attacks.test.ts',
       'elsewhere/d.test.ts',
     ];
-    for (const file of files) {
+    const texts: Readonly<Record<string, string>> = {
+      'test/e2e/story.test.ts': `import { lists } from './requests/lists.ts';\nimport { other } from './other.ts';\n`,
+      'test/e2e/requests/lists.ts': `import { test } from 'node:${'test'}';\n`,
+      'test/e2e/other.ts': 'export const other = 1;\n',
+    };
+    for (const file of [...files, ...Object.keys(texts)]) {
       mkdirSync(dirname(join(root, file)), { recursive: true });
-      writeFileSync(join(root, file), '');
+      writeFileSync(join(root, file), texts[file] ?? '');
     }
   });
   after(() => rmSync(root, { recursive: true }));
@@ -40,5 +45,10 @@ describe('which tests there are', () => {
       wholeSystem: ['test/e2e/story.test.ts'],
       loads: [],
     });
+  });
+
+  test('also by the path of a module whose tests the file runs, and of no other that it imports', () => {
+    assert.deepEqual(findTestFiles(root, ['requests/lists']).wholeSystem, ['test/e2e/story.test.ts']);
+    assert.deepEqual(findTestFiles(root, ['e2e/other']).wholeSystem, []);
   });
 });

@@ -1,12 +1,14 @@
 // Which tests there are. Node 20's runner takes no patterns, so the files are listed.
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 
 const PLACES = ['libs', 'services', 'gateway', 'deploy', 'test'];
 /** Tests that start a whole system each. What they bound in time, they bound in many seconds. */
 const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/', 'test/cluster/'];
 /** Tests that look at a system under as much load as the machine can make: these want it for themselves. */
 const LOADS = ['test/chaos/chaos.test.ts', 'test/attacks/'];
+const IMPORT = /^import [^;]*?'(\.[^']+)';$/gm;
+const HAS_TESTS = /^import [^;]*? from 'node:test';$/m;
 
 export interface TestFiles {
   readonly beside: readonly string[];
@@ -14,14 +16,18 @@ export interface TestFiles {
   readonly loads: readonly string[];
 }
 
-/** Paths from `root`, in order; with `filters`, only those that contain one of them. */
+/**
+ * Paths from `root`, in order; with `filters`, only those of which one is part, or part of the path of a module whose
+ * tests the file runs.
+ */
 export function findTestFiles(root: string, filters: readonly string[]): TestFiles {
+  const isNamed = (path: string) => filters.some((filter) => path.includes(filter));
   const files = PLACES.filter((place) => existsSync(join(root, place)))
     .flatMap((place) =>
       readdirSync(join(root, place), { recursive: true, encoding: 'utf8' }).map((f) => `${place}/${f}`),
     )
     .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules/'))
-    .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
+    .filter((file) => filters.length === 0 || [file, ...bodiesOf(root, file)].some(isNamed))
     .sort();
   const found = { beside: [] as string[], wholeSystem: [] as string[], loads: [] as string[] };
   for (const file of files) {
@@ -30,4 +36,14 @@ export function findTestFiles(root: string, filters: readonly string[]): TestFil
     else found.beside.push(file);
   }
   return found;
+}
+
+/** The modules beside a test file that hold tests of it: those of a stack that many share are not in the file itself. */
+function bodiesOf(root: string, file: string): string[] {
+  const imported = [...readFileSync(join(root, file), 'utf8').matchAll(IMPORT)].map(([, path = '']) =>
+    normalize(join(dirname(file), path)),
+  );
+  return imported.filter(
+    (path) => existsSync(join(root, path)) && HAS_TESTS.test(readFileSync(join(root, path), 'utf8')),
+  );
 }

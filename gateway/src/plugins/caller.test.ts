@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { newRunId } from '@methods/base/ids';
 import { gatewayFixture } from '../testing/gateway-fixture.ts';
-import { turnedClock } from '../testing/turned-clock.ts';
+import { stoppedClock } from '../testing/stopped-clock.ts';
 
 test('without a good key every route answers with the same 401', async () => {
   await using gateway = await gatewayFixture();
@@ -39,7 +39,7 @@ test('the whole key and only its auth part are the same caller, looked up once',
 });
 
 test('a revoked key is refused as soon as its event comes, an unknown one is not asked for again at once', async () => {
-  await using gateway = await gatewayFixture();
+  await using gateway = await gatewayFixture({ registryClock: stoppedClock });
   const path = `/v1/runs/${newRunId(1)}`;
   assert.equal((await gateway.ask('GET', path)).status, 404);
   gateway.registry.revoke(gateway.apiKey.sha256);
@@ -69,8 +69,8 @@ test('while the registry is away a known key keeps working and an unknown one ge
 });
 
 test('a wrong key is looked up once a second, however often it is shown, and works soon after it was made', async () => {
-  const { clock, turn } = turnedClock();
-  await using gateway = await gatewayFixture({ registryClock: clock });
+  let nowMs = stoppedClock.monotonicMs();
+  await using gateway = await gatewayFixture({ registryClock: { ...stoppedClock, monotonicMs: () => nowMs } });
   const path = `/v1/runs/${newRunId(1)}`;
   const { key, sha256 } = gateway.registry.key(gateway.orgId);
   gateway.registry.revoke(sha256);
@@ -80,7 +80,7 @@ test('a wrong key is looked up once a second, however often it is shown, and wor
   assert.deepEqual([new Set(shown), gateway.registry.count('resolveServiceKey')], [new Set([401]), 1]);
   gateway.registry.restore(sha256);
   assert.equal(await show(), 401);
-  turn(1_000);
+  nowMs += 1_001;
   assert.equal(await show(), 404);
 });
 

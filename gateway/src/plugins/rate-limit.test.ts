@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '@methods/base/clock';
 import { newId, newRunId } from '@methods/base/ids';
 import { TokenBuckets } from '@methods/base/token-bucket';
 import { gatewayFixture } from '../testing/gateway-fixture.ts';
-
-/** No bucket is refilled, on any machine. */
-const STOPPED = { ...systemClock, monotonicMs: () => 0 };
+import { stoppedClock } from '../testing/stopped-clock.ts';
 
 test('a bucket allows its burst, then its rate', () => {
   let nowMs = 0;
@@ -35,7 +32,7 @@ test('when there are too many keys the one unused for longest is forgotten, not 
 });
 
 test('a key beyond its burst gets 429 with Retry-After, another key does not', async () => {
-  await using gateway = await gatewayFixture({ rateLimitPerKey: 1 });
+  await using gateway = await gatewayFixture({ rateLimitPerKey: 1, clock: stoppedClock });
   const path = `/v1/runs/${newRunId(1)}`;
   const replies = [await gateway.ask('GET', path), await gateway.ask('GET', path), await gateway.ask('GET', path)];
   assert.deepEqual(
@@ -55,7 +52,7 @@ test('a key beyond its burst gets 429 with Retry-After, another key does not', a
 });
 
 test('keys of one organization share its rate, and another organization has its own', async () => {
-  await using gateway = await gatewayFixture({ rateLimitPerKey: 2, rateLimitPerOrganization: 3, clock: STOPPED });
+  await using gateway = await gatewayFixture({ rateLimitPerKey: 2, rateLimitPerOrganization: 3, clock: stoppedClock });
   const path = `/v1/runs/${newRunId(1)}`;
   const ask = (key: string) => gateway.ask('GET', path, undefined, { authorization: `Bearer ${key}` });
   const [one, two] = [gateway.apiKey.key, gateway.registry.key(gateway.orgId).key];

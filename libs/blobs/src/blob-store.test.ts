@@ -43,7 +43,7 @@ async function breakingServer() {
 async function inPostgres(): Promise<Kept> {
   const database = await (await testPostgres()).freshDatabase();
   const pool = (url: string): Sql =>
-    openPool({ url, applicationName: 'test', max: 4, statementTimeoutMs: 5_000, connectTimeoutMs: 1_000 });
+    openPool({ url, applicationName: 'test', max: 4, statementTimeoutMs: 60_000, connectTimeoutMs: 60_000 });
   const breaking = await breakingServer();
   const [sql, lost] = [pool(database.url), pool(`postgres://nobody@${breaking.host}/none`)];
   await sql`create schema kept`;

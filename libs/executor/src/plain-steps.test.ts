@@ -31,7 +31,7 @@ function resultOf(outcome: RunOutcome): JsonValue | undefined {
 
 const errorOf = (outcome: RunOutcome) => (outcome.status === 'failed' ? outcome.error : null);
 
-describe('steps whose code is plain', { timeout: 60_000 }, () => {
+describe('steps whose code is plain', { timeout: 300_000 }, () => {
   it('run many at once, each with its own values', async () => {
     const twice = computing(`return { value: [n * 2, ${FROZEN}] }`);
     const numbers = Array.from({ length: 300 }, (_, n) => n);

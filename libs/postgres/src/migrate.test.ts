@@ -22,7 +22,7 @@ describe('migrate', () => {
 
   before(async () => {
     ({ url, drop } = await (await testPostgres()).freshDatabase());
-    sql = openPool({ url, applicationName: 'migrate-test', max: 1, statementTimeoutMs: 5000 });
+    sql = openPool({ url, applicationName: 'migrate-test', max: 1, statementTimeoutMs: 60_000 });
     files = mkdtempSync(join(tmpdir(), 'methods-migrations-'));
     folder = pathToFileURL(`${files}/`);
     write('0001.do.things.sql', 'create table shop.things (id int); create index on shop.things (id);');
@@ -111,7 +111,7 @@ create unique index concurrently things_by_id
     test('makes an index while rows are written, once for replicas that start together', async () => {
       write('0007.do.index.sql', makeIndex);
       write('0008.do.after.sql', 'create table shop.after_index (id int);');
-      const writer = openPool({ url, applicationName: 'writer', max: 2, statementTimeoutMs: 5_000 });
+      const writer = openPool({ url, applicationName: 'writer', max: 2, statementTimeoutMs: 60_000 });
       const applied: Promise<string[]>[] = [];
       await writer.begin(async (transaction) => {
         await transaction`insert into shop.things values (1)`;

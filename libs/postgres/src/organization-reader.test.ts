@@ -24,7 +24,7 @@ describe('an organization reader', () => {
   before(async () => {
     ({ url, drop } = await (await testPostgres()).freshDatabase());
     const settings = { search_path: SCHEMA };
-    sql = openPool({ url, applicationName: 'reader-test', max: 1, statementTimeoutMs: 1000, settings });
+    sql = openPool({ url, applicationName: 'reader-test', max: 1, statementTimeoutMs: 60_000, settings });
     reader = new OrganizationReader({ sql, role: ROLE });
     await sql.begin((transaction) => ensureReaderRole(transaction, ROLE));
     await sql.unsafe(`
@@ -111,7 +111,7 @@ describe('an organization reader', () => {
   });
 
   test('fails with its connection, and reads again on the next one', async () => {
-    const other = openPool({ url, applicationName: 'reader-test-other', max: 1, statementTimeoutMs: 1000 });
+    const other = openPool({ url, applicationName: 'reader-test-other', max: 1, statementTimeoutMs: 60_000 });
     const reading = reader.read('a', async (inner) => {
       const [mine] = await inner`select pg_backend_pid() as pid`;
       await other`select pg_terminate_backend(${mine?.pid})`;

@@ -15,7 +15,7 @@ describe('the reader role', () => {
   let role: string;
 
   const open = (of: string | URL): Sql => {
-    const sql = openPool({ url: String(of), applicationName: 'role-test', max: 1, statementTimeoutMs: 5000 });
+    const sql = openPool({ url: String(of), applicationName: 'role-test', max: 1, statementTimeoutMs: 60_000 });
     pools.push(sql);
     return sql;
   };

@@ -141,7 +141,7 @@ describe('sizes of requests', () => {
 
 describe('connections', () => {
   test('one without an admitted call is always cut; one with a call stays', LIMIT, async () => {
-    const options = { admission: admission(), admitMs: 200 };
+    const options = { admission: admission(), admitMs: 2_000 };
     await using running = await startWorkerServer({ getVersion: async () => ({}) }, options);
     const client = clientOf(running.address, 'org_a/key_a');
     await client.getVersion({});

@@ -61,8 +61,9 @@ export async function notifierStack(postgresUrl?: string): Promise<NotifierStack
     METHOD_REGISTRY_URL: `127.0.0.1:${registry.port}`,
     ALLOW_PRIVATE_WEBHOOKS: '1',
     WEBHOOK_RETRY_MS: '20,20,20,20,20',
-    WEBHOOK_TIMEOUT_MS: '1000',
-    WEBHOOK_CLAIM_MS: '2000',
+    // A busy machine may answer late: a try that is given up would be another one.
+    WEBHOOK_TIMEOUT_MS: '30000',
+    WEBHOOK_CLAIM_MS: '60000',
     ...settings,
   });
   const emitBytes = (bytes: Uint8Array) => bus.publishDurable(runEvent('org', 'run'), bytes);

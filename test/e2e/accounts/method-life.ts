@@ -107,7 +107,7 @@ export function methodLife(world: () => AccountWorld): void {
     test('comes to a run that asks, and ends with the answer of a person', async () => {
       const { member, stack } = world();
       const headers = { 'x-request-id': 'life-run' };
-      const started = await member.request('POST', '/api/runs?wait_ms=20000', {
+      const started = await member.request('POST', '/api/runs?wait_ms=60000', {
         body: { method: method.production_id },
         headers,
       });
@@ -117,7 +117,7 @@ export function methodLife(world: () => AccountWorld): void {
       const body = { answer: { note: ANSWER }, question_id: question?.id };
       const answered = await member.request('POST', `/api/runs/${runId}/answer`, { body, headers });
       assert.equal(answered.status, 200);
-      const end = await member.request('GET', `/api/runs/${runId}?wait_ms=20000`, { headers });
+      const end = await member.request('GET', `/api/runs/${runId}?wait_ms=60000`, { headers });
       assert.deepEqual([end.run.status, end.run.result], ['succeeded', { note: ANSWER }]);
       assert.equal((await stack.api.as(key.authPart).get(runId)).run.status, 'succeeded', 'programs see it too');
       const page = await member.request('GET', `/api/runs?method=${method.id}`);
@@ -137,7 +137,7 @@ export function methodLife(world: () => AccountWorld): void {
       const cut = until(
         'the worker is cut off',
         () => (worker?.logTail().split('"not connected"').length ?? 0) > before,
-        15_000,
+        25_000,
       );
       await Promise.all([cut, onBothGateways(world(), 'the key is refused', ask, ({ status }) => status === 401)]);
       await until('the worker is refused', () =>

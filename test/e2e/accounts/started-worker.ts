@@ -30,6 +30,6 @@ export async function startedWorker(
       WORKER_DATA_DIR: join(folder, 'files'),
     },
   });
-  await until(`${name} is connected`, () => worker.logTail().includes('{"ready":true}'), 30_000);
+  await until(`${name} is connected`, () => worker.logTail().includes('{"ready":true}'));
   return worker;
 }

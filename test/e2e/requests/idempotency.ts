@@ -29,11 +29,11 @@ export function idempotency(stack: () => Stack): void {
       const key = randomUUID();
       const first = await stack().api.start(
         { method: stack().method('greet'), idempotency_key: key },
-        '?wait_ms=20000',
+        '?wait_ms=60000',
       );
       const again = await stack().api.start(
         { method: stack().method('greet'), idempotency_key: key },
-        '?wait_ms=20000',
+        '?wait_ms=60000',
       );
       assert.deepEqual([first.status, again.status], [201, 200]);
       assert.equal(again.text, first.text);

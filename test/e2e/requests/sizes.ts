@@ -26,7 +26,7 @@ export function sizes(stack: () => Stack): void {
       const method = stack().method('echo-inputs');
       const text = 'ä'.repeat(128 * KIB - 6);
       const fits = `{"method":"${method}",   "inputs": {  "text": "${text}" } }`;
-      const reply = await stack().api.request('POST', '/v1/runs?wait_ms=20000', { text: fits });
+      const reply = await stack().api.request('POST', '/v1/runs?wait_ms=60000', { text: fits });
       assert.equal(reply.run.status, 'succeeded');
       const over = await stack().api.start({ method, inputs: { text: `${text}ää` } });
       assert.deepEqual([over.status, over.refusal.details?.[0]?.code], [413, 'inputs_bytes']);

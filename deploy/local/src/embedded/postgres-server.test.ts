@@ -100,7 +100,7 @@ describe('the embedded Postgres', () => {
     parent.stdout.on('data', (chunk) => {
       said += chunk;
     });
-    const pid = Number(await until('it runs', () => said.trim(), 30_000));
+    const pid = Number(await until('it runs', () => said.trim()));
     process.kill(pid, 0);
     parent.kill('SIGKILL');
     await until('the server is gone', () => !existsSync(`/proc/${pid}`));

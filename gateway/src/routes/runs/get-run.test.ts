@@ -110,9 +110,10 @@ test('two waits for one run share its watch; the first to end does not end the o
   assert.ok(node);
   const runId = await startedRun(gateway);
   const question = gateway.book.ask(runId).question?.id;
-  const short = gateway.ask('GET', `/v1/runs/${runId}?wait_ms=50&after_question=${question}`);
-  const long = gateway.ask('GET', `/v1/runs/${runId}?wait_ms=30000&after_question=${question}`);
-  assert.equal((await short).body.status, 'waiting');
+  const long = gateway.ask('GET', `/v1/runs/${runId}?wait_ms=60000&after_question=${question}`);
+  await until(() => node.watched.has(runId));
+  const short = await gateway.ask('GET', `/v1/runs/${runId}?wait_ms=50&after_question=${question}`);
+  assert.equal(short.body.status, 'waiting');
   assert.ok(node.watched.has(runId));
   node.push(gateway.book.succeed(runId, '{}'));
   assert.equal((await long).body.status, 'succeeded');

@@ -8,7 +8,7 @@ import { Output } from '../terminal/output.ts';
 import { discoverIssuer } from './issuer-client.ts';
 import { loopbackSignIn } from './loopback-sign-in.ts';
 
-const TIME_MAX_MS = 5_000;
+const TIME_MAX_MS = 60_000;
 
 test('an issuer that names a program of this machine for its page opens nothing', async () => {
   const server = createServer((_, response) => {

@@ -2,7 +2,7 @@
 import { type IPty, spawn } from '@lydell/node-pty';
 import { Screen } from './screen.fixture.ts';
 
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 180_000;
 
 export interface TerminalOptions {
   readonly cwd: string;

@@ -155,12 +155,12 @@ describe('claims of builds', { timeout: 300_000 }, () => {
       await until('three leases are over', async () => {
         others = [...others, await store.claim(FREE)];
         const [row] = await sql`select where (select due_at from registry.builds where method_id = ${methodId})
-          > (select created_at from registry.methods where method_id = ${methodId}) + interval '2 s'`;
+          > (select created_at from registry.methods where method_id = ${methodId}) + interval '6 s'`;
         return row;
       });
       throw new BlobError('missing', 'There is none.');
     };
-    const { attempts, state } = await workedOff(methodId, { blobs, leaseMs: 500 });
+    const { attempts, state } = await workedOff(methodId, { blobs, leaseMs: 2_000 });
     deepEqual([attempts, state], [1, 'failed']);
     deepEqual(new Set(others), new Set([null]));
   });

@@ -17,14 +17,10 @@ after(() => registry.stop());
 
 /** The method once its build has ended. */
 async function built(methodId: string) {
-  return await until(
-    'the build ends',
-    async () => {
-      const { method } = await registry.client.getMethod({ orgId, methodId });
-      return method?.status === 'building' ? null : method;
-    },
-    30_000,
-  );
+  return await until('the build ends', async () => {
+    const { method } = await registry.client.getMethod({ orgId, methodId });
+    return method?.status === 'building' ? null : method;
+  });
 }
 
 const build = async (bytes: Buffer) => await built(await recordedMethod(registry.uploads, orgId, bytes));

@@ -52,7 +52,7 @@ async function startProcess(postgresUrl: string) {
 describe('a killed registry', { timeout: 300_000 }, () => {
   test('its build is done by the next one, once; a stopped one gives its build back at once', async () => {
     const database = await migratedDatabase('method-registry');
-    const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 10_000 });
+    const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 60_000 });
     // White space is read too: the compiling lasts long enough to be met.
     const recording = Buffer.concat([SHOP_HAR, Buffer.alloc(18_000_000, ' ')]);
     const running = (methodId: string, attempts: number) =>
@@ -78,14 +78,10 @@ describe('a killed registry', { timeout: 300_000 }, () => {
     deepEqual({ ...back }, { state: 'queued', attempts: 1 });
 
     const third = await startProcess(database.url);
-    const method = await until(
-      'the build ends',
-      async () => {
-        const reply = await third.client.getMethod({ orgId, methodId });
-        return reply.method?.status === 'building' ? null : reply.method;
-      },
-      30_000,
-    );
+    const method = await until('the build ends', async () => {
+      const reply = await third.client.getMethod({ orgId, methodId });
+      return reply.method?.status === 'building' ? null : reply.method;
+    });
     equal(method.status, 'ready');
     deepEqual([method.build?.state, method.build?.attempts], ['succeeded', 2]);
     const [made] = await sql`

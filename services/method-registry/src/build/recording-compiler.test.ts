@@ -20,7 +20,7 @@ function recorded(bytes: Uint8Array, name = '', pieceBytes = Math.ceil(bytes.len
 const MARKS = 4_900_000;
 const large = () => Buffer.from(`{"log":{"entries":[${'0,'.repeat(MARKS)}0]}}`);
 
-describe('the compiler of recordings', { timeout: 60_000 }, () => {
+describe('the compiler of recordings', { timeout: 300_000 }, () => {
   test('a recording that needs more memory or time than allowed ends only its own process', async () => {
     const poor = processCompiler({ heapMibMax: 32 });
     // As many numbers as may be parsed sometimes fit.

@@ -33,7 +33,7 @@ export class TestRelay {
   private constructor(private readonly db: TestStore) {
     this.databaseClock.observe(T0);
     const { owned } = this;
-    const outbox = new PostgresOutbox({ sql: db.outbox, deadlineMs: 10_000 });
+    const outbox = new PostgresOutbox({ sql: db.outbox, deadlineMs: 60_000 });
     const { dueRuns } = outbox;
     outbox.dueRuns = async (query) => {
       const due = await dueRuns.call(outbox, query);

@@ -105,7 +105,9 @@ describe('events on their way to the bus', () => {
     });
     assert.deepEqual(bus.taken.slice(0, 2), [`${run}.1`, `${run}.2`]);
     await bus.commit(run, 3);
-    assert.equal(bus.taken.at(-1), `${run}.3`);
+    // The last sweep may still send what it read: the third goes behind it.
+    await until('the third is sent', () => bus.taken.includes(`${run}.3`));
+    assert.ok(bus.taken.indexOf(`${run}.2`) < bus.taken.indexOf(`${run}.3`));
   });
 
   test('when the bus comes back everything unconfirmed is sent, also while a sweep is under way', async () => {

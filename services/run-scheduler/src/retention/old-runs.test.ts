@@ -17,7 +17,7 @@ describe('runs whose time is over', () => {
 
   before(async () => {
     db = await TestStore.open();
-    old = new OldRuns({ sql: db.sql, deadlineMs: 10_000 });
+    old = new OldRuns({ sql: db.sql, deadlineMs: 60_000 });
   });
   after(() => db.close());
   beforeEach(async () => {

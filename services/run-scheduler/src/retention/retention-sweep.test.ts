@@ -54,7 +54,7 @@ describe('the sweep of old runs', () => {
 
   function newSweep(): RetentionSweep {
     return new RetentionSweep({
-      runs: new OldRuns({ sql: db.sql, deadlineMs: 10_000 }),
+      runs: new OldRuns({ sql: db.sql, deadlineMs: 60_000 }),
       retention: registry.retention,
       ownedShards: () => [...node.epochs.keys()],
       epochOf: (shard) => node.epochs.get(shard) ?? null,

@@ -132,7 +132,7 @@ describe('files that callers send', () => {
 
   test('whose database stalls in the middle are refused as unavailable, and swept away when it is back', async () => {
     const door = await doorTo(db.url);
-    const stalling = openPool({ url: door.url, applicationName: 'test', max: 1, statementTimeoutMs: 300 });
+    const stalling = openPool({ url: door.url, applicationName: 'test', max: 1, statementTimeoutMs: 2_000 });
     try {
       async function* stalled() {
         for await (const request of sent(['x'.repeat(300_000), 'y'.repeat(300_000)])) {

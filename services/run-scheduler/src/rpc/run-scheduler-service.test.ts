@@ -88,7 +88,7 @@ describe("the gateways' stream", () => {
   let nextCall = 1;
   async function start(): Promise<string> {
     const callId = nextCall++;
-    stream.send({ callId, deadlineMs: 1_000, item: { case: 'start', value: { orgId: 'org_a' } } });
+    stream.send({ callId, deadlineMs: 60_000, item: { case: 'start', value: { orgId: 'org_a' } } });
     const { item } = await until('it is answered', () => got.find((one) => one.callId === callId));
     if (item.case === 'run') return `${item.value.run?.runId}${item.value.replayed ? ' again' : ''}`;
     return item.case === 'error' ? item.value.code : `${item.case}`;

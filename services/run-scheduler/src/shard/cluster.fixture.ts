@@ -20,7 +20,7 @@ export class TestCluster {
     private readonly database: FreshDatabase,
     private readonly natsUrl: string,
   ) {
-    this.sql = openPool({ url: database.url, applicationName: 'test', max: 4, statementTimeoutMs: 5_000 });
+    this.sql = openPool({ url: database.url, applicationName: 'test', max: 4, statementTimeoutMs: 60_000 });
   }
 
   static async open(natsUrl: string): Promise<TestCluster> {
@@ -73,7 +73,7 @@ export class TestCluster {
       url: (await testPostgres()).url,
       applicationName: 'test',
       max: 1,
-      statementTimeoutMs: 5_000,
+      statementTimeoutMs: 60_000,
     });
     const name = new URL(this.database.url).pathname.slice(1);
     await admin`alter database ${admin(name)} allow_connections false`;

@@ -17,7 +17,7 @@ describe('shard leases', () => {
 
   before(async () => {
     database = await migratedDatabase('run-scheduler');
-    sql = openPool({ url: database.url, applicationName: 'test', max: 8, statementTimeoutMs: 5_000 });
+    sql = openPool({ url: database.url, applicationName: 'test', max: 8, statementTimeoutMs: 60_000 });
     a = new ShardLease({ sql, nodeId: 'a' });
     b = new ShardLease({ sql, nodeId: 'b' });
   });

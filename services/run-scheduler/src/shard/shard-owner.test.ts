@@ -57,12 +57,13 @@ describe('shard owners', () => {
   test('a frozen node loses its shards after 3 s, learns it when it goes on, and gets its share back', async () => {
     const [a, b, c] = await cluster.three();
     const before = new Map(b.owner.owned().map((shard) => [shard, b.owner.epochOf(shard)]));
-    await cluster.hasBeaten(b);
-    b.clock.freeze();
-    const ms = await elapsedMs(() =>
-      until('the others have them', () => a.owner.owned().length + c.owner.owned().length === SHARDS),
-    );
-    assert.ok(ms > 2_000, `${ms} ms is too early`);
+    // From before its last beat: the machine may take its time between that and the end of the beats.
+    const ms = await elapsedMs(async () => {
+      await cluster.hasBeaten(b);
+      b.clock.freeze();
+      await until('the others have them', () => a.owner.owned().length + c.owner.owned().length === SHARDS);
+    });
+    assert.ok(ms > 2_900, `${ms} ms is too early`);
     b.clock.thaw();
     await until('it has learnt', () => [...before].every(([shard, epoch]) => b.owner.epochOf(shard) !== epoch));
     await cluster.shared([a, b, c]);

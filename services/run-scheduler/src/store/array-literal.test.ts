@@ -11,7 +11,7 @@ describe('array literals', () => {
 
   before(async () => {
     const database = await (await testPostgres()).freshDatabase();
-    sql = openPool({ url: database.url, applicationName: 'test', max: 1, statementTimeoutMs: 10_000 });
+    sql = openPool({ url: database.url, applicationName: 'test', max: 1, statementTimeoutMs: 60_000 });
     drop = database.drop;
   });
   after(async () => {

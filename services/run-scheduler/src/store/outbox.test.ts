@@ -11,7 +11,7 @@ describe('the outbox', () => {
 
   before(async () => {
     db = await TestStore.open();
-    outbox = new PostgresOutbox({ sql: db.outbox, deadlineMs: 10_000 });
+    outbox = new PostgresOutbox({ sql: db.outbox, deadlineMs: 60_000 });
   });
   after(() => db.close());
   beforeEach(async () => {
@@ -132,7 +132,7 @@ describe('the outbox', () => {
     assert.notEqual(usual, 'off');
     await db.sql.begin(async (transaction) => {
       const sql = transaction as unknown as Sql;
-      await new PostgresOutbox({ sql, deadlineMs: 10_000 }).remove(['org_a/1.1']);
+      await new PostgresOutbox({ sql, deadlineMs: 60_000 }).remove(['org_a/1.1']);
       assert.equal(await setting(sql), 'off');
     });
     assert.equal(await setting(db.outbox), usual);

@@ -66,7 +66,7 @@ describe('saved run folders', () => {
   });
 
   test('keep no connection while their sender says nothing', async () => {
-    const one = openPool({ url: db.url, applicationName: 'test', max: 1, statementTimeoutMs: 10_000 });
+    const one = openPool({ url: db.url, applicationName: 'test', max: 1, statementTimeoutMs: 60_000 });
     const store = new RunFolderStore(one);
     const other = newFolder();
     await folders.put(other, chunks('x'), 1);

@@ -18,7 +18,7 @@ describe('lists of runs', () => {
   before(async () => {
     db = await TestStore.open();
     reader = new OrganizationReader({ sql: db.sql, role: readerRole('scheduler') });
-    lists = new RunLists({ reader, deadlineMs: 10_000, lookedAtMax: 1_000 });
+    lists = new RunLists({ reader, deadlineMs: 60_000, lookedAtMax: 1_000 });
     for (const orgId of ['org_a', 'org_b']) await insert(orgId, RUNS);
     await db.sql`analyze scheduler.runs`;
   });
@@ -157,7 +157,7 @@ describe('lists of runs', () => {
       } as OrganizationReader;
       await page(
         { createdBeforeMs: FIRST_MS + 4_000, ...selection },
-        new RunLists({ reader: explained, deadlineMs: 10_000, lookedAtMax: 1_000 }),
+        new RunLists({ reader: explained, deadlineMs: 60_000, lookedAtMax: 1_000 }),
       );
       return counts;
     };

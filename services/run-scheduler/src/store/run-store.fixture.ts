@@ -27,16 +27,16 @@ export class TestStore {
   static async open(): Promise<TestStore> {
     const { url, drop } = await migratedDatabase('run-scheduler');
     const pool = (max: number, settings: Readonly<Record<string, string>>) =>
-      openPool({ url, applicationName: 'test', max, statementTimeoutMs: 10_000, settings });
+      openPool({ url, applicationName: 'test', max, statementTimeoutMs: 60_000, settings });
     const [writer, sql, outbox] = [pool(2, writerSettings), pool(2, {}), pool(2, pageSettings)];
     await sql`insert into scheduler.shards (shard, epoch) select n, ${EPOCH} from generate_series(0, 3) n`;
-    const store = new PostgresRunStore({ writer, reader: sql, commitDeadlineMs: 10_000, readDeadlineMs: 10_000 });
+    const store = new PostgresRunStore({ writer, reader: sql, commitDeadlineMs: 60_000, readDeadlineMs: 60_000 });
     return new TestStore(url, store, sql, outbox, writer, drop);
   }
 
   /** The store of another node on this database, which remembers nothing. */
   successor(): PostgresRunStore {
-    const deadlines = { commitDeadlineMs: 10_000, readDeadlineMs: 10_000 };
+    const deadlines = { commitDeadlineMs: 60_000, readDeadlineMs: 60_000 };
     return new PostgresRunStore({ writer: this.writer, reader: this.sql, ...deadlines });
   }
 

@@ -4,6 +4,35 @@ import { silentLogger } from '@methods/logging/logger';
 import type { TestActors } from '../actor/test-actors.fixture.ts';
 import { DueQuestions } from './due-questions.ts';
 
+/** Timers begin when the test says so: a deadline of a few ms is not over before the test has looked. */
+export function heldTimers(): { clock: Clock; begin(): void } {
+  let held: (() => void)[] | null = [];
+  const clock: Clock = {
+    ...systemClock,
+    after(delayMs, run) {
+      let cancelled = false;
+      let timer: { cancel(): void } | null = null;
+      const begin = () => {
+        if (!cancelled) timer = systemClock.after(delayMs, run);
+      };
+      if (held === null) begin();
+      else held.push(begin);
+      return {
+        cancel() {
+          cancelled = true;
+          timer?.cancel();
+        },
+      };
+    },
+  };
+  const begin = () => {
+    const begun = held ?? [];
+    held = null;
+    for (const one of begun) one();
+  };
+  return { clock, begin };
+}
+
 /** It hears of commits made from now on. */
 export function timerOf(node: TestActors, clock: Clock = systemClock): DueQuestions {
   const due = new DueQuestions({

@@ -5,7 +5,7 @@ import { TestActors } from '../actor/test-actors.fixture.ts';
 import { cancel, claim, sleep } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
-import { timerOf } from './due-questions.fixture.ts';
+import { heldTimers, timerOf } from './due-questions.fixture.ts';
 import type { DueQuestions } from './due-questions.ts';
 
 describe('sleeping runs', () => {
@@ -32,15 +32,25 @@ describe('sleeping runs', () => {
     return slept.run;
   }
 
+  /** Another timer, which waits until the returned function is called. */
+  function held(): () => void {
+    due.stop();
+    const { clock, begin } = heldTimers();
+    due = timerOf(node, clock);
+    due.start();
+    return begin;
+  }
+
   function queued(run: Run): Promise<boolean> {
     return db.sql`select from scheduler.queue where run_id = ${run.facts.runId}`.then((rows) => rows.length > 0);
   }
 
   test('stand in no queue, and are queued at their time, not before it by the clock of the database', async () => {
-    due.start();
+    const begin = held();
     const run = await asleep(300);
     assert.equal(await queued(run), false);
     assert.equal((await node.tell(run, claim('early'))).kind, 'refused');
+    begin();
     await until('it is queued', async () => (await db.load(run.facts.runId))?.status === 'queued');
     const woken = await db.load(run.facts.runId);
     assert.ok(run.status === 'sleeping' && woken !== undefined && woken.stateSinceMs >= run.wakeAtMs);
@@ -63,8 +73,10 @@ describe('sleeping runs', () => {
     const run = await asleep(50);
     await until('it is queued', () => queued(run));
     await node.tell(run, claim('t2'));
+    const begin = held();
     await node.tell(run, { ...sleep('t2', 1), waitMs: 50 } as ReturnType<typeof sleep>);
     assert.equal(await queued(run), false);
+    begin();
     await until('it is queued again', () => queued(run));
   });
 
