@@ -13,7 +13,7 @@ export const file_methods_error_v1_error_detail: GenFile = /*@__PURE__*/
   fileDesc("CiNtZXRob2RzL2Vycm9yL3YxL2Vycm9yX2RldGFpbC5wcm90bxIQbWV0aG9kcy5lcnJvci52MSLYAQoLRXJyb3JEZXRhaWwSDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEisKCGZpbmRpbmdzGAMgAygLMhkubWV0aG9kcy5lcnJvci52MS5GaW5kaW5nEjcKBWZhY3RzGAQgAygLMigubWV0aG9kcy5lcnJvci52MS5FcnJvckRldGFpbC5GYWN0c0VudHJ5EhYKDnJldHJ5X2FmdGVyX21zGAUgASgNGiwKCkZhY3RzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKaAQoHRmluZGluZxIMCgRwYXRoGAEgASgJEgwKBGNvZGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIMCgRsaW5lGAQgASgNEg4KBmNvbHVtbhgFIAEoDRIQCghlbmRfbGluZRgGIAEoDRISCgplbmRfY29sdW1uGAcgASgNEhAKCHNldmVyaXR5GAggASgJEgwKBGhpbnQYCSABKAliBnByb3RvMw");
 
 /**
- * How one service tells another that it refused a request. Travels in the trailer of a gRPC status, or
+ * A refusal of a request by one service to another. Travels in the trailer of a gRPC status, or
  * as one item of a frame, so that one refused item never fails its neighbours.
  *
  * @generated from message methods.error.v1.ErrorDetail

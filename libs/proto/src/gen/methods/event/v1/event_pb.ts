@@ -17,7 +17,7 @@ export const file_methods_event_v1_event: GenFile = /*@__PURE__*/
   fileDesc("ChxtZXRob2RzL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBtZXRob2RzLmV2ZW50LnYxIsEDCghSdW5FdmVudBIRCglvdXRib3hfaWQYASABKAkSDgoGb3JnX2lkGAIgASgJEg4KBnJ1bl9pZBgDIAEoCRILCgNzZXEYBCABKA0SDQoFZXZlbnQYBSABKAkSKQoGc3RhdHVzGAYgASgOMhkubWV0aG9kcy5ydW4udjEuUnVuU3RhdHVzEg4KBm1ldGhvZBgHIAEoCRISCgp2ZXJzaW9uX2lkGAggASgJEhMKC3dlYmhvb2tfdXJsGAkgASgJEg4KBmtleV9pZBgKIAEoCRIrCglhbnN3ZXJfYnkYCyABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchIqCghxdWVzdGlvbhgMIAEoCzIYLm1ldGhvZHMucnVuLnYxLlF1ZXN0aW9uEhMKC3Jlc3VsdF9qc29uGA0gASgJEicKBWVycm9yGA4gASgLMhgubWV0aG9kcy5ydW4udjEuUnVuRXJyb3ISFQoNY3JlYXRlZF9hdF9tcxgPIAEoARITCgtmb2xsb3dzX3NlcRgQIAEoDRIVCg1mb2xsb3dzX2F0X21zGBEgASgBEhgKEGNvbnRlbnRfbGVmdF9vdXQYEiABKAgiIgoMU3RvcmVkRXZlbnRzEhIKCm91dGJveF9pZHMYASADKAki3gEKClJ1bkNvbW1hbmQSEgoKY29tbWFuZF9pZBgBIAEoCRIVCg1yZXBseV9zdWJqZWN0GAIgASgJEhQKDGlzc3VlZF9hdF9tcxgDIAEoARIOCgZvcmdfaWQYBCABKAkSDgoGcnVuX2lkGAUgASgJEjEKBmFuc3dlchgGIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQW5zd2VyQ29tbWFuZEgAEjEKBmNhbmNlbBgHIAEoCzIfLm1ldGhvZHMuZXZlbnQudjEuQ2FuY2VsQ29tbWFuZEgAQgkKB2NvbW1hbmQiSQoNQW5zd2VyQ29tbWFuZBITCgtxdWVzdGlvbl9pZBgBIAEoCRITCgthbnN3ZXJfanNvbhgCIAEoCRIOCgZkaWdlc3QYAyABKAwiDwoNQ2FuY2VsQ29tbWFuZCJHChFSdW5Db21tYW5kUmVwbGllcxIyCgdyZXBsaWVzGAEgAygLMiEubWV0aG9kcy5ldmVudC52MS5SdW5Db21tYW5kUmVwbHkiiAEKD1J1bkNvbW1hbmRSZXBseRISCgpjb21tYW5kX2lkGAEgASgJEiYKA3J1bhgCIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIuCgVlcnJvchgDIAEoCzIdLm1ldGhvZHMuZXJyb3IudjEuRXJyb3JEZXRhaWxIAEIJCgdvdXRjb21lImUKDkhlbGRIZWFydGJlYXRzEhEKCWZyb21fbm9kZRgBIAEoCRIsCgRydW5zGAIgAygLMh4ubWV0aG9kcy5ldmVudC52MS5SdW5IZWFydGJlYXQSEgoKc2VudF9hdF9tcxgDIAEoASI9CgxSdW5IZWFydGJlYXQSDgoGcnVuX2lkGAEgASgJEg0KBXRva2VuGAIgASgJEg4KBmFnZV9tcxgDIAEoDSI8CgtMaXZlQ2hhbmdlcxItCgdjaGFuZ2VzGAEgAygLMhwubWV0aG9kcy5ldmVudC52MS5MaXZlQ2hhbmdlIlkKCkxpdmVDaGFuZ2USDgoGcnVuX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgNEikKBnN0YXR1cxgDIAEoDjIZLm1ldGhvZHMucnVuLnYxLlJ1blN0YXR1cyIeCgtXYXRjaGVkUnVucxIPCgdydW5faWRzGAEgAygJIlAKD1JlZ2lzdHJ5Q2hhbmdlZBIOCgZvcmdfaWQYASABKAkSDAoEa2luZBgCIAEoCRIKCgJpZBgDIAEoCRITCgthdXRoX3NoYTI1NhgEIAEoCSJQCghOb2RlQmVhdBIPCgdub2RlX2lkGAEgASgJEhQKDHBlZXJfYWRkcmVzcxgCIAEoCRIMCgRiZWF0GAMgASgBEg8KB2xlYXZpbmcYBCABKAhiBnByb3RvMw", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
 
 /**
- * Subject run.event.<org>.<run>: a committed change somebody listens to.
+ * Subject run.event.<org>.<run>: a committed change with a listener.
  *
  * @generated from message methods.event.v1.RunEvent
  */
@@ -151,7 +151,7 @@ export const StoredEventsSchema: GenMessage<StoredEvents> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 1);
 
 /**
- * Subject run.command.<shard>: for whoever owns the shard by then.
+ * Subject run.command.<shard>: for the owner of the shard by then.
  *
  * @generated from message methods.event.v1.RunCommand
  */
@@ -410,7 +410,7 @@ export const LiveChangeSchema: GenMessage<LiveChange> = /*@__PURE__*/
   messageDesc(file_methods_event_v1_event, 10);
 
 /**
- * Core subject run.watched, for whoever owns their shards: these runs are watched step by step on the node that sends
+ * Core subject run.watched, for the owners of their shards: these runs are watched step by step on the node that sends
  * this, now and for some seconds.
  *
  * @generated from message methods.event.v1.WatchedRuns

@@ -237,14 +237,14 @@ export type QueueInterest = Message<"methods.peer.v1.QueueInterest"> & {
   queues: QueueName[];
 
   /**
-   * Begins the list that replaces all earlier interest of the sender; false goes on with it.
+   * Begins the list that replaces all earlier interest of the sender; false continues it.
    *
    * @generated from field: bool whole = 2;
    */
   whole: boolean;
 
   /**
-   * The list goes on in the sender's next item of this kind.
+   * The list continues in the sender's next item of this kind.
    *
    * @generated from field: bool more = 3;
    */

@@ -31,7 +31,7 @@ export type EnsureUserRequest = Message<"methods.registry.v1.EnsureUserRequest">
   externalOrgId: string;
 
   /**
-   * Shown until somebody gives another; empty: the external id.
+   * Shown until another is given; empty: the external id.
    *
    * @generated from field: string org_name = 3;
    */

@@ -111,7 +111,7 @@ export type CreateServiceKeyResponse = Message<"methods.registry.v1.CreateServic
   key?: ServiceKey | undefined;
 
   /**
-   * whsec_..., told to the maker of the key alone: a repeat of the request tells it again.
+   * whsec_..., shown only to the maker of the key: a repeat of the request returns it again.
    *
    * @generated from field: string webhook_secret = 2;
    */
@@ -431,7 +431,7 @@ export type CreateMethodRequest = Message<"methods.registry.v1.CreateMethodReque
   displayName: string;
 
   /**
-   * A source, an agent prompt or both; or an upload alone.
+   * A source, an agent prompt or both; or only an upload.
    *
    * @generated from field: bytes source = 4;
    */
@@ -1178,7 +1178,7 @@ export const MethodRegistryService: GenService<{
     output: typeof ResolveServiceKeyResponseSchema;
   },
   /**
-   * A new one, told once; the earlier one signs no more.
+   * A new one, shown once; the earlier one no longer signs.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.RenewWebhookSecret
    */
@@ -1278,7 +1278,7 @@ export const MethodRegistryService: GenService<{
     output: typeof FindCreationResponseSchema;
   },
   /**
-   * Compiles a failed recording anew.
+   * Compiles a failed recording again.
    *
    * @generated from rpc methods.registry.v1.MethodRegistryService.RetryBuild
    */

@@ -452,7 +452,7 @@ export type GatewayItem = Message<"methods.scheduler.v1.GatewayItem"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Of a start or an answer: nobody waits for the run, so that its next rest needs no push. Gateways before this field
+   * Of a start or an answer: no caller waits for the run, so that its next rest needs no push. Gateways before this field
    * never say so.
    *
    * @generated from field: bool unwatched = 13;
@@ -995,7 +995,7 @@ export const ListRunsSchema: GenMessage<ListRuns> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 28);
 
 /**
- * A page looks at a bounded number of runs: it may hold fewer than asked for, even none, while next_cursor tells that
+ * A page looks at a bounded number of runs: it may hold fewer than asked for, even none, while next_cursor says that
  * there are more.
  *
  * @generated from message methods.scheduler.v1.RunPage

@@ -557,7 +557,7 @@ export const FinishSchema: GenMessage<Finish> = /*@__PURE__*/
   messageDesc(file_methods_worker_v1_worker_service, 13);
 
 /**
- * The run goes on later, on any worker, from what is recorded.
+ * The run continues later, on any worker, from its records.
  *
  * @generated from message methods.worker.v1.Sleep
  */
@@ -1200,7 +1200,7 @@ export const GetRunFolderResponseSchema: GenMessage<GetRunFolderResponse> = /*@_
   messageDesc(file_methods_worker_v1_worker_service, 34);
 
 /**
- * What workers ask of the run-scheduler. The service key stands in the metadata "authorization: Bearer sk_...".
+ * The calls of workers to the run-scheduler. The service key is in the metadata "authorization: Bearer sk_...".
  *
  * @generated from service methods.worker.v1.WorkerService
  */
