@@ -133,7 +133,7 @@ test('a repeat changes nothing and says so', async () => {
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^ver_\w+ of Greet a customer \(wf_\w+\) is published\.\napps\/again\/\.env has SERVICE_API_KEY already; it was left alone\. A new key in its place: {2}--replace\n\nInstall/,
+    /^ver_\w+ of Greet a customer \(wf_\w+\) is published\.\napps\/again\/\.env already has SERVICE_API_KEY; it is unchanged\. A new key in its place: {2}--replace\n\nInstall/,
   );
   assert.deepEqual([await text('apps', 'again', '.env'), await text('.gitignore'), (await keys()).length], before);
   interface Document {

@@ -60,7 +60,7 @@ describe('a command line and the issuer of a local stack', () => {
     assert.deepEqual([nobody.code, nobody.stdout], [1, '']);
     assert.match(nobody.stderr, /^error: no server is known\nhint: sign in with {2}methods login/);
     const unsigned = await desk.run(['whoami', '--server', gateway.url]);
-    assert.equal(unsigned.stderr, `error: nobody is signed in\nhint: methods login --server ${gateway.url}\n`);
+    assert.equal(unsigned.stderr, `error: not signed in\nhint: methods login --server ${gateway.url}\n`);
     desk.assertNeverSaid([accessToken, refreshToken]);
     for (const secret of [accessToken, refreshToken]) assert.ok(!gateway.log().includes(secret));
     await desk.remove();

@@ -57,7 +57,7 @@ test('the first save makes a method, later ones versions, and a text that is sav
   const linked = { method_id: id, version_id: version, sha256 };
   assert.deepEqual(await links(), { 'first.method': { [stack.ready.base_url]: linked } });
   const same = await methods('save', 'first.method');
-  assert.deepEqual([same.code, same.stdout], [0, `Nothing to save: first.method is ${version} of wf_${id} already.\n`]);
+  assert.deepEqual([same.code, same.stdout], [0, `Nothing to save: first.method is already ${version} of wf_${id}.\n`]);
   await write('first.method', source('First', 'Good day'));
   const next = await json<Saved>('save', 'first.method', '--reason', 'Politer');
   assert.deepEqual([next.method_id, next.created], [id, true]);
@@ -147,7 +147,7 @@ async function cutOff(lossy: LossyServer, { folder, env }: StackDesk, fate: Fate
   lossy.fate = 'answered';
 }
 
-test('a conflict tells who saved what and both changes, and goes on upon the other version', async () => {
+test('a conflict shows who saved what and both changes, and the save continues upon the other version', async () => {
   const bea = await person(stack, { email: 'bea@example.com', role: 'member' });
   const text = source('Shared');
   await write('shared.method', text);
@@ -278,7 +278,7 @@ test('a key is printed once, opens the server until it is revoked, and gets new 
   assert.match(renewed.webhook_secret, /^whsec_\w{43}$/);
   assert.equal(
     (await methods('keys', 'revoke', id)).stdout,
-    `Revoked the key "billing" (${id}). Runs started with it go on.\n`,
+    `Revoked the key "billing" (${id}). Runs started with it continue.\n`,
   );
   assert.equal((await stack.api.as(key).request('GET', '/v1/runs')).status, 401);
   const whole = await json<{ key: { name: string }; service_key: string; webhook_secret: string }>(

@@ -174,7 +174,7 @@ describe('a command line and an issuer of another make', () => {
     const first = await signedIn();
     assert.equal((await first.run(['logout'])).code, 0);
     assert.equal(issuer.grants.at(-1)?.over, true);
-    assert.equal((await first.run(['logout'])).stdout, 'Nobody is signed in\n');
+    assert.equal((await first.run(['logout'])).stdout, 'Not signed in\n');
     await first.remove();
 
     const second = await signedIn();

@@ -181,10 +181,10 @@ test('questions are answered on a terminal and by --answer, and the exit code sa
   assert.deepEqual(end.result, { first: true, second: false });
   const repeated = await methods('answer', runId, '--answer', '{"go": false}');
   assert.deepEqual([repeated.code, repeated.stderr], [0, '']);
-  assert.match(repeated.stdout, /^Answered so already: run_\w{26} is succeeded\.$/m);
+  assert.match(repeated.stdout, /^Already answered: run_\w{26} is succeeded\.$/m);
   const late = await methods('answer', runId, '--answer', '{"go": true}');
   assert.equal(late.code, 1);
-  assert.match(late.stderr, /is succeeded already/);
+  assert.match(late.stderr, /is already succeeded/);
 });
 
 test('a run is run again with its inputs, or from a later step', async () => {

@@ -95,7 +95,7 @@ describe('the server a command means', () => {
   test('is an address, or the command line is wrong', async () => {
     for (const [address, why] of [
       ['nonsense', /^error: --server is no address\nhint: such as https/],
-      ['ftp://127.0.0.1', /^error: --server is no address of http or https\n/],
+      ['ftp://127.0.0.1', /^error: --server is not an address of http or https\n/],
       ['https://me:word@example.com', /^error: --server names a user/],
       ['https://example.com/?a=b', /^error: --server has more than an address/],
     ] as const) {

@@ -64,7 +64,7 @@ test('every example is run', () => {
   );
 });
 
-test('the tests that stand in the examples pass', () => {
+test('the tests in the examples pass', () => {
   const command = fileURLToPath(new URL('../../libs/cli/bin/methods.mjs', import.meta.url));
   const paths = files.map((file) => join(examples, file));
   const run = spawnSync(process.execPath, [command, 'test', ...paths, '--json'], {

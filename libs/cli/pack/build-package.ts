@@ -21,7 +21,7 @@ const INLINED: readonly string[] = ['acorn', 'ajv', 'ajv-formats', 'canonicalize
 /** Code in the older form of modules asks for Node's own by `require`. */
 const REQUIRE = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 
-/** Makes `dist` anew. Returns the names of the packages of others that it uses, sorted. */
+/** Builds `dist` from scratch. Returns the names of the packages of others that it uses, sorted. */
 export async function buildPackage(dist: string): Promise<string[]> {
   await rm(dist, { recursive: true, force: true });
   const code = join(dist, 'lib/methods');

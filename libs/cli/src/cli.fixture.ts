@@ -70,7 +70,7 @@ export class CliFolder {
 
   /**
    * Runs the command to its end. A command is a process of its own where it runs steps, and the first time that it is
-   * called; later it runs inside this process, for the start of one takes longer than most commands. Not for what is
+   * called; later it runs inside this process, since the start of one takes longer than most commands. Not for tests
    * about processes, such as locks.
    */
   async quick(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CliEnd> {

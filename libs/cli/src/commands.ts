@@ -5,7 +5,7 @@ import type { CommandHelp } from './command/command-words.ts';
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
-  /** Its words alone, where its work takes long to load: for the help, the shell's completion and a wrong option. */
+  /** Only its words, where its work takes long to load: for the help, the shell's completion and a wrong option. */
   readonly words?: () => Promise<CommandHelp>;
   readonly load: () => Promise<Command>;
 }
@@ -137,7 +137,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'answer',
-    summary: 'Answer the question of a run that waits, and go on with it',
+    summary: 'Answer the question of a run that waits, and continue it',
     words: async () => (await import('./answer/answer-words.ts')).ANSWER_WORDS,
     load: async () => (await import('./answer/answer-command.ts')).answerCommand,
   },

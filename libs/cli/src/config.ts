@@ -8,7 +8,7 @@ export interface Config {
   /** PATH of the steps. */
   readonly path: string;
   readonly lang: string | undefined;
-  /** Where caches of this user stand; null: nowhere is known. */
+  /** The folder of this user's caches; null: unknown. */
   readonly cacheDir: string | null;
   /** Where sign-ins are remembered, and where running local stacks are found. */
   readonly stateDir: string;
@@ -16,7 +16,7 @@ export interface Config {
   readonly server: string | null;
   /** SERVICE_API_KEY. */
   readonly serviceKey: string | null;
-  /** METHODS_TOKEN_STORE: `file` leaves the system's keyring alone. */
+  /** METHODS_TOKEN_STORE: `file` does not use the system's keyring. */
   readonly keyring: boolean;
   /** A browser can be opened here. */
   readonly display: boolean;
@@ -38,7 +38,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
     stateDir: variables.get('XDG_STATE_HOME') || join(home ?? homedir(), '.local', 'state'),
     server: variables.get('METHODS_SERVER') || null,
     serviceKey: variables.get('SERVICE_API_KEY') || null,
-    // Linux has a keyring in a desktop session only; asking for one elsewhere may wait for nobody.
+    // Linux has a keyring in a desktop session only; asking for one elsewhere may wait without end.
     keyring: variables.get('METHODS_TOKEN_STORE') !== 'file' && (desktop || set('DBUS_SESSION_BUS_ADDRESS')),
     display: desktop || set('DISPLAY') || set('WAYLAND_DISPLAY'),
     variables,

@@ -24,16 +24,16 @@ function stop(): void {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    // The second is from somebody who has waited long enough; steps die with this process. A terminal that goes sends
-    // several, and nobody is there any more who waits.
+    // The second is from a person who has waited long enough; steps die with this process. A closed terminal sends
+    // several, and no one waits any more.
     if (interrupt.signal.aborted && signal !== 'SIGHUP') end(EXIT.interrupted);
     stop();
   });
 }
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has gone (`methods … | head`) is no fault of ours; a terminal that has gone is an interrupt. Ctrl-C
-    // ends `tee` behind a pipe as well, and at once: what ends in order must not be cut short by that.
+    // A reader that has gone (`methods … | head`) is not our fault; a terminal that has gone is an interrupt. Ctrl-C
+    // also ends `tee` behind a pipe, at once: this must not cut an orderly end short.
     const gone = error.code === 'EPIPE';
     if (gone && !program.endsByInterrupt && !interrupt.signal.aborted) end(EXIT.done);
     if (!gone && error.code !== 'EIO' && !interrupt.signal.aborted) end(EXIT.failed);
@@ -42,7 +42,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 process.on('uncaughtException', (error) => end(program.told(error)));
 
-// Timers of the executor keep no process alive, and a wait or a delay between tries is nothing but a timer.
+// Timers of the executor keep no process alive, and a wait or a delay between tries is only a timer.
 setInterval(() => {}, 1 << 30);
 const code = await program.run();
 // An idle connection or a runner's pipe must not keep the command; what was written must get out first.

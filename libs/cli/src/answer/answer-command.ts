@@ -1,4 +1,4 @@
-// `methods answer`: shows the question a local run waits for, takes the answer, and goes on with the run.
+// `methods answer`: shows the question a local run waits for, takes the answer, and continues the run.
 import { isJsonObject, type JsonValue } from '@methods/method/json';
 import type { Command, CommandContext } from '../command/command.ts';
 import { CommandError } from '../command/command-error.ts';
@@ -45,14 +45,14 @@ export const answerCommand: Command = {
   },
 };
 
-/** What the server says wins, unless there is none. */
+/** The server's error wins, unless there is no server. */
 async function elsewhere(runId: string, line: CommandLine, context: CommandContext): Promise<ExitCode> {
   refuseMalformedRunId(runId);
   const { openServer } = await import('../server/open-server.ts');
   const api = await openServer(line, context).catch((error: unknown) => {
     if (!(error instanceof CommandError) || error.code !== 'no_server') throw error;
     throw new CommandError('not_found', `there is no local run ${runId} here, and no server is known`, {
-      hint: 'local runs stand in .methods/runs of the folder they were started in',
+      hint: 'local runs are in .methods/runs of the folder they were started in',
     });
   });
   const { answerOnServer } = await import('./answer-on-server.ts');
@@ -65,7 +65,7 @@ function questionOf({ run_id, status, question }: LocalRunRecord): LocalQuestion
     const hint = `methods run --resume ${run_id}`;
     throw new CommandError('run_not_waiting', `${run_id} waits for no answer; it may have been interrupted`, { hint });
   }
-  throw new CommandError('run_finished', `${run_id} has ${status} already`);
+  throw new CommandError('run_finished', `${run_id} has already ${status}`);
 }
 
 function show(runId: string, question: LocalQuestion, folder: string, { output }: CommandContext) {

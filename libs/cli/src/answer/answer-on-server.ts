@@ -32,7 +32,7 @@ export async function answerOnServer(
       ? await askOnTerminal(question, output, interrupted, editorOf(config))
       : await givenAnswer(option, question, context.cwd);
   if (answer === null) {
-    output.note(`Not answered. The run goes on waiting:  methods answer ${runId}`);
+    output.note(`Not answered. The run still waits:  methods answer ${runId}`);
     return EXIT.waiting;
   }
   const body = { answer, question_id: question.id };
@@ -42,7 +42,7 @@ export async function answerOnServer(
       throw namingValues(error);
     });
   output.document(value);
-  output.line(`Answered. See how it goes on with:  methods runs watch ${runId}`);
+  output.line(`Answered. Watch it with:  methods runs watch ${runId}`);
   return EXIT.done;
 }
 
@@ -54,8 +54,8 @@ function questionOf(run: ServerRun): ServerQuestion {
 }
 
 /**
- * An answer sent again is no fault: the server knows the last one. Only of a finished run: in one that goes on, an answer
- * that names no question could be taken for that of the next.
+ * An answer sent again is not a fault: the server knows the last one. Only of a finished run: in a running one, an
+ * answer without a question id could answer the next question.
  */
 async function repeat(api: ServerApi, run: ServerRun, answer: JsonObject, output: Output): Promise<ExitCode> {
   const { value } = await api
@@ -64,12 +64,12 @@ async function repeat(api: ServerApi, run: ServerRun, answer: JsonObject, output
       throw error instanceof ServerRefusal && error.code === 'run_not_waiting' ? finished(run) : error;
     });
   output.document(value);
-  output.line(`Answered so already: ${run.run_id} is ${value.status}.`);
+  output.line(`Already answered: ${run.run_id} is ${value.status}.`);
   return EXIT.done;
 }
 
 function finished({ run_id, status }: ServerRun): CommandError {
-  return new CommandError('run_finished', `${run_id} is ${status} already`);
+  return new CommandError('run_finished', `${run_id} is already ${status}`);
 }
 
 /** As it was given: defaults are the server's to fill in. */

@@ -51,7 +51,7 @@ function onTerminal(args: readonly string[], env: Readonly<Record<string, string
   return terminal;
 }
 
-test('a question is asked field by field, and what is wrong is said as one types', async () => {
+test('a question is asked field by field, and faults are shown as one types', async () => {
   const shown = onTerminal(['run', 'asking.method']);
   await shown.shows('(1 approve, 2 reject)');
   shown.type('\u001b[B\u001b[B');
@@ -60,7 +60,7 @@ test('a question is asked field by field, and what is wrong is said as one types
   await shown.shows('pieces (a whole number)');
   shown.type('99');
   await shown.shows('must be <= 10');
-  // Enter does not take it; the line stays to be put right.
+  // Enter does not take it; the line stays to be corrected.
   shown.type('\r\u007f\u007f');
   await shown.until('an empty line', (screen) => screen.cursorLine.trim() === '›');
   shown.type('7\r');
@@ -90,7 +90,7 @@ test('lists are taken item by item, optional fields left out by Enter, long text
   deepEqual(result.answer, { tags: ['one, and a half', 'zwei'], reason: 'two\nlines' });
 });
 
-test('a form is filled in with many keys, and nothing else is said for that', async () => {
+test('a form is filled in with many keys, and nothing else is printed', async () => {
   const shown = onTerminal(['run', 'longer.method']);
   await shown.shows('tags (a list, an item a line)');
   for (const key of 'one by one, as people type') {

@@ -21,12 +21,12 @@ import { type ShownQuestion, showQuestion } from './show-question.ts';
 /** Of one list. */
 const ITEMS_MAX = 10_000;
 
-/** Nobody answers: the end of input, or an interrupt. */
+/** No answer: the end of input, or an interrupt. */
 class Gone extends Error {}
 
 /**
- * The answer, or null when nobody gives one: the end of input, or an interrupt. `editor`: the command for longer texts;
- * without one they are typed line by line. `refusals`: what the question's checks say of a whole answer.
+ * The answer, or null when there is none: the end of input, or an interrupt. `editor`: the command for longer texts;
+ * without one they are typed line by line. `refusals`: the question's checks that a whole answer does not meet.
  */
 export async function askOnTerminal(
   question: ShownQuestion,
@@ -99,7 +99,7 @@ class TerminalForm {
 
   private async line(hint: (line: string) => Hint, choices: readonly string[] = []): Promise<string> {
     const line = await this.prompter.ask({ mark: '  › ', hint, choices }, this.signal);
-    if (line === null) throw new Gone('nobody answers');
+    if (line === null) throw new Gone('there is no answer');
     return line;
   }
 
@@ -147,7 +147,7 @@ class TerminalForm {
     return edited.text;
   }
 
-  /** Long text goes on until an empty line. */
+  /** Long text continues until an empty line. */
   private async lines(first: string): Promise<string> {
     if (first === '') return '';
     const all = [first];
@@ -165,7 +165,7 @@ class TerminalForm {
 
 const OK: Hint = { text: '', wrong: false };
 
-/** What is wrong with a line, said at every key. */
+/** The fault of a line, shown at every key. */
 function hintOf(field: FormField, line: string): Hint {
   const value = valueOfLine(field, line);
   if (value === undefined) return OK;

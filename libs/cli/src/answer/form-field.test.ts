@@ -59,7 +59,7 @@ test('an item of a list is a field of its own', () => {
   equal(itemField(fieldOf({ type: 'string' })), null);
 });
 
-test('what is wrong with a value is one sentence', () => {
+test('the fault of a value is one sentence', () => {
   match(faultOf(fieldOf({ type: 'integer', maximum: 10 }), 99) ?? '', /must be <= 10/);
   match(faultOf(fieldOf({ type: 'array', items: { type: 'string' } }), [1]) ?? '', /^0 must be text/);
 });

@@ -1,4 +1,4 @@
-// One field of a question's form: what is said about it, and how a typed line becomes its value.
+// One field of a question's form: its description, and how a typed line becomes its value.
 import { compileCheck } from '@methods/method/check-value';
 import { isJsonList, isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '@methods/method/json';
 
@@ -50,7 +50,7 @@ export function itemField(field: FormField): FormField | null {
   return fieldOf(field.name, schema.items, types, true);
 }
 
-/** What is wrong with a value in one sentence, or null. */
+/** The fault of a value in one sentence, or null. */
 export function faultOf(field: FormField, value: JsonValue): string | null {
   const checked = field.check(value);
   if (checked.ok) return null;
@@ -92,8 +92,8 @@ function kindWords({ schema }: FormField): string {
 }
 
 /**
- * The value a typed line stands for; undefined: the field is left out. Whether it fits is the field's check to say, so a
- * line that cannot be read as the wanted kind is given as text.
+ * The value of a typed line; undefined: the field is left out. The field's check decides whether it fits, so a line
+ * that cannot be read as the wanted kind is returned as text.
  */
 export function valueOfLine(field: FormField, line: string): JsonValue | undefined {
   const { schema } = field;

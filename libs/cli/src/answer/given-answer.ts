@@ -34,13 +34,13 @@ export async function readHumanFile(file: string, cwd: string): Promise<HumanAns
   return new Map(Object.entries(answers));
 }
 
-/** An answer to a question that is not there would be missed silently. @throws UsageError */
+/** An answer to an unknown question would be ignored silently. @throws UsageError */
 export function refuseUnknownQuestions(answers: HumanAnswers, method: CompiledMethod, file: string): void {
-  // A called method's questions stand below the call, in a file not looked into here.
+  // A called method's questions are below the call, in a file that is not read here.
   if (allSteps(method).some((step) => step.kind === 'call')) return;
   const known = questionPaths([...method.steps, ...method.onFailure, ...method.finally]);
   for (const path of answers.keys()) {
-    // Rounds of a loop, and the lists after a failure or the end, stand in the path but not in the source.
+    // Rounds of a loop, and the lists after a failure or the end, are in the path but not in the source.
     const place = path.replaceAll(/\[\d+\]/g, '').replace(/^(on_failure|finally)\//, '');
     if (known.includes(place)) continue;
     const near = nearest(place, known);
@@ -68,7 +68,7 @@ export function fittingAnswer(question: Pick<RunQuestion, 'form' | 'step'>, answ
   throw new CommandError('invalid_answer', `the answer to ${question.step} does not fit: ${faults.join('; ')}`);
 }
 
-/** As a server refuses it: JSON spells it, no text holds it, and the run would fail where it is used. */
+/** As a server refuses it: JSON can spell it, no text can hold it, and the run would fail where it is used. */
 export function halfCharacterIn(answer: JsonValue): string | null {
   const place = loneSurrogateIn(answer, JSON.stringify(answer));
   return place === null ? null : `it holds half of a character at ${wellFormed(place)}`;

@@ -1,4 +1,4 @@
-// What the checks of a question say of an answer that is given on this machine.
+// The checks of a question that an answer on this machine does not meet.
 import { askStepAt, refusalText, refusedBy } from '@methods/method/answer-checks';
 import type { JsonValue } from '@methods/method/json';
 import type { LocalQuestion } from '../local-run/run-record.ts';

@@ -71,7 +71,7 @@ interface RunDocument {
   readonly inspection: { readonly actions: readonly { readonly path: string; readonly status: string }[] };
 }
 
-test('a wrong answer is refused with the sentence of the check, and the run goes on waiting', async () => {
+test('a wrong answer is refused with the sentence of the check, and the run keeps waiting', async () => {
   const run = await folder.json<RunDocument>(['run', 'spend.method', '--inputs', '{"most": 5}']);
   const { run_id } = run.document;
   const refused = await folder.methods(['answer', run_id, '--answer', '{"eur": 6}']);
@@ -84,7 +84,7 @@ test('a wrong answer is refused with the sentence of the check, and the run goes
   match(human.stderr, /is refused: It is within the budget/);
 });
 
-test('an answer with half of a character is refused, and the run goes on waiting', async () => {
+test('an answer with half of a character is refused, and the run keeps waiting', async () => {
   const run = await folder.json<RunDocument>(['run', 'say.method']);
   const refused = await folder.methods(['answer', run.document.run_id, '--answer', '{"what": "a\\ud83d"}']);
   equal(refused.code, 1);

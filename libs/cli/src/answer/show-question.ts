@@ -1,10 +1,10 @@
-// Shows a question and what the answer must look like.
+// Shows a question and the form of its answer.
 import type { LocalQuestion } from '../local-run/run-record.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { fieldWords, formFields } from './form-field.ts';
 
-/** As the executor asks it, or as it stands in the run's folder. */
+/** As the executor asks it, or as the run's folder has it. */
 export type ShownQuestion = Pick<LocalQuestion, 'prompt' | 'show' | 'form'> & { readonly details?: string | null };
 
 export function showQuestion(question: ShownQuestion, output: Output): void {
@@ -18,7 +18,7 @@ export function showQuestion(question: ShownQuestion, output: Output): void {
   }
 }
 
-/** For somebody who cannot be asked here. */
+/** For a person who cannot be asked here. */
 export function showForm(question: ShownQuestion, output: Output): void {
   for (const field of formFields(question.form)) {
     const { description } = field.schema;

@@ -43,7 +43,7 @@ test('a fault is shown with its place, carets and a hint, and the exit code is 1
   match(stdout, /good\.method: ok\n/);
 });
 
-test('warnings alone give 0, and 3 with --strict', async () => {
+test('only warnings give 0, and 3 with --strict', async () => {
   equal((await folder.methods(['check', 'warned.method'])).code, 0);
   const { code, stdout } = await folder.methods(['check', 'warned.method', '--strict']);
   equal(code, 3);

@@ -20,7 +20,7 @@ export interface Surroundings {
 }
 
 export class CalledProgram {
-  /** What runs until it is stopped has work in hand that must be put down in order. */
+  /** A command that runs until it is stopped has work to finish in order. */
   endsByInterrupt = false;
   /** Where the words of the command line are explained. */
   private help = 'methods --help';
@@ -39,7 +39,7 @@ export class CalledProgram {
     }
   }
 
-  /** Says what is wrong; where it comes from only with --debug. */
+  /** Prints the error; its origin only with --debug. */
   told(error: unknown): ExitCode {
     const { words } = this;
     const { stderr } = this.around.streams;
@@ -99,7 +99,7 @@ export class CalledProgram {
   }
 }
 
-/** Of the error and what caused it; nothing else of them, for what they hold may be a secret. */
+/** Of the error and its causes; nothing else of them, since it may be a secret. */
 function stacksOf(error: unknown): string {
   const stacks: string[] = [];
   for (let each = error; each instanceof Error && stacks.length < 8; each = each.cause) stacks.push(each.stack ?? '');

@@ -8,7 +8,7 @@ export class CommandError extends Error {
 
   /**
    * `code` is stable and for programs, such as `not_found`; `message` is one sentence without its full stop; `cause` is
-   * shown with --debug alone.
+   * shown only with --debug.
    */
   constructor(
     readonly code: string,

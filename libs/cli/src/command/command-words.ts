@@ -18,7 +18,7 @@ export interface CommandWords {
   readonly operands: { readonly min: number; readonly max: number; readonly word: string };
 }
 
-/** What a command says of itself. */
+/** A command's description. */
 export interface CommandHelp extends CommandWords {
   /** One sentence without its full stop. */
   readonly summary: string;

@@ -1,4 +1,4 @@
-// What the command's exit code says.
+// The meaning of the command's exit code.
 
 export const EXIT = {
   done: 0,

@@ -1,4 +1,4 @@
-// What to do about an error that says nothing of it itself, by its code.
+// The hint for an error without its own, by its code.
 
 const HINTS: Readonly<Record<string, string>> = {
   idempotency_conflict: 'give the values of the first time, or another key',
@@ -11,7 +11,7 @@ const HINTS: Readonly<Record<string, string>> = {
   not_written: 'check what is there and who may write there, or choose another place',
   question_changed: 'the open question is shown by  methods answer RUN_ID',
   run_busy: 'wait for it, or end it',
-  run_damaged: 'start the method anew:  methods run FILE',
+  run_damaged: 'start the method again:  methods run FILE',
   run_finished: 'see it with  methods runs show RUN_ID,  or do it again with  methods runs rerun RUN_ID',
   too_large: 'is it the right file?',
   unreachable: 'try again in a moment',

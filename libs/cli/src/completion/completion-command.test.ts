@@ -111,7 +111,7 @@ test('the scripts of zsh and fish name every command with what it does', () => {
       assert.ok(script.includes(summary.split(/['":]/)[0] ?? ''), `${shell} ${name}: ${summary}`);
     }
   }
-  // zsh reads what bash does not choke on either: quotes that are closed, brackets that match.
+  // zsh needs what bash needs: quotes that are closed, brackets that match.
   const { stderr, status } = spawnSync('bash', ['-n', 'methods.bash'], { cwd: folder.dir, encoding: 'utf8' });
   assert.deepEqual([stderr, status], ['', 0]);
 });

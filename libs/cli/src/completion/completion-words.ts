@@ -1,4 +1,4 @@
-// What a shell can complete: the commands, their words and their options, as the commands themselves say it.
+// What a shell can complete: the commands, their words and their options, as the commands themselves describe them.
 
 import { COMMON_OPTIONS } from '../command/command-line.ts';
 import type { CommandHelp, CommandWords } from '../command/command-words.ts';
@@ -7,7 +7,7 @@ import type { CommandHelp, CommandWords } from '../command/command-words.ts';
 export interface ListedCommand {
   readonly name: string;
   readonly summary: string;
-  /** Its words alone, where its work takes long to load. */
+  /** Only its words, where its work takes long to load. */
   readonly words?: () => Promise<CommandHelp>;
   readonly load: () => Promise<CommandHelp>;
 }
@@ -29,7 +29,7 @@ export interface CompletionOption {
   readonly help: string;
 }
 
-/** Loads what every command says of itself. */
+/** Loads the description of every command. */
 export async function completionWords(commands: readonly ListedCommand[]): Promise<CompletionWords[]> {
   return Promise.all(
     commands.map(async ({ name, summary, load, words = load }) => {

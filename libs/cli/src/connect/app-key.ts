@@ -29,7 +29,7 @@ export async function wantsKey(
   return /^y(es)?$/i.test((await askLine(question, output, interrupted)) ?? '');
 }
 
-/** A key that could not be written is revoked: nobody has it. @throws CommandError */
+/** A key that could not be written is revoked: no one has it. @throws CommandError */
 export async function keyInto(env: EnvFile, name: string, api: ServerApi): Promise<ServerKey> {
   const { key, serviceKey } = await makeKey(api, name);
   try {

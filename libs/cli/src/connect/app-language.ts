@@ -11,7 +11,7 @@ const SIGNS: readonly (readonly [file: string, language: AppLanguage])[] = [
   ['setup.py', 'python'],
 ];
 
-/** All there are, each once; empty: nothing tells. */
+/** All that are found, each once; empty: there is no such file. */
 export async function appLanguages(app: string): Promise<AppLanguage[]> {
   const found = await Promise.all(
     SIGNS.map(([file, language]) =>

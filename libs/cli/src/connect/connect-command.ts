@@ -18,7 +18,7 @@ import { type Ignored, ignoreEnvFile } from './git-ignore.ts';
 interface Connected {
   readonly app: string;
   readonly method: ConnectedMethod;
-  /** Null: the one that was there stays. */
+  /** Null: the existing one stays. */
   readonly key: ServerKey | null;
   readonly ignored: Ignored;
   readonly codes: readonly { readonly language: AppLanguage; readonly code: string }[];
@@ -36,7 +36,7 @@ export const connectCommand: Command = {
     const fresh = await wantsKey(env, shownPath(app, cwd), line.flag('replace'), context);
     const api = await openServer(line, context);
     const method = await connectedMethod(api, word, context);
-    // Before the key: it must never stand in a file that git would take.
+    // Before the key: it must never be in a file that git would add.
     const ignored = await ignoreEnvFile(app, config.path);
     const key = fresh ? await keyInto(env, name, api) : null;
     const found = await appLanguages(app);
@@ -81,11 +81,11 @@ function say({ app, method, key, ignored, codes }: Connected, { output, cwd }: C
   for (const text of ignoredWords(ignored, cwd)) output.line(text);
   output.line(
     key === null
-      ? `${env} has ${KEY_VARIABLE} already; it was left alone. A new key in its place:  --replace`
+      ? `${env} already has ${KEY_VARIABLE}; it is unchanged. A new key in its place:  --replace`
       : `Made the key "${plainText(key.name)}" (${key.id}) and wrote ${KEY_VARIABLE} to ${env}. It is not shown.`,
   );
   if (ignored.state === 'tracked') {
-    output.complaint(`warning: git has ${env} already, with its key. Take it out:  git rm --cached ${env}\n`);
+    output.complaint(`warning: git already has ${env}, with its key. Take it out:  git rm --cached ${env}\n`);
   }
   output.line();
   output.line('Install: nothing. The code speaks HTTP with what the language brings.');

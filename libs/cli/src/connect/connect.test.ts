@@ -42,7 +42,7 @@ test('a key is appended, and everything else stays byte by byte', () => {
   }
 });
 
-test('a key that is there gives its place to the new one', () => {
+test('the new key replaces an existing one', () => {
   for (const [before, value, after] of [
     [`${NAME}=old\nB=2\n`, 'old', `${NAME}=sk_1\nB=2\n`],
     [`${NAME}=old`, 'old', `${NAME}=sk_1`],
@@ -60,7 +60,7 @@ test('a key that is there gives its place to the new one', () => {
   }
 });
 
-test('a new .env is for its owner alone, an old one keeps its mode, its bytes and its link', async (t) => {
+test('a new .env is only for its owner, an old one keeps its mode, its bytes and its link', async (t) => {
   const app = await folder(t);
   const env = new EnvFile(app);
   equal(await env.hasKey(), false);
@@ -78,7 +78,7 @@ test('a new .env is for its owner alone, an old one keeps its mode, its bytes an
   equal((await stat(join(app, 'real'))).mode & 0o777, 0o640);
 });
 
-test('what a killed process leaves of a .env is nothing to git, and goes with the next one', async (t) => {
+test('git ignores what a killed process leaves of a .env, and the next one removes it', async (t) => {
   const app = await folder(t);
   await run('git', ['init', '--quiet', app]);
   await writeFile(join(app, '.gitignore'), '.env\n');
@@ -129,7 +129,7 @@ test('a pattern that covers .env is enough', async (t) => {
   }
 });
 
-test('a .env that git has already is told', async (t) => {
+test('a .env that git already has is reported', async (t) => {
   const root = await folder(t);
   await run('git', ['init', '--quiet', root], { env: { PATH } });
   await writeFile(join(root, '.env'), 'A=1\n');
@@ -151,7 +151,7 @@ test('without git, and outside of a repository, the app has its own .gitignore',
   }
 });
 
-test('the language is told by the files of package managers', async (t) => {
+test('the language follows from the files of package managers', async (t) => {
   for (const [file, language] of [
     ['package.json', 'node'],
     ['pyproject.toml', 'python'],

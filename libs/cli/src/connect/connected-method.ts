@@ -53,7 +53,7 @@ export async function connectedMethod(api: ServerApi, word: string, context: Com
       throw error;
     });
     method = known === null ? await savedMethod(api, word, context) : await getMethod(api, known.id);
-    // Of a file that was changed since, what it is now is published: nothing else was ever chosen.
+    // Of a file that was changed since, the present text is published: nothing else was ever chosen.
     if (known !== null && method.published_version === null) method = await savedMethod(api, word, context);
   } else method = await getMethod(api, (await namedMethod(api, word, cwd)).id);
   const publishedNow = method.published_version === null && method.current_version !== null;

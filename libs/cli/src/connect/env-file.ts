@@ -21,7 +21,7 @@ export class EnvFile {
     return envValue((await this.text()) ?? '', KEY_VARIABLE) !== '';
   }
 
-  /** A new file is readable by its owner alone. @throws CommandError `not_written`. */
+  /** A new file is readable only by its owner. @throws CommandError `not_written`. */
   async setKey(key: string): Promise<'created' | 'changed'> {
     const text = await this.text();
     const changed = withEnvValue(text ?? '', KEY_VARIABLE, key);
@@ -36,7 +36,7 @@ export class EnvFile {
       if (error.code === 'ENOENT') return null;
       throw new CommandError('not_found', `cannot read ${this.path}: ${reasonOf(error)}`);
     });
-    if (bytes?.includes(0)) throw new CommandError('not_written', `${this.path} is not UTF-8, and was left alone`);
+    if (bytes?.includes(0)) throw new CommandError('not_written', `${this.path} is not UTF-8 and was not changed`);
     return bytes?.toString('latin1') ?? null;
   }
 }

@@ -2,7 +2,7 @@
 // comments, quotes, line ends. Texts are latin1.
 import { withLine } from './line-ends.ts';
 
-/** An assignment; a quoted value may go over several lines, and what looks like an assignment in there is none. */
+/** An assignment; a quoted value may have several lines, and no assignment is read within it. */
 const ASSIGNMENT =
   /^(?<head>(?:\u00ef\u00bb\u00bf)?[ \t]*(?:export[ \t]+)?(?<name>[\w.-]+)[ \t]*=)(?<value>[ \t]*(?:'(?:\\'|[^'])*'|"(?:\\"|[^"])*"|`(?:\\`|[^`])*`)|[^\r\n]*)/gm;
 
@@ -12,7 +12,7 @@ export function envValue(text: string, name: string): string {
   return unquoted(values.at(-1)?.groups?.value ?? '');
 }
 
-/** `value` needs no quotes. Where the variable stands already, it stands there with the new value. */
+/** `value` needs no quotes. A variable that is already there keeps its place with the new value. */
 export function withEnvValue(text: string, name: string, value: string): string {
   let found = false;
   const changed = text.replace(ASSIGNMENT, (whole, ...rest) => {
@@ -29,7 +29,7 @@ function unquoted(value: string): string {
   return quoted?.[2] ?? value.replace(/(^|[ \t])#.*$/, '').trim();
 }
 
-/** A comment behind a value without quotes; behind one with quotes it is no part of the value. */
+/** A comment after a value without quotes; after one with quotes it is not part of the value. */
 function commentOf(value: string): string {
   if (/^[ \t]*['"`]/.test(value)) return '';
   return /[ \t]+#.*$/.exec(value)?.[0] ?? (/^#/.test(value) ? ` ${value}` : '');

@@ -10,7 +10,7 @@ import { ENV_FILE } from './env-file.ts';
 import { withLine } from './line-ends.ts';
 
 const GIT_MS_MAX = 10_000;
-/** Lines that keep `.env` out wherever they stand above it, for where git itself cannot be asked. */
+/** Lines that keep `.env` out from any folder above it, used if git itself cannot be asked. */
 const IGNORING = new Set(['.env', '.env*', '*.env', '**/.env']);
 
 export type Ignored =
@@ -59,7 +59,7 @@ async function addLine(app: string): Promise<string> {
   return file;
 }
 
-/** The app's folder and those above it up to the root of its repository; outside of one, the app's alone. */
+/** The app's folder and those above it up to the root of its repository; outside of one, only the app's. */
 async function foldersUp(app: string): Promise<string[]> {
   const folders = [app];
   for (let folder = app; ; folder = dirname(folder)) {

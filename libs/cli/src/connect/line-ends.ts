@@ -1,4 +1,4 @@
-// Lines added to files of others, in the way those write theirs. Texts are latin1, so that every byte stays what it is.
+// Lines added to other tools' files, with their line ends. Texts are latin1, so that every byte is kept.
 
 /** How the text ends its lines. */
 function lineEndOf(text: string): '\n' | '\r\n' {

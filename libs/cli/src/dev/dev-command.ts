@@ -15,7 +15,7 @@ export const devCommand: Command = {
   name: 'dev',
   usage: '[-- OPTIONS OF npm start]',
   summary: 'Start the whole service on this machine, from a checkout',
-  details: ['The same as npm start; what stands behind -- goes to it. Ctrl-C stops it.'],
+  details: ['The same as npm start, which gets the options after --. Ctrl-C stops it.'],
   options: {},
   operands: { min: 0, max: 100, word: 'OPTION' },
   examples: ['methods dev', 'methods dev -- --port 4000 --workers 2'],
@@ -42,7 +42,7 @@ export const devCommand: Command = {
       child.on('error', reject);
       child.on('close', resolve);
     });
-    // It said itself what is wrong.
+    // It has printed its error itself.
     return Object.values(EXIT).find((known) => known === code) ?? EXIT.failed;
   },
 };

@@ -17,7 +17,7 @@ test('equal texts have no difference', () => {
   equal(unifiedDifference('', '', NAMES), '');
 });
 
-test('a changed line stands between its neighbours', () => {
+test('a changed line is between its neighbours', () => {
   const lines = Array.from({ length: 12 }, (_, n) => `line ${n + 1}\n`);
   const before = lines.join('');
   equal(
@@ -34,7 +34,7 @@ test('changes far from each other are two blocks', () => {
   ok(text.includes('@@ -1,3 +1,4 @@\n+first\n 0\n'));
 });
 
-test('a line without its line feed is said to be one', () => {
+test('a line without its line feed is marked as one', () => {
   const text = unifiedDifference('one\ntwo', 'one\ntwo\n', NAMES);
   equal(text, '--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n\\ No newline at end of file\n+two\n');
 });
@@ -59,7 +59,7 @@ test('texts with nothing in common are compared in time', () => {
   equal(lineEdits(before, after).length, 120_000);
 });
 
-test('patch makes the second text of the first', async (t) => {
+test('patch turns the first text into the second', async (t) => {
   const hasPatch = await run('patch', ['--version']).then(
     () => true,
     () => false,

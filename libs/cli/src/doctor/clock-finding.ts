@@ -7,7 +7,7 @@ const PROBLEM_MS = 60_000;
 /** `date` is the server's Date header, which counts whole seconds; the request was under way between the two times. */
 export function clockFinding(date: string | null, sentAtMs: number, receivedAtMs: number): Finding {
   const serverMs = Date.parse(date ?? '');
-  if (Number.isNaN(serverMs)) return ok('clock', 'the server tells no time to compare with');
+  if (Number.isNaN(serverMs)) return ok('clock', 'the server sends no time to compare with');
   // The server's second began up to 1 s before it wrote it down.
   const early = Math.max(0, serverMs - receivedAtMs);
   const late = Math.max(0, sentAtMs - (serverMs + 1_000));

@@ -34,7 +34,7 @@ export const doctorCommand: Command = {
   },
 };
 
-/** With --quiet only what is wrong is said. */
+/** With --quiet only problems are printed. */
 function show({ name, state, found, remedy }: Finding, output: Output): void {
   const [word, paint] = MARKS[state];
   const text = `${output.paint(paint, word.padEnd(8))} ${name.padEnd(16)} ${plainText(found)}`;

@@ -7,7 +7,7 @@ export interface Finding {
   readonly state: 'ok' | 'warning' | 'problem';
   /** What was found. */
   readonly found: string;
-  /** What to do about it; null where nothing is to be done. */
+  /** The remedy; null if none is needed. */
   readonly remedy: string | null;
 }
 

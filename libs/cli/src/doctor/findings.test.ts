@@ -21,7 +21,7 @@ test('a clock is compared by whole seconds and the time the request took', () =>
   assert.equal(clockFinding(null, NOON_MS, NOON_MS).state, 'ok');
 });
 
-test('a runtime that is too old is told with what to do', () => {
+test('a runtime that is too old is reported with the remedy', () => {
   assert.equal(nodeFinding('20.1.0').state, 'ok');
   assert.equal(nodeFinding('18.20.0').state, 'problem');
   assert.equal(pythonFinding('Python 3.9.0').state, 'ok');

@@ -14,7 +14,7 @@ import { clockFinding } from './clock-finding.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { workerEndpointFinding } from './worker-endpoint-finding.ts';
 
-/** Whose run this is nobody knows: the answer tells whether the asker is known. */
+/** A run of no one: the answer shows whether the caller is known. */
 const NO_RUN = `/v1/runs/run_${'0'.repeat(26)}`;
 
 const FROM = {
@@ -54,7 +54,7 @@ export async function serverFindings(line: CommandLine, context: CommandContext)
   }
 }
 
-/** Only the form; a mistyped key is told without the server. */
+/** Only the form; a mistyped key is detected without the server. */
 function keyForm(key: string | null): Finding[] {
   if (key === null) return [];
   const well = parseBearerKey(key.trim()) !== null;
@@ -65,7 +65,7 @@ function keyForm(key: string | null): Finding[] {
 async function signInFinding(api: ServerApi): Promise<Finding> {
   const kind = api.credentialKind('/api/');
   if (kind === 'none') {
-    return warning('sign-in', 'nobody is signed in', `methods login --server ${api.baseUrl}`);
+    return warning('sign-in', 'not signed in', `methods login --server ${api.baseUrl}`);
   }
   try {
     const caller = callerWords(await api.get<CallerFacts>('/api/whoami'));
@@ -90,7 +90,7 @@ async function keyFindings(api: ServerApi, form: readonly Finding[]): Promise<re
   return [ok('key', `${name} is good`)];
 }
 
-/** To work without a server is no fault; not to know which one is. */
+/** Working without a server is not a fault; several possible servers are. */
 function missing(error: unknown): Finding {
   const fault = faultFinding('server', error);
   const none = error instanceof CommandError && error.code === 'no_server';

@@ -19,7 +19,7 @@ test('settings keep what they hold and name the schema', async () => {
   match(await folder.read('.vscode/method-2.schema.json'), /"\$schema"/);
 });
 
-test('settings with comments are left alone, and the lines to add are shown', async () => {
+test('settings with comments are not changed, and the lines to add are shown', async () => {
   const text = '{\n  // mine\n  "editor.tabSize": 2\n}';
   await folder.write('.vscode/settings.json', text);
   const { code, stderr } = await folder.methods(['editor-setup']);

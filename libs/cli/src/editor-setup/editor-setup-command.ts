@@ -26,7 +26,7 @@ export const editorSetupCommand: Command = {
   examples: ['methods editor-setup', 'methods editor-setup --json'],
 
   async run(_line, { cwd, output }) {
-    // First: where the settings must be left alone, the lines to add to them name the schema.
+    // First: if the settings must not be changed, the lines to add to them name the schema.
     await write(cwd, SCHEMA, editorSchema());
     await write(cwd, SETTINGS, withMethods(await readSettings(join(cwd, SETTINGS))));
     output.document({ schema: SCHEMA, settings: SETTINGS });
@@ -45,7 +45,7 @@ async function write(cwd: string, file: string, value: JsonValue): Promise<void>
   }
 }
 
-/** Settings with comments are left alone: writing them again would lose the comments. @throws CommandError */
+/** Settings with comments are not changed: writing them again would lose the comments. @throws CommandError */
 async function readSettings(path: string): Promise<JsonObject> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}';
@@ -55,10 +55,10 @@ async function readSettings(path: string): Promise<JsonObject> {
     const settings = JSON.parse(text) as JsonValue;
     if (isJsonObject(settings)) return settings;
   } catch {
-    // Told below: comments and commas at the end are no JSON.
+    // Reported below: comments and trailing commas are not JSON.
   }
   const lines = JSON.stringify(withMethods({})).slice(1, -1);
-  throw new CommandError('not_written', `${SETTINGS} holds comments or is no JSON, and was left alone`, {
+  throw new CommandError('not_written', `${SETTINGS} holds comments or is not JSON, and was not changed`, {
     hint: `add to it:  ${lines}`,
   });
 }

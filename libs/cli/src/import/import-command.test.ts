@@ -30,7 +30,7 @@ test('a draft never replaces a file', async () => {
   equal(await folder.read('mine.method'), 'mine');
 });
 
-test('what is no recording is refused', async () => {
+test('a file that is not a recording is refused', async () => {
   const { code, stderr } = await folder.methods(['import', 'other.json']);
   equal(code, 1);
   match(stderr, /^error: other\.json gives no draft: this is neither HAR/);

@@ -23,7 +23,7 @@ let server: Server;
 let asked: string[];
 let links: number;
 let content: Content;
-/** Stands in the answer to the request for a link. */
+/** Part of the answer to the request for a link. */
 let token: unknown;
 
 beforeEach(async () => {
@@ -66,7 +66,7 @@ async function refusal(): Promise<CommandError> {
 
 const offset = (bytes: number | string) => ({ 'upload-offset': String(bytes) });
 
-test('a recording goes on where its connection broke', async () => {
+test('a recording continues where its connection broke', async () => {
   let stored = '';
   content = (request, response, body) => {
     if (request.method === 'HEAD') return response.writeHead(200, offset(stored.length)).end();
@@ -82,7 +82,7 @@ test('a recording goes on where its connection broke', async () => {
   assert.equal(stored, TEXT);
 });
 
-test('a link that has ended is asked for anew', async () => {
+test('a link that has ended is requested again', async () => {
   content = (request, response) => {
     const isOld = request.headers.authorization === 'WorkflowUpload t1';
     response.writeHead(isOld ? 401 : 200, offset(TEXT.length)).end();
@@ -91,7 +91,7 @@ test('a link that has ended is asked for anew', async () => {
   assert.deepEqual(asked, ['HEAD t1', 'HEAD t2']);
 });
 
-test('a refusal that does not pass is told at once, in the words of the server', async () => {
+test('a permanent refusal is reported at once, with the message of the server', async () => {
   content = (request, response) => {
     if (request.method === 'HEAD') return response.writeHead(200, offset(0)).end();
     response.writeHead(413).end('{"error": "too_large", "message": "It is too large."}');
@@ -116,7 +116,7 @@ test('neither the token nor the recording follows a redirection', async () => {
   assert.equal(asked.length, 1);
 });
 
-test('a token that is none is not sent, and not repeated in the error', async () => {
+test('an invalid token is not sent, and not repeated in the error', async () => {
   content = (_, response) => response.writeHead(200, offset(TEXT.length)).end();
   for (token of ['secret\r\nx: y', '', 7, { a: 1 }]) {
     const error = await refusal();

@@ -71,7 +71,7 @@ async function look(file: string): Promise<{ size: number; sha256: string }> {
   }
 }
 
-/** The key follows from the bytes: a repeat goes on with the same upload, and gets another token for it. */
+/** The key follows from the bytes: a repeat continues the same upload, and gets another token for it. */
 async function askLink(api: ServerApi, { file, size, sha256, name }: Recording): Promise<Link> {
   const body = {
     idempotency_key: `recording-${sha256}`,
@@ -82,13 +82,13 @@ async function askLink(api: ServerApi, { file, size, sha256, name }: Recording):
   };
   const { value } = await api.send<Link>('POST', UPLOADS, body, { idempotent: true });
   const { id, token, state } = Object(value?.upload);
-  // What is no word could not stand in the header of a request.
+  // Other characters are not allowed in the header of a request.
   const isWord = typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
   if (typeof id === 'string' && typeof state === 'string' && isWord) return value;
   throw new CommandError('bad_reply', `the server at ${api.baseUrl} gives no link for the recording`);
 }
 
-/** What passes by itself is tried again; a link that has ended is asked for anew; any other refusal is told at once. */
+/** A transient fault is retried; a link that has ended is requested again; any other refusal is reported at once. */
 async function sendBytes(api: ServerApi, first: Link, recording: Recording, signal: AbortSignal): Promise<void> {
   let link = first;
   let cause: unknown = null;
@@ -109,7 +109,7 @@ async function sendBytes(api: ServerApi, first: Link, recording: Recording, sign
   }
   throw new CommandError('upload_broken', 'the recording could not be sent whole', {
     cause,
-    hint: 'the same command goes on where it stopped',
+    hint: 'the same command continues where it stopped',
   });
 }
 
@@ -123,7 +123,7 @@ async function sendRest(
   const url = `${api.baseUrl}${UPLOADS}/${encodeURIComponent(id)}/content`;
   const headers = { ...TUS, authorization: `WorkflowUpload ${token}` };
   const soon = AbortSignal.any([signal, AbortSignal.timeout(OFFSET_MS_MAX)]);
-  // The token and the recording go to this server alone.
+  // The token and the recording go only to this server.
   const redirect = 'manual';
   const at = await fetch(url, { method: 'HEAD', headers, redirect, signal: soon });
   if (!at.ok) return at;
@@ -139,7 +139,7 @@ async function sendRest(
 function offsetIn({ headers }: Response, size: number): number {
   const text = headers.get('upload-offset') ?? '';
   if (/^\d{1,15}$/.test(text) && Number(text) <= size) return Number(text);
-  throw new CommandError('bad_reply', 'the server does not tell how much of the recording it has', {
+  throw new CommandError('bad_reply', 'the server does not say how much of the recording it has', {
     hint: 'is there a proxy in between?',
   });
 }

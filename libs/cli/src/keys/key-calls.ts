@@ -18,7 +18,7 @@ export interface ServerKey {
 
 export interface MadeKey {
   readonly key: ServerKey;
-  /** Nobody else has it, and it cannot be read again. */
+  /** No one else has it, and it cannot be read again. */
   readonly serviceKey: string;
   readonly webhookSecret: string;
 }
@@ -34,7 +34,7 @@ export async function makeKey(api: ServerApi, name: string): Promise<MadeKey> {
   } catch (error) {
     if (!(error instanceof CommandError) || error.code !== 'unreachable') throw error;
     // The key is lost with this process: another one has to be made, and this one is to be revoked.
-    const hint = `try again; if  methods keys list  shows "${name}" already, revoke that one: nobody has it`;
+    const hint = `try again; if  methods keys list  already shows "${name}", revoke that one: no one has it`;
     throw new CommandError(error.code, error.message, { hint, cause: error });
   }
 }
@@ -44,7 +44,7 @@ export async function revokeKey(api: ServerApi, id: string): Promise<ServerKey> 
   return (await api.send<{ key: ServerKey }>('POST', path, undefined, { idempotent: true })).value.key;
 }
 
-/** A repeat would make one more, and the one before it void. */
+/** A repeat would make another one, and the one before it invalid. */
 export async function newWebhookSecret(api: ServerApi, id: string): Promise<string> {
   const path = `/api/keys/${keyId(id)}/webhook-secret`;
   return (await api.send<{ webhook_secret: string }>('POST', path)).value.webhook_secret;

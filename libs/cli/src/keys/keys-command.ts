@@ -1,4 +1,4 @@
-// `methods keys`: service keys made, listed and revoked. What is secret is printed once, when it is made.
+// `methods keys`: service keys made, listed and revoked. Secrets are printed once, when they are made.
 import type { Command, CommandContext } from '../command/command.ts';
 import { UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
@@ -20,7 +20,7 @@ export const keysCommand: Command = {
   summary: 'Make, list and revoke service keys',
   details: [
     'create prints the key and its webhook secret, once. The key is made on this machine; the server gets a hash of it.',
-    'webhook-secret gives a key a new webhook secret; the earlier one signs no more after 30 s.',
+    'webhook-secret gives a key a new webhook secret; the earlier one no longer signs after 30 s.',
   ],
   options: {
     name: { value: 'NAME', help: 'of the new key, such as the app that will use it' },
@@ -75,7 +75,7 @@ async function list(line: CommandLine, context: CommandContext): Promise<ExitCod
 async function revoke(line: CommandLine, context: CommandContext, id: string): Promise<ExitCode> {
   const key = await revokeKey(await openServer(line, context), id);
   context.output.document({ key });
-  context.output.line(`Revoked the key "${plainText(key.name)}" (${key.id}). Runs started with it go on.`);
+  context.output.line(`Revoked the key "${plainText(key.name)}" (${key.id}). Runs started with it continue.`);
   return EXIT.done;
 }
 

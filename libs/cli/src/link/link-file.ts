@@ -66,7 +66,7 @@ export class FileLinks {
       const content = JSON.parse(text) as JsonValue;
       if (isJsonObject(content)) return content;
     } catch {
-      // Told below: a merge that was not finished leaves no JSON.
+      // Reported below: an unfinished merge is not JSON.
     }
     throw unreadable(this.path);
   }
@@ -79,13 +79,13 @@ function linkIn(content: JsonObject, name: string, server: string, path: string)
   const kept = ownField(ofFile, server);
   if (kept === undefined) return null;
   const link = readLink(kept);
-  // To take it for no link would make a second method.
+  // Treating it as no link would make a second method.
   if (link === null) throw unreadable(path);
   return link;
 }
 
 function unreadable(path: string): CommandError {
   return new CommandError('link_unreadable', `${path} does not hold links of methods`, {
-    hint: 'put it right, or take the lines of this file away: the next save then makes a new method',
+    hint: 'correct it, or remove the lines of this file: the next save then makes a new method',
   });
 }

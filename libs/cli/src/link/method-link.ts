@@ -1,4 +1,4 @@
-// What a file knows of its method on a server.
+// The link of a file to its method on a server.
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
 
 export type MethodLink =

@@ -2,7 +2,7 @@
 import { mkdtemp, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Longer than a file of ours takes to be written: what is older was left by a process that was killed. */
+/** Longer than a file of ours takes to be written: older ones were left by a killed process. */
 const LEFT_MS = 60_000;
 
 /**
@@ -15,8 +15,9 @@ export async function writeWhole(path: string, content: string | Buffer, mode = 
 }
 
 /**
- * The same for content that git must not take. A process that is killed leaves its new text beside the file, under a name
- * that no `.gitignore` has: therefore in a folder for its owner alone, of which git takes nothing. The next call removes it.
+ * The same for content that git must not add. A process that is killed leaves its new text beside the file, under a
+ * name that no `.gitignore` has: so it is in a folder that only its owner can read and git ignores. The next call
+ * removes it.
  */
 export async function writeSecretWhole(path: string, content: string | Buffer, mode = 0o600): Promise<void> {
   const target = await realpath(path).catch(() => path);

@@ -1,5 +1,5 @@
-// Copies of the files a run calls, so that the run goes on with what it began with: `called/<sha256>`, by the names in
-// `called/files.json`.
+// Copies of the files a run calls, so that the run continues with the files it began with: `called/<sha256>`, by the
+// names in `called/files.json`.
 import { createHash } from 'node:crypto';
 import { readRunFile, readRunText, writeRunFile, writeRunJson } from './run-files.ts';
 

@@ -4,7 +4,7 @@ import { RunnerPool } from '@methods/executor/runner-pool';
 import { StepFetch } from '@methods/executor/step-fetch';
 import type { Config } from '../config.ts';
 
-/** Rounds of a loop run side by side up to here; a machine is also somebody's desk. */
+/** Rounds of a loop run side by side up to here; people work on this machine. */
 const RUNNERS_MAX = 4;
 
 export interface ExecutorParts {

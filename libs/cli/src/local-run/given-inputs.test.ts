@@ -27,7 +27,7 @@ async function given(...options: string[]) {
   return (await givenInputs(options, cwd, INPUT_FILE_LIMITS, place)).values;
 }
 
-test('files stand in the inputs by name, a name that is repeated as a list, after the items of the JSON', async () => {
+test('files are in the inputs by name, a repeated name as a list, after the items of the JSON', async () => {
   deepEqual(await given('{"n": 1}', 'x=@a', 'y=@b', 'y=@a'), {
     n: 1,
     x: { file_id: '0' },
@@ -38,7 +38,7 @@ test('files stand in the inputs by name, a name that is repeated as a list, afte
   equal(placed.length, 1);
 });
 
-test('an input that the JSON gives as well is refused, whatever the JSON says of it', async () => {
+test('an input that the JSON gives as well is refused, with any value', async () => {
   for (const value of ['1', 'null', '"@a"', '{}', '{"file_id":"f"}', 'false']) {
     await rejects(given(`{"x": ${value}}`, 'x=@a'), {
       code: 'usage',

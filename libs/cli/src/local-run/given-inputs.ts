@@ -1,6 +1,6 @@
 // What `--inputs` gives: JSON or `@FILE`, and any number of `NAME=@FILE`, each a file for an input of that name. The
-// same name again makes a list, and a list that the JSON gives takes the files after its own items. All that can be refused
-// is refused before the first file is placed.
+// same name again makes a list, and a list that the JSON gives takes the files after its own items. Every refusal comes
+// before the first file is placed.
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
@@ -26,7 +26,7 @@ export interface GivenInputs {
 const NAMED_FILE = /^([a-z][a-z0-9_]{0,63})=@(.+)$/s;
 
 /**
- * `placed` makes what stands for a file in the inputs.
+ * `placed` makes the value of a file in the inputs.
  * @throws UsageError, CommandError `not_found`, `invalid_inputs`, `too_large`.
  */
 export async function givenInputs(
@@ -57,7 +57,7 @@ export async function givenInputs(
   return { values: { ...base, ...Object.fromEntries(added) }, files };
 }
 
-/** A list takes files after its items; anything else would be lost without a word. */
+/** A list takes files after its items; anything else would be lost silently. */
 function refuseTwice(name: string, given: JsonValue | undefined): void {
   if (given === undefined || isJsonList(given)) return;
   throw new UsageError(

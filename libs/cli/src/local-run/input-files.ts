@@ -23,7 +23,7 @@ export function withFiles(value: JsonValue, files: ReadonlyMap<JsonObject, JsonO
   return objectOf(Object.entries(value).map(([name, member]) => [name, withFiles(member, files)] as const));
 }
 
-/** Stands for a file while the inputs are checked as those of a caller, who names files by id. */
+/** Replaces a file while the inputs are checked as those of a caller, who names files by id. */
 export function placeholder(number: number): JsonObject {
   return { file_id: `file_${String(number).padStart(26, '0')}` };
 }

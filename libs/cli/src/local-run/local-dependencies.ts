@@ -73,7 +73,7 @@ async function prepare(method: CompiledMethod, cacheDir: string, { config, outpu
   }
 }
 
-/** A lock that this machine made is only a cache: one that does not fit any more (a newer Python) is made anew. */
+/** A lock that this machine made is only a cache: one that no longer fits (a newer Python) is made again. */
 function unlessOutdated(error: unknown): null {
   if (error instanceof StepFailure && error.message.startsWith('M704:')) return null;
   throw error;

@@ -77,7 +77,7 @@ export class LocalRuns {
     return { dir, record, inputs, method: file.bytes, called: copies, events: [], release };
   }
 
-  /** Null: it is not one of this folder's. @throws CommandError `run_damaged`. */
+  /** Null: it is not a run of this folder. @throws CommandError `run_damaged`. */
   async look(runId: string): Promise<LocalRunRecord | null> {
     // Ids become folder names: anything else never reaches the disk.
     if (!/^run_[0-9a-z]+$/.test(runId)) return null;
@@ -92,7 +92,7 @@ export class LocalRuns {
     if (record !== null) return record;
     const elsewhere = await stat(this.dir).then(
       () => undefined,
-      () => 'local runs stand in .methods/runs of the folder they were started in',
+      () => 'local runs are in .methods/runs of the folder they were started in',
     );
     throw new CommandError('not_found', `there is no local run ${runId} here`, { hint: elsewhere });
   }
@@ -103,7 +103,7 @@ export class LocalRuns {
     const dir = join(this.dir, runId);
     const release = await this.lock(runId);
     try {
-      // Again, under the lock: the process that held it may have gone on meanwhile.
+      // Again, under the lock: the process that held it may have continued meanwhile.
       const record = await this.find(runId);
       const [method, called, inputs, events] = await Promise.all([
         readRunFile(dir, 'method'),

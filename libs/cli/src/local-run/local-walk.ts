@@ -1,5 +1,5 @@
-// Walks a local run to where it rests: its end, a question nobody answers here, or an interrupt. Every step's end is on
-// the disk before the next step acts, so that the run can be gone on with whatever ends this process.
+// Walks a local run to where it rests: its end, a question without an answer, or an interrupt. Every step's end is on
+// the disk before the next step acts, so that the run can be resumed after any end of this process.
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { systemClock } from '@methods/base/clock';
@@ -24,7 +24,7 @@ import { RunJournalFile } from './run-journal.ts';
 import { type LocalQuestion, type LocalRunRecord, localQuestion } from './run-record.ts';
 import { StepFolders, writeStepFile } from './step-folder.ts';
 
-/** Where a run rests. `record` is what stands in `run.json`. */
+/** Where a run rests. `record` is the content of `run.json`. */
 export type LocalRest =
   | { readonly status: 'succeeded'; readonly result: JsonObject; readonly record: LocalRunRecord }
   | { readonly status: 'failed'; readonly error: RunError; readonly record: LocalRunRecord }
@@ -34,7 +34,7 @@ export type LocalRest =
 /** A rest, and the records of all steps up to there. */
 export type WalkedRun = LocalRest & { readonly records: readonly StepEnd[] };
 
-/** Looks on, and gives the terminal back when something else than steps is shown. */
+/** The view of the walk, which gives the terminal back when something other than steps is shown. */
 export interface WalkView extends RunObserver {
   note(text: string): void;
   rest(): void;
@@ -47,7 +47,7 @@ export interface LocalWalkParts {
   readonly prepared: PreparedMethod;
   readonly secrets: ReadonlyMap<string, string>;
   readonly view: WalkView;
-  /** The answer to a question, checked against its form; null: nobody answers here. */
+  /** The answer to a question, checked against its form; null: there is no answer here. */
   readonly answer: (question: LocalQuestion) => Promise<JsonObject | null>;
   readonly interrupted: AbortSignal;
 }
@@ -56,7 +56,7 @@ export class LocalWalk {
   private readonly history: RunHistory;
   private record: LocalRunRecord;
   private readonly steps: StepFolders;
-  /** Records come without waiting for each other, and stand in the order they came. */
+  /** Records come without waiting for each other, and are kept in the order they came. */
   private written: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -68,7 +68,7 @@ export class LocalWalk {
     this.history = new RunHistory(run.events);
     this.record = { ...run.record, attempt: attemptOf(run) };
     this.steps = new StepFolders(run.dir, (write) => {
-      // A full disk is told by the next end of a step.
+      // A full disk is reported by the next end of a step.
       this.inOrder(write).catch(() => {});
     });
   }
@@ -141,7 +141,7 @@ export class LocalWalk {
     });
   }
 
-  /** Null: the run goes on. */
+  /** Null: the run continues. */
   private async restOf(outcome: RunOutcome): Promise<LocalRest | null> {
     switch (outcome.status) {
       case 'succeeded': {
@@ -170,7 +170,7 @@ export class LocalWalk {
     return this.ask(open);
   }
 
-  /** The answer stands in the journal before the run goes on with it. Null: it goes on. */
+  /** The answer is in the journal before the run uses it. Null: the run continues. */
   private async ask(question: LocalQuestion): Promise<LocalRest | null> {
     const { answer, view } = this.parts;
     view.rest();
@@ -188,7 +188,7 @@ export class LocalWalk {
     return null;
   }
 
-  /** The step has failed; what follows is for the walk to find. */
+  /** The step has failed; the walk finds the consequences. */
   private async unanswered({ step, asked_at, timeout }: LocalQuestion): Promise<void> {
     const nothing = { out: null, outJson: '', withheld: false, checks: [], tries: [], dropped: [], log: null };
     const times = { startedAtMs: Date.parse(asked_at), finishedAtMs: Date.now() };

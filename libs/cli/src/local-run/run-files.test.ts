@@ -43,7 +43,7 @@ test('no link in the folder of a run is followed: nothing else is read, cut or w
   assert.deepEqual(readdirSync(other).sort(), ['files.json', 'secret']);
 });
 
-test('a FIFO in the folder of a run holds no one up', async () => {
+test('a FIFO in the folder of a run blocks no one', async () => {
   const { run } = folders();
   const fifos = [JOURNAL, 'run.json', 'lock'].map((name) => join(run, name));
   execFileSync('/bin/sh', ['-c', 'exec mkfifo "$@"', 'sh', ...fifos]);

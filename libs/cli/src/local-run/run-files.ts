@@ -1,5 +1,5 @@
-// The files of a local run, read and written in its folder by descriptor: no link is followed, whether a step made it or
-// a repository brought it.
+// The files of a local run, read and written in its folder by descriptor: no link is followed, even one that a step or
+// a repository made.
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { EntryRefused, FolderHandle } from '@methods/content/folder/folder-handl
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** `name` is relative to the folder, with slashes. @throws EntryRefused for what is no file; the system's errors. */
+/** `name` is relative to the folder, with slashes. @throws EntryRefused for other than files; the system's errors. */
 export function readRunFile(runDir: string, name: string): Promise<Buffer> {
   return inFolder(runDir, name, 'within', async (folder, last) => {
     const file = await folder.openFile(last);
@@ -29,7 +29,7 @@ export async function readRunText(runDir: string, name: string): Promise<string 
   }
 }
 
-/** Whole or not at all; what had the name is replaced. Folders that are missing are made. */
+/** Whole or not at all; a file of the name is replaced. Missing folders are made. */
 export function writeRunFile(runDir: string, name: string, content: string | Uint8Array): Promise<void> {
   return inFolder(runDir, name, 'ensureWithin', async (folder, last) => {
     const besides = `${last}.${randomBytes(4).toString('hex')}`;

@@ -1,10 +1,10 @@
-// What a run's journal says about where it stands: the steps that ended, the open question, the answer not used yet.
+// The state of a run by its journal: the steps that ended, the open question, the answer not used yet.
 import type { FinishedStep } from '@methods/executor/run-options';
 import type { StepEnd } from '@methods/executor/run-outcome';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { JournalEvent } from './run-journal.ts';
 
-/** As much of a log as the journal keeps; the rest stands in a file of the step. */
+/** As much of a log as the journal keeps; the rest is in a file of the step. */
 const LOG_CHARACTERS_MAX = 4096;
 
 export interface GivenAnswer {
@@ -33,7 +33,7 @@ export class RunHistory {
     this.given = answer;
   }
 
-  /** `checkpoint`: what the step needs to go on in another process. */
+  /** `checkpoint`: what the step needs to continue in another process. */
   started(path: string, checkpoint: JsonValue): void {
     this.finished.set(path, { status: 'running', out: checkpoint, withheld: false });
   }
@@ -55,7 +55,7 @@ export class RunHistory {
   }
 }
 
-/** What the journal keeps of a record: the out once, and the end of the log. */
+/** The part of a record that the journal keeps: the out once, and the end of the log. */
 export function keptRecord(record: StepEnd): StepEnd {
   const { log } = record;
   return { ...record, outJson: '', log: log === null ? null : { ...log, text: log.text.slice(-LOG_CHARACTERS_MAX) } };

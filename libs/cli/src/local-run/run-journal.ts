@@ -1,5 +1,5 @@
-// `journal.ndjson`: what happened in a local run, one event a line. It is what a run goes on from: a step whose end stands
-// in it never runs again.
+// `journal.ndjson`: what happened in a local run, one event a line. A run resumes from it: a step whose end is in it
+// never runs again.
 import type { FileHandle } from 'node:fs/promises';
 import { systemClock } from '@methods/base/clock';
 import { JournalEvents } from '@methods/executor/journal-events';
@@ -33,7 +33,7 @@ export async function readJournal(runDir: string): Promise<JournalEvent[]> {
 }
 
 export class RunJournalFile {
-  /** What is only told, not gone on from: it is written without waiting for the disk. */
+  /** Events that are only for readers, not for resuming: they are written without waiting for the disk. */
   readonly told: JournalEvents;
   private last: Promise<void> = Promise.resolve();
 
@@ -43,7 +43,7 @@ export class RunJournalFile {
   ) {
     this.told = new JournalEvents({ runId, attempt, lastSeq, wallMs: systemClock.wallMs }, (line) => {
       this.last = this.last.then(() => file.appendFile(`${line}\n`));
-      // A full disk is told by whatever waits for it next.
+      // The next write that waits reports a full disk.
       this.last.catch(() => {});
     });
   }
@@ -53,7 +53,7 @@ export class RunJournalFile {
     return new RunJournalFile(await openToAppend(runDir, JOURNAL), { runId, attempt, lastSeq });
   }
 
-  /** Resolves when the event, and all before it, are on the disk. Events stand in the order of the calls. */
+  /** Resolves when the event, and all before it, are on the disk. Events are in the order of the calls. */
   append(type: string, more: JsonObject = {}): Promise<void> {
     this.told.add(type, more);
     this.last = this.last.then(() => this.file.datasync());

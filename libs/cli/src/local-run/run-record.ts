@@ -1,10 +1,10 @@
-// `run.json`: what a local run is and how it stands. Written by rename, so that a reader never sees half of it.
+// `run.json`: a local run and its state. Written by rename, so that a reader never sees half of it.
 import type { RunError, RunQuestion } from '@methods/executor/run-outcome';
 import type { RefusedAnswer } from '@methods/method/answer-checks';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { readRunText } from './run-files.ts';
 
-/** `running` also where its process died or was interrupted: such a run can be gone on with. */
+/** `running` also where its process died or was interrupted: such a run can be resumed. */
 export type LocalRunStatus = 'running' | 'waiting' | 'succeeded' | 'failed';
 
 export interface LocalRunRecord {
@@ -12,7 +12,7 @@ export interface LocalRunRecord {
   readonly run_id: string;
   /** The method's name. */
   readonly method: string;
-  /** Where the method stood when the run began; the run itself uses its own copy. */
+  /** The place of the method when the run began; the run itself uses its own copy. */
   readonly file: string;
   /** Of the method's bytes, hex. */
   readonly sha256: string;
@@ -28,7 +28,7 @@ export interface LocalRunRecord {
   readonly error: RunError | null;
 }
 
-/** An open question, in the words of the API. */
+/** An open question, in the form of the API. */
 export interface LocalQuestion {
   readonly id: string;
   readonly step: string;
@@ -40,13 +40,13 @@ export interface LocalQuestion {
   readonly deadline_at: string | null;
   /** The deadline as the method spells it. */
   readonly timeout: string | null;
-  /** What checks of the answer read besides it; absent: there are none, or they read too much. */
+  /** The other values that checks of the answer read; absent: there are none, or they are too large. */
   readonly ensure_scope?: JsonObject;
   /** The checks that the last answer did not meet. */
   readonly refused?: readonly RefusedAnswer[];
 }
 
-/** Null: there is no such file. Throws for one that is no record of a run. */
+/** Null: there is no such file. Throws for a file that is not a record of a run. */
 export async function readRunRecord(runDir: string): Promise<LocalRunRecord | null> {
   const text = await readRunText(runDir, 'run.json');
   if (text === null) return null;

@@ -27,7 +27,7 @@ steps:
 ${steps.join('\n')}
 `;
 
-test('the folder of a step holds what it was given, printed and told, without secrets', async () => {
+test('the folder of a step holds its inputs, prints and logs, without secrets', async () => {
   const talk = `  - name: talk
     each: '["a", "b"]'
     in: { letter: =item, who: =inputs.who }
@@ -95,7 +95,7 @@ test('a long log leaves its end in the folder, and a journal that can be read ag
   ok((await folder.read(`${dir}/journal.ndjson`)).length < 256 * 1024);
 });
 
-test('what a step was given stands there while it runs', async () => {
+test('the inputs of a step are there while it runs', async () => {
   const hang = `  - name: hang
     in: [inputs.who]
     node: |

@@ -1,5 +1,5 @@
-// What a person finds of a step in the run's folder, beside the files the step gave: what it was given, what it came to,
-// and of its last try what it printed and told. All of it comes masked.
+// The files about a step in the run's folder, beside the files the step gave: its inputs, its outcome, and the prints
+// and logs of its last try. All of it comes masked.
 import { type LogSource, TextTail } from '@methods/executor/log-tail';
 import type { RunObserver } from '@methods/executor/run-observer';
 import type { StepEnd } from '@methods/executor/run-outcome';
@@ -11,7 +11,7 @@ import { removeRunFile, writeRunFile, writeRunJson } from './run-files.ts';
 const LOG_BYTES_MAX = 1024 * 1024;
 const IN_BYTES_MAX = 1024 * 1024;
 
-/** The end of what a running step said, by the file it goes to. */
+/** The end of a running step's output, by the file it goes to. */
 type Said = Readonly<Record<'stdout.log' | 'stderr.log' | 'events.ndjson', TextTail>>;
 
 export class StepFolders implements RunObserver {
@@ -47,7 +47,7 @@ export class StepFolders implements RunObserver {
     const said = this.running.get(path);
     this.running.delete(path);
     if (said !== undefined) await this.writeSaid(path, said);
-    // A step that gives a secret says nothing before its end: its log is masked only then.
+    // The log of a step that gives a secret is written at its end: it is masked only then.
     else if (log !== null) await writeRunFile(this.runDir, nameOf(path, 'stdout.log'), log.text);
     if (error !== null) await writeStepFile(this.runDir, path, 'error.json', error);
     else if (!withheld) await writeStepFile(this.runDir, path, 'out.json', out);
@@ -69,9 +69,9 @@ export class StepFolders implements RunObserver {
   private async writeSaid(path: string, said: Said): Promise<void> {
     for (const [name, tail] of Object.entries(said)) {
       const { text, cut } = tail.end();
-      // Half a line is no event.
+      // Half a line is not an event.
       const whole = cut && name === 'events.ndjson' ? text.slice(text.indexOf('\n') + 1) : text;
-      // What an earlier attempt left is not what this one said.
+      // The output of an earlier attempt does not belong to this one.
       if (whole === '') await removeRunFile(this.runDir, nameOf(path, name));
       else await writeRunFile(this.runDir, nameOf(path, name), whole);
     }
@@ -82,7 +82,7 @@ export async function writeStepFile(runDir: string, path: string, name: string, 
   await writeRunJson(runDir, nameOf(path, name), value);
 }
 
-/** Large values are told by their size: the outs they came from stand in files of their own. */
+/** Large values are replaced by their size: the outs they came from are in files of their own. */
 function bounded(values: JsonObject): JsonObject {
   if (bytesOf(values) <= IN_BYTES_MAX) return values;
   const each = Math.floor(IN_BYTES_MAX / Object.keys(values).length);
@@ -98,7 +98,7 @@ function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** `loop[2]/inner` stands in `steps/loop.2/inner`. */
+/** `loop[2]/inner` is in `steps/loop.2/inner`. */
 function nameOf(path: string, name: string): string {
   return `steps/${path.replaceAll(/\[(\d+)\]/g, '.$1')}/${name}`;
 }

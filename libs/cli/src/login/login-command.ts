@@ -1,4 +1,4 @@
-// `methods login`: signs somebody in to a server and keeps it.
+// `methods login`: signs a person in to a server and keeps the sign-in.
 import { join } from 'node:path';
 import type { Command, CommandContext } from '../command/command.ts';
 import { EXIT } from '../command/exit-code.ts';
@@ -20,7 +20,7 @@ export const loginCommand: Command = {
   summary: 'Sign in to a server with a browser',
   details: [
     'The browser of this machine is opened; with --device, or without a display, a code is shown that is entered in any',
-    "browser. The sign-in is kept in the system's keyring, or without one in a file that you alone can read,",
+    "browser. The sign-in is kept in the system's keyring, or without one in a file that only you can read,",
     'as with METHODS_TOKEN_STORE=file.',
     '',
     'A server that asks for tokens for an address other than its own is refused: with such a token it could act as you',
@@ -42,7 +42,7 @@ export const loginCommand: Command = {
     const issuer = await discoverIssuer(names);
     const byDevice = line.flag('device') || (!config.display && hasDeviceFlow(issuer));
     const signIn = await (byDevice ? deviceSignIn : loopbackSignIn)(baseUrl, names, issuer, context);
-    // A token that the server does not take is not kept: the fault is told here, and not by every later command.
+    // A token that the server does not take is not kept: the fault is reported here, and not by every later command.
     const caller = await callerOf(signIn, facts, context);
     const store = new SignInStore(config);
     const lockFile = store.lockFile(signIn.issuer, baseUrl);
@@ -50,7 +50,7 @@ export const loginCommand: Command = {
     await rememberSignIn(config.stateDir, signIn);
     output.document({ server: baseUrl, issuer: signIn.issuer, kept_in: place, ...caller });
     output.result(`Signed in to ${baseUrl}: ${callerWords(caller)}`);
-    const file = `a file under ${join(config.stateDir, 'methods')} that you alone can read`;
+    const file = `a file under ${join(config.stateDir, 'methods')} that only you can read`;
     output.line(`Kept in ${place === 'keyring' ? "the system's keyring" : file}.`);
     return EXIT.done;
   },

@@ -1,4 +1,4 @@
-// `methods logout`: takes the sign-in back at its issuer and forgets it here.
+// `methods logout`: revokes the sign-in at its issuer and forgets it here.
 import type { Command, CommandContext } from '../command/command.ts';
 import { CommandError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
@@ -24,7 +24,7 @@ export const logoutCommand: Command = {
     const issuers = server === null ? [] : await issuersOf(config.stateDir, server);
     if (server === null || issuers.length === 0) {
       output.document({ server, signed_out: false, revoked: false });
-      output.result(server === null ? 'Nobody is signed in' : `Nobody is signed in to ${server}`);
+      output.result(server === null ? 'Not signed in' : `Not signed in to ${server}`);
       return EXIT.done;
     }
     const faults: CommandError[] = [];
@@ -39,7 +39,7 @@ export const logoutCommand: Command = {
   },
 };
 
-/** The server itself need not answer for its sign-in to be forgotten. */
+/** The sign-in is forgotten even if the server does not answer. */
 async function signedInServer(line: CommandLine, { config }: CommandContext): Promise<string | null> {
   const option = line.text('server');
   if (option !== undefined) return serverAddress(option, '--server');
@@ -63,7 +63,7 @@ async function forget(
     } catch (error) {
       return [asCommandError(error)];
     }
-    const hint = 'its tokens end by themselves';
+    const hint = 'its tokens expire by themselves';
     return [new CommandError('not_revoked', `the issuer ${issuer} revokes nothing`, { hint })];
   });
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type Callees, type Compilation, compileMethod } from '@methods/method/compile';
 import type { CompiledMethod, CompiledStep } from '@methods/method/compiled-method';
 
-/** Calls may nest so deep, the first file not counted. */
+/** The most that calls may nest, the first file not counted. */
 const DEPTH_MAX = 5;
 
 export interface CalledFile {
@@ -29,7 +29,7 @@ export class CalledFiles {
       if (callers.includes(called)) return 'cycle';
       if (callers.length > DEPTH_MAX) return 'too_deep';
       const file = this.find(called, callers);
-      // What is wrong inside the called file is said there.
+      // Faults inside the called file are reported there.
       return file === null ? 'missing' : (file.compilation.method ?? undefined);
     };
     return compileMethod(bytes, { callees });
@@ -50,7 +50,7 @@ export class CalledFiles {
 }
 
 /**
- * The method with every called path made absolute: the executor asks for a callee by its target alone, and the same
+ * The method with every called path made absolute: the executor asks for a callee only by its target, and the same
  * target means different files in different folders.
  */
 export function withAbsoluteCalls(method: CompiledMethod, path: string): CompiledMethod {

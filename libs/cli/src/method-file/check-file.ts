@@ -1,4 +1,4 @@
-// All that is found in a method file without running it, with what the interpreters of this machine say of its code.
+// All findings in a method file without running it, including those of this machine's interpreters.
 
 import { unreadableCode } from '@methods/executor/unreadable-code';
 import { unreadableFinding } from '@methods/method/code-blocks';

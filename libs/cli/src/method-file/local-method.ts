@@ -32,7 +32,7 @@ export function readCalledFile(path: string): Buffer | null {
 }
 
 /**
- * Compiles a file to run, and shows on stderr what is wrong. `read` gives called files. @throws CommandError
+ * Compiles a file to run, and shows the findings on stderr. `read` gives called files. @throws CommandError
  * `invalid_method`, `needs_upgrade`.
  */
 export function compileToRun(
@@ -56,7 +56,7 @@ export function localVersionId(bytes: Buffer): string {
   return `local-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`;
 }
 
-/** What no process on this machine can do. @throws CommandError `needs_server`, `feature_missing`. */
+/** Steps that no process on this machine can run. @throws CommandError `needs_server`, `feature_missing`. */
 export function refuseWhatCannotRunHere({ method, called }: LocalMethod): void {
   for (const { name, steps } of [method, ...[...called.values()].map((inner) => inner.method)].map(withSteps)) {
     for (const step of steps) {

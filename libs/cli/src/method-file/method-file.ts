@@ -1,4 +1,4 @@
-// Method files on the disk: read, replaced, and shown with what is wrong in them.
+// Method files on the disk: read, replaced, and shown with their findings.
 import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Diagnostic } from '@methods/method/diagnostic';
@@ -24,7 +24,7 @@ export async function replaceFile(path: string, content: string): Promise<void> 
   await rename(besides, target);
 }
 
-// A source is at most 256 KiB; what is far larger is another file by mistake, and need not be held.
+// A source is at most 256 KiB; a far larger file is another file by mistake, and need not be read.
 const BYTES_MAX = 16 * 1024 * 1024;
 
 /** @throws CommandError `not_found`, `too_large`. */
@@ -44,7 +44,7 @@ export function diagnosticsText(file: MethodFile, diagnostics: readonly Diagnost
   return `${caretReport(file.file, file.bytes.toString('utf8'), diagnostics, { colour: output.colored, width })}\n\n`;
 }
 
-/** A system error as words that need no manual. */
+/** A system error in plain words. */
 export function reasonOf(error: NodeJS.ErrnoException): string {
   switch (error.code) {
     case 'ENOENT':

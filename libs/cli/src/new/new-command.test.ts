@@ -22,7 +22,7 @@ test('a new method passes its own tests', async () => {
   }
 });
 
-test('a file that is there already stays', async () => {
+test('an existing file is not replaced', async () => {
   await folder.write('kept.method', 'mine');
   const { code, stderr } = await folder.methods(['new', 'kept']);
   equal(code, 1);

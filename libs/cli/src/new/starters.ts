@@ -134,21 +134,21 @@ inputs:
   amount: number 0.01.. -- Amount in EUR
 
 steps:
-  # The run waits, without a process, until somebody answers.
+  # The run waits, without a process, until it is answered.
   - name: approval
     if: inputs.amount > 100
     ask: Pay \${inputs.amount} EUR?
     # The form of the answer.
     out:
       decision: [approve, reject]
-      note?: text ..500 -- Shown to whoever asked for it
+      note?: text ..500 -- Shown to the requester
 
 # A step whose \`if\` was false is null, so what it gives must be read with care.
 result:
   approved: =steps.approval == null || steps.approval.decision == "approve"
 
 tests:
-  - name: a small amount needs nobody
+  - name: a small amount needs no approval
     inputs: { amount: 20 }
     expect: { status: succeeded, skipped: [approval], result: { approved: true } }
   - name: a person can reject a large one

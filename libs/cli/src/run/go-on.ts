@@ -1,4 +1,4 @@
-// Brings a local run to its rest, shows it on the way, and says at the end what came of it. `run` and `answer` share it.
+// Brings a local run to its rest, shows it on the way, and reports its outcome. `run` and `answer` share it.
 import { join, relative } from 'node:path';
 import { refusalText } from '@methods/method/answer-checks';
 import type { JsonObject, JsonValue } from '@methods/method/json';
@@ -27,8 +27,10 @@ import { forgetUnsent } from '../upload/unsent-record.ts';
 import { type UploadedRun, uploadingView } from '../upload/uploading-view.ts';
 import { StepView } from './step-view.ts';
 
-/** Takes the run over: it is released whatever happens. `ready`: prepared before there was a run;
- * `target`: where its record goes. @throws CommandError */
+/**
+ * Takes the run over: it is released in any case. `ready`: prepared before there was a run; `target`: where its record
+ * goes. @throws CommandError
+ */
 export async function goOn(
   run: OpenRun,
   method: LocalMethod,
@@ -43,7 +45,7 @@ export async function goOn(
   try {
     refuseMissingSecrets(method, config.variables);
     const prepared = ready ?? (await prepareMethod(method, context));
-    // Of an earlier attempt: it would tell what is no longer so.
+    // Of an earlier attempt: it would be out of date.
     await forgetUnsent(run.dir);
     const steps = new StepView(output);
     const { lockSha256 } = prepared;
@@ -59,7 +61,7 @@ export async function goOn(
       });
       view.rest();
       const inspection = localInspection(rest, versionId, lockSha256);
-      // Interrupted, the process has not the time; the next attempt sends all of it.
+      // Interrupted, the process has no time; the next attempt sends all of it.
       if (rest.status !== 'interrupted') await upload?.finish(inspection);
       return showRest(rest, run, inspection, context);
     } finally {
@@ -81,7 +83,7 @@ async function answerHere(
   const given = answers.get(question.step);
   if (given !== undefined) {
     const answer = fittingAnswer(question, given);
-    // Asked again, though it was answered so: only the walk could judge it.
+    // Asked again, although it was answered: only the walk could judge it.
     const refused = question.refused?.map(refusalText) ?? refusals(answer);
     if (refused.length === 0) return answer;
     const message = `the answer to ${question.step} is refused: ${refused.join('; ')}`;
@@ -130,7 +132,7 @@ function showRest(rest: WalkedRun, run: OpenRun, inspection: JsonObject, { outpu
         showForm(rest.question, output);
       }
       output.line();
-      output.result(`The run waits for an answer. Go on with:  methods answer ${run_id}`);
+      output.result(`The run waits for an answer. Continue with:  methods answer ${run_id}`);
       output.line(output.paint('dim', folder));
       return EXIT.waiting;
     }
@@ -141,5 +143,5 @@ function showRest(rest: WalkedRun, run: OpenRun, inspection: JsonObject, { outpu
 }
 
 function sayHowToGoOn(output: Output, runId: string): void {
-  output.note(`Interrupted. Finished steps are kept; go on with:  methods run --resume ${runId}`);
+  output.note(`Interrupted. Finished steps are kept; continue with:  methods run --resume ${runId}`);
 }

@@ -1,4 +1,4 @@
-// What the language promises of secrets, servers, times and texts, in `methods run` and in `methods test`.
+// The language's guarantees on secrets, servers, times and texts, in `methods run` and in `methods test`.
 import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -58,7 +58,7 @@ interface RunDocument {
   };
 }
 
-test('a run shows no form of a secret, says what a server said, and takes times and halves of characters as a server does', async () => {
+test('a run shows no form of a secret, shows the server’s message, and treats times and halves of characters as a server does', async () => {
   const { port } = server.address() as AddressInfo;
   const inputs = JSON.stringify({ url: `http://127.0.0.1:${port}`, ...TIMES });
   const { document, stdout, stderr } = await folder.json<RunDocument>(['run', 'promises.method', '--inputs', inputs], {

@@ -114,7 +114,7 @@ test('inputs that do not fit are all named, and there is no run', async () => {
   deepEqual(await folder.runs(), []);
 });
 
-test('dependencies that are not to be had are told before there is a run', async () => {
+test('unavailable dependencies are reported before there is a run', async () => {
   const folder = await folderWith({
     'needs.method':
       'format: method/2\nname: needs\ndependencies: { commands: [no-such-command] }\nsteps:\n  - { name: a, wait: 1ms }\n',
@@ -134,7 +134,7 @@ test('inputs come from a file, and what is no JSON is wrong usage', async () => 
   match(stderr, /^error: --inputs is not JSON/);
 });
 
-test('a question waits with exit code 4, and the answer goes on with the run', async () => {
+test('a question waits with exit code 4, and the answer continues the run', async () => {
   const folder = await folderWith({ 'pay.method': PAY });
   const { code, document } = await folder.json<RunDocument>(['run', 'pay.method', '--inputs', '{"amount": 200}']);
   deepEqual([code, document.status, document.question?.prompt], [4, 'waiting', 'Pay 200 to Ann?']);
@@ -149,10 +149,10 @@ test('a question waits with exit code 4, and the answer goes on with the run', a
   deepEqual([answered.code, answered.document.result], [0, { total: 220, decision: 'approve' }]);
   const again = await folder.methods(['answer', run_id, '--answer', '{"decision": "approve"}']);
   equal(again.code, 1);
-  match(again.stderr, /has succeeded already/);
+  match(again.stderr, /has already succeeded/);
 });
 
-test('--human answers by step, and a name that asks nothing is told before the run', async () => {
+test('--human answers by step, and a name that asks nothing is reported before the run', async () => {
   const files = { 'pay.method': PAY, 'yes.yaml': 'approval: { decision: reject }', 'typo.json': '{"aproval": {}}' };
   const folder = await folderWith(files);
   const args = ['run', 'pay.method', '--inputs', '{"amount": 200}', '--human'];
@@ -225,7 +225,7 @@ test('a called file runs inside the run', async () => {
   ok(document.inspection.actions.some(({ path }) => path === 'inner/twice'));
 });
 
-test('a wait is waited for, though nothing else goes on meanwhile', async () => {
+test('a wait is awaited, even if nothing else runs meanwhile', async () => {
   const method = `format: method/2
 name: waits
 steps:
@@ -292,7 +292,7 @@ result: { n: =steps.first.n }
   return { folder, gate };
 }
 
-test('a killed run goes on where it was, and keeps the finished steps', async () => {
+test('a killed run resumes where it was, and keeps the finished steps', async () => {
   const { folder, gate } = await slowFolder();
   const child = folder.spawn(['run', 'slow.method']);
   const end = ended(child);
@@ -312,7 +312,7 @@ test('a killed run goes on where it was, and keeps the finished steps', async ()
   );
 });
 
-test('Ctrl-C ends the step and the command with 130, and says how to go on', async () => {
+test('Ctrl-C ends the step and the command with 130, and says how to continue', async () => {
   const { folder } = await slowFolder();
   const child = folder.spawn(['run', 'slow.method']);
   const end = ended(child);
@@ -320,10 +320,10 @@ test('Ctrl-C ends the step and the command with 130, and says how to go on', asy
   child.kill('SIGINT');
   const { code, stderr } = await end;
   equal(code, 130);
-  match(stderr, /go on with: {2}methods run --resume run_/);
+  match(stderr, /continue with: {2}methods run --resume run_/);
 });
 
-test('a run that another process works on is left to it', async () => {
+test('a run that another process works on is refused', async () => {
   const { folder, gate } = await slowFolder();
   const child = folder.spawn(['run', 'slow.method']);
   const end = ended(child);

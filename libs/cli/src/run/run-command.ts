@@ -1,4 +1,4 @@
-// `methods run`: runs a method on this machine, or goes on with a run that stopped.
+// `methods run`: runs a method on this machine, or resumes a run that stopped.
 import { createHash } from 'node:crypto';
 import { RUN_FOLDER_LIMITS } from '@methods/content/archive-limits';
 import { INPUT_FILE_LIMITS } from '@methods/method/file-limits';
@@ -41,7 +41,7 @@ export const runCommand: Command = {
   },
 };
 
-/** Everything that can be refused is refused before there is a run. */
+/** Every refusal comes before there is a run. */
 async function begin(
   name: string,
   line: CommandLine,
@@ -68,7 +68,7 @@ async function begin(
 
 async function resume(runId: string, answers: HumanAnswers, line: CommandLine, context: CommandContext) {
   const { cwd, output } = context;
-  if (line.texts('inputs').length > 0) throw new UsageError('a run that goes on keeps its inputs');
+  if (line.texts('inputs').length > 0) throw new UsageError('a resumed run keeps its inputs');
   const run = await new LocalRuns(cwd).reopen(runId);
   const { status } = run.record;
   if (status === 'succeeded' || status === 'failed') return sendUnsent(run, line, context);
@@ -77,7 +77,7 @@ async function resume(runId: string, answers: HumanAnswers, line: CommandLine, c
   return goOn(run, method, answers, context, { target: await targetOf(run, line, context) });
 }
 
-/** Where the record of a run that goes on is sent; the run is released where that cannot be told. */
+/** Where the record of a resumed run is sent; the run is released if that is unknown. */
 export async function targetOf(run: OpenRun, line: CommandLine, context: CommandContext): Promise<UploadTarget | null> {
   try {
     return await uploadTarget(run.record.file, run.record.sha256, line, context);
@@ -88,7 +88,7 @@ export async function targetOf(run: OpenRun, line: CommandLine, context: Command
 }
 
 export function sayThatItGoesOn({ record }: OpenRun, output: Output): void {
-  output.line(`${record.method} ${output.paint('dim', `${record.run_id}, goes on`)}`);
+  output.line(`${record.method} ${output.paint('dim', `${record.run_id}, continues`)}`);
 }
 
 /** The run's own copies compiled before; a newer `methods` may have become stricter. */

@@ -34,7 +34,7 @@ after(async () => {
   await folder.remove();
 });
 
-test('a live run leaves nothing of its foot behind, also where the terminal is resized', async () => {
+test('a live run leaves nothing of its foot behind, also if the terminal is resized', async () => {
   const env = { PATH: readConfig().path, HOME: folder.dir };
   const terminal = new TerminalProcess(process.execPath, [METHODS, 'run', 'live.method'], { cwd: folder.dir, env });
   try {
@@ -62,7 +62,7 @@ test('a live run leaves nothing of its foot behind, also where the terminal is r
   }
 });
 
-test('without a terminal a run is told in plain lines', async () => {
+test('without a terminal a run is shown in plain lines', async () => {
   open();
   const { code, stdout } = await folder.methods(['run', 'live.method']);
   equal(code, 0);

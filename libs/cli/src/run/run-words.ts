@@ -21,7 +21,7 @@ export const RUN_WORDS: CommandHelp = {
     human: { value: 'FILE', help: 'answers by step, as YAML or JSON: approval: { decision: approve }' },
     ...UPLOAD_OPTIONS,
     ...SERVER_OPTIONS,
-    resume: { value: 'RUN_ID', help: 'go on with a run that was interrupted, killed or waits' },
+    resume: { value: 'RUN_ID', help: 'continue a run that was interrupted, killed or waits' },
   },
   operands: { min: 0, max: 1, word: 'FILE' },
   examples: [

@@ -19,7 +19,7 @@ function terminal(): { view: StepView; written: string[] } {
   return { view: new StepView(output), written };
 }
 
-test('the line at the foot shows how far a step says it is, and no log line does', () => {
+test('the line at the foot shows the progress of a step, and no log line does', () => {
   const { view, written } = terminal();
   view.stepStarted('share', 'node');
   view.logged('share', 'progress 50 % half\n', 'progress');
@@ -30,7 +30,7 @@ test('the line at the foot shows how far a step says it is, and no log line does
   ok(!written.some((text) => text.includes('progress')));
 });
 
-test('the line at the foot never wraps, whatever the step says', () => {
+test('the line at the foot never wraps, with any progress text', () => {
   const { view, written } = terminal();
   view.stepStarted('share', 'node');
   view.told('share', { t: 'progress', at: 0.5, message: '進捗'.repeat(50) });

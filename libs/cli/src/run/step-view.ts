@@ -1,4 +1,5 @@
-// Shows the steps of a run as they go: on a terminal with a line at the foot for what runs now, elsewhere as plain lines.
+// Shows the steps of a run while they run: on a terminal with a line at the foot for the running ones, elsewhere as
+// plain lines.
 import type { LogSource } from '@methods/executor/log-tail';
 import type { CheckRecord, StepEnd } from '@methods/executor/run-outcome';
 import { progressText, type StepEvent } from '@methods/executor/step-event';
@@ -27,14 +28,14 @@ const MARKS: Readonly<Record<StepEnd['status'], readonly [string, Paint]>> = {
 interface RunningStep {
   readonly sinceMs: number;
   printed: boolean;
-  /** By source: what stands after its last line end. */
+  /** By source: the text after its last line end. */
   readonly rest: Map<LogSource, string>;
-  /** As the step told it last, fit for a terminal. */
+  /** The step's last report, fit for a terminal. */
   progress: string;
 }
 
 export class StepView implements WalkView {
-  /** Ended in this process: a walk that goes on after a question passes them again. */
+  /** Ended in this process: a walk that continues after a question passes them again. */
   private readonly seen = new Set<string>();
   private readonly running = new Map<string, RunningStep>();
   private readonly foot: LiveFoot;
@@ -57,7 +58,7 @@ export class StepView implements WalkView {
     step.printed = true;
     // The line at the foot shows it.
     if (from === 'progress' && this.output.live) return;
-    // Chunks are cut anywhere: what stands after the last line end waits for the rest of its line.
+    // Chunks are cut anywhere: the text after the last line end waits for the rest of its line.
     const whole = (step.rest.get(from) ?? '') + text;
     const end = whole.lastIndexOf('\n') + 1;
     step.rest.set(from, whole.slice(end).slice(-LINE_CHARACTERS_MAX));
@@ -67,7 +68,7 @@ export class StepView implements WalkView {
   told(path: string, event: StepEvent): void {
     const step = this.running.get(path);
     if (step === undefined || event.t !== 'progress') return;
-    // The next redraw shows it: a step may tell thousands in a second.
+    // The next redraw shows it: a step may report thousands in a second.
     step.progress = plainText(progressText(event)).replaceAll('\n', ' ');
   }
 
@@ -119,7 +120,7 @@ export class StepView implements WalkView {
     const span = record.status === 'skipped' ? 'if was false' : timeSpan(record.finishedAtMs - record.startedAtMs);
     output.line(`${head} ${nameOf(record.path)} ${output.paint('dim', span)}`);
     for (const check of record.checks) this.check(check);
-    // A failed check stands there already.
+    // A failed check is already shown.
     if (record.error === null || record.checks.some(({ status }) => status === 'failed')) return;
     const { message, line, reason = '', headers = {}, body = '' } = record.error;
     const said = reason === '' ? message : `${message} (${reason})`;
@@ -142,7 +143,7 @@ export class StepView implements WalkView {
     const lines = plainText(text).replace(/\n$/, '').split('\n');
     const left = lines.length - LOG_LINES_MAX;
     if (left > 0) this.output.line(this.output.paint('dim', `    │ … ${left} more lines in the step's folder`));
-    // Lines of steps that run side by side would not tell whose they are.
+    // Lines of steps that run side by side would not show their step.
     const mark = this.running.size > 1 ? `${path} │` : '│';
     for (const line of lines.slice(-LOG_LINES_MAX)) this.output.line(this.output.paint('dim', `    ${mark} ${line}`));
   }

@@ -1,5 +1,5 @@
 // Follows a run on a server: as it is, and again at each change, until it ends. The server's events say that something
-// changed; a server without them, or one that is away, is asked again and again.
+// changed; a server without them, or one that is away, is polled.
 import { Backoff } from '@methods/base/backoff';
 import { CommandError } from '../command/command-error.ts';
 import type { ServerApi } from '../server/server-api.ts';
@@ -80,7 +80,7 @@ class RunChanges {
           this.tell();
         }
       } catch {
-        // Without events the run is looked at; whether the server is away is found there.
+        // Without events the run is read, which also shows whether the server is away.
       }
       this.streaming = false;
       this.tell();

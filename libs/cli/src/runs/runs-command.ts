@@ -20,7 +20,7 @@ import { showRunEnd, watchToRest } from './show-server-run.ts';
 
 type Action = (line: CommandLine, context: CommandContext, runId: string) => Promise<ExitCode>;
 const ACTIONS: Readonly<Record<string, Action>> = { list, show, watch, cancel, rerun };
-/** What an option belongs to; all take --server. */
+/** The actions of an option; all take --server. */
 const OWN_OPTIONS: Readonly<Record<string, string>> = {
   ...{ status: 'list', method: 'list', kind: 'list', limit: 'list', cursor: 'list' },
   ...{ wait: 'rerun', 'from-step': 'rerun' },
@@ -56,7 +56,7 @@ async function list(line: CommandLine, context: CommandContext): Promise<ExitCod
   const query: Query = { ...(status === undefined ? {} : { status: oneOf('status', status, STATUSES) }) };
   const api = await openServer(line, context);
   const id = method === undefined ? undefined : (await namedMethod(api, method, cwd)).id;
-  // Records of local runs are for people alone.
+  // Records of local runs are only for people.
   const path = kind === 'local' ? '/api/runs' : RUNS;
   const asked = { ...query, ...(kind === 'local' ? { kind } : {}), ...(id === undefined ? {} : { method: id }) };
   const page = await readPage<ServerRun | LocalRunOnServer>(api, path, line, asked);
@@ -81,7 +81,7 @@ async function show(line: CommandLine, context: CommandContext, runId: string): 
   const run = await getRun(api, runId).catch((error: unknown) => localRecord(api, runId, error));
   if ('kind' in run) {
     output.document(run);
-    output.result(`${run.run_id} ${run.status ?? ''}, a run on somebody's own computer`);
+    output.result(`${run.run_id} ${run.status ?? ''}, a run on a person's own computer`);
     output.result(`method ${run.method}, version ${run.version_id}, ${timeOf(run.created_at)}`);
     return EXIT.done;
   }
@@ -107,12 +107,12 @@ async function watch(line: CommandLine, context: CommandContext, runId: string):
 async function cancel(line: CommandLine, context: CommandContext, runId: string): Promise<ExitCode> {
   const { output } = context;
   const api = await openServer(line, context);
-  // A run that is cancelled already is told as such: a repeat does no harm.
+  // A run that is already cancelled is reported as such: a repeat is harmless.
   const { value, status } = await api.send<ServerRun>('POST', `${runPath(runId)}/cancel`, undefined, {
     idempotent: true,
   });
   output.document(value);
-  output.result(status === 202 ? `${runId} will be cancelled: its worker is told` : `${runId} is cancelled`);
+  output.result(status === 202 ? `${runId} will be cancelled: its worker is notified` : `${runId} is cancelled`);
   return EXIT.done;
 }
 

@@ -12,15 +12,15 @@ export const RUNS_WORDS: CommandHelp = {
   summary: 'List, show, watch, cancel and repeat runs on the server',
   details: [
     'watch ends when the run has finished or waits for an answer (exit code 4). rerun starts a new run with the same',
-    'version and inputs; with --from-step it keeps what the steps before that one came to. A run that has failed and whose',
-    'on_failure or finally is left to do is "to clean up" until a worker takes it, then "cleaning up".',
+    'version and inputs; with --from-step it keeps the results of the steps before that one. A run that has failed and whose',
+    'on_failure or finally has yet to run is "to clean up" until a worker takes it, then "cleaning up".',
   ],
   options: {
     status: { value: 'STATUS', help: `list: only ${STATUSES.slice(0, -1).join(', ')} or cancelled ones` },
     method: { value: 'METHOD', help: 'list: only runs of this method: an id, a saved file or a display name' },
     kind: { value: 'KIND', help: "list: production (default), or local for records of runs on people's computers" },
     ...PAGE_OPTIONS,
-    'from-step': { value: 'STEP', help: 'rerun: begin at this step; it stands in no other step' },
+    'from-step': { value: 'STEP', help: 'rerun: begin at this step, which is not inside another one' },
     wait: { help: 'rerun: watch the new run' },
     ...SERVER_OPTIONS,
   },

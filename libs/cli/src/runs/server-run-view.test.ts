@@ -8,7 +8,7 @@ function words(run: Partial<ServerRun>): string {
   return `${statusWord(whole)} | ${statusWords(whole)}`;
 }
 
-test('a run that has failed and is not at its end says that it cleans up, and after what', () => {
+test('a run that has failed and not ended yet shows that it cleans up, and after which error', () => {
   const ending = { code: 'attempts_exhausted' };
   equal(words({ status: 'queued', ending }), 'to clean up | to clean up after attempts_exhausted');
   equal(
@@ -21,7 +21,7 @@ test('a run that has failed and is not at its end says that it cleans up, and af
   equal(words({ status: 'waiting', ending }), 'waiting | waiting, cleaning up after attempts_exhausted');
 });
 
-test('any other run says its status, and why it is queued', () => {
+test('any other run shows its status, and why it is queued', () => {
   equal(words({ status: 'running' }), 'running | running');
   equal(words({ status: 'queued' }), 'queued | queued');
   equal(words({ status: 'queued', queued_reason: 'sleeping' }), 'queued | queued: it waits for its time');

@@ -1,4 +1,4 @@
-// Shows a run on a server as it goes: on a terminal all its steps, drawn over; elsewhere a line for each change.
+// Shows a run on a server as it changes: on a terminal all its steps, drawn over; elsewhere a line for each change.
 import { LiveFoot } from '../terminal/live-foot.ts';
 import type { Output, Paint } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
@@ -66,7 +66,7 @@ export class ServerRunView {
     for (const line of this.lines()) this.output.line(this.coloured(line));
   }
 
-  /** The part that fits where there are more steps than rows: the end of it, where things happen. */
+  /** The part that fits where there are more steps than rows: its end, where the changes are. */
   private liveLines(): string[] {
     const [head = '', ...steps] = this.lines();
     const rows = Math.max(1, this.output.rows - 2);
@@ -128,7 +128,7 @@ function nameOf({ name }: ServerStep): string {
 function faultWords({ error }: ServerStep): string {
   const line = error?.line === undefined ? '' : `line ${error.line}: `;
   const reason = error?.reason === undefined ? '' : ` (${error.reason})`;
-  // The first line says what the server wants; all of it stands in the run.
+  // The first line has the server's message; the run has all of it.
   const [body = ''] = (error?.body ?? '').split('\n');
   const said = `${error?.message ?? ''}${reason}${body === '' ? '' : `: ${body}`}`;
   return `${line}${plainText(said).replaceAll('\n', ' ')}`;
@@ -144,7 +144,7 @@ export function statusWords(run: ServerRun): string {
   return why === undefined ? `${word}${after}` : `${word}${after}: ${why}`;
 }
 
-/** One word or two, for a table. A run that waits for a person says so, whatever it waits for. */
+/** One word or two, for a table. A run that waits for a person says so, for any question. */
 export function statusWord({ status, ending }: ServerRun): string {
   if (ending === undefined || status === 'waiting') return status;
   return status === 'queued' ? 'to clean up' : 'cleaning up';

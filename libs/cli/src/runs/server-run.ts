@@ -33,7 +33,7 @@ export interface ServerQuestion {
   readonly deadline_at: string | null;
 }
 
-/** As the server sends it; more fields stand in it. */
+/** As the server sends it; it has more fields. */
 export interface ServerRun {
   readonly run_id: string;
   readonly method: string;
@@ -46,11 +46,11 @@ export interface ServerRun {
   readonly question?: ServerQuestion;
   readonly result?: JsonValue;
   readonly error?: { readonly code: string; readonly message: string; readonly step?: string };
-  /** What it has failed with, while what follows a failure is left to do. */
+  /** Its error, while its cleanup has yet to run. */
   readonly ending?: { readonly code: string };
 }
 
-/** The record of a run on somebody's own computer. */
+/** The record of a run on a person's own computer. */
 export interface LocalRunOnServer {
   readonly kind: 'local';
   readonly run_id: string;
@@ -67,7 +67,7 @@ export function runPath(runId: string): string {
   return `${RUNS}/${encodeURIComponent(runId)}`;
 }
 
-/** A server answers it as a run that is not there, which sends people looking for one. @throws UsageError */
+/** A server would answer that the run does not exist, which is misleading. @throws UsageError */
 export function refuseMalformedRunId(word: string): void {
   if (isId('run', word)) return;
   const hint = 'it is run_ and 26 characters;  methods runs list  shows them';

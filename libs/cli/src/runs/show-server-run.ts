@@ -1,4 +1,4 @@
-// Says what came of a run on a server, and which exit code that is. `start`, `runs` and `answer` share it.
+// Shows the outcome of a run on a server, and returns its exit code. `start`, `runs` and `answer` share it.
 import { showForm, showQuestion } from '../answer/show-question.ts';
 import type { CommandContext } from '../command/command.ts';
 import { EXIT, type ExitCode } from '../command/exit-code.ts';
@@ -9,7 +9,7 @@ import { followRun } from './follow-run.ts';
 import type { ServerRun } from './server-run.ts';
 import { ServerRunView, statusWords } from './server-run-view.ts';
 
-/** Shows the run until it has finished or waits for an answer. Interrupted, the run itself goes on. */
+/** Shows the run until it has finished or waits for an answer. After an interrupt, the run itself continues. */
 export async function watchToRest(api: ServerApi, runId: string, context: CommandContext): Promise<ExitCode> {
   const { output, interrupted } = context;
   const view = new ServerRunView(output);
@@ -25,7 +25,7 @@ export async function watchToRest(api: ServerApi, runId: string, context: Comman
     view.rest();
   }
   if (last === null || interrupted.aborted) {
-    output.note(`The run goes on. See it again with:  methods runs watch ${runId}`);
+    output.note(`The run continues. Watch it again with:  methods runs watch ${runId}`);
     return EXIT.interrupted;
   }
   return showRunEnd(last, output);

@@ -1,4 +1,4 @@
-// What is wrong with a file before it is sent, and what the server found that cannot be seen here.
+// The findings in a file before it is sent, and those that only the server can see.
 import type { Diagnostic } from '@methods/method/diagnostic';
 import { CommandError } from '../command/command-error.ts';
 import type { Config } from '../config.ts';
@@ -8,7 +8,7 @@ import { ServerRefusal } from '../server/server-refusal.ts';
 import type { Output } from '../terminal/output.ts';
 import { countOf } from '../terminal/words.ts';
 
-/** Shows what is wrong, with carets, and gives the warnings. @throws CommandError `invalid_method`. */
+/** Shows the findings, with carets, and returns the warnings. @throws CommandError `invalid_method`. */
 export async function checkSource(
   file: MethodFile,
   output: Output,
@@ -23,7 +23,7 @@ export async function checkSource(
   });
 }
 
-/** The server knows the methods that are called: what it found stands at its place too. */
+/** The server knows the methods that are called: its findings have places too. */
 export function showFindings(file: MethodFile, findings: unknown, known: readonly Diagnostic[], output: Output): void {
   const told = new Set(known.map(({ code, line, column }) => `${code} ${line} ${column}`));
   const fresh = (Array.isArray(findings) ? findings : []).flatMap((finding) => diagnosticOf(finding));

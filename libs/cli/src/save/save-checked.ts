@@ -27,6 +27,6 @@ export async function saveChecked(
 }
 
 function uncertain({ code, message, hint, cause }: CommandError, { file }: MethodFile): CommandError {
-  const again = `methods save ${file}  again: what was saved is not saved twice`;
+  const again = `methods save ${file}  again: nothing is saved twice`;
   return new CommandError(code, message, { hint: hint === undefined ? again : `${hint}; then  ${again}`, cause });
 }

@@ -32,7 +32,7 @@ function saidOf({ outcome, reply, newer }: SavedFile, file: string): string[] {
       return [`Saved ${file} as ${versionId} of wf_${methodId}.`, `Next:  methods publish ${file}`];
     case 'unchanged':
       return [
-        `Nothing to save: ${file} is ${versionId} of wf_${methodId} already.`,
+        `Nothing to save: ${file} is already ${versionId} of wf_${methodId}.`,
         ...(newer === null ? [] : [`There is a newer version, ${newer}:  methods source wf_${methodId} > ${file}`]),
       ];
   }

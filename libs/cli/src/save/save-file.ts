@@ -1,5 +1,5 @@
-// Saves a file: the first time as a new method, then as versions upon the one it knows. Whatever is killed or lost on the
-// way, the next try goes on with it and makes nothing twice.
+// Saves a file: the first time as a new method, then as versions upon the one it knows. If a process is killed or a
+// message lost on the way, the next try continues it and makes nothing twice.
 import { randomUUID } from 'node:crypto';
 import { formatOf } from '@methods/method/format';
 import { CommandError } from '../command/command-error.ts';
@@ -35,7 +35,7 @@ export interface SaveOptions {
 
 type SavedLink = Extract<MethodLink, { state: 'saved' }>;
 
-/** Somebody saved another version upon the file's base. */
+/** Another version was saved upon the file's base. */
 export class SaveConflict extends Error {
   override readonly name = 'SaveConflict';
   constructor(
@@ -99,7 +99,7 @@ async function saveVersion(
   return { outcome: reply.created ? 'new-version' : 'unchanged', reply, newer: null };
 }
 
-/** Where the reply to an earlier save was lost and the save came through, the version it made is the file's base. */
+/** If the reply to an earlier save was lost and the save succeeded, the version it made is the file's base. */
 async function withLostReply(api: ServerApi, link: SavedLink, links: FileLinks): Promise<SavedLink> {
   if (link.sentSha256 === undefined) return link;
   const current = await getSource(api, link.methodId, null);

@@ -1,4 +1,4 @@
-// A conflict as people need to see it: who saved what, what they changed, what this file changes, and how to go on.
+// A conflict as people need to see it: who saved what, what they changed, what this file changes, and how to continue.
 import { CommandError } from '../command/command-error.ts';
 import { showDifference } from '../difference/show-difference.ts';
 import { unifiedDifference } from '../difference/unified.ts';
@@ -28,7 +28,7 @@ export async function conflictError(
     block(base.source, theirs.source, [baseVersion, currentVersion], output),
     `\nWhat ${file.file} changes:\n`,
     block(base.source, mine, [baseVersion, file.file], output),
-    '\nTo go on:\n',
+    '\nTo continue:\n',
     `  keep theirs:   methods source wf_${methodId} > ${file.file}\n`,
     `  keep both:     bring their change into ${file.file}, then  methods save ${file.file} --onto ${currentVersion}\n`,
     '\n',

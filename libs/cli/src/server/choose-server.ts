@@ -1,4 +1,4 @@
-// Which server a command means: the one it is told, the one of the last sign-in, or the local stack.
+// The server of a command: the given one, that of the last sign-in, or the local stack.
 
 import { CommandError, UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';

@@ -28,7 +28,7 @@ const CONNECTION: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'it does not answer',
 };
 
-/** What is wrong with the other side's certificate, such as `has expired`; null: the fault is another one. */
+/** The fault of the other side's certificate, such as `has expired`; null: the fault is another one. */
 export function certificateFault(error: unknown): string | null {
   return (
     codesIn(error)

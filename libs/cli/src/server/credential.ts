@@ -1,4 +1,4 @@
-// What proves to a server who asks. Its text goes into the request's header and nowhere else.
+// What authenticates a request to a server. Its text goes only into the request's header.
 import { parseBearerKey } from '@methods/auth/service-key';
 import { CommandError } from '../command/command-error.ts';
 
@@ -17,7 +17,7 @@ export const NO_CREDENTIAL: Credential = {
   renew: async () => false,
 };
 
-/** Only the auth part is sent: the rest of a key decrypts content, which is no matter of the server's. */
+/** Only the auth part is sent: the rest of a key decrypts content, which the server must not do. */
 export function keyCredential(key: string, kind: 'service-key' | 'local-stack' = 'service-key'): Credential {
   return {
     kind,
@@ -31,7 +31,7 @@ export function keyCredential(key: string, kind: 'service-key' | 'local-stack' =
   };
 }
 
-/** Production routes take a key; all the others are for people. */
+/** Production routes take a key; all others are for people. */
 export interface Credentials {
   readonly forRuns: Credential;
   readonly forPeople: Credential;

@@ -1,4 +1,4 @@
-// A developer of a local stack acts in it without a sign-in: whoever can read its data folder owns the stack.
+// A developer of a local stack acts in it without a sign-in: anyone who can read its data folder owns the stack.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CommandError } from '../command/command-error.ts';
@@ -8,10 +8,10 @@ import { isLoopback } from './server-address.ts';
 import { readJson, requestServer } from './server-request.ts';
 
 const WHO = { email: 'developer@example.com', organization: 'Local', role: 'admin', audience: 'machine' };
-/** Tokens are renewed so long before they end. */
+/** Tokens are renewed this long before they expire. */
 const EARLY_MS = 60_000;
 
-/** null where people sign in at an issuer that is not the stack's own: its secret is no matter of theirs. */
+/** null where people sign in at an issuer that is not the stack's own: its secret is of no use there. */
 export async function developmentUser(stack: LocalStack): Promise<Credential | null> {
   const folder = join(stack.dataDir, 'identity-provider');
   const memory = await readFile(join(folder, 'issuer.json'), 'utf8').then(JSON.parse, () => null);

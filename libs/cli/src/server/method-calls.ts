@@ -9,7 +9,7 @@ export interface ServerParty {
   readonly name: string;
 }
 
-/** As the server sends it; more fields may stand in it. */
+/** As the server sends it; it may have more fields. */
 export interface ServerMethod {
   /** Bare. */
   readonly id: string;

@@ -1,4 +1,5 @@
-// Which method a word of the command line means: an id, a file that was saved, a display name, or a local stack's own name for it.
+// The method that a word of the command line names: an id, a file that was saved, a display name, or a local stack's
+// own name for it.
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { bareMethodId } from '@methods/base/ids';
@@ -8,7 +9,7 @@ import type { MethodLink } from '../link/method-link.ts';
 import type { ServerMethod } from './method-calls.ts';
 import type { ServerApi } from './server-api.ts';
 
-/** More methods with one name are not looked through. */
+/** Further methods with one name are not searched. */
 const SAME_NAME_MAX = 500;
 const SHOWN_MAX = 5;
 
@@ -30,7 +31,7 @@ export async function namedMethod(api: ServerApi, word: string, cwd: string): Pr
   return { id: await idOfName(api, word), link: null };
 }
 
-/** A word ending in `.method` is a file also where none is, so that a misspelled path is told as such. */
+/** A word ending in `.method` is a file even if there is none, so that a misspelled path is reported as such. */
 export async function isFileName(word: string, cwd: string): Promise<boolean> {
   if (word.endsWith('.method')) return true;
   return stat(resolve(cwd, word)).then(

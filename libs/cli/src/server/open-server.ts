@@ -1,4 +1,4 @@
-// Finds the server a command talks to and what it is asked with.
+// Finds the server a command talks to and its credential.
 import type { CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import type { Config } from '../config.ts';
@@ -11,7 +11,7 @@ import { readServerFacts, type ServerFacts } from './server-facts.ts';
 
 /**
  * The server of `--server` (the command has SERVER_OPTIONS), METHODS_SERVER, the last sign-in, or the only local stack.
- * Where nobody is signed in, the requests say so.
+ * Without a sign-in, the requests fail with that reason.
  * @throws CommandError `no_server`, `usage` (several stacks), `unreachable`, `bad_certificate`, `not_a_server`
  */
 export async function openServer(line: CommandLine, context: CommandContext): Promise<ServerApi> {
@@ -23,7 +23,7 @@ export async function openServer(line: CommandLine, context: CommandContext): Pr
   return new ServerApi({ baseUrl: server.baseUrl, facts, credentials, methodNames, interrupted });
 }
 
-/** A sign-in wins over a local stack's own key: it says who somebody is. */
+/** A sign-in wins over a local stack's own key: it identifies a person. */
 export async function credentialsFor(server: ChosenServer, facts: ServerFacts, config: Config): Promise<Credentials> {
   const { stack } = server;
   const signedIn = await signInCredential(server.baseUrl, facts.issuer, config);

@@ -10,8 +10,8 @@ const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
 
 export const PAGE_OPTIONS = {
-  limit: { value: 'N', help: `so many at most, 1 to ${LIMIT_MAX}; default ${LIMIT_DEFAULT}` },
-  cursor: { value: 'CURSOR', help: 'go on where another page ended' },
+  limit: { value: 'N', help: `the most to list, 1 to ${LIMIT_MAX}; default ${LIMIT_DEFAULT}` },
+  cursor: { value: 'CURSOR', help: 'continue where another page ended' },
 } as const satisfies Readonly<Record<string, OptionWords>>;
 
 /** @throws UsageError */
@@ -30,7 +30,7 @@ export async function readPage<T>(
   return api.page<T>(path, { ...query, limit, ...(cursor === undefined ? {} : { cursor }) });
 }
 
-/** Says how the list goes on, where it does. */
+/** Prints how to get the next page, if there is one. */
 export function noteMore({ next_cursor: cursor }: Page<unknown>, output: Output): void {
   if (cursor !== null) output.note(`There are more: --cursor ${cursor}`);
 }

@@ -49,7 +49,7 @@ test('a refusal carries the code, the sentence, the findings and the facts of th
   assert.deepEqual(error.details, body.details);
 });
 
-test('a proxy that refuses in its own words is a refusal too, and a reply that is no JSON is told', async () => {
+test('a proxy’s own refusal is a refusal too, and a reply that is not JSON is reported', async () => {
   const server = await api(({ url }, response) =>
     url === '/ok' ? response.end('<html>') : response.writeHead(502).end('<html>'),
   );
@@ -58,7 +58,7 @@ test('a proxy that refuses in its own words is a refusal too, and a reply that i
   assert.equal((await refusal(server.get('/ok'))).code, 'bad_reply');
 });
 
-test('a reply of another shape is told as such, and is no fault of the command', async () => {
+test('a reply of another shape is reported as such, and is not a fault of the command', async () => {
   const replies = ['7', 'null', '"text"', '{"items": {}}', '[]'];
   for (const reply of replies) {
     const server = await api((_, response) => response.end(reply));
@@ -91,7 +91,7 @@ test('a server that is busy for long is not waited for', async () => {
   assert.equal((await refusal(server.get('/'))).status, 429);
 });
 
-test('a key opens production routes with its auth part alone, and nothing else', async () => {
+test('a key opens only production routes, with only its auth part', async () => {
   const seen: Record<string, string | undefined> = {};
   const { key, authPart } = createServiceKey();
   const credentials = { forRuns: keyCredential(key), forPeople: NO_CREDENTIAL };
@@ -119,7 +119,7 @@ test('items come over as many pages as they take, up to the limit', async () => 
   assert.deepEqual(pages, ['q=a+b&limit=200', 'q=a+b&limit=200&cursor=200', 'q=a+b&limit=50&cursor=400']);
 });
 
-test('events come as they are sent, whatever the pieces, and go on after the last', async () => {
+test('events arrive as sent, in any pieces, and continue after the last', async () => {
   let after: string | undefined;
   const text =
     ': hello\n\nid: 1\nevent: step\ndata: {"name":\ndata: "ä"}\n\nid: 2\r\ndata:end\r\n\r\nid: 3\ndata: half';
@@ -143,7 +143,7 @@ test('events come as they are sent, whatever the pieces, and go on after the las
   assert.equal(after, '0');
 });
 
-test('a stream that breaks is an error, and one that is let go is none', async () => {
+test('a broken stream is an error, and a closed one is not', async () => {
   const broken = await api((_, response) => {
     response.writeHead(200).write('data: 1\n\n', () => setImmediate(() => response.destroy()));
   });

@@ -1,4 +1,4 @@
-// A server as the commands use it: JSON in, JSON out, refusals as errors, and patience where a repeat does no harm.
+// A server as the commands use it: JSON in, JSON out, refusals as errors, and retries where a repeat is harmless.
 import { CommandError } from '../command/command-error.ts';
 import { type Credential, type Credentials, credentialFor } from './credential.ts';
 import { readEvents, type ServerSentEvent } from './event-stream.ts';
@@ -47,12 +47,12 @@ export class ServerApi {
     this.methodNames = parts.methodNames ?? new Map();
   }
 
-  /** The kind of credential that a path is asked with. */
+  /** The kind of credential for a path. */
   credentialKind(path: string): Credential['kind'] {
     return credentialFor(path, this.parts.credentials).kind;
   }
 
-  /** The bearer that a path is asked with, for a part that speaks to the server by itself, such as a worker. */
+  /** The bearer for a path, for a part that speaks to the server by itself, such as a worker. */
   bearer(path: string): Promise<string | null> {
     return credentialFor(path, this.parts.credentials).bearer(this.parts.interrupted);
   }
@@ -61,7 +61,7 @@ export class ServerApi {
     return (await this.send<T>('GET', withQuery(path, query))).value;
   }
 
-  /** `idempotent`: repeating it does no harm, as with a request that carries its own key. */
+  /** `idempotent`: a repeat is harmless, as with a request that carries its own key. */
   async send<T>(
     verb: Verb,
     path: string,
@@ -87,7 +87,7 @@ export class ServerApi {
     return this.replyOf<T>(path, await this.ask('POST', path, { content, headers, timeMs: null }));
   }
 
-  /** One connection: it ends when the server ends it; `lastEventId` goes on after that event. */
+  /** One connection: it ends when the server ends it; `lastEventId` continues after that event. */
   async *stream(
     path: string,
     signal: AbortSignal,
@@ -159,7 +159,7 @@ export class ServerApi {
   private async replyOf<T>(path: string, response: Response): Promise<Reply<T>> {
     const { status, headers } = response;
     if (status === 204) return { status, headers, value: undefined as T };
-    // A proxy refuses in its own words.
+    // A proxy has its own error format.
     const body = response.ok ? await readJson(response) : await readJson(response).catch(() => null);
     if (response.ok && (typeof body !== 'object' || body === null)) throw this.unexpected(path);
     if (response.ok) return { status, headers, value: body as T };
@@ -180,7 +180,7 @@ export class ServerApi {
       'sign-in': ['the server does not accept the sign-in', login],
       'service-key': ['the server does not accept SERVICE_API_KEY', 'make a key with  methods keys create --name NAME'],
       'local-stack': ['the local stack does not accept its own key', 'start it again'],
-      none: ['nobody is signed in', login],
+      none: ['not signed in', login],
     }[kind] as [string, string];
     return new ServerRefusal(401, { error: 'unauthorized', message }, hint);
   }
@@ -201,7 +201,7 @@ export class ServerApi {
   }
 }
 
-/** How long a busy server wants to be left alone; null: it is not busy. */
+/** How long to wait for a busy server; null: it is not busy. */
 function busyMs({ status, headers }: Response): number | null {
   if (status !== 503 && status !== 429) return null;
   const after = Number(headers.get('retry-after') ?? Number.NaN);

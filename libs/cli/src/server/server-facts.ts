@@ -1,11 +1,11 @@
-// What a server tells of itself to anybody: its addresses, and who signs its people in.
+// A server's public description: its addresses, and its identity provider.
 import { CommandError } from '../command/command-error.ts';
 import { readJson, requestServer } from './server-request.ts';
 
 export interface ServerFacts {
   readonly mcpUrl: string | null;
   readonly grpcUrl: string | null;
-  /** null: nobody can sign in there. */
+  /** null: sign-in is not available there. */
   readonly issuer: string | null;
   readonly cliClientId: string | null;
   readonly machineAudience: string | null;
@@ -20,7 +20,7 @@ export async function readServerFacts(baseUrl: string, signal: AbortSignal): Pro
     throw new CommandError('unavailable', `the server at ${baseUrl} answers ${response.status}`, { hint });
   }
   if (!isRecord(body) || !('machine_audience' in body)) {
-    const hint = 'give the address alone, such as https://methods.example.com';
+    const hint = 'give only the address, such as https://methods.example.com';
     throw new CommandError('not_a_server', `${baseUrl} is not a server of methods`, { hint });
   }
   const text = (name: string) => (typeof body[name] === 'string' && body[name] !== '' ? body[name] : null);

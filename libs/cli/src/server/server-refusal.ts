@@ -1,4 +1,4 @@
-// What a server refuses, as an error of the command: the server's own code and sentence, and what to do about it.
+// A server's refusal as an error of the command: the server's own code and sentence, and a hint.
 import { CommandError } from '../command/command-error.ts';
 
 /** One of several findings, such as a diagnostic or an input that does not fit. */
@@ -10,8 +10,8 @@ export interface RefusalDetail {
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  forbidden: 'ask an admin of your organization for the role; your own is told by  methods whoami',
-  not_found: 'it may belong to another organization; yours is told by  methods whoami',
+  forbidden: 'ask an admin of your organization for the role; methods whoami  shows your own',
+  not_found: 'it may belong to another organization; methods whoami  shows yours',
   needs_upgrade: 'methods upgrade FILE --write, then save and publish it',
   not_published: 'methods publish METHOD',
   rate_limited: 'wait a moment and try again',
@@ -35,7 +35,7 @@ export class ServerRefusal extends CommandError {
   }
 }
 
-/** A fault of the server is found by its request id alone. */
+/** A fault of the server is only found by its request id. */
 function requestHint(code: string, requestId: unknown): string | undefined {
-  return code === 'internal' && typeof requestId === 'string' ? `its log tells more under ${requestId}` : undefined;
+  return code === 'internal' && typeof requestId === 'string' ? `its log has more under ${requestId}` : undefined;
 }

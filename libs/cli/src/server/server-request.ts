@@ -1,4 +1,4 @@
-// One request to a server: its bounds in time and size, and what is never followed.
+// One request to a server: its bounds in time and size; redirects are not followed.
 import { CommandError } from '../command/command-error.ts';
 import { connectionFault } from './connection-fault.ts';
 
@@ -11,7 +11,7 @@ export interface ServerRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, in place of a body; opened anew for each request. */
+  /** Sent as it is, in place of a body; opened again for each request. */
   readonly content?: () => ReadableStream;
   readonly signal: AbortSignal;
   /** Of the whole answer; null for one that does not end by itself. */
@@ -48,13 +48,13 @@ export async function requestServer(baseUrl: string, path: string, request: Serv
   throw new CommandError('moved', `${what} sends this request elsewhere`, { hint });
 }
 
-/** @throws CommandError `unreachable` when it breaks, `too_large`, `bad_reply` when it is no JSON. */
+/** @throws CommandError `unreachable` when it breaks, `too_large`, `bad_reply` when it is not JSON. */
 export async function readJson(response: Response): Promise<unknown> {
   const text = await readText(response);
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new CommandError('bad_reply', `${response.url} answered ${response.status} with something that is no JSON`, {
+    throw new CommandError('bad_reply', `${response.url} answered ${response.status} with something that is not JSON`, {
       hint: 'is there a proxy in between?',
     });
   }

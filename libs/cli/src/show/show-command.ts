@@ -65,7 +65,7 @@ function byAt(name: string | undefined, at: string | null): string {
   return `${timeOf(at)}${name ? ` by ${name}` : ''}`;
 }
 
-/** Without the comments that a file of types has: their place is the source. */
+/** Without the comments that a file of types has: they belong to the source. */
 function typeText(schema: JsonValue | undefined): string {
   if (schema === undefined) return '';
   return typescriptOfSchema(schema, (name) => name).replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '');

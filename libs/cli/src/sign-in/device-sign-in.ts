@@ -1,4 +1,4 @@
-// Signs somebody in with a browser elsewhere: this machine shows a code and waits (RFC 8628).
+// Signs a person in with a browser elsewhere: this machine shows a code and waits (RFC 8628).
 import type { Configuration } from 'openid-client';
 import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../command/command-error.ts';

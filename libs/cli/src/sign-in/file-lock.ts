@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { CommandError } from '../command/command-error.ts';
 
-/** Longer than the work under any lock takes: then its holder's number belongs to somebody else by now. */
+/** Longer than the work under any lock takes: by then its holder's number belongs to another process. */
 const AGE_MAX_MS = 120_000;
 const WAIT_MAX_MS = 150_000;
 const AGAIN_MS = 25;

@@ -21,12 +21,12 @@ export interface IssuerNames {
 }
 
 /**
- * `audience` is the one a person named, if they did. @throws CommandError `no_issuer` when nobody can sign in to this
- * server with a command line, `foreign_audience` when it asks for tokens that may be for another one.
+ * `audience` is the one a person named, if they did. @throws CommandError `no_issuer` when this server has no sign-in
+ * for a command line, `foreign_audience` when it asks for tokens that may be for another one.
  */
 export function issuerNames(server: string, facts: ServerFacts, audience: string | undefined): IssuerNames {
   const { issuer, cliClientId, machineAudience } = facts;
-  if (issuer === null) throw new CommandError('no_issuer', `nobody can sign in to ${server}: it names no issuer`);
+  if (issuer === null) throw new CommandError('no_issuer', `${server} has no sign-in: it names no issuer`);
   if (cliClientId === null) {
     const hint = 'its operator sets OIDC_CLI_CLIENT_ID';
     throw new CommandError('no_issuer', `${server} names no client for the command line at ${issuer}`, { hint });

@@ -1,4 +1,4 @@
-// Why an issuer did not sign somebody in, as a sentence. What it sent is not repeated, but for its own error's words.
+// Why an issuer refused a sign-in, as a sentence. Of its answer only the error code is repeated.
 import { CommandError } from '../command/command-error.ts';
 import { connectionFault } from '../server/connection-fault.ts';
 

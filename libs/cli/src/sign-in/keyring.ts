@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const PROCESS = fileURLToPath(new URL('./keyring-process.js', import.meta.url));
-/** A bus without a keyring behind it says nothing at all. */
+/** A bus without a keyring behind it never answers. */
 const OPEN_MS = 5_000;
-/** A locked keyring asks its user; one that never answers is no keyring. */
+/** A locked keyring asks its user; one that never answers counts as missing. */
 const ANSWER_MS = 60_000;
 
 export interface KeyringEntry {
@@ -17,10 +17,10 @@ export interface KeyringEntry {
   remove(): Promise<void>;
 }
 
-/** Of this process: what did not answer once is not waited for again. */
+/** Of this process: one that did not answer is not awaited again. */
 let silent = false;
 
-/** An error of the keyring is as good as no keyring: the file takes over. */
+/** An error of the keyring counts as no keyring: the file is used. */
 export function keyringEntry(account: string): KeyringEntry {
   return {
     read: async () => {
@@ -40,11 +40,11 @@ interface Work {
   readonly text?: string;
 }
 
-/** What came of it; undefined: nothing. */
+/** The outcome; undefined: none. */
 async function done(work: Work): Promise<unknown> {
   if (silent) return undefined;
   const child = spawn(process.execPath, [PROCESS], { stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
-  // A process that waits for the bus hears of no end but this.
+  // A process that waits for the bus only ends this way.
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   let timer = setTimeout(tooLate, OPEN_MS);
@@ -59,7 +59,7 @@ async function done(work: Work): Promise<unknown> {
       clearTimeout(timer);
       timer = setTimeout(tooLate, ANSWER_MS);
     });
-    // It may have ended before it was told anything.
+    // It may have ended before it got its input.
     child.stdin.on('error', () => {});
     child.stdin.end(JSON.stringify(work));
     const code = await new Promise<number | null>((resolve) => {

@@ -1,4 +1,4 @@
-// Remembers where somebody signed in, and where last: the next command means that server too. No secret.
+// Remembers the servers of sign-ins, and the last one: the next command uses it too. No secret.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from './replace-file.ts';
@@ -21,7 +21,7 @@ export async function lastSignIn(stateDir: string): Promise<KnownSignIn | null> 
   return (await remembered(stateDir)).last;
 }
 
-/** The issuers that signed somebody in to a server: one, unless its operator changed it. */
+/** The issuers of a server's sign-ins: one, unless its operator changed it. */
 export async function issuersOf(stateDir: string, server: string): Promise<string[]> {
   const { known } = await remembered(stateDir);
   return known.filter((each) => each.server === server).map(({ issuer }) => issuer);
@@ -34,7 +34,7 @@ export async function rememberSignIn(stateDir: string, { server, issuer }: Known
   await remember(stateDir, { last, known: [last, ...others].slice(0, KNOWN_MAX) });
 }
 
-/** Signed out of the last server, no other takes its place: a command must not change its server by itself. */
+/** Signed out of the last server, no other replaces it: a command must not change its server by itself. */
 export async function forgetSignIns(stateDir: string, server: string): Promise<void> {
   const { last, known } = await remembered(stateDir);
   await remember(stateDir, {

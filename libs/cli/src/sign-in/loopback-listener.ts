@@ -10,7 +10,7 @@ export interface LoopbackListener {
   /** `http://127.0.0.1:<port>/callback`. */
   readonly redirectUri: string;
   /**
-   * The address the browser came back to with this `state`; others are sent away. Settle `shown` to tell its person how
+   * The address the browser came back to with this `state`; others are sent away. Settle `shown` to show its person how
    * it ended. @throws CommandError `sign_in_timeout` after 10 minutes; the signal's reason.
    */
   untilBack(state: string, signal: AbortSignal): Promise<CameBack>;
@@ -45,7 +45,7 @@ export async function listenOnLoopback(): Promise<LoopbackListener> {
       new Promise<CameBack>((resolve, reject) => {
         const timer = setTimeout(() => {
           const hint = 'start again; where no browser can reach this machine, use --device';
-          reject(new CommandError('sign_in_timeout', 'nobody signed in within 10 minutes', { hint }));
+          reject(new CommandError('sign_in_timeout', 'there was no sign-in within 10 minutes', { hint }));
         }, WAIT_MS);
         const stop = () => {
           clearTimeout(timer);

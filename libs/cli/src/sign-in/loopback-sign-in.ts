@@ -1,4 +1,4 @@
-// Signs somebody in with the browser of this machine: the code flow with PKCE (S256), back to a loopback address.
+// Signs a person in with the browser of this machine: the code flow with PKCE (S256), back to a loopback address.
 import type { Configuration } from 'openid-client';
 import type { CommandContext } from '../command/command.ts';
 import { type IssuerNames, resourceParameter, SCOPE, signInOf } from './issuer-client.ts';
@@ -24,7 +24,7 @@ export async function loopbackSignIn(
       scope: SCOPE,
       code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
       code_challenge_method: 'S256',
-      // Without a question to its person an issuer gives no refresh token (OpenID Connect Core, 11).
+      // Without asking its user an issuer gives no refresh token (OpenID Connect Core, 11).
       prompt: 'consent',
       state,
       nonce,
@@ -54,7 +54,7 @@ export async function loopbackSignIn(
   }
 }
 
-/** The library takes none but addresses of the web: what is opened here must not be a program of this machine. */
+/** The library takes only addresses of the web: what is opened here must not be a program of this machine. */
 function authorizationAddress(
   client: typeof import('openid-client'),
   configuration: Configuration,

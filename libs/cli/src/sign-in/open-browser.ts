@@ -1,4 +1,4 @@
-// Opens an address in the user's browser, where the system has a command for that. Nobody waits for it.
+// Opens an address in the user's browser, where the system has a command for that. No one waits for it.
 import { spawn } from 'node:child_process';
 
 /** The address is printed too, so a browser that does not open is no error. */

@@ -1,9 +1,9 @@
-// Writes a file of the user's own whole or not at all, readable by nobody else.
+// Writes a file of the user's own whole or not at all, readable only by them.
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Mode 0600 in a folder of mode 0700. Whoever reads meanwhile gets the old text or the new one. */
+/** Mode 0600 in a folder of mode 0700. A concurrent reader gets the old text or the new one. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const fresh = `${path}.${randomUUID()}`;

@@ -1,4 +1,4 @@
-// Takes a sign-in back at its issuer (RFC 7009), so that a copy of its tokens is worth nothing.
+// Revokes a sign-in at its issuer (RFC 7009), so that copies of its tokens are useless.
 import { discoverIssuer } from './issuer-client.ts';
 import { issuerFault } from './issuer-fault.ts';
 import type { SignIn } from './sign-in-store.ts';

@@ -35,7 +35,7 @@ for (const [server, told] of [
   });
 }
 
-test('a server that names no audience signs nobody in', () => {
+test('a server that names no audience has no sign-in', () => {
   assert.throws(() => serverAudience(SERVER, null, undefined), { code: 'no_issuer' });
 });
 

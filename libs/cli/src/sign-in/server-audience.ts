@@ -1,15 +1,15 @@
-// Whom a token is for. Many servers can share an issuer, and anybody can run a server that names this issuer and the
+// The audience of a token. Many servers can share an issuer, and anyone can run a server that names this issuer and the
 // audience of another one: the token it was sent would open that other server (RFC 8707, 2; RFC 9728, 3.3).
 import { CommandError } from '../command/command-error.ts';
 import { isLoopback } from '../server/server-address.ts';
 
 /**
- * The audience to ask a token for: the one a server tells, if it is an address of that server's own, or if the person
- * names it too. A server of this machine may tell any address of this machine.
+ * The audience to ask a token for: the one a server names, if it is an address of that server's own, or if the person
+ * names it too. A server of this machine may name any address of this machine.
  * @throws CommandError `no_issuer`, `foreign_audience`
  */
 export function serverAudience(server: string, told: string | null, named: string | undefined): string {
-  if (told === null) throw new CommandError('no_issuer', `nobody can sign in to ${server}: it names no audience`);
+  if (told === null) throw new CommandError('no_issuer', `${server} has no sign-in: it names no audience`);
   if (named !== undefined) {
     if (named === told) return told;
     throw new CommandError('foreign_audience', `${server} asks for tokens for ${told}, and not for ${named}`);
@@ -19,14 +19,15 @@ export function serverAudience(server: string, told: string | null, named: strin
     if (sameServer || (isLoopback(told) && isLoopback(server))) return told;
   }
   const message = `${server} asks for tokens for ${told}, which is no address of its own and may be another server`;
-  // The audience stays out of the command to copy: it is the server's text, in somebody's shell.
-  const hint = 'if its operator tells you to trust it:  methods login --audience  followed by that audience';
+  // The audience stays out of the command to copy: it is the server's text, in a person's shell.
+  const hint = 'if its operator says that you can trust it:  methods login --audience  followed by that audience';
   throw new CommandError('foreign_audience', message, { hint });
 }
 
 /**
- * An issuer may pass over what it was asked for and give a token for a server of its own choice, which must not reach
- * this one. The servers of methods take JWTs alone, so one can be looked into. @throws CommandError `foreign_audience`
+ * An issuer may ignore the requested audience and give a token for a server of its own choice, which must not reach
+ * this one. The servers of methods take only JWTs, so the token can be inspected. @throws CommandError
+ * `foreign_audience`
  */
 export function checkTokenAudience(accessToken: string, audience: string): void {
   const { aud } = claimsOf(accessToken);

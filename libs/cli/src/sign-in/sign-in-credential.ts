@@ -1,4 +1,4 @@
-// A kept sign-in as what requests are asked with: renewed before it ends, once for all processes of its user.
+// A kept sign-in as the credential of requests: renewed before it ends, once for all processes of its user.
 import { CommandError } from '../command/command-error.ts';
 import type { Config } from '../config.ts';
 import type { Credential } from '../server/credential.ts';
@@ -7,10 +7,10 @@ import { discoverIssuer, resourceParameter, signInOf } from './issuer-client.ts'
 import { issuerFault, oauthError } from './issuer-fault.ts';
 import { type SignIn, SignInStore } from './sign-in-store.ts';
 
-/** Tokens are renewed so long before they end: a request and two clocks have to fit in. */
+/** Tokens are renewed this long before they expire: a request and two clocks have to fit in. */
 const EARLY_MS = 60_000;
 
-/** null: nobody is signed in to this server by this issuer. */
+/** null: there is no sign-in to this server by this issuer. */
 export async function signInCredential(
   server: string,
   issuer: string | null,
@@ -41,7 +41,7 @@ export async function signInCredential(
 
 /**
  * A refresh token is good for one use, and an issuer that sees it twice ends the sign-in. So a process renews under a
- * lock, after looking whether another one has done it while it waited, and what comes back is kept before it is used.
+ * lock, after checking whether another one has done it meanwhile, and stores the reply before it is used.
  */
 async function renew(store: SignInStore, used: SignIn, signal: AbortSignal): Promise<SignIn> {
   const { issuer, server } = used;
@@ -62,7 +62,7 @@ async function renew(store: SignInStore, used: SignIn, signal: AbortSignal): Pro
         throw over(server);
       }
       const fault = issuerFault(issuer, error);
-      // An issuer that is away for a moment stops nobody before the time.
+      // An issuer that is away for a moment ends no sign-in early.
       if (fault.code === 'unreachable' && kept.expiresAtMs > Date.now()) return kept;
       throw fault;
     }

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(stateDir, { recursive: true }));
 
-/** A keyring with room for so many characters. */
+/** A keyring with room for this many characters. */
 function keyringOf(entries: Map<string, string>, room = Number.POSITIVE_INFINITY) {
   return (account: string) => ({
     read: async () => entries.get(account) ?? null,
@@ -38,7 +38,7 @@ function keyringOf(entries: Map<string, string>, room = Number.POSITIVE_INFINITY
 const folder = () => join(stateDir, 'methods', 'sign-ins');
 const files = () => (existsSync(folder()) ? readdirSync(folder()) : []);
 
-test('without a keyring a sign-in is a file of its owner alone, one for each issuer and server', async () => {
+test('without a keyring a sign-in is a file that only its owner can read, one for each issuer and server', async () => {
   const store = new SignInStore({ stateDir, keyring: false });
   assert.equal(await store.write(SIGN_IN), 'file');
   assert.equal(await store.write({ ...SIGN_IN, server: 'https://other.example' }), 'file');
@@ -52,7 +52,7 @@ test('without a keyring a sign-in is a file of its owner alone, one for each iss
   assert.equal(files().length, 1);
 });
 
-test('a file that somebody broke is no sign-in', async () => {
+test('a damaged file is not a sign-in', async () => {
   const store = new SignInStore({ stateDir, keyring: false });
   await store.write(SIGN_IN);
   for (const text of ['', '{', '[]', 'null', '{"server":1}']) {
@@ -74,7 +74,7 @@ test('a keyring is used first, and no older sign-in stays in the other place', a
   assert.equal(await store.read(ISSUER, SERVER), null);
 });
 
-test('a place that cannot be written is told in a sentence without a token', async () => {
+test('a place that cannot be written is reported in a sentence without a token', async () => {
   writeFileSync(join(stateDir, 'methods'), 'a file in the way');
   const store = new SignInStore({ stateDir, keyring: false });
   await assert.rejects(store.write(SIGN_IN), (error: Error) => {
@@ -83,7 +83,7 @@ test('a place that cannot be written is told in a sentence without a token', asy
   });
 });
 
-test('signed out of the last server, no other one takes its place', async () => {
+test('after signing out of the last server, no other one replaces it', async () => {
   const other = { server: 'https://other.example', issuer: ISSUER };
   await rememberSignIn(stateDir, other);
   await rememberSignIn(stateDir, { server: SERVER, issuer: ISSUER });
@@ -111,7 +111,7 @@ test('a lock lets one in at a time, also past one that was left behind', async (
   assert.deepEqual(readdirSync(stateDir), []);
 });
 
-test('who waits for a lock can be interrupted, and the lock is let go by what fails', async () => {
+test('a wait for a lock can be interrupted, and a failure releases the lock', async () => {
   const path = join(stateDir, 'lock');
   const interrupt = new AbortController();
   const never = new AbortController().signal;

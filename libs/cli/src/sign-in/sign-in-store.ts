@@ -1,4 +1,4 @@
-// Keeps sign-ins: in the system's keyring, or where there is none in a file that its owner alone can read. Tokens leave
+// Keeps sign-ins: in the system's keyring, or where there is none in a file that only its owner can read. Tokens leave
 // it only for the requests they are made for.
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
@@ -30,7 +30,7 @@ export class SignInStore {
     private readonly openKeyring: (account: string) => KeyringEntry = keyringEntry,
   ) {}
 
-  /** null: nobody is signed in there, or what is kept cannot be read any more. */
+  /** null: there is no sign-in there, or it can no longer be read. */
   async read(issuer: string, server: string): Promise<SignIn | null> {
     const inKeyring = await this.keyring(issuer, server)?.read();
     const text = inKeyring ?? (await readFile(this.file(issuer, server), 'utf8').catch(() => null));
@@ -54,7 +54,7 @@ export class SignInStore {
       const message = `the sign-in cannot be kept under ${this.config.stateDir}`;
       throw new CommandError('store_unusable', message, { hint, cause: error });
     }
-    // What is read first must not be the older one.
+    // The place that is read first must not hold the older one.
     await keyring?.remove();
     return 'file';
   }
@@ -64,7 +64,7 @@ export class SignInStore {
     await rm(this.file(issuer, server), { force: true });
   }
 
-  /** Held while a sign-in is renewed, whatever place it is kept in. */
+  /** Held while a sign-in is renewed, in any place. */
   lockFile(issuer: string, server: string): string {
     return `${this.file(issuer, server)}.lock`;
   }

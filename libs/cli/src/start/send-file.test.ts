@@ -51,7 +51,7 @@ test('a file is sent as it is, with its name, type and size', async () => {
   equal(bytes, BYTES);
 });
 
-test('a file that grows or shrinks while it is sent is blamed, and the connection is not', async () => {
+test('the error for a file that grows or shrinks while it is sent names the file, not the connection', async () => {
   answer = (request) => request.resume();
   const changed = { code: 'file_changed', message: 'Größe 1.pdf changed while it was sent' };
   await appendFile(file.path, 'more');
@@ -62,7 +62,7 @@ test('a file that grows or shrinks while it is sent is blamed, and the connectio
   await rejects(sendFile(api, file), { code: 'ENOENT' });
 });
 
-test('a server that refuses before it has read the file is heard', async () => {
+test('a refusal before the server has read the file is reported', async () => {
   answer = (_request, response) => {
     response.writeHead(429, { connection: 'close' }).end('{"error":"rate_limited","message":"Too many."}');
   };

@@ -1,4 +1,4 @@
-// Sends a file for the inputs of a run on the server, and gives what names it there.
+// Sends a file for the inputs of a run on the server, and returns its reference.
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';

@@ -42,7 +42,7 @@ test('the part shown holds the cursor and never more than the columns', () => {
   for (const none of [0, -3]) deepEqual(lineOf('abc').window(none), { text: '', cursor: 0 });
 });
 
-test('keys that are none of the line are left to others', () => {
+test('keys that do not edit the line are left to others', () => {
   const line = lineOf('a');
   equal(line.press(undefined, { name: 'up' }), false);
   equal(line.press('\u001b', { name: 'escape' }), false);

@@ -1,8 +1,8 @@
-// A line of text as somebody edits it: what each key does to it, and the part of it that fits on the terminal.
+// A line of text under editing: the effect of each key, and the part of it that fits on the terminal.
 import { cellsOf } from '@methods/method/report/terminal-text';
 import { cutToWidth, plainText } from './plain-text.ts';
 
-/** As `node:readline` tells of a key. */
+/** As `node:readline` describes a key. */
 export interface Key {
   readonly name?: string | undefined;
   readonly ctrl?: boolean | undefined;
@@ -16,7 +16,7 @@ export interface LineWindow {
   readonly cursor: number;
 }
 
-/** A line is no place for a book; longer text comes from a file or an editor. */
+/** Longer text comes from a file or an editor. */
 const CHARACTERS_MAX = 64 * 1024;
 
 export class EditedLine {
@@ -32,7 +32,7 @@ export class EditedLine {
     this.at = this.characters.length;
   }
 
-  /** False: the key is none of the line's. `typed` is the character, where the key is one. */
+  /** False: the key does not edit the line. `typed` is the character, where the key is one. */
   press(typed: string | undefined, { name = '', ctrl = false, meta = false }: Key): boolean {
     if (ctrl) return this.control(name);
     switch (name) {
@@ -100,7 +100,7 @@ export class EditedLine {
   private insert(typed: string): void {
     const before = this.characters.slice(0, this.at).join('') + typed;
     const behind = this.characters.slice(this.at).join('');
-    // Joined anew: an accent typed behind its letter is one character with it.
+    // Joined again: an accent typed behind its letter is one character with it.
     const head = cellsOf(before).map((cell) => cell.text);
     this.characters = [...head, ...cellsOf(behind).map((cell) => cell.text)];
     this.at = head.length;

@@ -45,14 +45,14 @@ for (const [file, shown] of [
     onTerminal(['run', file], async (terminal) => {
       await terminal.shows(shown);
       terminal.vanish();
-      // Not a crash, and not for ever.
+      // Not a crash, and not forever.
       assert.equal(await terminal.signalled, constants.signals.SIGHUP);
       const [runId = ''] = (await folder.runs()).slice(-1);
       assert.match(await folder.read(`.methods/runs/${runId}/run.json`), /"status": ?"(running|waiting)"/);
     }));
 }
 
-test('a question that the end of input meets is not waited for', () =>
+test('a question at the end of input is not awaited', () =>
   onTerminal(['new', 'greet'], async (terminal) => {
     await terminal.shows('(1)');
     terminal.type('\u0004');

@@ -16,7 +16,7 @@ class Terminal extends EventEmitter {
   }
 
   write(text: string): void {
-    // The driver of a terminal makes a new line of a line feed.
+    // The driver of a terminal turns a line feed into a new line.
     this.screen.write(text.replace(/\r?\n/g, '\r\n'));
   }
 
@@ -39,7 +39,7 @@ function footOn(terminal: Terminal, lines: () => readonly string[]): { foot: Liv
   return { foot: new LiveFoot(output, lines), output };
 }
 
-test('lines printed above stay, and the foot stands once below them', () => {
+test('lines printed above stay, and the foot is once below them', () => {
   const terminal = new Terminal(20);
   const { foot, output } = footOn(terminal, () => ['now', 'and then']);
   foot.start();

@@ -26,7 +26,7 @@ export class LiveFoot {
     return this.timer !== null;
   }
 
-  /** Nothing happens where no live view can be. */
+  /** Does nothing if no live view is possible. */
   start(): void {
     if (!this.output.live || this.timer !== null) return;
     this.timer = setInterval(this.again, REDRAW_MS).unref();
@@ -55,7 +55,7 @@ export class LiveFoot {
   }
 
   /**
-   * The cursor rests before the first character of the foot: a terminal that breaks its lines anew when it is resized
+   * The cursor rests before the first character of the foot: a terminal that wraps its lines again when it is resized
    * takes the cursor along, so that clearing what is below it clears the whole foot, however many rows it has now.
    */
   redraw(): void {

@@ -16,7 +16,7 @@ function outputTo({ isTTY, ...size }: { readonly isTTY: boolean; readonly column
 
 const HOSTILE = 'id\u001b]0;title\u0007\u001b[2J\u009b2J\rgone\u0008';
 
-test('what others wrote acts on no terminal, and our colours and lines stay', () => {
+test('foreign text does not act on a terminal, and our colours and lines stay', () => {
   const { output, said } = outputTo({ isTTY: true });
   output.line(`${output.paint('red', 'red')}\ttab\r\n${HOSTILE}`);
   output.note(HOSTILE);
@@ -34,7 +34,7 @@ test('a program gets what a command prints byte by byte', () => {
   assert.equal(said.stdout, `${HOSTILE}\n`);
 });
 
-test('a terminal that nobody has given a size is as wide and high as most', () => {
+test('a terminal without a size has the usual one', () => {
   for (const size of [{}, { columns: 0, rows: 0 }]) {
     const { output } = outputTo({ isTTY: true, ...size });
     assert.deepEqual([output.columns, output.rows], [80, 24]);

@@ -1,4 +1,4 @@
-// Everything a command prints goes through here: what is for people, what is the one JSON document, and errors.
+// Everything a command prints goes through here: text for people, the one JSON document, and errors.
 import { styleText } from 'node:util';
 import type { CommandError } from '../command/command-error.ts';
 import { colouredText, plainText } from './plain-text.ts';
@@ -26,13 +26,13 @@ export class Output {
     return this.options.stdout.isTTY === true && !this.options.json && !this.options.quiet && this.options.color;
   }
 
-  /** Somebody can be asked. */
+  /** A person can be asked. */
   get interactive(): boolean {
     const { stdin, stdout, json } = this.options;
     return stdin.isTTY === true && stdout.isTTY === true && !json;
   }
 
-  /** Columns of the terminal; one that nobody has given a size, as on a serial line, says 0. */
+  /** Columns of the terminal; one without a size, as on a serial line, says 0. */
   get columns(): number {
     return this.options.stdout.columns || 80;
   }
@@ -46,12 +46,12 @@ export class Output {
     return this.options;
   }
 
-  /** What goes on, for people. */
+  /** Progress, for people. */
   line(text = ''): void {
     if (!this.options.json && !this.options.quiet) this.write(`${text}\n`);
   }
 
-  /** What the command was called for; also with --quiet. */
+  /** The result of the command; also with --quiet. */
   result(text: string): void {
     if (!this.options.json && text !== '') this.write(text.endsWith('\n') ? text : `${text}\n`);
   }
@@ -61,7 +61,7 @@ export class Output {
     if (this.options.json) this.write(`${JSON.stringify(value, null, 2)}\n`);
   }
 
-  /** One document of many, a line each, for a command that goes on; nothing without --json. */
+  /** One document of many, a line each, for a command that keeps running; nothing without --json. */
   jsonLine(value: unknown): void {
     if (this.options.json) this.write(`${JSON.stringify(value)}\n`);
   }
@@ -76,12 +76,12 @@ export class Output {
     if (!this.options.json && !this.options.quiet) this.complain(`${text}\n`);
   }
 
-  /** What somebody has to do before the command can go on: said in every mode, and never on stdout. */
+  /** What a person has to do before the command can continue: printed in every mode, and never on stdout. */
   instruction(text: string): void {
     this.complain(`${text}\n`);
   }
 
-  /** What is wrong with the given, beside the error that says so. */
+  /** The findings in the input, beside the error. */
   complaint(text: string): void {
     if (!this.options.json) this.complain(text);
   }
@@ -120,7 +120,7 @@ export class Output {
   }
 }
 
-/** Whatever comes from elsewhere stays exact for programs, and acts on no terminal. */
+/** Foreign text stays exact for programs, and does not act on a terminal. */
 function writeTo(stream: NodeJS.WriteStream, text: string): void {
   stream.write(stream.isTTY ? colouredText(text) : text);
 }

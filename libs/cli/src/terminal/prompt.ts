@@ -1,4 +1,4 @@
-// Asks for one line on the terminal. What is wrong with the line, or what it may be, is said below it at every key.
+// Asks for one line on the terminal. The line's fault, or its form, is shown below it at every key.
 import { emitKeypressEvents } from 'node:readline';
 import { EditedLine, type Key } from './edited-line.ts';
 import type { Output } from './output.ts';
@@ -23,7 +23,7 @@ export interface PromptOptions {
   readonly choices?: readonly string[];
 }
 
-/** The terminal in the mode in which every key is told at once, for as long as a form is asked. */
+/** The terminal in the mode that reports every key at once, while a form is asked. */
 export class Prompter {
   private readonly pressed: { readonly typed: string | undefined; readonly key: Key }[] = [];
   private listener: (() => void) | null = null;
@@ -52,7 +52,7 @@ export class Prompter {
     stdin.resume();
   }
 
-  /** Another program has the terminal, or nobody is asked any more. What was typed ahead is kept. */
+  /** Another program has the terminal, or there is no further question. Keys typed ahead are kept. */
   close(): void {
     const { stdin } = this.output.streams;
     stdin.off('keypress', this.onKey);
@@ -62,7 +62,7 @@ export class Prompter {
     stdin.pause();
   }
 
-  /** The line once Enter is pressed on one that is not wrong; null: nobody answers, or `signal` was aborted. */
+  /** The line once Enter is pressed on one that is not wrong; null: there is no answer, or `signal` was aborted. */
   async ask(options: PromptOptions, signal: AbortSignal): Promise<string | null> {
     const line = new EditedLine();
     const { stdout } = this.output.streams;
@@ -77,7 +77,7 @@ export class Prompter {
         if (key.name === 'return' || key.name === 'enter') {
           if (!options.hint(line.text).wrong) return this.leave(line, options, line.text);
         } else if (key.ctrl && key.name === 'c') {
-          // In this mode Ctrl-C arrives as a key, and must be what it is everywhere else.
+          // In this mode Ctrl-C arrives as a key, and must act as it does elsewhere.
           process.kill(process.pid, 'SIGINT');
         } else if (key.name === 'up' || key.name === 'down') {
           line.text = neighbour(options.choices ?? [], line.text, key.name === 'up' ? -1 : 1);
@@ -116,7 +116,7 @@ export class Prompter {
     this.write(`${CLEAR_BELOW}${WRAP_OFF}${output.paint('cyan', mark)}${window.text}\r\n${below}${back}${WRAP_ON}`);
   }
 
-  /** What was typed stays, the hint goes. */
+  /** The typed text stays, the hint goes. */
   private leave(line: EditedLine, { mark }: PromptOptions, text: string | null): string | null {
     const shown = line.window(this.output.columns - mark.length - 1).text;
     this.write(`${CLEAR_BELOW}${this.output.paint('cyan', mark)}${shown}\r\n`);

@@ -1,11 +1,11 @@
-// What a terminal shows of the text written to it, for tests: as much of a terminal as the commands use. Lines that
-// wrapped are broken anew when it is resized, as most terminals do.
+// What a terminal shows of the text written to it, for tests: as much of a terminal as the commands use. Wrapped lines
+// are wrapped again when it is resized, as most terminals do.
 import { cellsOf } from '@methods/method/report/terminal-text';
 
 interface Row {
   /** One entry a column; '' behind a wide character. */
   cells: string[];
-  /** The line goes on in the next row. */
+  /** The line continues in the next row. */
   wrapped: boolean;
 }
 
@@ -54,7 +54,7 @@ export class Screen {
       if (text.startsWith('\u001b')) {
         const found = SEQUENCE.exec(text);
         if (found === null) {
-          // Cut in the middle, or nothing a terminal knows.
+          // Cut in the middle, or unknown to terminals.
           if (text.length > 32) throw new Error(`no sequence: ${JSON.stringify(text.slice(0, 32))}`);
           this.rest = text;
           return;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { table } from './table.ts';
 
-test('columns stand under each other, also with wide characters', () => {
+test('columns are aligned, also with wide characters', () => {
   const lines = table(
     ['ID', 'NAME', 'STATUS'],
     [

@@ -1,4 +1,4 @@
-// A command on a terminal of its own, for tests: what it shows, and keys for it.
+// A command on a terminal of its own, for tests: its screen, and keys for it.
 import { type IPty, spawn } from '@lydell/node-pty';
 import { Screen } from './screen.fixture.ts';
 
@@ -49,7 +49,7 @@ export class TerminalProcess {
     this.pty.write(text);
   }
 
-  /** The screen is resized before the program hears of it, as a terminal does. */
+  /** The screen is resized before the program is notified, as a terminal does. */
   resize(columns: number): void {
     this.screen.resize(columns);
     this.pty.resize(columns, 24);

@@ -1,4 +1,4 @@
-// Lets somebody write a longer text in their own editor.
+// Lets a person write a longer text in their own editor.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,10 +1,10 @@
-// Steps and checks of a method that none of its tests came to.
+// Steps and checks of a method that none of its tests reached.
 import type { StepEnd } from '@methods/executor/run-outcome';
 import type { CompiledCheck, CompiledMethod, CompiledStep } from '@methods/method/compiled-method';
 import { withoutRounds } from './step-pattern.ts';
 
 export interface NeverReached {
-  /** Paths as they stand in the source. */
+  /** Paths as in the source. */
   readonly steps: readonly string[];
   readonly checks: readonly { readonly step: string; readonly name: string }[];
 }

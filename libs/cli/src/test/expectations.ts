@@ -9,11 +9,11 @@ import { differences, shown } from './difference.ts';
 import { failedChecks, type TestedRun } from './run-test.ts';
 import { matchPath } from './step-pattern.ts';
 
-/** What is not as expected, one line each; empty: the test passed. */
+/** The differences from the expected outcome, one line each; empty: the test passed. */
 export function unmetExpectations(method: CompiledMethod, { expect }: MethodTest, run: TestedRun): string[] {
   const { outcome, records } = run;
   const unmet = statusFault(expect, outcome);
-  // What a run came to that ended otherwise says nothing more.
+  // The result of a run that ended otherwise is not compared.
   if (unmet !== null) return [unmet];
   const result = outcome.status === 'succeeded' ? outcome.result : {};
   return [
@@ -57,7 +57,7 @@ function skipFault(pattern: string, records: readonly StepEnd[]): string[] {
     ({ path, status }) => status === 'skipped' && above.some((group) => matchPath(group, path) !== null),
   );
   if (found.length === 0 && inSkipped) return [];
-  const what = found.length === 0 ? 'was never come to' : (found.find((it) => it.status !== 'skipped')?.status ?? '');
+  const what = found.length === 0 ? 'was never reached' : (found.find((it) => it.status !== 'skipped')?.status ?? '');
   return [`expected step ${pattern} to be skipped, but it ${what}`];
 }
 

@@ -1,4 +1,4 @@
-// Runs one test of a method: a whole run with stand-ins for the world, in a folder that is thrown away.
+// Runs one test of a method: a whole run with mocks for the world, in a temporary folder.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,11 +26,11 @@ export interface TestedRun {
 export interface TestEnd {
   /** Null: the test's own inputs do not fit, and nothing ran. */
   readonly run: TestedRun | null;
-  /** What is wrong with the test itself. */
+  /** The fault of the test itself. */
   readonly faults: readonly string[];
 }
 
-/** Nobody waits for the delays between tries. */
+/** There are no delays between tries. */
 const hastyClock: Clock = { ...systemClock, after: (_delayMs, run) => systemClock.after(0, run) };
 
 export async function runTest(

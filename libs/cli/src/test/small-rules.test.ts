@@ -21,11 +21,11 @@ test('objects may have more than expected, lists may not', () => {
   deepEqual(differences({ a: null }, {}, 'result'), []);
 });
 
-test('text of others cannot act on the terminal', () => {
+test('foreign text cannot act on the terminal', () => {
   equal(plainText('\u001b[31mred\u001b[0m\tx\r\n\u001b]0;title\u0007next'), 'red    x\nnext');
   equal(plainText('a\u0008b'), 'a\ufffdb');
 });
 
-test('spans are told as people say them', () => {
+test('spans are shown as people write them', () => {
   deepEqual([210, 12_345, 200_000].map(timeSpan), ['0.21 s', '12 s', '3 min 20 s']);
 });

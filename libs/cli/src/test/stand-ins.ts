@@ -1,4 +1,4 @@
-// What stands in for the world in a test: mocks and answers, by the step they are for. Code runs as it is.
+// The replacements of the world in a test: mocks and answers, by their step. Code really runs.
 import type { Substitute, SubstitutedAction, Substitution } from '@methods/executor/substitute';
 import type { MethodTest, StepKind } from '@methods/method/compiled-method';
 import { isJsonList, isJsonObject, type JsonValue } from '@methods/method/json';
@@ -8,7 +8,7 @@ import { matchPath } from './step-pattern.ts';
 const MUST_BE_MOCKED: readonly StepKind[] = ['http', 'call', 'wait'];
 
 export class StandIns {
-  /** What a test must say and does not. */
+  /** What a test has to give and does not. */
   readonly missing: string[] = [];
   readonly substitute: Substitute = (action) => this.standInFor(action);
 
@@ -32,7 +32,7 @@ function valueFor(values: ReadonlyMap<string, JsonValue>, path: string): JsonVal
     if (match === null || (best !== null && best.exact >= match.exact)) continue;
     best = { exact: match.exact, value: isJsonList(value) && match.open !== null ? value[match.open] : value };
   }
-  // Null stands for a round that is skipped; one that is not has no mock.
+  // Null means a skipped round; one that is not skipped has no mock.
   return best?.value ?? undefined;
 }
 

@@ -32,7 +32,7 @@ export function matchPath(pattern: string, path: string): PatternMatch | null {
   return { exact, open };
 }
 
-/** The path as it stands in the source. */
+/** The path as in the source. */
 export function withoutRounds(path: string): string {
   return path.replaceAll(/\[\d+\]/g, '');
 }

@@ -26,7 +26,7 @@ steps:
     node: step.log("never")
 result: { left: =steps.sums.left }
 tests:
-  - name: a small refund needs nobody
+  - name: a small refund needs no approval
     inputs: { amount: 20 }
     mock: { order: { total: 50 } }
     expect: { status: succeeded, skipped: [approval], result: { left: 30 } }
@@ -91,7 +91,7 @@ test('tests run the code with mocks and answers, without secrets of the environm
   deepEqual(
     document.tests.map(({ name, message }) => [name, message]),
     [
-      ['a small refund needs nobody', null],
+      ['a small refund needs no approval', null],
       ['a large one is asked for', null],
       ['too much fails', null],
       ['the shop is down', null],
@@ -110,7 +110,7 @@ test('--only runs one test; an unknown name is wrong usage', async () => {
   match(stderr, /did you mean "too much fails"\?/);
 });
 
-test('what is not as expected is told, and so is a step that is not mocked', async () => {
+test('unexpected outcomes are reported, and so are steps without a mock', async () => {
   const { code, document } = await folder.json<Verdicts>(['test', 'wrong.method']);
   equal(code, 1);
   deepEqual(

@@ -1,4 +1,4 @@
-// `methods test`: runs the tests that stand in method files.
+// `methods test`: runs the tests in method files.
 
 import { tmpdir } from 'node:os';
 import { PLAIN_ENVIRONMENT, type PreparedEnvironment } from '@methods/executor/prepared-environment';
@@ -22,7 +22,7 @@ interface TestVerdict {
   readonly file: string;
   readonly name: string;
   readonly ok: boolean;
-  /** What is not as expected, one a line; null: the test passed. */
+  /** The differences from the expected outcome, one a line; null: the test passed. */
   readonly message: string | null;
 }
 

@@ -10,7 +10,7 @@ export const TEST_WORDS: CommandHelp = {
   details: ['Code really runs; http, call and wait steps are mocked, and ask steps answered, by the test.'],
   options: {
     only: { value: 'NAME', help: 'run the test of this name' },
-    coverage: { help: 'list the steps and checks that no test came to' },
+    coverage: { help: 'list the steps and checks that no test reached' },
   },
   operands: { min: 1, max: FILES_MAX, word: 'FILE' },
   examples: [

@@ -5,7 +5,7 @@ import { commentOf, typescriptOfSchema } from './typescript-of-schema.ts';
 
 type Described = Pick<CompiledMethod, 'name' | 'title' | 'inputSchema' | 'resultSchema'>;
 
-/** `about` says in the file's first line what it was made of. */
+/** `about` names the source of the types in the file's first line. */
 export function methodTypes({ name, title, inputSchema, resultSchema }: Described, about: string): string {
   const names = new TypeNames(pascalCase(name));
   const inputs = names.take('Inputs');

@@ -80,7 +80,7 @@ test('a schema that nests without end is cut', () => {
   ok(plain(schema).startsWith('unknown['));
 });
 
-test('the types of a file take what the method takes and nothing else', async () => {
+test('the types of a file accept exactly the inputs of the method', async () => {
   const { code, stdout, stderr } = await folder.methods(['types', 'refund.method', '-o', 'refund.ts']);
   equal(stderr, '');
   equal(code, 0);

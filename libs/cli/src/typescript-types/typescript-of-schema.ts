@@ -1,5 +1,5 @@
-// A JSON Schema 2020-12, as methods have them, as a TypeScript type. What TypeScript cannot say (ranges, patterns) stands
-// in a comment; what this does not know is `unknown`, so that a type never refuses a value that may be right.
+// A JSON Schema 2020-12, as methods have them, as a TypeScript type. What TypeScript cannot express (ranges, patterns)
+// is in a comment; unknown keywords give `unknown`, so that a type never refuses a valid value.
 import {
   isJsonList,
   isJsonObject,
@@ -11,7 +11,7 @@ import {
 
 const LEVELS_MAX = 64;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-/** Keywords that say nothing of a value's type, and are worth knowing. */
+/** Keywords that do not change a value's type, shown in comments. */
 const TOLD = [
   'format',
   'default',
@@ -125,7 +125,7 @@ class TypeWriter {
       ...commentOf(field, inner),
       `${inner}${keyOf(name)}${needed.has(name) ? '' : '?'}: ${this.write(field, inner, level + 1)};`,
     ]);
-    // What else there is may be of any type: TypeScript wants the named fields to fit it as well.
+    // Further fields may be of any type: TypeScript requires the named fields to fit it as well.
     if (others !== false && others !== undefined) lines.push(`${inner}[name: string]: unknown;`);
     return `{\n${lines.join('\n')}\n${indent}}`;
   }
@@ -158,7 +158,7 @@ function inUnion(type: string): string {
   return / & /.test(withoutBraces(type)) ? `(${type})` : type;
 }
 
-/** Only what stands outside of braces, brackets and quotes binds. */
+/** Only operators outside of braces, brackets and quotes bind. */
 function withoutBraces(type: string): string {
   let depth = 0;
   let outside = '';
@@ -174,7 +174,7 @@ function keyOf(name: string): string {
   return IDENTIFIER.test(name) ? name : JSON.stringify(name);
 }
 
-/** Lines of a comment; none where there is nothing to say. `schema` is a field's or a whole type's. */
+/** Lines of a comment; none where there is nothing to add. `schema` is a field's or a whole type's. */
 export function commentOf(schema: JsonValue | JsonSchema | undefined, indent: string): string[] {
   if (!isJsonObject(schema)) return [];
   const words = [ownField(schema, 'title'), ownField(schema, 'description')].flatMap((text) =>

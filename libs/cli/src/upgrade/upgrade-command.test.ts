@@ -14,7 +14,7 @@ const UNCLEAR = OLD.replace('    run:', '    when: the moon is full\n    run:');
 const folder = await CliFolder.make({ 'old.method': OLD, 'write.method': OLD, 'unclear.method': UNCLEAR });
 after(() => folder.remove());
 
-test('the new text is printed, and the file stays as it is', async () => {
+test('the new text is printed, and the file is unchanged', async () => {
   const { code, stdout } = await folder.methods(['upgrade', 'old.method']);
   equal(code, 0);
   match(stdout, /^# Upgraded from workflow\/1/);
@@ -30,7 +30,7 @@ test('--write writes it, and it checks and needs no upgrade any more', async () 
   equal(document.source, await folder.read('write.method'));
 });
 
-test('what cannot be upgraded is refused, and nothing is written', async () => {
+test('a file that cannot be upgraded is refused, and nothing is written', async () => {
   const { code, stderr } = await folder.methods(['upgrade', 'unclear.method', '--write']);
   equal(code, 1);
   match(stderr, /error U005/);

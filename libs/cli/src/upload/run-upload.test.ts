@@ -20,7 +20,7 @@ interface SentRecord {
   readonly inspection: JsonObject;
 }
 
-/** `replies`: what each request meets in turn; after them all arrive. */
+/** `replies`: the reply to each request in turn; later ones succeed. */
 function uploadTo(replies: readonly (Error | null)[], attempt = 1) {
   const sent: SentRecord[] = [];
   const said: string[] = [];
@@ -41,7 +41,7 @@ function uploadTo(replies: readonly (Error | null)[], attempt = 1) {
 
 const AWAY = new CommandError('unreachable', 'the server cannot be reached');
 
-test('the last record follows a server that was away, said once, with a higher sequence', async () => {
+test('the last record follows after the server was away, which is printed once, with a higher sequence', async () => {
   const { upload, sent, said } = uploadTo([AWAY, AWAY]);
   equal(await upload.finish({ status: 'succeeded' }), true);
   deepEqual(
@@ -51,7 +51,7 @@ test('the last record follows a server that was away, said once, with a higher s
   equal(said.length, 2, said.join());
   const later = uploadTo([], 2);
   await later.upload.finish({});
-  ok((later.sent[0]?.sequence ?? 0) > (sent[0]?.sequence ?? 0), 'a later attempt stands above');
+  ok((later.sent[0]?.sequence ?? 0) > (sent[0]?.sequence ?? 0), 'a later attempt has higher sequences');
 });
 
 test('a refusal is not repeated', async () => {
@@ -129,7 +129,7 @@ test('a record that no server took by the end of its run is kept, and sent by --
     );
     const again = await folder.methods([...resend, '--server', address]);
     deepEqual([again.code, taken.length], [1, 1]);
-    match(again.stderr, /has succeeded already/);
+    match(again.stderr, /has already succeeded/);
   } finally {
     server.close();
     server.closeAllConnections();

@@ -1,5 +1,5 @@
-// Sends the record of a local run to the server as the run goes on. A server that is away does not hold the run up: the
-// record follows, and at the end it is waited for; what is not sent then is kept in the run's folder.
+// Sends the record of a local run to the server while it runs. A server that is away does not delay the run: the record
+// follows, and at the end the run waits for it; what is not sent then is kept in the run's folder.
 import { Backoff } from '@methods/base/backoff';
 import type { JsonObject } from '@methods/method/json';
 import { CommandError } from '../command/command-error.ts';
@@ -7,7 +7,7 @@ import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { forgetUnsent, keepUnsent, type RunRecord, sendCommand, sendRecord } from './unsent-record.ts';
 
-/** Between two records while the run goes on. */
+/** Between two records of a running run. */
 const PAUSE_MS = 1_000;
 const LAST_TRIES_MS = 15_000;
 /** A place in the sequence for each record of an attempt: far more than a run sends. */
@@ -20,7 +20,7 @@ export interface RunUploadParts {
   /** Bare. */
   readonly methodId: string;
   readonly versionId: string;
-  /** Each attempt's records stand above those of the attempts before. */
+  /** Each attempt's records have higher sequences than those of the attempts before. */
   readonly attempt: number;
   /** Its address. */
   readonly server: string;
@@ -39,14 +39,14 @@ export class RunUpload {
   private api: ServerApi | null = null;
   private saidAway = false;
   private over = false;
-  /** Why nothing more was sent while the run went on. */
+  /** Why nothing more was sent while the run continued. */
   private stoppedBy: CommandError | null = null;
 
   constructor(private readonly parts: RunUploadParts) {
     this.sequence = parts.attempt * RECORDS_MAX;
   }
 
-  /** `record` is called when the record is sent: what comes meanwhile is in it. */
+  /** `record` is called when the record is sent: changes until then are in it. */
   changed(record: () => JsonObject): void {
     if (this.over) return;
     this.due = record;
@@ -60,7 +60,7 @@ export class RunUpload {
     }, PAUSE_MS).unref();
   }
 
-  /** The last record, whatever was sent before. True: the server has it. */
+  /** The last record, sent in any case. True: the server has it. */
   async finish(record: JsonObject): Promise<boolean> {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
@@ -69,11 +69,11 @@ export class RunUpload {
     await this.sending;
     if (this.stoppedBy !== null && isRefusal(this.stoppedBy)) return false;
     const last = this.next(record);
-    // Before the first try: whoever ends the process while it waits for the server loses nothing.
+    // Before the first try: ending the process while it waits for the server loses nothing.
     const isKept = await this.keep(last);
     const fault = this.stoppedBy ?? (await this.lastTries(last));
     const { dir, say } = this.parts;
-    // A full disk or a lost folder is told by the run itself.
+    // The run itself reports a full disk or a lost folder.
     if (fault === null || isRefusal(fault)) await forgetUnsent(dir).catch(() => {});
     if (fault === null) {
       if (this.saidAway) say('The record of the run has been sent.');
@@ -139,7 +139,7 @@ export class RunUpload {
   private sayAway(fault: CommandError): void {
     if (this.saidAway) return;
     this.saidAway = true;
-    this.parts.say(`${capital(fault.message)}; the run goes on, and its record follows.`);
+    this.parts.say(`${capital(fault.message)}; the run continues, and its record follows.`);
   }
 }
 

@@ -22,8 +22,8 @@ export interface UploadTarget {
 }
 
 /**
- * Null: the record stays here. Nothing is asked of the network yet. `file` is absolute. @throws CommandError where
- * --upload was given and the file is no saved version: `not_saved`.
+ * Null: the record stays here. Does not use the network yet. `file` is absolute. @throws CommandError where --upload
+ * was given and the file is no saved version: `not_saved`.
  */
 export async function uploadTarget(
   file: string,
@@ -52,7 +52,7 @@ export async function uploadTarget(
     };
     return { server: baseUrl, methodId: link.methodId, versionId: link.versionId, open };
   } catch (error) {
-    // Nobody asked for it: a run is no worse for a record that stays here.
+    // It was not requested: the run is complete without it.
     if (!asked && error instanceof CommandError) return null;
     throw error;
   }

@@ -33,7 +33,7 @@ export async function sendRecord(api: ServerApi, record: RunRecord): Promise<voi
   await api.send('PUT', `/api/cli/runs/${runId}`, body);
 }
 
-/** `dir`: of the run, as everywhere here. Whole or not at all, readable by nobody else: it holds results. */
+/** `dir`: of the run, as everywhere here. Whole or not at all, readable only by its owner: it holds results. */
 export function keepUnsent(dir: string, record: UnsentRecord): Promise<void> {
   return replaceFile(fileIn(dir), `${JSON.stringify({ format: FORMAT, ...record })}\n`);
 }
@@ -50,14 +50,14 @@ export async function readUnsent(dir: string, runId: string): Promise<UnsentReco
     const value = JSON.parse(text) as JsonValue;
     if (isUnsent(value) && value.runId === runId) return value as unknown as UnsentRecord;
   } catch {
-    // No file, or no record: the same to who reads it.
+    // No file, or no record: the same for readers.
   }
   throw new CommandError('run_damaged', `${fileIn(dir)} does not hold the record of ${runId}`, {
     hint: 'remove the file; the run itself is whole',
   });
 }
 
-/** How a kept record is sent: a command line. */
+/** The command line that sends a kept record. */
 export function sendCommand({ runId, server }: Pick<UnsentRecord, 'runId' | 'server'>): string {
   return `methods run --resume ${runId} --upload --server ${server}`;
 }

@@ -1,4 +1,4 @@
-// Looks on while a run walks and has its record sent as it grows, beside what is shown of it.
+// Follows a run's walk and has its record sent as it grows, beside showing it.
 import { inspectionOf } from '@methods/executor/inspection';
 import type { StepEnd } from '@methods/executor/run-outcome';
 import type { StepKind } from '@methods/method/compiled-method';
@@ -18,7 +18,7 @@ export interface UploadedRun {
   readonly records: readonly StepEnd[];
 }
 
-/** `view`, with every start and end of a step told to `upload` as well. */
+/** `view`, with every start and end of a step passed to `upload` as well. */
 export function uploadingView(view: WalkView, upload: RunUpload, run: UploadedRun): WalkView {
   const records = [...run.records];
   const open = new Map<string, { readonly kind: StepKind; readonly startedAtMs: number }>();
