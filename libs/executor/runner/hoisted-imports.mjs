@@ -1,5 +1,5 @@
-// Moves static imports out of a function's body. The engine itself says where one stands, because a line that looks
-// like an import may be text inside a template.
+// Moves static imports out of a function's body. The engine itself finds them, because a line that looks like an import
+// may be text inside a template.
 import { Script } from 'node:vm';
 import { asSyntaxFailure, lineIn } from './step-error.mjs';
 

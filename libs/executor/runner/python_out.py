@@ -60,7 +60,7 @@ def fault_in(value, place, depth):
         try:
             value.encode()
         except UnicodeEncodeError:
-            return f"{place} holds a lone surrogate, which is no text"
+            return f"{place} holds a lone surrogate, which is not text"
         return None
     if isinstance(value, int):
         return f"{place} is an integer beyond 2^53, which JSON readers round: write str(…)" if abs(value) > INTEGER_MAX else None

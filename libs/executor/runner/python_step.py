@@ -71,11 +71,11 @@ class Step:
         """Names a file in the working folder as part of the out; it is taken away when the step has ended."""
         full = os.path.normpath(os.path.join(self.dir, os.fspath(path)))
         if not full.startswith(self.dir + os.sep):
-            raise OutRefused("step.file: the file must lie in the working folder")
+            raise OutRefused("step.file: the file must be in the working folder")
         if not os.path.lexists(full):
             raise OutRefused(f"step.file: there is no file {path}")
         if os.path.realpath(full) != full:
-            raise OutRefused("step.file: the file must lie in the working folder")
+            raise OutRefused("step.file: the file must be in the working folder")
         if not os.path.isfile(full):
             raise OutRefused(f"step.file: {path} is not a file")
         self.files_named += 1

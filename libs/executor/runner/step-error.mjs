@@ -1,4 +1,4 @@
-// What the worker is told about an error: kind, message, and the lines of the author's own code.
+// An error as the worker gets it: kind, message, and the lines of the author's own code.
 
 const STACK_LINES_MAX = 8;
 const MESSAGE_CHARACTERS_MAX = 4000;

@@ -41,11 +41,11 @@ export class StepFunctions {
     if (this.#lib === null) return this.#module(step, `step_${step}`, code, line, ['step', ...names]);
     this.makeLib ??= await this.#loadLib(this.#lib);
     const run = await this.#module(step, `step_${step}`, code, line, ['lib', 'step', ...names]);
-    // Made anew for each step: what it keeps in its variables is not the next run's.
+    // Made again for each step: the next run must not see its variables.
     return async (...values) => run(await this.makeLib(), ...values);
   }
 
-  /** The functions, classes and variables that stand at the beginning of a line are the members of `lib`. */
+  /** The functions, classes and variables at the beginning of a line are the members of `lib`. */
   #loadLib({ code, line }) {
     const plain = code.replace(LIB_EXPORT, '      ');
     const names = new Set([...code.matchAll(LIB_NAME)].map(([, name]) => name));

@@ -73,7 +73,7 @@ export class StepObject {
 }
 
 function outside() {
-  return Object.assign(new Error('step.file: the file must lie in the working folder'), { stepKind: 'out' });
+  return Object.assign(new Error('step.file: the file must be in the working folder'), { stepKind: 'out' });
 }
 
 function limit(message) {

@@ -26,7 +26,7 @@ export class WorkFolder {
     try {
       this.#clean();
     } catch {
-      // Nested deeper than a path can tell.
+      // Nested deeper than a path can express.
       const places = readdirSync(this.dir, 'latin1').map((name) => join(this.dir, name));
       execFileSync('rm', ['-rf', '--', ...places], { stdio: 'ignore' });
     }

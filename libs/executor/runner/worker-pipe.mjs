@@ -33,7 +33,7 @@ function joined(parts, last) {
   return Buffer.concat([...parts, last]).toString('utf8');
 }
 
-/** Nobody is left to report to; processes that a step started must not live on either. */
+/** There is no one to report to; processes that a step started must end too. */
 function leave() {
   try {
     process.kill(-process.pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-// A code step in a test, without a run around it: a real pool of runners, a folder, and what the step came to.
+// A code step in a test, without a run around it: a real pool of runners, a folder, and the step's outcome.
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,7 +81,7 @@ export class CodeHarness {
 
 /**
  * For `sh`, in a step's working folder: leaves a process in a group of its own. It ends once that process is there for
- * good: while it still becomes another program, its environment cannot be read, and nobody could tell whose it is.
+ * good: while it still becomes another program, its environment cannot be read, and its owner is unknown.
  */
 export const LEAVES_GROUP =
   "mkfifo up never; setsid sh -c 'echo > up; read line < never' > /dev/null 2>&1 3>&- & read line < up";

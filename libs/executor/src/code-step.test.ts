@@ -40,7 +40,7 @@ describe('a node step with lib', () => {
   ].join('\n');
   const more = { lib: { node: { code, line: 3 } }, versionId: 'ver_lib' };
 
-  it('calls what stands at the top of lib, made anew for each step', async () => {
+  it('calls the functions at the top of lib, made again for each step', async () => {
     const use =
       'return [lib.add(2), lib.add(3), await lib.name(), new lib.Money(1).n, Object.keys(lib).sort().join(), process.pid]';
     const first = (await returned('node', use, {}, more)) as unknown[];
@@ -67,7 +67,7 @@ describe('a code step', () => {
     assert.equal((await harness.run(plain, more)).returned, null);
   });
 
-  it('says whether a failure is worth another try', async () => {
+  it('decides whether a failure is retried', async () => {
     const { failure } = await run('node', "step.fail('no stock', { retry: true })");
     assert.equal(failure?.detail.retry, true);
   });
@@ -131,7 +131,7 @@ step log "said $TOKEN"`,
     });
   }
 
-  it('is not run with a secret that has been changed since the runner began', async () => {
+  it('is not run with a secret that has changed since the runner began', async () => {
     const more = { versionId: 'ver_secret' };
     for (const value of ['first-value', 'second-value']) {
       const secrets = new Map([['TOKEN', value]]);

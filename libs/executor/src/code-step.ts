@@ -1,4 +1,4 @@
-// Runs a code step (node, python or shell): values in, a runner that runs the code, and what came back.
+// Runs a code step (node, python or shell): values in, a runner that runs the code, and its result.
 import type { CodeStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import { type JsonValue, objectOf } from '@methods/method/json';
@@ -24,7 +24,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
   for (const value of step.inputs.values()) values.push(evaluate(value, context.scope));
   const names = [...step.inputs.keys()];
   context.onInput?.(objectOf(names.map((name, i) => [name, values[i] ?? null] as const)));
-  // Only what the run folder has found to be its own file: a text that looks like a path may be made up.
+  // Only files that the run folder knows as its own: a text that looks like a path may be made up.
   const files = new Map<string, FileValue>();
   const made = new Set<JsonValue>();
   if (folder.maySeeFiles()) values = await Promise.all(values.map((it) => folder.withAbsolutePaths(it, files)));
@@ -51,7 +51,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     environment,
     python,
     lib: context.lib[step.kind] ?? null,
-    // Where there is a lib, its own code may do anything when it is made for the step.
+    // A lib's own code may do anything when it is made for the step.
     plain: step.stdout === null && files.size === 0 && context.lib.node === undefined && isPlain(step),
     step: step.name,
     code: step.code,

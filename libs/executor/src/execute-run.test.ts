@@ -69,7 +69,7 @@ describe('a run', () => {
     assert.ok(startedAtMs > 1_700_000_000_000 && finishedAtMs >= startedAtMs);
   });
 
-  it('stops at a question, and goes on with its answer, without running a finished step again', async () => {
+  it('stops at a question, and continues with its answer, without running a finished step again', async () => {
     const asked = await harness.run(refund, { inputs: { amount: 200, note: '<b>broken</b>' } });
     assert.ok(asked.status === 'waiting', JSON.stringify(asked));
     const { form, ...question } = asked.question;
@@ -113,7 +113,7 @@ describe('a run', () => {
     assert.deepEqual(outcome, { status: 'succeeded', result: { paid: true, id: 'x', note: null } });
   });
 
-  it('fails when a step had failed in an attempt that could not say so', async () => {
+  it('fails when a step had failed in an attempt that could not report it', async () => {
     const outcome = await harness.run(refund, {
       inputs: { amount: 50 },
       finished: new Map([['price', step('failed')]]),
@@ -201,7 +201,7 @@ steps:
     assert.equal(outcome.lastRecord?.status, 'failed');
   });
 
-  it('fails with kind expression when a value cannot be had', async () => {
+  it('fails with kind expression when a value cannot be computed', async () => {
     const source = `format: method/2
 name: dividing
 inputs: { list: list<integer> }
@@ -278,7 +278,7 @@ ${rest}`);
     assert.ok(!text.includes(canary) && !text.includes(Buffer.from(canary).toString('base64').slice(0, -4)), text);
   };
 
-  it('must be there and long enough before the first step', async () => {
+  it('must be set and long enough before the first step', async () => {
     const method = using('return {}');
     const missing = await harness.run(method);
     assert.equal(missing.status === 'failed' && missing.error.code, 'secret_missing');

@@ -30,7 +30,7 @@ export async function executeRun(options: RunOptions): Promise<RunOutcome> {
   }
 }
 
-/** Whatever stands in the row of the run: a file of its inputs is one that the worker knows, or the run fails. */
+/** A file of the inputs in the run's row must be one that the worker knows, or the run fails. */
 function foreignInput({ method, inputs, folder }: RunOptions): RunError | null {
   try {
     checkInputFiles(method, inputs, folder);

@@ -1,5 +1,5 @@
-// Steps that try to make their worker read, move or remove what is not theirs, with real processes, in a sandbox and
-// without one. What a step leaves is found by the worker's own look at the disk.
+// Steps that try to make their worker read, move or remove files that are not theirs, with real processes, in a sandbox
+// and without one. The tests look at the disk for what a step leaves.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
@@ -46,7 +46,7 @@ for (const level of [isolation, NO_SANDBOX]) {
     const run = (kind: CodeLanguage, code: string, more = {}, context = {}) =>
       harness.run(node('hostile', code, { kind, out: any, inputs: { host: literal(host) }, ...more }), context);
 
-    /** The host is as it was, and what was taken, if anything, is the step's own. */
+    /** The host is unchanged, and a taken file is the step's own. */
     async function unharmed(end: CodeEnd, folder: RunFolder): Promise<void> {
       assert.equal(await readFile(join(host, 'f'), 'utf8'), SECRET);
       assert.equal((await stat(join(host, 'f'))).mode & 0o777, 0o600);
@@ -62,7 +62,7 @@ for (const level of [isolation, NO_SANDBOX]) {
       ['a file for a link', 'printf own > f; ./swap f "$host/f" file', 'f'],
       ['a file for a FIFO', 'printf own > f; mkfifo fifo; python3 -c "$exchange"', 'f'],
     ] as const) {
-      it(`is not led astray by a process that swaps ${what}`, async () => {
+      it(`is not misled by a process that swaps ${what}`, async () => {
         await writeFile(join(host, 'f'), SECRET, { mode: 0o600 });
         const exchange = `import os
 open("up", "w").close()
@@ -79,7 +79,7 @@ while True:
       });
     }
 
-    it('is not led astray by a thread of the runner itself that outlives the step', async () => {
+    it('is not misled by a thread of the runner itself that outlives the step', async () => {
       await writeFile(join(host, 'f'), SECRET, { mode: 0o600 });
       const code = `import { Worker } from 'node:worker_threads'; import fs from 'node:fs';
         fs.mkdirSync('d'); fs.writeFileSync('d/f', 'own'); fs.symlinkSync(host, 'l');
@@ -92,7 +92,7 @@ while True:
       }
     });
 
-    it('ends what a warm step left before it takes the files, and what it says of its children does not count', async () => {
+    it('ends processes of a warm step before it takes the files, and does not trust its report of its children', async () => {
       const folder = RunFolder.create(join(harness.dir, 'runs'), 'run_left');
       // The runner forgets that it started anything.
       const code = `import { spawn, ChildProcess } from 'node:child_process'; import fs from 'node:fs';
@@ -106,7 +106,7 @@ while True:
       const workDir = end.log?.text.trim() ?? '';
       assert.ok(workDir.startsWith(harness.dir));
       const left = processesOfFolder(readProcessTable(), workDir);
-      // In a sandbox the runner goes with them; without one it goes after its step.
+      // In a sandbox the runner ends with them; without one it ends after its step.
       assert.ok(left.length <= (level.level === 'sandbox' ? 0 : 1), `${left}`);
       await unharmed(end, folder);
       await until(() => processesOfFolder(readProcessTable(), workDir).length === 0);
@@ -123,7 +123,7 @@ while True:
         ['ln -s /dev/zero f', 'f', /is not a file/],
         ['mkdir f', 'f', /is not a file/],
         ['echo > a; ln a f', 'f', /second name/],
-        ['ln -s "$host" d', 'd/open', /must lie in the working folder/],
+        ['ln -s "$host" d', 'd/open', /must be in the working folder/],
         ['ln "$host/open" f || ln -s "$host/open" f', 'f', /second name|is not a file/],
         ['python3 -c "import socket; socket.socket(socket.AF_UNIX).bind(\'f\')"', 'f', /is not a file/],
         ['true', '../code/hostile.sh', /leads out/],

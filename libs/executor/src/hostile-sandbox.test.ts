@@ -1,4 +1,4 @@
-// What a step can reach of the machine from inside its sandbox, tried from there with real processes.
+// Tries, with real processes, to reach the machine from inside a step's sandbox.
 import assert from 'node:assert/strict';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -149,7 +149,7 @@ except OSError: return {"got": None}`;
     assert.deepEqual(await seen(code, { inputs }), { got: 'hello' });
   });
 
-  it('leaves no process, however it was started', async () => {
+  it('leaves no process, started in any way', async () => {
     const end = await harness.run(
       node(
         'leaves',

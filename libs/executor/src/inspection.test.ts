@@ -59,7 +59,7 @@ function inspected(records: readonly StepEnd[], more: Partial<InspectedRun> = {}
 }
 
 describe('an inspection', () => {
-  it('tells actions and checks apart, with tries, what was dropped and the end of the log', async () => {
+  it('separates actions and checks, with tries, dropped fields and the end of the log', async () => {
     const lines: string[] = [];
     const events = new JournalEvents({ runId: 'run_x', attempt: 1, wallMs: () => 0 }, (line) => lines.push(line));
     const outcome = await harness.run(method, { inputs: { list: [1, 2] }, observer: events });
@@ -103,7 +103,7 @@ describe('an inspection', () => {
     assert.ok(told.some(({ type, path }) => type === 'step.skipped' && path === 'never'));
   });
 
-  it('stays within 4 MiB, whatever a run recorded', () => {
+  it('stays within 4 MiB, for any records', () => {
     const record = (at: number): StepEnd => ({
       path: `s[${at}]`,
       kind: 'node',

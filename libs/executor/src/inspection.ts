@@ -1,4 +1,4 @@
-// The whole state of a run as one document, `inspection/1`: actions and checks apart, at most 4 MiB.
+// The whole state of a run as one document, `inspection/1`: actions and checks in separate lists, at most 4 MiB.
 import { textEnd } from '@methods/method/cut-text';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { CheckRecord, RunError, RunQuestion, StepEnd, StepTry } from './run-outcome.ts';
@@ -39,7 +39,7 @@ export interface InspectedRun {
 const CUTS = ['nothing', 'logs', 'outs', 'values'] as const;
 type Cut = (typeof CUTS)[number];
 
-/** Everything in it was masked before. `cut` tells what was left out to keep it within 4 MiB. */
+/** Everything in it was masked before. `cut` lists what was left out to keep it within 4 MiB. */
 export function inspectionOf(run: InspectedRun): JsonObject {
   const records = [...new Map(run.records.map((record) => [record.path, record])).values()];
   let document: JsonObject = {};

@@ -20,7 +20,7 @@ const isolation = isolationLevel(PATH);
 const skip = isolation.level === 'sandbox' ? false : isolation.text;
 
 describe('the isolation level', () => {
-  it('is told in one line, whatever the reason is', async () => {
+  it('is one line, with any reason', async () => {
     assert.match(isolation.text, /^Steps run (in a sandbox|without a sandbox)[^\n]*$/);
     assert.match(isolationLevel('/nowhere').text, /not on PATH/);
     const dir = await mkdtemp(join(tmpdir(), 'isolation-'));
@@ -66,7 +66,7 @@ describe('a step in a sandbox', { skip }, () => {
     return end.returned as { [name: string]: JsonValue };
   }
 
-  // Where the sources lie below the home, the way to them stands in it, and nothing else.
+  // If the sources are below the home, it holds only the way to them.
   const seen: Record<CodeLanguage, string> = {
     node: `import fs from 'node:fs';
       const can = (path) => { try { return fs.readdirSync(path).length > 1 } catch { return false } };
@@ -96,7 +96,7 @@ step out seen < seen`,
         inputs: { home: literal(homedir()), folder: literal(harness.dir) },
       });
       const found = kind === 'shell' ? JSON.parse(out.seen as string) : out;
-      // The folder above holds the way to its own place and nothing else.
+      // The folder above holds only the way to its own place.
       assert.deepEqual([found.home, found.etc, found.writes, found.folder.length], [false, false, false, 1]);
       assert.ok(!found.folder.includes('of-the-worker'));
       assert.ok(found.work.includes('mine'));
@@ -165,7 +165,7 @@ step out seen < seen`,
     assert.deepEqual((await harness.run(gone, more)).returned, []);
   });
 
-  it('tells how its process ended, and is bounded in memory', async () => {
+  it('reports how its process ended, and is bounded in memory', async () => {
     const signalled = await run('python', 'import os\nos.kill(os.getpid(), 11)');
     assert.equal(signalled.failure?.message, 'The process ended by SIGSEGV');
     assert.equal((await run('shell', 'exit 7')).failure?.detail.code, 7);
@@ -179,7 +179,7 @@ step out seen < seen`,
     assert.equal(outside.failure?.kind, 'memory', outside.failure?.message);
   });
 
-  it('has its time after SIGTERM, and then nothing of it is left', async () => {
+  it('has its time after SIGTERM, and then all its processes are gone', async () => {
     const code = `import signal, sys, time, urllib.request
 def last_word(*_):
     urllib.request.urlopen(f"http://127.0.0.1:{port}/last-word").read()
@@ -199,7 +199,7 @@ time.sleep(600)`;
     await until(() => processesOfFolder(readProcessTable(), workDir).length === 0);
   });
 
-  it('is given a new process after a step that left one behind', async () => {
+  it('gets a new process after a step that left one behind', async () => {
     const more = { versionId: 'ver_leaves' };
     const since = 'return { since: performance.timeOrigin }';
     const leave = `import { execSync } from 'node:child_process'; execSync(${JSON.stringify(LEAVES_GROUP)});`;

@@ -6,7 +6,7 @@ import type { RunObserver } from './run-observer.ts';
 import type { CheckRecord, StepEnd } from './run-outcome.ts';
 import type { StepError } from './step-failure.ts';
 
-/** Of one try of a step; all of it would make a journal that nothing can read again. */
+/** Of one try of a step; all of it would make a journal too large to read again. */
 const LOGGED_CHARACTERS_MAX = 64 * 1024;
 const STEP_EVENTS = { succeeded: 'step.finished', failed: 'step.failed', skipped: 'step.skipped' } as const;
 
@@ -52,7 +52,7 @@ export class JournalEvents implements RunObserver {
     this.add('step.kept', { path });
   }
 
-  /** The beginning of a long log; its end stands in the step's record. */
+  /** The beginning of a long log; its end is in the step's record. */
   logged(path: string, text: string): void {
     const before = this.loggedBy.get(path) ?? 0;
     if (before >= LOGGED_CHARACTERS_MAX) return;

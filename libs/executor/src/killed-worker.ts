@@ -1,4 +1,4 @@
-// A worker process for a test to kill: one runner loops for ever, another is idle with a child of its own.
+// A worker process for a test to kill: one runner loops forever, another is idle with a child of its own.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { method, node } from './hand-built-method.ts';

@@ -1,5 +1,5 @@
-// The end of what a step printed, bounded and masked. Each source (stdout, stderr, step.log) is masked as its own
-// stream, so that a secret cut in two by a chunk is still found.
+// The end of a step's output, bounded and masked. Each source (stdout, stderr, step.log) is masked as its own stream,
+// so that a secret cut in two by a chunk is still found.
 import { StringDecoder } from 'node:string_decoder';
 import type { StepLog } from './run-outcome.ts';
 import type { Mask, MaskStream } from './secrets/mask.ts';

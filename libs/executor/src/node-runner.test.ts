@@ -99,13 +99,13 @@ describe('a node step', () => {
     assert.equal(error?.line, 11);
   });
 
-  it('says what cannot be imported', async () => {
+  it('names a module that cannot be imported', async () => {
     const { error } = await runCode("import { nothing } from 'node:fs';\nreturn {}");
     assert.equal(error?.kind, 'syntax');
     assert.match(error?.message ?? '', /nothing/);
   });
 
-  it('finds nothing that the step before left in its folder, environment or current folder', async () => {
+  it('finds nothing of the step before in its folder, environment or current folder', async () => {
     const dirty = node(
       'dirty',
       `import fs from 'node:fs';
@@ -139,7 +139,7 @@ describe('a node step', () => {
     assert.deepEqual((await harness.last(method([remove, write]))).out, { value: true });
   });
 
-  it('logs what it prints and says, in order of each source', async () => {
+  it('logs its prints and its logs, in the order of each source', async () => {
     const { log } = await runCode(
       `console.log('to stdout'); console.error('to stderr'); step.log('said', { n: 1 }); step.progress(0.5, 'half');
        require_ = (await import('node:child_process')).execSync; require_('echo from a child >&2', { stdio: 'inherit' });
@@ -187,8 +187,8 @@ describe('a node step', () => {
     assert.equal((await runCode('throw { get message() { throw 1 } }')).error?.kind, 'exception');
     const outside = await runCode("setTimeout(() => { throw new Error('late') }, 1); await new Promise(() => {})");
     assert.deepEqual([outside.error?.kind, outside.error?.message], ['exception', 'late']);
-    const rejected = await runCode("Promise.reject(new Error('nobody cares')); await new Promise(() => {})");
-    assert.deepEqual([rejected.error?.kind, rejected.error?.message], ['exception', 'nobody cares']);
+    const rejected = await runCode("Promise.reject(new Error('not awaited')); await new Promise(() => {})");
+    assert.deepEqual([rejected.error?.kind, rejected.error?.message], ['exception', 'not awaited']);
   });
 
   it('fails with kind exit when its process ends', async () => {
@@ -220,7 +220,7 @@ describe('a node step', () => {
     await until(() => !isAlive(pid));
   });
 
-  it('fails with kind out for what is not JSON, missing or wrong, and drops what is not declared', async () => {
+  it('fails with kind out for invalid JSON, missing or wrong fields, and drops undeclared fields', async () => {
     assert.equal((await runCode('return { value: 1n }')).error?.kind, 'out');
     assert.equal((await runCode('const a = {}; a.a = a; return a')).error?.kind, 'out');
     const missing = await runCode('return { other: 1 }');

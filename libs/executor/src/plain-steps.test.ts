@@ -7,7 +7,7 @@ import { RunHarness } from './run-harness.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
 const ANY = out({ value: {} });
-/** Whether the code runs where plain code does. */
+/** Whether the code runs as plain code. */
 const FROZEN = 'Object.isFrozen(Object.prototype)';
 
 let harness: RunHarness;

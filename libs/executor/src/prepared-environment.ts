@@ -1,4 +1,4 @@
-// What a version's dependencies came to on this machine: where code steps find packages, an interpreter and commands.
+// A version's prepared dependencies on this machine: where code steps find packages, an interpreter and commands.
 
 export interface PreparedEnvironment {
   /** The `node_modules` folder that imports of bare names resolve in; null: no packages. */

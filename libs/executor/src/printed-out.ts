@@ -26,12 +26,12 @@ export function printedOut(
       return { returned: undefined, failure: new StepFailure('out', message) };
     }
   }
-  // What is not an object fails as it would without `stdout`.
+  // A value that is not an object fails as it would without `stdout`.
   if (returned !== undefined && returned !== null && !isJsonObject(returned)) return { returned, failure: null };
   return { returned: { ...returned, [stdout.field]: value }, failure: null };
 }
 
-/** `step out count 3` says "3": fields that are not text are read as JSON, and stay text when they are none. */
+/** `step out count 3` says "3": fields that are not text are read as JSON, and stay text when they are not JSON. */
 export function typedOut(step: CodeStep, returned: JsonValue | undefined): JsonValue | undefined {
   if (returned === undefined || !isJsonObject(returned) || step.out === null) return returned;
   const { schema } = step.out;
@@ -49,7 +49,7 @@ export function typedOut(step: CodeStep, returned: JsonValue | undefined): JsonV
   return Object.fromEntries(typed);
 }
 
-/** True when a text may stand in the field; JSON in a text is then left alone. */
+/** True when the field may hold a text; JSON in a text is then not parsed. */
 function takesText(field: JsonSchema, root: JsonSchema): boolean {
   const { $ref, type, anyOf, enum: choices } = field;
   if (typeof $ref === 'string') {

@@ -74,7 +74,7 @@ return {"step": [step.name, step.key, step.try_, os.getcwd() == step.dir], "env"
     assert.deepEqual(out, ['aaaaaaaa', null]);
   });
 
-  it('calls lib, whose variables begin anew in each step', async () => {
+  it('calls lib, whose variables begin again in each step', async () => {
     const lib = {
       python: {
         code: 'import json\ncount = 0\ndef add(n):\n    global count\n    count += n\n    return count',
@@ -103,7 +103,7 @@ return {"step": [step.name, step.key, step.try_, os.getcwd() == step.dir], "env"
     assert.equal((await failure('compile("a b", "x", "exec")')).kind, 'exception');
   });
 
-  it('refuses what is not JSON by its place', async () => {
+  it('refuses values that are not JSON with their place', async () => {
     const message = async (expression: string) => {
       const { kind, message: said } = await failure(`import datetime, decimal\nreturn ${expression}`);
       assert.equal(kind, 'out', said);
@@ -126,7 +126,7 @@ return {"step": [step.name, step.key, step.try_, os.getcwd() == step.dir], "env"
     });
   });
 
-  it('records its checks and logs what it prints and says', async () => {
+  it('records its checks and logs its prints and its logs', async () => {
     const {
       checks,
       log,
@@ -148,7 +148,7 @@ subprocess.run(["echo", "from a child"])`);
     }
   });
 
-  it('may await, and gives what it prints as a field where that is asked for', async () => {
+  it('may await, and gives its prints as a field if declared', async () => {
     assert.deepEqual(await returned('import asyncio\nawait asyncio.sleep(0)\nreturn {"a": 1}'), { a: 1 });
     const text = { stdout: { field: 'said', as: 'text' as const } };
     assert.deepEqual(await returned('print("a")\nprint("b", end="\\n\\n")\nreturn {"n": 1}', text), {
@@ -188,7 +188,7 @@ subprocess.run(["echo", "from a child"])`);
     assert.deepEqual([kind, line], ['memory', 11]);
   });
 
-  it('finds nothing that the step before left', async () => {
+  it('finds nothing of the step before', async () => {
     const more = { versionId: 'ver_dirty' };
     const dirty = `import os, sys, random, logging, decimal, warnings, signal, socket
 os.mkdir("sub"); open("sub/a", "w").close(); open("b", "w").close(); os.chmod("sub", 0)
@@ -235,7 +235,7 @@ return {"folder": os.listdir("."), "cwd": os.getcwd() == step.dir, "env": [os.en
     'a changed module': 'import json\njson.dumps = None',
     'a module changed by setattr': 'import json as j\nsetattr(j, "dumps", None)',
   })) {
-    it(`is given a new process after a step that left ${what}`, async () => {
+    it(`gets a new process after a step that left ${what}`, async () => {
       const more = { versionId: `ver_${what}` };
       const pidOf = async (name: string, body: string) => {
         const end = await harness.run(node(name, `import os\n${body}\nreturn os.getpid()`, { kind: 'python' }), more);

@@ -34,7 +34,7 @@ describe('a run folder', () => {
     assert.equal(folder.bytesTotal, 5);
   });
 
-  it('refuses names that its archive could not hold, and run ids that are no names', async () => {
+  it('refuses names that its archive could not hold, and run ids that are not names', async () => {
     const folder = RunFolder.create(base, 'run_2');
     await folder.write('a', 'Report.txt', bytes('1'), 'text/plain');
     for (const name of ['report.TXT', '../x', 'x.', 'a\\b', '']) {
@@ -43,7 +43,7 @@ describe('a run folder', () => {
     for (const id of ['', '..', 'a/b', 'a\0']) assert.throws(() => RunFolder.create(base, id), TypeError);
   });
 
-  it('keeps no half of a file', async () => {
+  it('keeps no incomplete file', async () => {
     const folder = RunFolder.create(base, 'run_3');
     await assert.rejects(folder.write('a', 'x', failing(), 'text/plain'), /connection lost/);
     assert.deepEqual(await readdir(folder.dir), []);

@@ -1,4 +1,4 @@
-// The files of one run on this worker. Lazy: most runs have none, and then nothing is ever made on the disk.
+// The files of one run on this worker. Lazy: most runs have none and never use the disk.
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,11 +26,11 @@ export class RunFolder {
   private made = false;
   private changes = 0;
   private serial = 0;
-  /** Files by the step's folder, with their bytes: what clearing a step gives back. */
+  /** Files by the step's folder, with their bytes: they are given back when a step is cleared. */
   private files: Map<string, Map<string, number>> | null = null;
   /** Steps side by side change the folder while it is packed for one of them: packing and changes take turns. */
   private turn: Promise<unknown> | null = null;
-  /** Those who write files that are not whole yet, and the bytes of these; the folder is there while there are any. */
+  /** The writers of incomplete files, and the bytes of these; the folder exists while there are any. */
   private parts = 0;
   private partsFolder: Promise<FolderHandle> | null = null;
   private partBytes = 0;
@@ -44,7 +44,7 @@ export class RunFolder {
     return new RunFolder(join(baseDir, runId));
   }
 
-  /** Goes on with a folder that stands on this machine already. */
+  /** Continues with a folder that is already on this machine. */
   static async reopen(baseDir: string, runId: string): Promise<RunFolder> {
     const folder = RunFolder.create(baseDir, runId);
     for await (const file of filesBelow(folder.dir)) {
@@ -66,7 +66,7 @@ export class RunFolder {
     return this.made || this.inputs?.hasFiles() === true;
   }
 
-  /** The inputs may name files too, which are no part of the folder. */
+  /** The inputs may name files too, which are not part of the folder. */
   takeInputs(fetch: FetchFile): InputFolder {
     this.inputs = new InputFolder(`${this.dir}.inputs`, fetch);
     return this.inputs;
@@ -111,7 +111,7 @@ export class RunFolder {
     return { ...made, media_type: mediaType, name: name.slice(name.lastIndexOf('/') + 1) };
   }
 
-  /** What files need while they are made is there once for all that `work` writes. */
+  /** The resources for making files are set up once for all files that `work` writes. */
   async together<T>(work: () => Promise<T>): Promise<T> {
     this.parts++;
     try {
@@ -180,7 +180,7 @@ export class RunFolder {
     }
   }
 
-  /** Takes over what an earlier attempt saved. Whatever stood here before is dropped. */
+  /** Takes over what an earlier attempt saved. Earlier content is dropped. */
   async restore(archive: AsyncIterable<Uint8Array>): Promise<void> {
     await removeFolder(this.dir);
     this.known.drop('');
@@ -190,7 +190,7 @@ export class RunFolder {
     this.made = true;
   }
 
-  /** What a step that was stopped still writes is refused from here on. */
+  /** Later writes of a stopped step are refused. */
   async remove(): Promise<void> {
     this.removed = true;
     await this.inputs?.remove();
@@ -202,7 +202,9 @@ export class RunFolder {
     });
   }
 
-  /** Drops what an earlier try or a lost attempt of the step left, so that its names are free. Before its first file. */
+  /**
+   * Drops the files of an earlier try or a lost attempt of the step, so that its names are free. Before its first file.
+   */
   async clearStep(step: string): Promise<void> {
     if (!this.made) return;
     const folder = folderOf(step);
@@ -213,12 +215,12 @@ export class RunFolder {
     this.files.delete(folder);
     this.changes++;
     for (const bytes of gone.values()) this.bytes -= bytes;
-    // Names cannot be taken out of it: it is made anew from those that are left.
+    // Names cannot be removed from it: it is made again from the others.
     this.names = new MemberNames(RUN_FOLDER_LIMITS.filesMax);
     for (const files of this.files.values()) for (const path of files.keys()) this.names.add('file', path);
   }
 
-  /** Beside the folder: what is not whole yet must not be packed. */
+  /** Beside the folder: an incomplete file must not be packed. */
   private get partsDir(): string {
     return `${this.dir}.parts`;
   }
@@ -302,7 +304,7 @@ export class RunFolder {
   }
 }
 
-/** `loop[2]/inner` lies in `steps/loop.2/inner`: brackets are no names on some systems. */
+/** `loop[2]/inner` is in `steps/loop.2/inner`: some systems do not allow brackets in names. */
 function folderOf(step: string): string {
   return `steps/${step.replaceAll(/\[(\d+)\]/g, '.$1')}`;
 }

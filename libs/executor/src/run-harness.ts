@@ -1,4 +1,4 @@
-// A run in a test: a real pool of runners, a journal that remembers, a temporary folder.
+// A run in a test: a real pool of runners, a journal that keeps its records, a temporary folder.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { RunnerPool, type RunnerPoolOptions } from './runner-pool.ts';
 import { StepFetch } from './step-fetch.ts';
 
 export class RunHarness {
-  /** What the journal of the last run was given; see `last` for the record that travels with the outcome. */
+  /** The records in the journal of the last run; see `last` for the record that comes with the outcome. */
   readonly records: StepEnd[] = [];
   readonly journal: RunJournal = {
     stepEnded: async (record) => {

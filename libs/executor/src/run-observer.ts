@@ -1,4 +1,4 @@
-// Looks on while a run walks, for live views. It changes nothing; what it is told is masked.
+// Observes the walk of a run, for live views. It changes nothing; everything it gets is masked.
 import type { StepKind } from '@methods/method/compiled-method';
 import type { JsonObject } from '@methods/method/json';
 import type { LogSource } from './log-tail.ts';
@@ -16,11 +16,11 @@ export interface RunObserver {
   stepEnded?(record: StepEnd): void;
   /** Finished in an earlier attempt. */
   stepKept?(path: string): void;
-  /** What a code step or a called method is given, by name; before it runs. */
+  /** The inputs of a code step or a called method, by name; before it runs. */
   stepGiven?(path: string, values: JsonObject): void;
-  /** What the step prints or logs, while it runs; chunks, not lines. */
+  /** The step's output, while it runs; chunks, not lines. */
   logged?(path: string, text: string, from: LogSource): void;
-  /** What the step's code tells of itself, while it runs; its checks come again with `checked` once the try has ended. */
+  /** The reports of the step's code, while it runs; its checks come again with `checked` once the try has ended. */
   told?(path: string, event: StepEvent): void;
   checked?(path: string, check: CheckRecord): void;
 }

@@ -1,4 +1,4 @@
-// What a run is given: its version, its inputs, what it did before, and the world it acts on.
+// The options of a run: its version, its inputs, its earlier attempts, and the world it acts on.
 import type { Clock } from '@methods/base/clock';
 import type { CallTarget, CompiledMethod } from '@methods/method/compiled-method';
 import type { JsonObject, JsonValue } from '@methods/method/json';
@@ -15,7 +15,7 @@ export interface FinishedStep {
   readonly status: 'succeeded' | 'skipped' | 'failed' | 'running';
   /** Of a running step: its checkpoint, or null. */
   readonly out: JsonValue;
-  /** Its out held a secret and was not stored: a step that succeeded so runs again. */
+  /** Its out held a secret and was not stored: such a step runs again. */
   readonly withheld: boolean;
   /** Why it failed, where that is known. */
   readonly error?: StepError;
@@ -42,26 +42,26 @@ export interface RunOptions {
   /** The accepted answer to the question this run waited for; `step` is the question's path. */
   readonly answer?: { readonly questionId: string; readonly step: string; readonly value: JsonObject };
   /**
-   * The run has failed, and what follows a failure is left to do: what was finished is read again, no other step begins,
-   * then `on_failure` and `finally` run. The run ends with this error, or with the one its checkpoint keeps.
+   * The run has failed, and its cleanup has yet to run: finished steps are read again, no other step begins, then
+   * `on_failure` and `finally` run. The run ends with this error, or with the one its checkpoint keeps.
    */
   readonly ending?: RunError;
-  /** The secrets of the worker's environment; more than the method declares do no harm. */
+  /** The secrets of the worker's environment; undeclared ones are ignored. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly journal: RunJournal;
   readonly runners: RunnerPool;
   readonly fetch: typeof fetch;
   readonly folder: RunFolder;
-  /** Cancelled, lost or stale: the present step is ended and nothing more is recorded. */
+  /** Cancelled, lost or stale: the current step is ended and nothing more is recorded. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** What the version's dependencies came to on this machine; absent: it has none. */
+  /** The version's prepared dependencies on this machine; absent: it has none. */
   readonly environment?: PreparedEnvironment;
   /** Absent: a `call` fails. */
   readonly callee?: Callee;
   /** Running time of earlier attempts, for `run_timeout`; 0 unless given. */
   readonly ranMs?: number;
-  /** A step that takes longer is told to the journal while it runs; 50 unless given. */
+  /** A step that takes longer is reported to the journal while it runs; 50 unless given. */
   readonly startsToldAfterMs?: number;
   readonly substitute?: Substitute;
   readonly observer?: RunObserver;

@@ -1,4 +1,4 @@
-// How a walk through a method ends, and what it tells on the way.
+// The outcomes of a walk through a method, and its records on the way.
 import type { RefusedAnswer } from '@methods/method/answer-checks';
 import type { StepKind } from '@methods/method/compiled-method';
 import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
@@ -10,7 +10,7 @@ export interface CheckRecord {
   readonly phase: 'require' | 'ensure' | 'step' | 'code';
   /** `warned`: not true, at level `warn`. */
   readonly status: 'passed' | 'failed' | 'warned';
-  /** What a check that is not true counts as; absent in checks by code. */
+  /** The level of a check that is not true; absent in checks by code. */
   readonly level?: 'error' | 'warn';
   readonly message: string | null;
   readonly actual: JsonValue;
@@ -34,7 +34,7 @@ export interface StepLog {
   readonly text: string;
 }
 
-/** The record of a step that came to its end. Everything in it is masked. */
+/** The record of a step that has ended. Everything in it is masked. */
 export interface StepEnd {
   /**
    * `refund`, `upsert[3]` (a round), `loop[2]/inner`, `classify/ticket` (a called step), `on_failure/tell`. `@require`
@@ -47,7 +47,7 @@ export interface StepEnd {
   readonly finishedAtMs: number;
   /** Null unless the step succeeded; null as well when `withheld`. */
   readonly out: JsonValue;
-  /** `out` as JSON text, so that nobody has to make it again; empty where there is none to send. */
+  /** `out` as JSON text, so that it is not encoded again; empty where there is none to send. */
   readonly outJson: string;
   /** The out holds a declared secret field: it is never stored, and the step runs again after a resume. */
   readonly withheld: boolean;
@@ -88,21 +88,21 @@ export interface RunQuestion {
   readonly timeoutMs?: number;
   /** The deadline as the source spells it, for "No answer within 3d". */
   readonly timeoutText?: string;
-  /** What the step's `ensure` reads besides the answer; absent: it has none, or they read too much to be sent. */
+  /** The other values that the step's `ensure` reads; absent: there are none, or they are too large to be sent. */
   readonly ensureScope?: JsonObject;
   /** The checks that refused the last answer: it is asked again. */
   readonly refused?: readonly RefusedAnswer[];
 }
 
 /**
- * `lastRecord`: the record of the walk's last step, which the journal has not seen. It travels in one frame with what
- * the outcome says, so that a run's end costs one message and one commit.
+ * `lastRecord`: the record of the walk's last step, which the journal has not seen. It is sent in one frame with the
+ * outcome, so that a run's end costs one message and one commit.
  */
 export type RunOutcome =
   | { readonly status: 'succeeded'; readonly result: JsonObject; readonly lastRecord?: StepEnd }
   | { readonly status: 'failed'; readonly error: RunError; readonly lastRecord?: StepEnd }
   | { readonly status: 'waiting'; readonly question: RunQuestion; readonly lastRecord?: StepEnd }
-  /** A wait of more than a minute: nothing is left to do here before `untilMs` (wall time). */
+  /** A wait of more than a minute: there is nothing to do here before `untilMs` (wall time). */
   | { readonly status: 'sleeping'; readonly untilMs: number; readonly lastRecord?: StepEnd }
   | { readonly status: 'stopped'; readonly lastRecord?: StepEnd };
 
@@ -120,6 +120,6 @@ export interface RunJournal {
    * that (`{ code, kind, message, step, name }`). Absent: nothing is kept, for runs that are never resumed.
    */
   stepStarted?(path: string, kind: StepKind | 'failure', checkpoint?: JsonObject): Promise<void>;
-  /** A step runs since `startedAtMs` and takes its time. For readers only; nothing waits for it. Absent: not told. */
+  /** A step has run since `startedAtMs`. For readers only; nothing waits for it. Absent: not reported. */
   stepRuns?(path: string, kind: StepKind, startedAtMs: number): void;
 }

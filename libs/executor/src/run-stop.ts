@@ -3,7 +3,7 @@
 
 export class RunStop {
   private readonly cancels = new Set<() => void>();
-  /** Kept here: it is asked at every turn of a walk, and the signal takes long to answer. */
+  /** Kept here: it is read at every turn of a walk, and reading the signal is slow. */
   private aborted: boolean;
 
   constructor(private readonly signal: AbortSignal) {
@@ -31,7 +31,7 @@ export class RunStop {
     }
   }
 
-  /** At the run's end; the signal may live on. */
+  /** At the run's end; the signal may live longer. */
   release(): void {
     this.signal.removeEventListener('abort', this);
   }

@@ -44,7 +44,7 @@ describe('the runner pool', () => {
 
   it('runs long steps side by side', async () => {
     const harness = await start({ runnersMax: 8 });
-    // Each goes on once four have begun: one after the other, the first would never end.
+    // Each continues once four have begun: one after the other, the first would never end.
     const folder = JSON.stringify(await mkdtemp(join(harness.dir, 'met-')));
     const long = pidStep(`const { readdirSync, writeFileSync } = await import('node:fs')
       writeFileSync(${folder} + '/' + process.pid, '')
@@ -79,7 +79,7 @@ describe('the runner pool', () => {
     assert.notEqual(await pidOf(harness, pidStep(''), 'ver_1'), first);
   });
 
-  it('lets a version in that waits while another keeps the only runner busy', async () => {
+  it('gives the only runner to a waiting version while another keeps it busy', async () => {
     const harness = await start({ runnersMax: 1 });
     const slow = pidStep('await new Promise((resolve) => setTimeout(resolve, 20))');
     let ended = 0;
@@ -154,7 +154,7 @@ describe('the runner pool', () => {
     assert.ok(Number(await next) > 0);
   });
 
-  it('fails what runs and waits when it stops, and leaves no process and no folder', async () => {
+  it('fails running and waiting steps when it stops, and leaves no process and no folder', async () => {
     const harness = await RunHarness.start({ runnersMax: 1 });
     const running = harness.run(pidStep('for (;;) {}'), { versionId: 'ver_1' });
     const waiting = harness.run(pidStep(''), { versionId: 'ver_2' });

@@ -1,6 +1,6 @@
-// The warm runners of a worker. A step is a message to a runner that is idle; a process more is started only when
-// steps have waited about as long as its start takes, so that many short steps share few processes and long steps
-// still run side by side.
+// The warm runners of a worker. A step is a message to a runner that is idle; another process is started only when
+// steps have waited about as long as its start takes, so that many short steps share few processes and long steps still
+// run side by side.
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { RunnerQueue } from './runners/runner-queue.ts';
 import { ShellProcess } from './runners/shell-process.ts';
 import { StepFailure } from './step-failure.ts';
 
-/** In a full pool a runner gives its place to another version only after so many start times: a change costs one. */
+/** In a full pool a runner gives its place to another version only after this many start times: a change costs one. */
 const STARVE_FACTOR = 5;
 
 export interface RunnerPoolOptions {
@@ -32,7 +32,7 @@ export interface RunnerPoolOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly lang?: string;
-  /** Found out at the start unless given; see `isolationLevel`. */
+  /** Detected at the start unless given; see `isolationLevel`. */
   readonly isolation?: Isolation;
   /** An idle runner ends after this time; 60 s unless given. */
   readonly idleMs?: number;
@@ -42,7 +42,7 @@ export interface RunnerPoolOptions {
 
 export class RunnerPool implements Stoppable {
   private readonly queues = new Map<string, RunnerQueue>();
-  /** All processes that are not gone yet, also those that take no more steps. */
+  /** All live processes, also those that take no more steps. */
   private readonly live = new Set<Runner>();
   private readonly idleMs: number;
   private readonly spawnAfterMs: number;
@@ -98,12 +98,12 @@ export class RunnerPool implements Stoppable {
     return this.runnerCount;
   }
 
-  /** PATH of the steps, before what their dependencies add. */
+  /** PATH of the steps, without that of their dependencies. */
   get path(): string {
     return this.options.path;
   }
 
-  /** A key for one step alone: its process is its own. */
+  /** A key for only one step: its process is its own. */
   freshKey(): string {
     return `fresh ${++this.freshSerial}`;
   }
@@ -120,7 +120,7 @@ export class RunnerPool implements Stoppable {
     const queue = this.queues.get(job.runnerKey);
     if (queue === undefined) return;
     for (const runner of queue.runners) {
-      // The others go on, and it is over in a moment.
+      // The others continue, and it ends in a moment.
       const plain = runner.removePlain(job);
       if (plain !== null) return plain.done(failed('The step was stopped'));
       if (runner.has(job)) return runner.end(new StepFailure('internal', 'The step was stopped'));
@@ -175,7 +175,7 @@ export class RunnerPool implements Stoppable {
     });
   }
 
-  /** Plain steps without an end have one as other steps. */
+  /** Plain steps that do not end are ended as other steps. */
   private runAgain(queue: RunnerQueue, steps: readonly WaitingStep[], failed: boolean): void {
     for (const { job, sinceMs, done } of steps) {
       const end = (reply: RunnerReply) => {
@@ -202,7 +202,7 @@ export class RunnerPool implements Stoppable {
     this.runnerCount--;
     const at = queue.idle.indexOf(runner);
     if (at !== -1) queue.idle.splice(at, 1);
-    // A process that cannot even start would be started again for ever.
+    // A process that cannot even start would be started again forever.
     if (runner.isStarting) queue.take()?.done(failed('A process for the step could not be started'));
     const next = this.waitingQueue(queue);
     if (next !== null) this.grow(next);
@@ -265,7 +265,7 @@ export class RunnerPool implements Stoppable {
     void oldest?.kill();
   }
 
-  /** Long enough to be worth its start; two queues would only take the last place from each other otherwise. */
+  /** Long enough to justify its start; otherwise two queues would only take the last place from each other. */
   private hasServed(runner: Runner): boolean {
     return this.options.clock.monotonicMs() - runner.readyMs >= STARVE_FACTOR * this.spawnAfterMs;
   }

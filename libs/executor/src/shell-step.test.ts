@@ -98,7 +98,7 @@ describe('a shell step', () => {
     assert.deepEqual(await returned('step out odd "$odd"', { inputs: { odd: literal(odd) } }), { odd });
   });
 
-  it('stops at the first command that fails, with its line and what it said', async () => {
+  it('stops at the first command that fails, with its line and its output', async () => {
     const plain = await failure('true\nls /nowhere-at-all\nstep out never 1');
     assert.equal(plain.kind, 'exit');
     assert.match(plain.message, /exit code 2: ls: cannot access '\/nowhere-at-all'/);
@@ -115,7 +115,7 @@ describe('a shell step', () => {
     assert.deepEqual([signalled.kind, signalled.message], ['exit', 'The process ended by SIGSEGV']);
   });
 
-  it('tells a syntax error and its line', async () => {
+  it('reports a syntax error and its line', async () => {
     const broken = await failure('echo a\nif true; then\n  echo b\nfi fi');
     assert.deepEqual([broken.kind, broken.detail.line], ['syntax', 13]);
     assert.equal((await failure('echo "a')).kind, 'syntax');
@@ -151,7 +151,7 @@ describe('a shell step', () => {
     assert.equal((await failure('step check "No command"')).detail.code, 2);
   });
 
-  it('says progress and fails in its own words', async () => {
+  it('reports progress and fails with its own message', async () => {
     const { log } = await run('step progress 0.5 half; step log a b; echo out; echo err >&2');
     for (const line of ['progress 50 % half\n', 'a b\n', 'out\n', 'err\n']) assert.ok(log?.text.includes(line), line);
     const failed = await failure('step fail --no-retry "no stock" today\nstep out never 1');
@@ -159,7 +159,7 @@ describe('a shell step', () => {
     assert.deepEqual(await returned('(step fail "not so bad") || step out went on'), { went: 'on' });
   });
 
-  it('gives what it prints as a field', async () => {
+  it('gives its prints as a field', async () => {
     const text = { stdout: { field: 'release', as: 'text' as const } };
     assert.deepEqual(await returned('echo /srv/v1', text), { release: '/srv/v1' });
     const json = { stdout: { field: 'n', as: 'json' as const } };

@@ -1,4 +1,4 @@
-// What every kind of step is given to run.
+// The context that every kind of step runs with.
 import type { Clock } from '@methods/base/clock';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
@@ -23,9 +23,9 @@ export interface StepContext {
   readonly tryNumber: number;
   /** The method's `lib`. */
   readonly lib: CompiledMethod['lib'];
-  /** What the version's dependencies came to on this machine. */
+  /** The version's prepared dependencies on this machine. */
   readonly environment: PreparedEnvironment;
-  /** Take what the step is given, prints and tells while it runs, all masked; undefined: nobody looks. */
+  /** Receive the step's inputs, output and reports while it runs, all masked; undefined: there is no observer. */
   readonly onInput: ((values: JsonObject) => void) | undefined;
   readonly onLog: ((text: string, from: LogSource) => void) | undefined;
   readonly onEvent: ((event: StepEvent) => void) | undefined;
@@ -38,17 +38,17 @@ export interface StepContext {
   readonly folder: RunFolder;
   readonly stop: RunStop;
   readonly clock: Clock;
-  /** What is left of the run's own time; null: no bound. */
+  /** The rest of the run's own time; null: no bound. */
   readonly runTimeLeftMs: number | null;
 }
 
-/** What an action came to, before its out is checked. */
+/** The outcome of an action, before its out is checked. */
 export interface ActionEnd {
   /** As returned; undefined: nothing. */
   readonly returned: JsonValue | undefined;
   readonly failure: StepFailure | null;
   readonly checks: readonly CheckRecord[];
   readonly log: StepLog | null;
-  /** What `ensure` of an http step reads as `response`. */
+  /** The `response` that `ensure` of an http step reads. */
   readonly response?: JsonObject;
 }

@@ -1,4 +1,4 @@
-// What a step's code tells while it runs, besides what it prints, and how its log spells that.
+// The reports of a step's running code, besides its prints, and their form in the log.
 import { cutText, wellFormed } from '@methods/method/cut-text';
 import type { JsonValue } from '@methods/method/json';
 import { wellFormedJson } from '@methods/method/lone-surrogates';
@@ -10,7 +10,7 @@ export const NAME_CHARACTERS_MAX = 120;
 export interface LogEvent {
   readonly t: 'log';
   readonly message: string;
-  /** Undefined: nothing beside the message. */
+  /** Undefined: only the message. */
   readonly data: JsonValue | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface StepError {
   readonly line?: number;
   /** Stack lines of the author's code, with the source's line numbers. */
   readonly stack?: string;
-  /** What the server said, of kind `http`; masked. */
+  /** The server's answer, of kind `http`; masked. */
   readonly reason?: string;
   readonly headers?: JsonObject;
   /** The first KiB. */
@@ -45,11 +45,11 @@ export interface StepFailureDetail {
   readonly code?: string | number;
   readonly line?: number;
   readonly stack?: string;
-  /** What the author's code asked for with `step.fail(message, { retry })`; absent: the kind decides. */
+  /** The `retry` of the code's `step.fail(message, { retry })`; absent: the kind decides. */
   readonly retry?: boolean;
-  /** What the server said beside its status; masked. */
+  /** The server's answer beside its status; masked. */
   readonly answer?: Required<Pick<StepError, 'reason' | 'headers' | 'body'>>;
-  /** What the server asked for with `Retry-After`. */
+  /** The server's `Retry-After`. */
   readonly retryAfterMs?: number;
 }
 

@@ -16,7 +16,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 /**
  * `out` with each `{ $file }` of `step.file()` replaced by its file value. The step has ended, but it wrote the names
- * and the folder, and its process may change it still: each file is opened beneath the folder without following a link,
+ * and the folder, and its process may still change it: each file is opened beneath the folder without following a link,
  * and copied from that one descriptor. `made` gets the file values. Throws StepFailure of kind out or limit.
  */
 export async function takeStepFiles(
@@ -74,7 +74,7 @@ export async function takeStepFiles(
   const work = FolderHandle.open(workDir);
   try {
     const replaced = await folder.together(() => replace(work, out));
-    // They are the step's to leave and not to be kept twice.
+    // The step may leave them, and they must not be kept twice.
     for (const name of taken.keys()) await leaveNoCopy(work, name);
     return replaced;
   } finally {
@@ -95,7 +95,7 @@ function namesIn(value: JsonValue, names = new Set<string>()): Set<string> {
   return names;
 }
 
-/** `count` is told the bytes of each piece before they are given on: the file may grow while it is read. */
+/** `count` gets the bytes of each piece before they are passed on: the file may grow while it is read. */
 async function* contentOf(file: FileHandle, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { bytesRead, buffer } = await file.read({ buffer: Buffer.allocUnsafe(CHUNK_BYTES), position: null });
@@ -108,7 +108,7 @@ async function* contentOf(file: FileHandle, count: (bytes: number) => void): Asy
 async function leaveNoCopy(work: FolderHandle, name: string): Promise<void> {
   const parts = name.split('/');
   const last = parts.pop() ?? '';
-  // Unlinking follows no link; what was put there meanwhile is the step's own as well.
+  // Unlinking follows no link; a file put there meanwhile is the step's own as well.
   await work.within(parts, (parent) => unlink(parent.at(last))).catch(() => {});
 }
 
@@ -119,7 +119,7 @@ function asFileFault(error: unknown): never {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') throw fileFault('is not there');
   if (code === 'ELOOP' || code === 'ENOTDIR' || code === 'ENAMETOOLONG')
-    throw fileFault('must lie in the working folder');
+    throw fileFault('must be in the working folder');
   // Held by a lease or a lock of the step's.
   if (code === 'EAGAIN') throw fileFault('cannot be read');
   throw error;

@@ -1,4 +1,4 @@
-// A stand-in for what a step does, for tests of a method: its checks, retries and records are the real ones.
+// A replacement of a step's action, for tests of a method: its checks, retries and records are the real ones.
 import type { CompiledStep } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
 import { isJsonObject, type JsonValue, objectOf } from '@methods/method/json';
@@ -28,7 +28,7 @@ export type Substitution =
         readonly message?: string;
         readonly status?: number;
         readonly code?: string | number;
-        /** What the server said, of kind `http`. Scalars of YAML count as the texts they are written as. */
+        /** The server's answer, of kind `http`. Scalars of YAML count as the texts they are written as. */
         readonly reason?: Scalar;
         readonly headers?: Readonly<Record<string, Scalar>>;
         readonly body?: Scalar;
@@ -38,7 +38,7 @@ export type Substitution =
 /** Asked before each try of a code, http, call, wait or ask step. Null: the step runs as it is. Must not throw. */
 export type Substitute = (action: SubstitutedAction) => Substitution | null | Promise<Substitution | null>;
 
-/** What the substitution comes to, as if the step had acted. */
+/** The outcome of the substitution, as if the step had acted. */
 export async function substituted(
   substitution: Substitution,
   { step, path }: Pick<SubstitutedAction, 'step' | 'path'>,

@@ -62,7 +62,7 @@ finally:
   assert.match(faults[2] ?? '', /syntax error/);
 });
 
-test('code that runs is no fault, and none of it is run', async () => {
+test('valid code has no finding, and is not run', async () => {
   assert.deepEqual(
     await found(
       `lib:
@@ -91,7 +91,7 @@ steps:
   );
 });
 
-test('hostile code finds nothing or a fault, and what cannot be asked finds nothing', async () => {
+test('hostile code gives no finding or one, and a missing interpreter gives none', async () => {
   const deep = `steps:\n  - name: a\n    python: "${'('.repeat(60_000)}"\n  - name: b\n    shell: "${'$('.repeat(20_000)}"\n`;
   const { method } = compileMethod(`format: method/2\nname: ab\n${deep}`);
   assert.ok(method);
@@ -100,7 +100,7 @@ test('hostile code finds nothing or a fault, and what cannot be asked finds noth
   assert.deepEqual(await unreadableCode(method, { path: '/nowhere' }), []);
 });
 
-test('what is about to run is refused with its line', async () => {
+test('code that is about to run is refused with its line', async () => {
   const { method } = compileMethod('format: method/2\nname: ab\nsteps:\n  - name: a\n    python: "return {"\n');
   assert.ok(method);
   await assert.rejects(refuseUnreadableCode(method, HERE), {

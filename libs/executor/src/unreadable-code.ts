@@ -27,7 +27,7 @@ interface Parsed {
   readonly stderr: string;
 }
 
-/** In file order. An interpreter that is not on this machine finds nothing: the worker that runs the step parses it. */
+/** In file order. A missing interpreter gives no findings: the worker that runs the step parses it. */
 export async function unreadableCode(method: CompiledMethod, options: Interpreters): Promise<UnreadableCode[]> {
   const blocks = codeBlocks(method);
   const inPython = unreadablePython(blocks.filter(isOf('python')), options);
@@ -44,7 +44,7 @@ export async function unreadableCode(method: CompiledMethod, options: Interprete
   return blocks.flatMap((block) => found.filter((fault) => fault.block === block));
 }
 
-/** @throws StepFailure of kind syntax: a run would find out only when it comes to the step. */
+/** @throws StepFailure of kind syntax: a run would only notice when it reaches the step. */
 export async function refuseUnreadableCode(method: CompiledMethod, options: Interpreters): Promise<void> {
   const [first] = await unreadableCode(method, options);
   if (first === undefined) return;
@@ -83,7 +83,7 @@ async function unreadableShell(
   if (parsed === null || parsed.code === 0 || parsed.code === null) return null;
   const [, line = '1', said = ''] = /line (\d+): (.*)/.exec(parsed.stderr) ?? [];
   const message = said.slice(0, MESSAGE_CHARACTERS_MAX) || 'a syntax error';
-  // What is never closed is found behind the end.
+  // An unclosed block is found after the end.
   const last = block.code.trimEnd().split('\n').length;
   return { block, line: Math.min(Number(line), last), column: 0, message };
 }

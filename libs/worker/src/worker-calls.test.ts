@@ -86,6 +86,6 @@ describe('a call', () => {
     assert.equal(resultOf(unbound), 'The call is bound to no version');
     const gone = node.grant({ versionId: node.publish(calling('wf_leaf'), { calls: { wf_leaf: 'ver_gone' } }) });
     await until('it has ended', () => gone.ended);
-    assert.equal(resultOf(gone), 'The called method could not be had');
+    assert.equal(resultOf(gone), 'The called method is unavailable');
   });
 });

@@ -152,7 +152,7 @@ describe('the files that inputs name', () => {
       const { error } = finish(await ended({ a: reference('content', more) }));
       assert.deepEqual(
         [error?.kind, error?.message],
-        ['input', 'The input a is no file of the run'],
+        ['input', 'The input a is not a file of the run'],
         JSON.stringify(more),
       );
     }

@@ -1,5 +1,5 @@
-// The lock of a version: exactly which packages its dependencies came to, with their hashes. Written once, when the
-// version is saved or first prepared; every later environment must be what it says.
+// The lock of a version: the exact packages of its dependencies, with their hashes. Written once, when the version is
+// saved or first prepared; every later environment must match it.
 import { canonicalJson } from '@methods/base/canonical';
 import type { ExactPackage, MethodDependencies } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
@@ -14,7 +14,7 @@ export interface DependencyLock {
   readonly pipPlatform: LockPlatform | null;
 }
 
-/** pip chooses for the machine it runs on: others may need packages more, or have none that fit. */
+/** pip chooses for the machine it runs on: others may need further packages, or have none that fit. */
 export interface LockPlatform {
   /** Such as `3.11`. */
   readonly python: string;
@@ -40,7 +40,7 @@ export function lockBytes({ npm, pip, pipPlatform }: DependencyLock): Uint8Array
   throw new StepFailure('dependency', `The lock of the dependencies has ${bytes.length} bytes; it may have 1 MiB`);
 }
 
-/** Other members than ours (such as those of called methods) are left alone. Throws StepFailure of kind dependency. */
+/** Other members than ours (such as those of called methods) are ignored. Throws StepFailure of kind dependency. */
 export function readLock(bytes: Uint8Array, dependencies: MethodDependencies): DependencyLock {
   const lock = parsed(bytes);
   const npm = ownField(lock, 'npm') ?? null;
@@ -94,7 +94,7 @@ function parsed(bytes: Uint8Array): JsonObject {
     const value = JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonValue;
     if (isJsonObject(value)) return value;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw mismatch('it is not JSON');
 }

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '@methods/base/clock';
 import type { PythonRuntimes } from '../runners/python-runtime.ts';
 import { PackageIndex } from './package-index.fixture.ts';
 
-/** Nobody waits for the pauses before a registry is asked again. */
+/** There are no pauses before a registry is asked again. */
 const hasty: Clock = { ...systemClock, after: (_delayMs, run) => systemClock.after(0, run) };
 const EXACT = [{ name: 'exact', version: '1.0.0' }];
 const PYEXACT = [{ name: 'py_exact', version: '1.0' }];
@@ -73,7 +73,7 @@ describe('dependencies are refused', () => {
     await index.addWheel('pybare', '1.0', '');
     index.hashless = '/simple/pybare/';
     const made = await index.prepare({ pip: [{ name: 'pybare', version: '1.0' }] });
-    // pip has counted the hash of the file it looked into: what is installed later is compared with that one.
+    // pip has computed the hash of the file it read: later installations are compared with that one.
     assert.match(Buffer.from(made.lock ?? []).toString(), /"sha256:[0-9a-f]{64}"/);
     index.hashless = '';
   });
@@ -95,7 +95,7 @@ describe('dependencies are refused', () => {
     assert.match(await index.refused({ pip: pyTaken }, { lock: pipLock }), /^M704: a package is not as/);
   });
 
-  it('when a package or its version is not there', async () => {
+  it('when a package or its version is missing', async () => {
     const missing = [{ name: 'missing', version: '1.0.0' }];
     assert.match(await index.refused({ npm: missing }), /^M703: missing@1\.0\.0 was not found/);
     assert.match(await index.refused({ pip: missing }), /^M703: missing==1\.0\.0 was not found/);
@@ -103,7 +103,7 @@ describe('dependencies are refused', () => {
     assert.match(await index.refused({ pip: [{ name: 'py_exact', version: '9.0' }] }), /^M703: py_exact==9\.0 was not/);
   });
 
-  it('when the lock was made for another platform, in words of that', async () => {
+  it('when the lock was made for another platform, which the message names', async () => {
     const own = Buffer.from(lock).toString();
     assert.match(own, /"pip_platform":\{"python":"3\.\d+","system":"\w+-\w+"\}/);
     const foreign = own

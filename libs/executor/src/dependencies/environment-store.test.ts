@@ -35,7 +35,7 @@ function elsewhere(cacheDir: string): ChildProcess {
   return spawn(process.execPath, programArguments(code, CODE), { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** Those that work in the folder or below it. */
+/** The processes that work in the folder or below it. */
 function processesIn(folder: string): number[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.filter((pid) => {
@@ -64,7 +64,7 @@ describe('an environment', () => {
     assert.equal((await readdir(cacheDir)).length, 1);
   });
 
-  it('is built once for those who wait together, also when the one who began it is stopped', async () => {
+  it('is built once for concurrent runs, also when the one that began it is stopped', async () => {
     const cacheDir = join(index.dir, 'together');
     const folder = join(cacheDir, 'c'.repeat(64));
     const stop = new AbortController();
@@ -87,7 +87,7 @@ describe('an environment', () => {
     assert.deepEqual(await readdir(folder), ['whole']);
   });
 
-  it('is never half there: a killed build ends with its npm and leaves a folder of its own, which goes later', async () => {
+  it('is never incomplete: a killed build ends with its npm and leaves a folder of its own, which is removed later', async () => {
     const cacheDir = join(index.dir, 'killed');
     index.silentAbout = '.tgz';
     await rm(join(index.dir, 'npm-cache'), { recursive: true });
@@ -104,7 +104,7 @@ describe('an environment', () => {
     index.silentAbout = '';
     const { environment } = await index.prepare({ npm: KEPT }, { lock, cacheDir });
     assert.deepEqual(await readdir(join(environment.nodePath ?? '', 'kept')), ['index.js', 'package.json']);
-    assert.equal((await readdir(cacheDir)).length, 2, 'the folder may be of a build that goes on');
+    assert.equal((await readdir(cacheDir)).length, 2, 'the folder may be of a running build');
     await utimes(join(cacheDir, left[0] ?? ''), OLD, OLD);
     await index.prepare({ npm: KEPT }, { lock, cacheDir, allowScripts: true });
     assert.deepEqual(
@@ -113,7 +113,7 @@ describe('an environment', () => {
     );
   });
 
-  it('goes when nobody has prepared it for weeks', async () => {
+  it('is removed when it was not prepared for weeks', async () => {
     const cacheDir = join(index.dir, 'weeks');
     const [unused, used] = ['a', 'b'].map((digit) => join(cacheDir, digit.repeat(64)));
     const foreign = join(cacheDir, 'of-somebody');

@@ -1,5 +1,5 @@
 // Prepared environments on the disk, shared by all processes that use the folder. Only a whole one ever has its name;
-// what killed builds left, and what nobody has used for weeks, is removed at the next build.
+// the next build removes what killed builds left and what was not used for weeks.
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PrepareOptions } from './prepare-options.ts';
@@ -7,7 +7,7 @@ import type { PrepareOptions } from './prepare-options.ts';
 const BUILDING = '.building-';
 /** Longer than any build may take. */
 const ABANDONED_MS = 3 * 3_600_000;
-/** A use is a preparation; who keeps an environment in use prepares it again each day. */
+/** A use is a preparation; a process that keeps using an environment prepares it again each day. */
 const UNUSED_MS = 30 * 24 * 3_600_000;
 
 /** Builds of this process by folder, so that runs that begin together build once. */
@@ -27,13 +27,13 @@ export async function ensureEnvironment(
       return build;
     }
     await known.build.catch((error: unknown) => {
-      // Who began it was stopped; that is not the end of those who wait with it.
+      // The run that began it was stopped; others still wait for it.
       if (known.signal?.aborted !== true || signal?.aborted === true) throw error;
     });
   }
 }
 
-/** Also says that it is in use. */
+/** Also marks it as in use. */
 export async function hasEnvironment(folder: string): Promise<boolean> {
   const now = new Date();
   try {
@@ -45,7 +45,7 @@ export async function hasEnvironment(folder: string): Promise<boolean> {
   }
 }
 
-/** Where another process was first, its one stays. */
+/** If another process was first, its environment stays. */
 async function buildEnvironment(
   cacheDir: string,
   folder: string,
@@ -81,7 +81,7 @@ async function removeOld(cacheDir: string): Promise<void> {
     // Null: another process that builds now was faster.
     const info = await stat(path).catch(() => null);
     if (info === null || Date.now() - info.mtimeMs < (isBuilding ? ABANDONED_MS : UNUSED_MS)) continue;
-    // First out of its name: half an environment must not be found.
+    // First renamed: half an environment must not be found.
     const old = isBuilding ? path : join(cacheDir, `${BUILDING}old-${name}`);
     if (!isBuilding) await rename(path, old).catch(() => {});
     await rm(old, { recursive: true, force: true });

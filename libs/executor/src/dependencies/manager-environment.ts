@@ -1,10 +1,10 @@
-// What npm and pip see of the worker's environment: their own settings, proxies and certificates. The rest may be
-// secrets of methods, which packages' own code could read.
+// The part of the worker's environment that npm and pip see: their own settings, proxies and certificates. The rest may
+// be secrets of methods, which packages' own code could read.
 import type { PrepareOptions } from './prepare-options.ts';
 
 const SETTINGS =
   /^(npm_config_.+|PIP_\w+|https?_proxy|no_proxy|all_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|HOME|USERPROFILE|XDG_(CONFIG_HOME|CONFIG_DIRS|CACHE_HOME)|SYSTEMROOT)$/i;
-/** Where pip installs to and what is ours to say. */
+/** The settings that are ours, such as where pip installs to. */
 const OURS =
   /^(PIP_(TARGET|PREFIX|ROOT|USER|DRY_RUN|REPORT|REQUIREMENT|CONSTRAINT|NO_DEPS|REQUIRE_HASHES|PYTHON|EDITABLE)|npm_config_(global|prefix|dry_run|omit|workspaces?|package_lock(_only)?))$/i;
 const CREDENTIAL_NAME = /auth|token|pass|secret|key$/i;
@@ -16,7 +16,7 @@ export function managerEnvironment({ host, path }: PrepareOptions, home: string)
   return { HOME: home, ...Object.fromEntries(settings), PATH: path, LANG: 'C.UTF-8' };
 }
 
-/** Takes the credentials of the settings, and those in addresses, out of what a package manager said. */
+/** Removes the credentials of the settings, and those in addresses, from a package manager's output. */
 export function withoutCredentials(text: string, host: ReadonlyMap<string, string>): string {
   let masked = text.replace(/(\/\/)[^/@\s]+@/g, '$1***@');
   for (const [name, value] of host) {

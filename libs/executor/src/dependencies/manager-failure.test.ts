@@ -26,7 +26,7 @@ for (const [said, failure, missing] of SAID) {
   });
 }
 
-test('a reason is one bounded line of what was said to be wrong', () => {
+test('a reason is one bounded line of the reported fault', () => {
   const lines = [
     'npm warn old',
     'npm error code E1',
@@ -38,7 +38,7 @@ test('a reason is one bounded line of what was said to be wrong', () => {
   assert.ok(reasonIn(`ERROR: ${'x'.repeat(10_000)}`).length < 700);
 });
 
-test('a package manager sees its own settings, and nothing that says where to install or is a secret of somebody', () => {
+test('a package manager sees its own settings, and no install locations or secrets', () => {
   const host = new Map([
     ['npm_config_//registry.example.com/:_authToken', 'npm-token'],
     ['PIP_INDEX_URL', 'https://ann:hunter22@pypi.example.com/simple'],

@@ -1,5 +1,5 @@
-// Reads what npm and pip say when they fail: whether the registry was away, a package is not there, or is not the one
-// that was locked.
+// Classifies failures of npm and pip: the registry was away, a package is missing, or it is not the one that was
+// locked.
 import { cutText } from '@methods/method/cut-text';
 
 export type ManagerFailure = 'unreachable' | 'not_found' | 'mismatch' | 'other';
@@ -7,7 +7,7 @@ export type ManagerFailure = 'unreachable' | 'not_found' | 'mismatch' | 'other';
 const MESSAGE_CHARACTERS_MAX = 600;
 const LINES_TOLD = 6;
 
-// pip says "No matching distribution" of an index it could not reach too: that is asked first.
+// pip also says "No matching distribution" of an index it could not reach: that is checked first.
 const PATTERNS: readonly (readonly [failure: ManagerFailure, pattern: RegExp])[] = [
   ['mismatch', /\bEINTEGRITY\b|DO NOT MATCH THE HASHES|In --require-hashes mode|\bcode EUSAGE\b/],
   [
@@ -25,7 +25,7 @@ export function failureIn(output: string): ManagerFailure {
   return PATTERNS.find(([, pattern]) => pattern.test(output))?.[0] ?? 'other';
 }
 
-/** The package that is not there, such as `stripe@17.5.0`, where the output names one. */
+/** The missing package, such as `stripe@17.5.0`, where the output names one. */
 export function missingPackageIn(output: string): string | null {
   const found =
     /'([^'\n]+)' is not in this registry/.exec(output) ??
@@ -35,7 +35,7 @@ export function missingPackageIn(output: string): string | null {
   return found?.[1] ?? null;
 }
 
-/** The lines in which they say what went wrong; else their last ones. One line, bounded. */
+/** The lines with the error; else the last ones. One line, bounded. */
 export function reasonIn(output: string): string {
   const lines = output.split('\n').map((line) => line.trim());
   const told = lines.filter(

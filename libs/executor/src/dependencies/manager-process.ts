@@ -1,5 +1,4 @@
-// One run of a package manager: a process group that ends with its deadline, its signal or this process, and leaves
-// nothing behind.
+// One run of a package manager: a process group that ends with its deadline, its signal or this process.
 import { spawn } from 'node:child_process';
 import { GroupReaper } from '../runners/group-reaper.ts';
 
@@ -24,7 +23,7 @@ const STDERR_BYTES_KEPT = 64 * 1024;
 /** Never rejects. Output beyond 16 MiB ends the process. */
 export function runManager({ command, args, cwd, env }: ManagerCommand, signal: AbortSignal): Promise<ManagerEnd> {
   return new Promise((resolve) => {
-    // First, so that there is no moment in which a killed worker would leave the group to itself.
+    // First, so that there is no moment in which a killed worker would leave the group running.
     const reaper = new GroupReaper(env.PATH ?? '');
     const child = spawn(command, [...args], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     if (child.pid !== undefined) reaper.started(child.pid);
@@ -48,7 +47,7 @@ export function runManager({ command, args, cwd, env }: ManagerCommand, signal: 
     child.stderr.on('data', (chunk: Buffer) => {
       stderr = Buffer.concat([stderr, chunk]).subarray(-STDERR_BYTES_KEPT);
     });
-    // What it left running holds its pipes open, and `close` would never come.
+    // Processes it left running hold its pipes open, and `close` would never come.
     child.once('exit', kill);
     const end = (code: number | null) => {
       signal.removeEventListener('abort', kill);

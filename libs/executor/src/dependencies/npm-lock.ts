@@ -34,7 +34,7 @@ export function leanNpmLock(lock: JsonObject): JsonObject {
   return { name, version, lockfileVersion, requires: true, packages: objectOf(packages) };
 }
 
-/** What npm compares a file with. SHA-1 is what old packages have; two files with one would have to be their author's. */
+/** The hashes npm compares a file with. Old packages have SHA-1; only their author could make two files with one. */
 const HASHES = /^(sha(1|256|384|512)-[A-Za-z0-9+/]{27,}={0,2}(\s+|$))+$/;
 
 /** The place of a package that `npm ci` would take without comparing it with anything; null: there is none. */
@@ -54,7 +54,7 @@ function hasHash({ integrity }: JsonObject): boolean {
   return typeof integrity === 'string' && HASHES.test(integrity);
 }
 
-/** True for what comes inside of a file that has a hash, and from nowhere else: the mark is only a word of the lock. */
+/** True only for a package inside of a file that has a hash: the mark is only a claim of the lock. */
 function isBundled(place: string, packages: ReadonlyMap<string, JsonObject>): boolean {
   const entry = packages.get(place);
   if (entry?.inBundle !== true || entry.resolved !== undefined || entry.integrity !== undefined) return false;

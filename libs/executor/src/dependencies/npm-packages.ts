@@ -10,7 +10,7 @@ import { directPackages, leanNpmLock, unlockedIn } from './npm-lock.ts';
 import { callManager } from './package-manager.ts';
 import type { PrepareOptions } from './prepare-options.ts';
 
-// Said outright, whatever the settings of the machine say. Tries again are ours: npm's own take minutes.
+// Set explicitly, to override the settings of the machine. Retries are ours: npm's own take minutes.
 const FLAGS = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error', '--logs-max=0'];
 const PLACE = ['--global=false', '--workspaces=false', '--dry-run=false', '--include=optional', '--fetch-retries=0'];
 

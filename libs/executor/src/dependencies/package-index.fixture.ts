@@ -1,4 +1,4 @@
-// A package registry on loopback for tests: npm packages and python wheels made on the spot.
+// A package registry on loopback for tests: npm packages and python wheels made on demand.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -35,11 +35,11 @@ with zipfile.ZipFile(path, "w") as wheel:
 
 export class PackageIndex {
   readonly requests: string[] = [];
-  /** So many requests more are answered with 503. */
+  /** The number of further requests answered with 503. */
   awayFor = 0;
   /** A project of the index whose page names no hashes. */
   hashless = '';
-  /** Requests whose URL ends so get no answer. */
+  /** Requests whose URL has this end get no answer. */
   silentAbout = '';
   private readonly pythons = new PythonRuntimes();
   private readonly files = new Map<string, Buffer>();
@@ -82,7 +82,7 @@ export class PackageIndex {
     await rm(this.dir, { recursive: true, force: true });
   }
 
-  /** What npm and pip need to come here and nowhere else. */
+  /** The settings with which npm and pip only use this index. */
   get host(): Map<string, string> {
     return new Map([
       ['HOME', this.dir],

@@ -1,5 +1,5 @@
-// Runs npm and pip: with no more of the worker's environment than they need, again when the registry was away, and with
-// failures that name what is wrong.
+// Runs npm and pip: with only the part of the worker's environment they need, again when the registry was away, and
+// with failures that name the fault.
 import { readFile, rm } from 'node:fs/promises';
 import { systemClock } from '@methods/base/clock';
 import { StepFailure } from '../step-failure.ts';
@@ -12,9 +12,9 @@ export interface ManagerCall {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** What it is to do, for the message when it fails: `npm could not …`. */
+  /** Its task, for the message when it fails: `npm could not …`. */
   readonly what: string;
-  /** A file in which it tells more than on stderr. */
+  /** A file with more details than stderr. */
   readonly log?: string;
 }
 
@@ -63,7 +63,7 @@ function failureOf(
   }
 }
 
-/** Its end; gone with that, so that the next try begins a new one. */
+/** Its end; removed, so that the next try begins a new one. */
 async function logOf({ log }: ManagerCall): Promise<string> {
   if (log === undefined) return '';
   const text = await readFile(log, 'utf8').catch(() => '');

@@ -11,11 +11,10 @@ import { checkLocksHere, sharedPip } from './pip-tools.ts';
 import type { PrepareOptions } from './prepare-options.ts';
 import { makeVenv, settleVenv } from './python-venv.ts';
 
-// Tries again are ours, and a registry that is away must be told from a package that is not there: that
-// it says in its log alone.
+// Retries are ours. A registry that is away has to be distinguished from a missing package, which only pip's log shows.
 const FLAGS = ['--quiet', '--disable-pip-version-check', '--no-input', '--progress-bar', 'off', '--retries', '1'];
 const HASHES_FILE = fileURLToPath(new URL('./pip-hashes.py', import.meta.url));
-/** What a virtual environment with a pip of its own begins with, and steps have no use for. */
+/** The packages of a new virtual environment with its own pip, which steps do not use. */
 const TOOLS = ['pip', 'setuptools'];
 
 /** The packages and all they need, in the versions that pip chooses now, each with the hashes of all its files. */
@@ -32,14 +31,14 @@ export async function lockPip(
   const context = { command, cwd: folder, what: 'pip could not find the packages', log };
   const wanted = packages.map(({ name, version }) => `${name}==${version}`);
   const choose = ['-m', 'pip', 'install', '--dry-run', '--ignore-installed', ...binariesOnly(options)];
-  // In a file: on stdout it would stand among what pip says of its downloads.
+  // In a file: on stdout it would be mixed with pip's messages about downloads.
   const report = join(folder, 'report.json');
   await callManager({ ...context, args: [...choose, ...FLAGS, '--log', log, '--report', report, ...wanted] }, options);
   const chosen = chosenIn(await readFile(report, 'utf8'));
   const asked = chosen.map(({ name, version }) => `${name}==${version}`);
   const others = await callManager({ ...context, args: ['-I', HASHES_FILE, ...asked] }, options)
     .then((text) => JSON.parse(text) as Record<string, readonly string[]>)
-    // A pip that is built otherwise: the files of this platform are locked, which serves workers like this one.
+    // An unusual build of pip: the files of this platform are locked, which serves workers like this one.
     .catch((): Record<string, readonly string[]> => ({}));
   // In the method's spelling, where it names the version: 0.30 and 0.30.0 are the same to pip.
   const spelled = new Map(packages.map(({ name, version }) => [pipName(name), version]));
@@ -51,7 +50,7 @@ export async function lockPip(
   return { pip: locked, pipPlatform: platformOf(python) };
 }
 
-/** `final`: where the folder will be found later. */
+/** `final`: the later place of the folder. */
 export async function installPip(
   { pip, pipPlatform }: Pick<DependencyLock, 'pip' | 'pipPlatform'>,
   folder: string,
@@ -88,7 +87,7 @@ function platformOf({ version }: PythonRuntime): LockPlatform {
   return { python, system: `${process.platform}-${process.arch}` };
 }
 
-/** pip speaks of hashes and of packages that are not there, where the lock is only of another machine. */
+/** pip reports hashes and missing packages although the lock is only of another machine. */
 function ofAnotherPlatform(fault: unknown, made: LockPlatform | null, here: LockPlatform): unknown {
   if (!(fault instanceof StepFailure) || !/^M70[34]:/.test(fault.message) || made === null) return fault;
   if (made.python === here.python && made.system === here.system) return fault;
@@ -116,7 +115,7 @@ function chosenIn(report: string): LockedPackage[] {
   return install.map(({ metadata: { name, version }, download_info: { archive_info: archive } }) => {
     const sha256 = archive?.hashes?.sha256 ?? archive?.hash?.replace(/^sha256=/, '');
     if (sha256 === undefined || !/^[0-9a-f]{64}$/.test(sha256)) {
-      throw new StepFailure('dependency', `The package index tells no hash of ${name} ${version}`);
+      throw new StepFailure('dependency', `The package index gives no hash of ${name} ${version}`);
     }
     return { name, version, hashes: [`sha256:${sha256}`] };
   });

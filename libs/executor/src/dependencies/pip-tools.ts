@@ -1,5 +1,5 @@
-// pip itself, kept once for each Python in the cache folder: making it takes seconds, and a method's own environment has
-// no use for it.
+// pip itself, kept once for each Python in the cache folder: making it takes seconds, and a method's own environment
+// does not need it.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { PythonRuntime } from '../runners/python-runtime.ts';
@@ -11,7 +11,7 @@ import { makeVenv } from './python-venv.ts';
 
 /** The first pip that installs into another environment. */
 const INSTALLS_ELSEWHERE = [22, 3] as const;
-/** The first pip that tells what it would install (`--report`). */
+/** The first pip that reports what it would install (`--report`). */
 const LOCKS = [22, 2] as const;
 const VERSION = 'import ensurepip; print(ensurepip.version())';
 

@@ -29,7 +29,7 @@ before(async () => {
     { 'index.js': 'export const loud = (t) => t.toUpperCase()', 'bin.js': BIN },
     { bin: { louder: 'bin.js' } },
   );
-  // Large enough for pip to speak of its download.
+  // Large enough for pip to report its download.
   const large = `# ${'x'.repeat(100_000)}\n`;
   await index.addWheel('pysays', '0.9', `def say(text="hi"):\n    print(text)\n    return text * 2\n${large}`);
   await index.addWheel('pysays', '0.9', 'else = 1', 'py3-none-win_arm64');
@@ -66,7 +66,7 @@ describe('dependencies', () => {
     assert.match(await index.refused({ python: '3.99' }), /needs Python 3\.99 or later; this worker has 3\.\d+/);
   });
 
-  it('are installed as the lock says, once, and again from the lock alone', async () => {
+  it('are installed as the lock says, once, and again from only the lock', async () => {
     const first = await index.prepare({ npm: SAYS });
     const text = Buffer.from(first.lock ?? []).toString();
     assert.match(text, /"louder"|node_modules\/louder/);

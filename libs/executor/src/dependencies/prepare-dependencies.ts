@@ -1,4 +1,4 @@
-// Makes what a method's `dependencies` name ready on this machine: once for each lock, platform and set of runtimes.
+// Prepares a method's `dependencies` on this machine: once for each lock, platform and set of runtimes.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { CompiledMethod, MethodDependencies } from '@methods/method/compiled-method';
@@ -23,7 +23,7 @@ export interface PreparedDependencies {
 const ownPythons = new PythonRuntimes();
 
 /**
- * Rejects with a StepFailure of kind dependency: a command, runtime or package is not there, or a package is not as
+ * Rejects with a StepFailure of kind dependency: a command, runtime or package is missing, or a package is not as
  * locked. Touches no disk where the method names no packages.
  */
 export async function prepareDependencies(
@@ -92,7 +92,7 @@ function environmentIn(folder: string, lock: DependencyLock, python: PythonRunti
   };
 }
 
-/** SHA-256 over the lock, the platform and the runtimes: what an installed package may depend on. */
+/** SHA-256 over everything an installed package may depend on: the lock, the platform and the runtimes. */
 function environmentKey(lock: Uint8Array, python: PythonRuntime | null, allowScripts: boolean): string {
   const { platform, arch, versions } = process;
   const runtimes = [platform, arch, versions.node, python?.version ?? null, python?.executable ?? null, allowScripts];

@@ -26,13 +26,13 @@ export async function settleVenv(folder: string, final: string, options: Prepare
   // files of packages are code that Python runs as it starts.
   const compile = ['-I', '-S', '-m', 'compileall', '-q', '-s', folder, '-p', final, join(folder, 'lib')];
   const command = join(folder, 'bin', 'python');
-  // Modules that do not compile (templates, another Python's syntax) are told as a failure of the whole.
+  // Modules that do not compile (templates, another Python's syntax) make the whole command fail.
   await callManager({ command, args: compile, cwd: folder, what: 'compileall' }, options).catch(() => {});
   options.signal?.throwIfAborted();
   const bin = join(folder, 'bin');
   for (const name of await readdir(bin)) {
     const file = join(bin, name);
-    // Nobody steps into it by hand.
+    // No one uses it by hand.
     if (/^activate|^Activate/.test(name)) await rm(file);
     else if (!/^python[\d.]*$/.test(name)) await renamePlaces(file, folder, final);
   }

@@ -1,5 +1,5 @@
-// File values, and which of them are a run's own. A file value is a reference that the worker made: whoever writes one,
-// a caller, a person, a server or a step, writes data that no path of this machine is ever read from.
+// File values, and which of them are a run's own. A file value is a reference that the worker made: one written by a
+// caller, a person, a server or a step is data, and no path is ever read from it.
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 
 /** A file of the run: `path` is relative to the run's folder (`steps/<step>/files/<name>`), `sha256` is hex. */
@@ -15,14 +15,14 @@ export interface FileFacts {
   readonly sha256: string;
 }
 
-/** True for the shape of a file value, which anything may have. */
+/** True for the shape of a file value, which any data may have. */
 export function isFileShaped(value: JsonValue): value is FileValue {
   if (!isJsonObject(value)) return false;
   const { path, bytes, sha256 } = value;
   return typeof path === 'string' && typeof bytes === 'number' && typeof sha256 === 'string';
 }
 
-/** What the worker itself wrote, by path. */
+/** The files that the worker itself wrote, by path. */
 export class KnownFiles {
   private readonly facts = new Map<string, FileFacts>();
 

@@ -15,7 +15,7 @@ const sha256 = createHash('sha256').update(SECRET).digest('hex');
 
 let harness: RunHarness;
 let server: TestServer;
-/** A reference to a file of the machine, as whoever knows all about it would write it. */
+/** A reference to a file of the machine, written with full knowledge of it. */
 let forged: JsonObject;
 before(async () => {
   harness = await RunHarness.start();
@@ -45,7 +45,7 @@ const READ = `
     out: { text: string }
 `;
 
-/** Spelled in every way a file may be nested. */
+/** Nested in every way a file may be. */
 function nested(file: JsonValue): [type: string, value: JsonValue, use: string][] {
   return [
     ['file', file, 'inputs.a'],
@@ -75,7 +75,7 @@ steps:
     }
   });
 
-  it('is refused as the out of code, however the code returns it', async () => {
+  it('is refused as the out of code, in any form', async () => {
     for (const step of [
       `    node: |\n      return { file: ${JSON.stringify(forged)} }`,
       `    python: |\n      return {"file": ${JSON.stringify(forged)}}`,
@@ -153,7 +153,7 @@ steps:
     assert.equal(outcome.status === 'failed' && outcome.error.kind, 'input');
   });
 
-  it('is no file for a shell step and for the body of a request, wherever it came from', async () => {
+  it('is not a file for a shell step or the body of a request, from any source', async () => {
     const method = compiled(`
 inputs: { a: any }
 steps:
@@ -213,7 +213,7 @@ describe('a reference to a file of the run', () => {
     );
   });
 
-  it('stays the same file where code returns what it was given', async () => {
+  it('stays the same file where code returns its input', async () => {
     for (const pass of ['node: "return { file, list: [file] }"', "python: \"return {'file': file, 'list': [file]}\""]) {
       const method = compiled(`
 steps:${MAKE}
@@ -230,7 +230,7 @@ result: { text: =steps.read.text, name: =steps.give.file.name, path: "=steps.giv
     }
   });
 
-  it('is known again after a restore, and not with other content', async () => {
+  it('is recognized after a restore, and not with other content', async () => {
     const first = RunFolder.create(join(harness.dir, 'first'), 'run_a');
     const file = await first.write('make', 'a.txt', content('mine'), 'text/plain');
     const later = RunFolder.create(join(harness.dir, 'later'), 'run_a');

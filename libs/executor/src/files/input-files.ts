@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '@methods/method/json';
 import { fileFields } from '@methods/method/typed-fields';
 import { StepFailure } from '../step-failure.ts';
 
-/** @throws StepFailure of kind input for a file that is none of the run's. */
+/** @throws StepFailure of kind input for a file that is not one of the run's. */
 export function checkInputFiles(
   method: Pick<CompiledMethod, 'inputSchema'>,
   inputs: JsonObject,
@@ -12,6 +12,6 @@ export function checkInputFiles(
 ): void {
   for (const { file, path } of fileFields(method.inputSchema, inputs)) {
     if (!files.has(file))
-      throw new StepFailure('input', `The input ${path.join('.').slice(0, 100)} is no file of the run`);
+      throw new StepFailure('input', `The input ${path.join('.').slice(0, 100)} is not a file of the run`);
   }
 }

@@ -29,8 +29,8 @@ export class InputFolder {
   ) {}
 
   /**
-   * The reference to a file that the server says the inputs name; null where what it says cannot be true. Its path is
-   * made here: whatever else stands in the row of the run is not looked at.
+   * The reference to a file that the inputs name by the server's data; null where the data is invalid. Its path is made
+   * here: a path in the run's row is ignored.
    */
   referenceTo({ file_id, name, bytes, sha256, media_type }: JsonObject): FileValue | null {
     if (typeof file_id !== 'string' || !FILE_ID.test(file_id) || typeof name !== 'string' || name.includes('/')) {

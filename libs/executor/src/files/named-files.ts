@@ -1,5 +1,5 @@
-// Refuses what comes from outside of the worker and names a file of the run: an answer of a server or a person, and
-// what code returns beside the files it made or was given.
+// Refuses values from outside of the worker that name a file of the run: an answer of a server or a person, and values
+// of code other than the files it made or was given.
 import { isJsonObject, type JsonValue, objectOf } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
 import { type FileValue, isFileShaped } from './file-value.ts';
@@ -19,7 +19,7 @@ export function refuseNamedFiles(value: JsonValue, files: Files, made?: Readonly
 
 /**
  * `value` with each file that code returns as it was given replaced by the run's own reference. It is known by its
- * content: the path that code saw is a place on this machine, and what it returns as a path is never read.
+ * content: the path that code saw is a place on this machine, and a returned path is never read.
  */
 export function withGivenFiles(value: JsonValue, given: readonly FileValue[], made: Set<JsonValue>): JsonValue {
   if (given.length === 0 || typeof value !== 'object' || value === null || made.has(value)) return value;

@@ -40,7 +40,7 @@ function detailsOf(
   return texts.length === 0 ? {} : { details: texts.join('\n\n') };
 }
 
-/** Nothing that would be masked leaves the worker: such an answer is judged here. */
+/** Values that would be masked do not leave the worker: such an answer is judged here. */
 function ensureScopeOf(step: AskStep, scope: Scope, mask: Mask): { ensureScope?: JsonObject } {
   if (step.ensure.length === 0) return {};
   const read = scopeOfAnswer(step, scope);

@@ -38,7 +38,7 @@ async function sendOnce(request: HttpRequest, send: typeof fetch, signal: AbortS
   }
 }
 
-/** What goes wrong below HTTP. Only the system's code is told: its message holds addresses and names. */
+/** A fault below HTTP. Only the system's code is kept: its message holds addresses and names. */
 export function networkFailure(error: unknown): StepFailure {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (cause as NodeJS.ErrnoException | null)?.code;

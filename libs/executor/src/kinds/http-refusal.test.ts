@@ -108,7 +108,7 @@ describe('the error of an http step', () => {
     );
   });
 
-  it('does not wait for a body that does not come', async () => {
+  it('does not wait for a body that does not arrive', async () => {
     const error = await refused((_, response) => {
       response.writeHead(503).write('half an answer');
     });
@@ -125,7 +125,7 @@ describe('the error of an http step', () => {
     assert.ok(!error.body?.includes('tok-'), error.body);
   });
 
-  it('decides about tries by what the server said', async () => {
+  it('decides about tries by the server’s answer', async () => {
     const retry = (condition: string) => `    retry: { max: 2, delay: 1ms, if: '${condition}' }\n`;
     const busy: TestServer['answer'] = (_, response) => response.writeHead(409, { 'x-request-id': 'r1' }).end('locked');
     const times = async (condition: string) => (await refused(busy, retry(condition))).tries;

@@ -1,5 +1,5 @@
-// What a step keeps of an http answer that counts as a failure: its reason, the headers that tell why and what to do,
-// and the beginning of its body. Masked and bounded here, since it goes wherever the error goes.
+// The parts of a failed http answer that a step keeps: its reason, the headers that explain it, and the beginning of
+// its body. Masked and bounded here, since it is part of the error.
 import { cutText } from '@methods/method/cut-text';
 import { type JsonObject, objectOf } from '@methods/method/json';
 import type { Mask } from '../secrets/mask.ts';
@@ -22,7 +22,7 @@ const REASON_CHARACTERS_MAX = 100;
 const BODY_BYTES_MAX = 1024;
 /** More than is kept, so that a secret at the end of what is kept is seen whole. */
 const BODY_BYTES_READ = 16 * 1024;
-/** The status has failed the step already: a body that does not come is not waited for. */
+/** The status has failed the step already: a body that does not arrive is not awaited. */
 const BODY_MS_MAX = 1000;
 
 export interface HttpRefusal {
@@ -40,7 +40,7 @@ export async function refusalOf(response: Response, mask: Mask): Promise<HttpRef
     return value === null ? [] : [[name, shown(value, HEADER_CHARACTERS_MAX)] as const];
   });
   const reader = response.body?.getReader();
-  // Of the machine and not of the run's clock: it bounds a connection, and is no pause of the run.
+  // Of the machine and not of the run's clock: it bounds a connection, and is not a pause of the run.
   let late = false;
   const timer = setTimeout(() => {
     late = true;
@@ -53,14 +53,14 @@ export async function refusalOf(response: Response, mask: Mask): Promise<HttpRef
     while (reader !== undefined && bytes <= BODY_BYTES_READ) {
       const { done, value } = await reader.read();
       if (done) {
-        // One that was given up may have ended in the middle of a secret.
+        // A body that was given up may have ended in the middle of a secret.
         ended = !late;
         break;
       }
       bytes += chunks.push(value) && value.length;
     }
   } catch {
-    // What came before the connection broke is kept.
+    // Data before the connection broke is kept.
   } finally {
     clearTimeout(timer);
     await reader?.cancel().catch(() => {});
@@ -83,13 +83,13 @@ function asWritten(text: string): string {
 function bodyText(bytes: Buffer, whole: boolean, mask: Mask): string {
   let text: string;
   try {
-    // What is cut off in the middle of a character is no reason to call it binary.
+    // Text that is cut in the middle of a character is not binary.
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !whole });
   } catch {
     return `(binary, ${bytes.length}${whole ? '' : ' or more'} bytes)`;
   }
   if (text.includes('\0')) return `(binary, ${bytes.length}${whole ? '' : ' or more'} bytes)`;
-  // As a stream that goes on where there is more, so that no part of a secret is shown at the end of what was read.
+  // As a stream that continues if there is more, so that no part of a secret is shown at the end of what was read.
   const masked = whole ? mask.text(text) : mask.stream().push(text);
   const kept = Buffer.from(masked).subarray(0, BODY_BYTES_MAX);
   return new TextDecoder('utf-8').decode(kept, { stream: true });

@@ -17,7 +17,7 @@ export interface HttpRequest {
 
 export type HttpRequestBody =
   | { readonly kind: 'text'; readonly text: string }
-  /** Opened anew for each sending. */
+  /** Opened again for each sending. */
   | { readonly kind: 'file'; readonly open: () => ReadableStream };
 
 /** `key`: the step's stable key, sent with POST and PATCH as `Idempotency-Key` unless the step sets that header. */
@@ -35,7 +35,7 @@ export async function buildRequest(step: HttpStep, scope: Scope, key: string, fo
   return { method: step.verb.toUpperCase(), url, headers, credentialHeaders, body };
 }
 
-/** Only http and https, and no user name in the URL: it would be sent as a credential that nobody declared. */
+/** Only http and https, and no user name in the URL: it would be sent as an undeclared credential. */
 export function urlOf(value: JsonValue, base?: URL): URL {
   const url = typeof value === 'string' && URL.canParse(value, base?.href) ? new URL(value, base?.href) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -67,7 +67,7 @@ async function bodyOf(
       headers.set('content-type', 'text/plain; charset=utf-8');
       return { kind: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) };
     case 'file': {
-      if (!folder.has(value)) throw new StepFailure('http', 'The body is no file of the run');
+      if (!folder.has(value)) throw new StepFailure('http', 'The body is not a file of the run');
       const opened = () =>
         folder.openFile(value).catch((error: unknown) => {
           if (error instanceof StepFailure) throw error;

@@ -1,4 +1,4 @@
-// Reads the response of an http step, within bounds, and makes of it what `take` or `out` see.
+// Reads the response of an http step, within bounds, and makes the values that `take` or `out` see.
 import type { HttpStep } from '@methods/method/compiled-method';
 import { evaluate, type Scope } from '@methods/method/evaluate';
 import { type JsonObject, type JsonValue, nestsDeeperThan, objectOf } from '@methods/method/json';
@@ -17,7 +17,7 @@ interface HttpAnswer {
   readonly response?: JsonObject;
 }
 
-/** What the step returns, and what its checks see. Throws StepFailure of kind http, limit, network or out. */
+/** The value the step returns, and the one its checks see. Throws StepFailure of kind http, limit, network or out. */
 export async function readResponse(step: HttpStep, response: Response, context: StepContext): Promise<HttpAnswer> {
   const { status } = response;
   if (!response.ok && !step.accept.includes(status)) {
@@ -120,7 +120,7 @@ async function* bounded(response: Response, bytesMax: number, tooLarge: string):
       yield value;
     }
   } finally {
-    // Without a reader the connection would wait for one for ever.
+    // Without a reader the connection would wait for one forever.
     await reader.cancel().catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-// Runs an http step: one request with its deadline, and what its answer gives.
+// Runs an http step: one request with its deadline, and the values of its answer.
 import type { HttpStep } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
 import type { ActionEnd, StepContext } from '../step-context.ts';

@@ -1,4 +1,4 @@
-// An HTTP server for tests that answers as it is told and remembers what it was sent.
+// An HTTP server for tests that gives configured answers and records its requests.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -26,7 +26,7 @@ describe('the values a check has read', () => {
     return String(check?.values?.['inputs.text']);
   };
 
-  it('are masked before they are cut, wherever a secret stands', () => {
+  it('are masked before they are cut, with a secret at any place', () => {
     for (const before of [0, 960, 980, 990, 16_370, 16_380]) {
       const value = kept(`${'x'.repeat(before)}${secret}${'y'.repeat(3000)}`);
       assert.ok(!value.includes('secret'), value.slice(900));

@@ -9,7 +9,7 @@ import type { Mask } from '../secrets/mask.ts';
 import { StepFailure } from '../step-failure.ts';
 import { asFailure } from './failures.ts';
 
-/** Longer values are told by their size: a record is no place for a whole list. */
+/** Longer values are replaced by their size: a record must not hold a whole list. */
 const VALUE_CHARACTERS_MAX = 1000;
 const VALUE_CHARACTERS_READ = 16_384;
 const VALUES_MAX = 20;
@@ -76,11 +76,11 @@ function read(scope: Scope, names: readonly string[]): JsonValue {
   return value ?? null;
 }
 
-/** Masked before it is cut: what is left of a secret at the cut would be found no more. */
+/** Masked before it is cut: the rest of a secret at the cut would no longer be found. */
 function shortened(value: JsonValue, mask: Mask): JsonValue {
   if (typeof value === 'string') {
     if (value.length <= VALUE_CHARACTERS_MAX) return mask.text(value);
-    // As a stream that does not end, so that no part of a secret is shown at the end of what is read.
+    // As a stream that does not end, so that no part of a secret is shown at its end.
     const masked = mask.stream().push(value.slice(0, VALUE_CHARACTERS_READ));
     return `${cutText(masked, VALUE_CHARACTERS_MAX)}…`;
   }

@@ -9,7 +9,7 @@ export function failureOf(error: unknown, step: CompiledStep): StepFailure {
   return new StepFailure(failure.kind, failure.message, { line: step.line, ...failure.detail });
 }
 
-/** What is not of the language's kinds is a fault of ours: its message could hold content and stays here. */
+/** An error of no known kind is our own fault: its message could hold content and stays here. */
 export function asFailure(error: unknown): StepFailure {
   if (error instanceof StepFailure) return error;
   if (error instanceof ExpressionError) return new StepFailure('expression', error.message);

@@ -20,7 +20,7 @@ const one = (code: string, out: string, rest = '') =>
 ${rest}`);
 
 describe('half of a character', () => {
-  it('is replaced in what code says while it runs, which is JSON of its own', () => {
+  it('is replaced in the messages of running code, which are JSON of their own', () => {
     const half = '\ud83d';
     const mask = createMask(new Map());
     const said: StepEvent[] = [
@@ -43,14 +43,14 @@ describe('half of a character', () => {
     }
   });
 
-  it('is no fault where it is not: pairs, and the letters of an escape', async () => {
+  it('is not found in pairs and in the letters of an escape', async () => {
     const record = await harness.last(
       one("return { a: '\\ud83d\\udd11', b: '\\\\ud83d' }", '{ a: string, b: string }'),
     );
     assert.deepEqual(record.out, { a: '🔑', b: '\\ud83d' });
   });
 
-  it('is replaced in what is only shown: messages, stacks, checks and names of fields nobody declared', async () => {
+  it('is replaced in texts that are only shown: messages, stacks, checks and names of undeclared fields', async () => {
     const thrown = await harness.last(one("throw new Error('x\\ud83d')", '{ a: string }'));
     const checked = await harness.last(
       one(

@@ -1,5 +1,5 @@
-// Sends step records in order and holds the newest one back until something follows it: at the run's end it travels
-// with the end. Before a step acts, everything before it must be acknowledged, so that no finished step runs again.
+// Sends step records in order and holds the newest one back until another follows: at the run's end it is sent with the
+// end. Before a step acts, everything before it must be acknowledged, so that no finished step runs again.
 import type { RunJournal, StepEnd } from '../run-outcome.ts';
 
 export class RecordKeeper {
@@ -8,7 +8,7 @@ export class RecordKeeper {
   private readonly open = new Set<Promise<void>>();
   private refused = false;
   private lanes = 0;
-  /** Branches went on side by side at some time. */
+  /** Branches have run side by side at some time. */
   branched = false;
 
   constructor(private readonly journal: RunJournal) {}
@@ -16,7 +16,7 @@ export class RecordKeeper {
   add(record: StepEnd): void {
     this.flush();
     this.held = record;
-    // Beside others that go on, nothing may follow for a long time.
+    // Beside running branches, no further record may follow for a long time.
     if (this.lanes > 0) this.flush();
   }
 
@@ -31,13 +31,13 @@ export class RecordKeeper {
     return this.acknowledged();
   }
 
-  /** As settle, but the record that is held back stays so. */
+  /** As settle, but keeps the held record. */
   async acknowledged(): Promise<void> {
     if (this.open.size > 0) await Promise.all(this.open);
     if (this.refused) throw new Error('a record of this run was refused');
   }
 
-  /** During `work`, records are sent at once: branches of the walk go on side by side. */
+  /** During `work`, records are sent at once: branches of the walk run side by side. */
   async branching<T>(work: () => Promise<T>): Promise<T> {
     this.lanes++;
     this.branched = true;
@@ -63,7 +63,7 @@ export class RecordKeeper {
   }
 
   private watch(acknowledged: Promise<void>): void {
-    // A refusal is told by settle(), also to the branches that did not wait for this record.
+    // settle() reports a refusal, also to the branches that did not wait for this record.
     const watched = acknowledged.then(
       () => {
         this.open.delete(watched);

@@ -23,7 +23,7 @@ export function resultOf(method: CompiledMethod, scope: Scope, mask: Mask): { va
   }
   const half = loneSurrogateIn(value, json);
   if (half !== null) {
-    const message = `The result holds half of a character at ${mask.text(half)} (a lone surrogate), which is no text`;
+    const message = `The result holds half of a character at ${mask.text(half)} (a lone surrogate), which is not text`;
     return { code: 'result_invalid', kind: 'out', message };
   }
   const secret = mask.finds(json);

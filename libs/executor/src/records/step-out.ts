@@ -1,4 +1,4 @@
-// From what an action returned to what is recorded: declared fields only, checked, bounded, and free of secrets.
+// Turns the value of an action into a step's out: only declared fields, checked, bounded, and free of secrets.
 import { projectOut } from '@methods/method/check-value';
 import type { CompiledStep } from '@methods/method/compiled-method';
 import { wellFormed } from '@methods/method/cut-text';
@@ -11,7 +11,7 @@ import type { RunMask } from '../secrets/run-mask.ts';
 import { StepFailure } from '../step-failure.ts';
 
 export interface StepOut {
-  /** What later steps see. */
+  /** The value that later steps see. */
   readonly value: JsonValue;
   /** The same as JSON text. */
   readonly json: string;
@@ -22,8 +22,8 @@ const NO_FIELDS: JsonObject = {};
 const DROPPED_MAX = 20;
 
 /**
- * `returned`: undefined when the action returned nothing. What it gives as a secret is masked from then on, and what it
- * gives as a file must be one of the run's. Throws StepFailure of kind out, limit or secret.
+ * `returned`: undefined when the action returned nothing. Its secrets are masked from then on, and its files must be
+ * the run's. Throws StepFailure of kind out, limit or secret.
  */
 export function stepOut(
   step: CompiledStep,
@@ -58,7 +58,7 @@ export function checkFiles(schema: JsonSchema, value: JsonValue, files: Pick<Run
     const place = path.join('.').slice(0, 100);
     throw new StepFailure(
       'out',
-      `${place} is no file of the run: files come from step.file(), response.file or inputs`,
+      `${place} is not a file of the run: files come from step.file(), response.file or inputs`,
     );
   }
 }
@@ -75,7 +75,7 @@ export function boundedOut(step: CompiledStep, value: JsonValue, mask: Mask): St
   if (half !== null) {
     throw new StepFailure(
       'out',
-      `out holds half of a character at ${mask.text(half)} (a lone surrogate), which is no text`,
+      `out holds half of a character at ${mask.text(half)} (a lone surrogate), which is not text`,
     );
   }
   if (step.out?.hasSecret !== true) {

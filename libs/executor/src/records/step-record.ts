@@ -1,4 +1,4 @@
-// Makes the records of steps: every error becomes a kind and a masked message here, and nowhere else.
+// Makes the records of steps: only here an error becomes a kind and a masked message.
 import type { Clock } from '@methods/base/clock';
 import type { StepKind } from '@methods/method/compiled-method';
 import { cutText, wellFormed } from '@methods/method/cut-text';
@@ -14,7 +14,7 @@ const MESSAGE_CHARACTERS_MAX = 4000;
 const NONE: readonly never[] = [];
 const NOTHING: KeptOut = { value: null, json: '', dropped: NONE, withheld: false };
 
-/** What the record keeps of the step's out. */
+/** The part of the step's out that the record keeps. */
 interface KeptOut extends StepOut {
   readonly withheld: boolean;
 }
@@ -25,7 +25,7 @@ export interface Begun {
   readonly monotonicMs: number;
 }
 
-/** What is recorded: the step by kind, its place, and when it began. */
+/** The recorded step: its kind, its place, and when it began. */
 export interface Recorded {
   readonly kind: StepKind;
   readonly path: string;
@@ -70,7 +70,7 @@ export class StepRecorder {
     return this.ended('failed', recorded, parts, NOTHING, error);
   }
 
-  /** The failure as it may be told and kept. */
+  /** The failure as it may be shown and kept. */
   errorOf({ kind, message, detail }: StepFailure): StepError {
     const { status, code, line, stack, answer } = detail;
     return {
@@ -84,7 +84,7 @@ export class StepRecorder {
     };
   }
 
-  /** Halves of characters are of no use to a reader, and break what keeps the record. */
+  /** Halves of characters are of no use to a reader, and the store of records refuses them. */
   private shown(text: string): string {
     return wellFormed(this.mask.text(text));
   }
@@ -101,7 +101,7 @@ export class StepRecorder {
     }));
   }
 
-  /** The log of a step that gave a secret of its own, which nobody knew while it was printed. */
+  /** The log of a step that gave a secret of its own, which was unknown while it was printed. */
   maskedLog(log: StepLog | null): StepLog | null {
     return log === null ? null : { ...log, text: this.mask.text(log.text) };
   }

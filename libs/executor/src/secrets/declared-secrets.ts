@@ -26,7 +26,7 @@ export function declaredSecrets(
     if (value === undefined || value === '') {
       return { code: 'secret_missing', kind: 'secret', message: `The secret ${name} is not set on the worker` };
     }
-    // Line breaks are no part of what is looked for.
+    // Line breaks are not part of the search.
     if (withoutBreaks(value).length < SECRET_CHARACTERS_MIN) {
       const message = `The secret ${name} is shorter than ${SECRET_CHARACTERS_MIN} characters and could not be masked`;
       return { code: 'secret_too_short', kind: 'secret', message };

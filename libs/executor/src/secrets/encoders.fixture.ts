@@ -1,4 +1,4 @@
-// How programs write a text, each as the program does it and not as the mask looks for it.
+// Encodings of a text as programs write them, independent of the mask's search.
 import { inspect } from 'node:util';
 
 type Encoder = (value: string) => string;

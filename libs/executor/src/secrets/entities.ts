@@ -1,4 +1,4 @@
-// The named entities of HTML that stand for the marks of ASCII: encoders for web pages write them.
+// The named entities of HTML for the marks of ASCII: encoders for web pages write them.
 
 const ENTITIES = new Map<string, number>(
   Object.entries({

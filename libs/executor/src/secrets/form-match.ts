@@ -23,7 +23,7 @@ export function formEnd(form: Form, codes: Uint16Array, start: number, final: bo
   }
 }
 
-/** Ways of reading what a secret holds of escapes itself, in one comparison. */
+/** The readings of escapes within a secret, in one comparison. */
 const TURNS_MAX = 256;
 
 function charactersEnd(form: Form, codes: Uint16Array, start: number): number {
@@ -112,7 +112,7 @@ function numbersEnd(units: Uint16Array, codes: Uint16Array, start: number, final
   return i;
 }
 
-/** Beyond the end stands nothing. */
+/** There is nothing beyond the end. */
 function classOf(classes: Uint8Array, code: number | undefined): number {
   return code === undefined ? NEITHER : (classes[code] as number);
 }

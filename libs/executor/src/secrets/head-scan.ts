@@ -1,5 +1,5 @@
-// The passes over a text that most of the time of masking goes into. Each puts together the last few units of one kind at
-// every character, and looks whether a form begins with them. One loop for each kind, with the tables in variables of its
+// The passes over a text that take most of the time of masking. Each combines the last few units of one kind at every
+// character, and checks whether a form begins with them. One loop for each kind, with the tables in variables of its
 // own, takes half the time of one for all.
 import type { Form, FormKind } from './secret-forms.ts';
 import {
@@ -43,7 +43,7 @@ export class HeadIndex {
     }
   }
 
-  /** As the passes ask where they ask often. */
+  /** The variant for the passes' frequent look-ups. */
   mayHave(key: number): boolean {
     return ((this.slots[Math.imul(key, SPREAD) >>> SLOT_SHIFT] as number) & (1 << (key & 7))) !== 0;
   }
@@ -52,7 +52,7 @@ export class HeadIndex {
     return this.forms.get(key) ?? NONE;
   }
 
-  /** A blank is looked up as itself and as a plus: in a pass over a text that saves a question at each character. */
+  /** A blank is looked up as itself and as a plus: that saves a look-up at each character of a pass. */
   private keysOf(head: readonly number[]): number[] {
     const bits = UNIT_BITS[this.kind];
     const mask = (1 << bits) - 1;
@@ -67,7 +67,7 @@ export class HeadIndex {
 
 export type Heads = Readonly<Record<FormKind, HeadIndex>>;
 
-/** `start`: where the first of the units stands. */
+/** `start`: the place of the first unit. */
 export type Found = (forms: readonly Form[], start: number) => void;
 
 const [LINE_FEED, CARRIAGE_RETURN, BLANK, PLUS, ZERO, BACKSLASH] = [10, 13, 32, 43, 48, 92];
@@ -159,7 +159,7 @@ function scanHexAndNumbers(codes: Uint16Array, from: number, to: number, heads: 
   return Math.min(digitsBack(codes, to, Math.min(count, 5), HEX), numbers.openFrom(to));
 }
 
-/** Decimal numbers with nothing but gaps between them. */
+/** Decimal numbers with only gaps between them. */
 class NumberRun {
   /** Of the last three numbers. */
   key = 0;
@@ -186,7 +186,7 @@ class NumberRun {
     return this.count;
   }
 
-  /** Where the numbers begin that a form may begin with, the last of which may go on at `to`. */
+  /** Where the numbers begin that a form may begin with, the last of which may continue at `to`. */
   openFrom(to: number): number {
     const start = this.numberBefore(to);
     const count = this.followsAt(start) ? Math.min(this.count, 2) : 0;
@@ -199,7 +199,7 @@ class NumberRun {
     return start;
   }
 
-  /** Only gaps stand between the last number and `start`. */
+  /** There are only gaps between the last number and `start`. */
   private followsAt(start: number): boolean {
     for (let i = start; i > this.end; i--) {
       if (((MARKS[this.codes[i - 1] as number] as number) & IS_NUMBER_GAP) === 0) return false;

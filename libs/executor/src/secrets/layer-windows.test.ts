@@ -22,14 +22,14 @@ function passedOver(line: string): number[] {
     });
 }
 
-test('of a text with escapes, only what stands around them is passed over once more', () => {
+test('of a text with escapes, only the parts around them are passed over once more', () => {
   const dense = `${JSON.stringify({ id: 7, level: 'info', name: '', message: 'order "A-1" was paid', tags: ['new', 'vip'], path: 'C:\\x', ok: true, trace: '0f'.repeat(16) })}\n`;
   const shares = passedOver(dense);
   assert.ok(shares.length >= 1 && shares.every((share) => share < 50), `${shares} %`);
   assert.deepEqual(passedOver('GET /v1/items/4711 200 12 ms for 10.0.0.7 by worker-3\n'), []);
 });
 
-test('a secret is found wherever an escape stands in it, and whatever stands before it', () => {
+test('a secret is found with an escape at any place in it, and with any text before it', () => {
   const secret = 'ab"cd\\ef&gh 0123456789';
   const mask = createMask(new Map([['TOKEN', secret]]));
   const json = JSON.stringify(secret).slice(1, -1);
@@ -39,7 +39,7 @@ test('a secret is found wherever an escape stands in it, and whatever stands bef
     JSON.stringify(json).slice(1, -1),
     encodeURIComponent(secret),
     encodeURIComponent(encodeURIComponent(secret)),
-    // An escape in the middle of what has a beginning without any.
+    // An escape in the middle of a form whose beginning has none.
     `ab&quot;cd\\ef&amp;gh 0123456789`,
     `${hex.slice(0, 6)}\\n${hex.slice(6)}`,
   ];

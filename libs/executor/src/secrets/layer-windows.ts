@@ -1,5 +1,5 @@
-// The parts of a layer in which a form can begin that does not begin in the layer below: those around what was read from
-// escapes. Everywhere else both layers have the same characters in a row.
+// The parts of a layer in which a form can begin that does not begin in the layer below: those around characters read
+// from escapes. Everywhere else both layers have the same characters in a row.
 import type { TextLayer } from './text-layers.ts';
 import {
   IS_BLANK,
@@ -26,7 +26,7 @@ const DECIMALS = 16;
 export function windowsOf({ codes, ends }: TextLayer, scan: (from: number, to: number) => void): void {
   const { length } = codes;
   let from = -1;
-  /** Up to where the window reaches without doubt. */
+  /** The certain end of the window. */
   let to = 0;
   for (let i = 0; i < ends.length; i += 2) {
     const end = ends[i] as number;

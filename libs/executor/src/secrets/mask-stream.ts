@@ -1,22 +1,22 @@
-// Masks a text that comes in chunks. It holds back what a form may still grow from: all of a line that is not finished
-// where that line ends in the first few units of one, and everything from where more than those were found. A finished
-// line that merely ends in the same few characters as some form begins with is shown at once, as nearly all lines do;
-// should the next line complete a secret, that one is masked from there on.
+// Masks a text that comes in chunks. It holds back text from which a form may still grow: an unfinished line that ends
+// in the first few units of a form, and everything from the place where more than those were found. A finished line
+// that merely ends in the same few characters as some form begins with is shown at once, as nearly all lines do; should
+// the next line complete a secret, that one is masked from there on.
 import type { MaskStream } from './mask.ts';
 import type { Finding, SecretFinder } from './secret-finder.ts';
 
-/** A longer beginning of a secret is as good as the secret. */
+/** A longer beginning of a secret is treated as the secret. */
 const HELD_MAX = 1024 * 1024;
 const CONTEXT_MAX = 256;
 /** Lines of several sources are kept whole, unless they are endless. */
 const LINE_MAX = 4096;
-/** What is held is read again once it has grown by a part of itself, so that single characters cost no more. */
+/** The held text is read again once it has grown by a fraction of itself, so that single characters cost no more. */
 const REREAD_MIN = 4096;
 
 type Masked = (text: string, found: readonly Finding[], from: number, to: number) => string;
 
 export class FinderStream implements MaskStream {
-  /** The end of what was shown, where a secret may have begun; then what was not shown yet. */
+  /** The end of the shown text, where a secret may have begun; then the text not shown yet. */
   private text = '';
   private shown = 0;
   private read = 0;
@@ -59,7 +59,7 @@ export class FinderStream implements MaskStream {
       const start = text.lastIndexOf('\n', hold - 1) + 1;
       if (hold - start <= LINE_MAX) hold = start;
     }
-    // What is found and goes on after this place is not shown in part: found again, it begins where it begins now.
+    // A form that continues after this place is not shown in part: found again, it begins at the same place.
     for (let i = found.length - 1; i >= 0; i--) {
       const { start, end } = found[i] as Finding;
       if (end > hold && start < hold) hold = start;

@@ -27,13 +27,13 @@ describe('a mask', () => {
     });
   }
 
-  it('finds the marks that some encoders leave as they are and others do not', () => {
+  it('finds the marks that some encoders keep and others do not', () => {
     const marked = createMask(new Map([['TOKEN', "it's(one)*of!many"]]));
     assert.equal(marked.text('it%27s%28one%29%2Aof%21many'), '***TOKEN***');
     assert.equal(marked.text("it's(one)*of!many"), '***TOKEN***');
   });
 
-  it('leaves other text alone', () => {
+  it('keeps other text', () => {
     assert.equal(mask.text('p@ss w/ TOKEN'), 'p@ss w/ TOKEN');
     assert.equal(mask.finds('p@ss w/ TOKEN'), null);
     assert.equal(createMask(new Map()).text(secret), secret);
@@ -66,7 +66,7 @@ describe('a mask', () => {
     assert.equal(createMask(new Map([['KEY', account]])).text('bot@example.com'), '***KEY***');
   });
 
-  it('masks a text in chunks as it masks the whole, wherever it is cut', () => {
+  it('masks a text in chunks as it masks the whole, with any cuts', () => {
     const spellings = [secret, 'other-secret']
       .flatMap((value) => Object.values(encodersOf()).map((encode) => encode(value)))
       .filter((text) => !text.includes('\n'));
@@ -119,7 +119,7 @@ describe('a mask', () => {
     }
   });
 
-  it('names secrets that overlap, and leaves nothing of either', () => {
+  it('names overlapping secrets, and leaves nothing of either', () => {
     const two = createMask(
       new Map([
         ['ONE', 'abcdef-123456'],
@@ -129,7 +129,7 @@ describe('a mask', () => {
     assert.equal(two.text('>abcdef-123456-uvwxyz<'), '>***ONE******TWO***<');
   });
 
-  it('finds what a text brings together: a shell that goes on in a line, a table, a secret as metacharacters', () => {
+  it('finds joined forms: a shell line that continues, a table, a secret as metacharacters', () => {
     const marks = createMask(new Map([['MARKS', '.*+?^${}()|[]\\']]));
     assert.equal(marks.text('a .*+?^${}()|[]\\ b'), 'a ***MARKS*** b');
     assert.equal(marks.text('aXXXXXXXXXXXXX b'), 'aXXXXXXXXXXXXX b');
@@ -138,7 +138,7 @@ describe('a mask', () => {
     assert.equal(short.text('n=123456.'), 'n=***SHORT***.');
   });
 
-  it('takes no more than a few passes over a text, whatever the secrets and the text are', () => {
+  it('takes only a few passes over a text, for any secrets and any text', () => {
     const lines = 'GET /v1/items/4711 200 12 ms for 10.0.0.7 by worker-3, user agent curl 8.5.0\n';
     const log = lines.repeat(Math.ceil(1_000_000 / lines.length));
     const many = new Map(Array.from({ length: 20 }, (_, i) => [`S${i}`, randomBytes(30).toString('base64')]));
@@ -155,7 +155,7 @@ describe('a mask', () => {
     bound(new Map([['MARKS', '\\'.repeat(4000)]]), '\\'.repeat(40_000), 600);
   });
 
-  it('holds no more of a stream than it must, and reads it again only as it grows', () => {
+  it('holds only the needed part of a stream, and reads it again only as it grows', () => {
     const cpuMs = leastCpuMs(1_500, () => {
       const stream = createMask(new Map([['SAME', `${'a'.repeat(65_536)}b`]])).stream();
       let shown = '';

@@ -1,5 +1,5 @@
-// Takes declared secrets out of everything a run says: logs, errors, checks, questions. Also tells whether a value
-// holds one, because an out that does must never be stored.
+// Removes declared secrets from all texts of a run: logs, errors, checks, questions. Also detects values that hold one,
+// because an out that does must never be stored.
 import { isJsonObject, type JsonValue, objectOf } from '@methods/method/json';
 import { FinderStream } from './mask-stream.ts';
 import { type Finding, SecretFinder } from './secret-finder.ts';
@@ -16,7 +16,7 @@ export interface Mask {
   stream(): MaskStream;
 }
 
-/** Holds back as much of each chunk as could be the beginning of a secret that the next chunk completes. */
+/** Holds back the part of each chunk that could be the beginning of a secret that the next chunk completes. */
 export interface MaskStream {
   push(chunk: string): string;
   /** The rest. */
@@ -35,7 +35,7 @@ export function createMask(secrets: ReadonlyMap<string, string>): Mask {
   return secrets.size === 0 ? NOTHING_TO_MASK : maskOf(new SecretFinder(secrets));
 }
 
-/** Knows at any time what its finder knows by then. */
+/** Always uses the current secrets of its finder. */
 export function maskOf(finder: SecretFinder): Mask {
   const text = (input: string) => {
     if (input.length < SECRET_CHARACTERS_MIN) return input;
@@ -50,7 +50,7 @@ export function maskOf(finder: SecretFinder): Mask {
   };
 }
 
-/** The part of `text` from `from` to `to`, without what was found. Secrets that overlap are both named. */
+/** The part of `text` from `from` to `to`, without the found secrets. Secrets that overlap are both named. */
 function masked(text: string, found: readonly Finding[], from: number, to: number): string {
   let shown = '';
   let at = from;

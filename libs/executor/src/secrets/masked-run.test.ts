@@ -32,7 +32,7 @@ steps:
       );
       assert.deepEqual([record.status, record.error?.kind], ['failed', 'secret'], JSON.stringify(record.error));
       assert.ok(!JSON.stringify(record).includes(canary));
-      // Nor is it kept for the next archive of the run's files.
+      // It is not kept for the next archive of the run's files either.
       const kept = await readdir(join(harness.dir, 'runs'), { recursive: true });
       assert.deepEqual(
         kept.filter((path) => path.includes('/files/')),
@@ -41,7 +41,7 @@ steps:
     }
   });
 
-  it('leave no part of themselves where a text is cut, nor in the last line of what a shell said', async () => {
+  it('leave no part of themselves where a text is cut, nor in the last line of a shell’s output', async () => {
     const long = `start-${'0123456789abcdefghij'.repeat(6)}-end`;
     const method = methodOf(`secrets: [TOKEN]
 steps:

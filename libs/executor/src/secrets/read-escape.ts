@@ -1,5 +1,4 @@
-// Reads one escape of a text: what encoders of the wild write in the place of a character, each in its own way (JSON, URLs,
-// HTML, shells, CSV).
+// Reads one escape of a text: the spellings of a character by common encoders (JSON, URLs, HTML, shells, CSV).
 import { namedEntity } from './entities.ts';
 
 const [QUOTE, PERCENT, AMPERSAND, APOSTROPHE, BACKSLASH] = [34, 37, 38, 39, 92];
@@ -9,19 +8,19 @@ for (const lead of [QUOTE, PERCENT, AMPERSAND, APOSTROPHE, BACKSLASH]) LEADS[lea
 
 const [HASH, SEMICOLON, LARGE_U, LARGE_X, SMALL_U, SMALL_X] = [35, 59, 85, 88, 117, 120];
 const CONTROLS: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, b: 8, f: 12, v: 11, a: 7, e: 27, 0: 0 };
-/** What a backslash and this one character stand for: letters and digits for nothing, but for the controls. */
+/** The character that a backslash and this one mean: letters and digits only mean controls. */
 const AFTER_BACKSLASH = Int16Array.from({ length: 128 }, (_, next) => {
   const letter = String.fromCharCode(next);
   return CONTROLS[letter] ?? (/[A-Za-z0-9]/.test(letter) ? -1 : next);
 });
 
 const NONE = -1;
-/** The text ends inside of what may be an escape. */
+/** The text ends inside of a possible escape. */
 export const OPEN = -2;
 /** The end of the escape that was read last. */
 export let escapeEnd = 0;
 
-/** The escape at `index`: what it stands for, and the index after it. Null: there is none. */
+/** The escape at `index`: its character, and the index after it. Null: there is none. */
 export function escapeAt(codes: Uint16Array, index: number): { readonly value: number; readonly end: number } | null {
   if (LEADS[codes[index] as number] === 0) return null;
   const value = readEscape(codes, index);
@@ -38,7 +37,7 @@ export function readEscape(codes: Uint16Array, i: number): number {
     case AMPERSAND:
       return readEntity(codes, i);
     case QUOTE:
-      // Most stand by themselves.
+      // Most mean themselves.
       return codes[i + 1] === QUOTE || i + 1 === codes.length ? readQuotes(codes, i, QUOTE) : NONE;
     default:
       return readQuotes(codes, i, APOSTROPHE);
@@ -180,7 +179,10 @@ function startsOpen(codes: Uint16Array, i: number): number {
   return i >= codes.length ? OPEN : NONE;
 }
 
-/** One character: a byte of its own, or as many as UTF-8 needs. What is no UTF-8 is Latin-1, as Python prints texts. */
+/**
+ * One character: a byte of its own, or as many as UTF-8 needs. Bytes that are not UTF-8 are Latin-1, as Python prints
+ * texts.
+ */
 function readBytes(codes: Uint16Array, i: number, readByte: ByteReader): number {
   const first = readByte(codes, i);
   if (first < 0xc2 || first > 0xf4) return first;

@@ -1,21 +1,21 @@
-// The mask of one run: that of its declared secrets, and of what its steps gave as the type `secret` since, such as a
-// token from a login. Those are known to nobody before, and shown by no log, record or file after.
+// The mask of one run: that of its declared secrets, and of the values its steps gave as the type `secret`, such as a
+// token from a login. Those are unknown before, and in no log, record or file after.
 import { StepFailure } from '../step-failure.ts';
 import { type Mask, type MaskStream, maskOf } from './mask.ts';
 import { SecretFinder } from './secret-finder.ts';
 import { SECRET_CHARACTERS_MIN } from './secret-forms.ts';
 
-/** Each is looked for in all that the run says. */
+/** Each is searched for in all texts of the run. */
 const LEARNED_MAX = 200;
 
 export interface RunMask extends Mask {
   /** @throws StepFailure of kind limit when the run holds too many. */
   learn(name: string, value: string): void;
-  /** Over the declared secrets of another method of the same run; what either learns, both know. */
+  /** Over the declared secrets of another method of the same run; both know the secrets that either learns. */
   over(declared: ReadonlyMap<string, string>, mask: Mask): RunMask;
 }
 
-/** `mask`: that of the declared ones, for as long as nothing else is known. */
+/** `mask`: that of the declared ones, as long as there are no others. */
 export function runMask(declared: ReadonlyMap<string, string>, mask: Mask): RunMask {
   return new LearningMask(declared, mask, new Map());
 }

@@ -18,7 +18,7 @@ export interface Findings {
   readonly found: readonly Finding[];
   /** Where a form begins that the text's end cuts off; the text's length: none does. */
   readonly openAt: number;
-  /** From here on stands what may be the first few units of a form. */
+  /** From here on the text may be the first few units of a form. */
   readonly headAt: number;
 }
 
@@ -76,7 +76,7 @@ class Pass implements Findings {
   }
 
   /**
-   * The beginnings of forms in one layer. What begins in an upper one as it does in the layer below is found there, and
+   * The beginnings of forms in one layer. A form that begins in an upper layer as in the one below is found below, and
    * compared in both.
    */
   over(depth: number, heads: Heads): void {
@@ -125,7 +125,7 @@ class Pass implements Findings {
 class Lookout {
   /** Up to where a form was compared: the same one is not looked for within itself. */
   private readonly ends = new Map<Form, number>();
-  /** Of the pairs in `layer.ends`, how many lie before the last place. */
+  /** Of the pairs in `layer.ends`, how many are before the last place. */
   private passed = 0;
 
   constructor(readonly layer: TextLayer) {}
@@ -138,7 +138,7 @@ class Lookout {
     this.ends.set(form, end);
   }
 
-  /** The place here of one in the layer below; -1: it is within an escape, or after what was read. */
+  /** The place here of one in the layer below; -1: it is within an escape, or after the text that was read. */
   placeAbove(below: number): number {
     const { ends, codes } = this.layer;
     let { passed } = this;

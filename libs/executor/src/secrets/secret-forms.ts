@@ -1,5 +1,5 @@
 // The forms in which a secret is looked for: its characters, and its bytes in base64, base32, hex and decimal. Escapes
-// of characters are no forms, see text-layers.ts. Bytes inside a longer text shift against the digits of base64 and
+// of characters are not forms, see text-layers.ts. Bytes inside a longer text shift against the digits of base64 and
 // base32, so each shift is a form of its own, without the digits that also depend on the neighbours.
 import { escapeAt } from './read-escape.ts';
 import { layersOf } from './text-layers.ts';
@@ -7,11 +7,11 @@ import { folded } from './unit-classes.ts';
 
 /** Shorter texts would be found, and masked, all over ordinary ones. */
 export const SECRET_CHARACTERS_MIN = 6;
-/** Of a secret of thousands of lines, the longest ones are looked for each by itself. */
+/** Of a secret of thousands of lines, the longest ones are each searched for by themselves. */
 const PARTS_MAX = 1000;
 /** As many of them also in base64, hex and the like. */
 const ENCODED_PARTS_MAX = 60;
-/** Short ones must stand in one line: 123 and 456 below each other in a table are no secret. */
+/** Short ones must be in one line: 123 and 456 below each other in a table are not a secret. */
 const WRAPPED_MIN = 16;
 
 export type FormKind = 'characters' | 'digits' | 'hex' | 'numbers';
@@ -22,11 +22,11 @@ export class Form {
   constructor(
     readonly name: string,
     readonly kind: FormKind,
-    /** Its units, at least the first `count` of them; all where nothing is said. */
+    /** Its units, at least the first `count` of them; all by default. */
     private readonly make: (count?: number) => Uint16Array,
-    /** It may go on in the next line. */
+    /** It may continue in the next line. */
     readonly wraps: boolean,
-    /** Where the secret holds an escape itself: what is left of it when those around it are read. */
+    /** If the secret holds an escape itself: its rest when those around it are read. */
     readonly own: ReadonlyMap<number, readonly OwnEscape[]> = NO_ESCAPES,
   ) {}
 
@@ -35,7 +35,7 @@ export class Form {
     return headsOf(this.make(count + ESCAPE_MAX), this.own, 0, count);
   }
 
-  /** Made when its beginning is found somewhere: most never are. */
+  /** Made when its beginning is found: most never are. */
   get units(): Uint16Array {
     this.whole ??= this.make();
     return this.whole;
@@ -59,7 +59,7 @@ function headsOf(units: Uint16Array, own: Form['own'], from: number, count: numb
   );
 }
 
-/** The text that is looked for: lines may be wrapped and indented anywhere. */
+/** The text that is searched for: lines may be wrapped and indented anywhere. */
 export function withoutBreaks(text: string): string {
   return text.trim().replace(/[\r\n]+[ \t]*/g, '');
 }

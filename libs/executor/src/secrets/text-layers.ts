@@ -1,16 +1,16 @@
-// The layers of a text: as it is, and with its escapes read once, twice and three times. Encoders of the wild change
-// secrets character by character (JSON, URLs, HTML, shells, CSV), each its own choice of characters and often one
-// inside the other, so that no list of spellings is complete: reading them back needs none.
+// The layers of a text: as it is, and with its escapes read once, twice and three times. Encoders change secrets
+// character by character (JSON, URLs, HTML, shells, CSV), each its own choice of characters and often one inside the
+// other, so that no list of spellings is complete: reading escapes back needs no list.
 import { escapeEnd, LEADS, OPEN, readEscape } from './read-escape.ts';
 
-/** UTF-16 codes of a text, and where they come from. */
+/** UTF-16 codes of a text, with their places. */
 export interface TextLayer {
   readonly codes: Uint16Array;
   /** The layer whose escapes were read; null: this is the text. */
   readonly below: TextLayer | null;
   /** For each escape, the index after it here and in the layer below. */
   readonly ends: readonly number[];
-  /** Place in the text where an escape begins that may go on after the text; -1: nowhere. */
+  /** Place in the text where an escape begins that may continue after the text; -1: nowhere. */
   readonly openAt: number;
 }
 
@@ -86,7 +86,7 @@ function unescaped(below: TextLayer, final: boolean): TextLayer | null {
   return { codes: read.subarray(0, size), below, ends, openAt };
 }
 
-/** Most runs are short, and a call for each costs more than they do. */
+/** Most runs are short, and a call for each would cost more. */
 const SHORT_RUN = 48;
 
 /** Returns the size after it. */
@@ -115,8 +115,8 @@ const everyLead: NextLead = (codes, from) => {
 const ESCAPE_CHARACTERS_MAX = 16;
 
 /**
- * What is no escape in the layer below is one here only where something of it was read from an escape: the leads are
- * looked for from a little before such a place to its end.
+ * An escape that is new in this layer has a part that was read from an escape: leads are searched for from a little
+ * before such a place to its end.
  */
 class LeadsNearEscapes {
   private readonly ends: readonly number[];
@@ -136,7 +136,7 @@ class LeadsNearEscapes {
       while (i < end && LEADS[codes[i] as number] === 0) i++;
       if (i < end) return i;
     }
-    // What the end cuts off may be an escape that nothing was known of below.
+    // The text cut off by the end may be an escape that was unknown below.
     i = Math.max(i, codes.length - ESCAPE_CHARACTERS_MAX);
     while (i < codes.length && LEADS[codes[i] as number] === 0) i++;
     return i;

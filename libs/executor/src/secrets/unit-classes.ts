@@ -1,4 +1,4 @@
-// What each character is among the digits that bytes are written with: a digit, a gap between digits, or neither.
+// The class of each character in encoded bytes: a digit, a gap between digits, or neither.
 
 /** A form encoder writes a blank as a plus. */
 export function folded(code: number): number {
@@ -27,7 +27,7 @@ export const HEX = classes(' \t\r\n:-_,.;|\'"\\[](){}<>', (code) => {
 
 export const NUMBERS = classes(' \t\r\n,;[](){}', (code) => (code >= 48 && code <= 57 ? code - 48 : NEITHER));
 
-/** By UTF-16 code, so that a pass over a text asks for no range. */
+/** By UTF-16 code, so that a pass over a text checks no ranges. */
 function classes(gaps: string, classOfCode: (code: number) => number): Uint8Array {
   const classOf = new Uint8Array(65_536).fill(NEITHER);
   for (let code = 0; code < 128; code++) {
@@ -36,8 +36,8 @@ function classes(gaps: string, classOfCode: (code: number) => number): Uint8Arra
   return classOf;
 }
 
-// All that a pass over a text asks of a character, in one number: in bits 8 to 13 its digit of base64 and in 16 to 19 that
-// of hex, 0 where it is none, and the marks below.
+// All properties of a character that a pass over a text needs, in one number: in bits 8 to 13 its digit of base64 and
+// in 16 to 19 that of hex, 0 where it is none, and the marks below.
 
 export const IS_DIGIT = 1 << 14;
 /** A digit of base64, or a gap between two. */

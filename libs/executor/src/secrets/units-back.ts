@@ -1,8 +1,8 @@
-// The way back from the last of some units to the first of them. A pass over a text does not note where each unit
-// begins: only one in many thousands is asked for.
+// The way back from the last of some units to the first of them. A pass over a text does not record where each unit
+// begins: only one in many thousands is needed.
 import { GAP, NUMBERS, X } from './unit-classes.ts';
 
-/** Where the character begins that stands `count` characters before `index`; breaks of lines and indents are none. */
+/** Where the character begins that is `count` characters before `index`; breaks of lines and indents do not count. */
 export function charactersBack(codes: Uint16Array, index: number, count: number): number {
   let at = index;
   for (let left = count; left > 0 && at > 0; left--) at = beforeBreak(codes, at) - 1;
@@ -21,7 +21,7 @@ function beforeBreak(codes: Uint16Array, index: number): number {
   }
 }
 
-/** The place of the digit that stands `count` digits before `index`, with gaps between them. */
+/** The place of the digit that is `count` digits before `index`, with gaps between them. */
 export function digitsBack(codes: Uint16Array, index: number, count: number, classes: Uint8Array): number {
   let at = index;
   for (let left = count; left > 0 && at > 0; ) {
@@ -32,7 +32,7 @@ export function digitsBack(codes: Uint16Array, index: number, count: number, cla
   return at;
 }
 
-/** The place of the number that stands `count` numbers before `index`. */
+/** The place of the number that is `count` numbers before `index`. */
 export function numbersBack(codes: Uint16Array, index: number, count: number): number {
   let at = index;
   for (let left = count; left > 0 && at > 0; left--) {

@@ -57,7 +57,7 @@ export async function act(walker: Walker, step: ActingStep, turn: Turn): Promise
         walker.succeeded(step, turn, tried.out, begun, parts);
         return { kind: 'done', value: tried.out.value };
       }
-      // What it gave is no file of the run: neither kept with the others nor, by a name that holds a secret, shown.
+      // Its files do not belong to the run: they are not kept with the others, and their names may hold a secret.
       await run.options.folder.clearStep(path);
       const failure = tried.failure as StepFailure;
       const timeIsUp = endsMs !== null && run.options.clock.monotonicMs() >= endsMs;
@@ -95,7 +95,7 @@ async function tryOnce(walker: Walker, step: ActingStep, turn: Turn, tryNumber: 
   if (failure !== null) return { failure: failureOf(failure, step), out: null, checks, log: end.log };
   try {
     const out = stepOut(step, end.returned, recorder.mask, walker.run.options.folder);
-    // What it has said of its own secret could not be masked before.
+    // Its output with its own secret could not be masked before.
     if (givesSecret) {
       log = recorder.maskedLog(log);
       checks = recorder.masked(checks);
@@ -124,7 +124,7 @@ function contextOf(walker: Walker, step: ActingStep, { place, path }: Turn, tryN
   const { runId, runners, fetch, folder, clock, observer } = walker.run.options;
   const { method, versionId, secrets, endsMs, environment, recorder } = place.frame;
   const { mask } = recorder;
-  // What becomes secret only with the step's out cannot be masked before.
+  // A value that becomes secret only with the step's out cannot be masked before.
   const seen = step.out?.hasSecret === true ? undefined : observer;
   return {
     runId,

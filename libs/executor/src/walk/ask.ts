@@ -25,7 +25,7 @@ export async function askOrAnswer(walker: Walker, step: AskStep, turn: Turn): Pr
   try {
     const mock = await substitutionOf(walker, step, turn, 1);
     if (mock?.failure) return walker.failed(step, turn, mock.failure, begun, { checks });
-    // A mock's answer was given by no person: it is checked as an out is.
+    // A mock's answer is not from a person: it is checked as an out is.
     if (mock !== null) {
       const refusals = refusalsOf(
         walker,
@@ -44,7 +44,7 @@ export async function askOrAnswer(walker: Walker, step: AskStep, turn: Turn): Pr
 }
 
 /**
- * The server has checked the answer against the form; what a person wrote is kept as it is. An answer that the step's
+ * The server has checked the answer against the form; a person's text is kept unchanged. An answer that the step's
  * checks refuse, and that could not be judged where it was given, is asked for again.
  */
 function answered(

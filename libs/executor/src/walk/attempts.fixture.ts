@@ -1,4 +1,5 @@
-// The attempts of one run in a test: what was acknowledged is kept as the server keeps it, and an attempt can be lost.
+// The attempts of one run in a test: acknowledged records are kept as the server keeps them, and an attempt can be
+// lost.
 import { systemClock } from '@methods/base/clock';
 import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';

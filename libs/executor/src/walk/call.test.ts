@@ -60,7 +60,7 @@ ${more}result: { label: =steps.classify.label }`);
     assert.deepEqual(targets, ['published', { id: 'ver_7' }]);
   });
 
-  it('fails with kind call when the method failed, is refused its inputs, or cannot be had', async () => {
+  it('fails with kind call when the method failed, refuses its inputs, or is unavailable', async () => {
     const broken = new Attempts(caller('wf_8Xk2Lq'), {
       substitute: ({ step }) => (step.kind === 'call' ? null : { error: { kind: 'exit', message: 'boom' } }),
       callee: async () => ({ method: callee, versionId: 'ver_2' }),
@@ -73,7 +73,7 @@ ${more}result: { label: =steps.classify.label }`);
       step: 'classify',
     });
     const gone = new Attempts(caller('wf_8Xk2Lq'), { callee: () => Promise.reject(new Error('secret place')) });
-    assert.equal(errorOf(await gone.run()).message, 'The called method could not be had');
+    assert.equal(errorOf(await gone.run()).message, 'The called method is unavailable');
     const told = new Attempts(caller('wf_8Xk2Lq'), {
       callee: () => Promise.reject(new StepFailure('call', 'There is no such file')),
     });
@@ -83,7 +83,7 @@ ${more}result: { label: =steps.classify.label }`);
     assert.equal(errorOf(await refused.run()).kind, 'input');
   });
 
-  it('goes five deep', async () => {
+  it('nests five deep', async () => {
     const endless = caller('wf_8Xk2Lq');
     const open = { ...endless, inputSchema: { type: 'object' } };
     const run = new Attempts(open, { callee: async () => ({ method: open, versionId: 'v' }) });

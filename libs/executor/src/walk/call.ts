@@ -37,7 +37,7 @@ export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Prom
     const called = await versionOf(walker, place.frame, target);
     if (run.stop.stopped) return STOPPED;
     if (target.kind === 'method' && target.version === 'published') {
-      // From here on the run keeps to this version, whatever is published meanwhile.
+      // From here on the run keeps to this version, even if another is published.
       if (!(await run.started(path, 'call', { version_id: called.versionId }))) return STOPPED;
     }
     const given = objectOf([...step.inputs].map(([name, value]) => [name, evaluate(value, place.scope)] as const));
@@ -66,12 +66,12 @@ export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Prom
 async function versionOf(walker: Walker, frame: Frame, target: CallTarget): Promise<CalledVersion> {
   const { callee } = frame;
   if (callee === undefined) throw new StepFailure('call', 'Other methods cannot be called here');
-  // The server may take its time to give the version: nothing finished is left unsent meanwhile.
+  // The server may take its time to give the version: finished records are sent before that.
   walker.run.records.flush();
   try {
     return await callee(target);
   } catch (error) {
-    throw error instanceof StepFailure ? error : new StepFailure('call', 'The called method could not be had');
+    throw error instanceof StepFailure ? error : new StepFailure('call', 'The called method is unavailable');
   }
 }
 

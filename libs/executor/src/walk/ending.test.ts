@@ -1,4 +1,4 @@
-// What follows a failure that no walk saw: a question that got no answer, or a worker lost for the last time.
+// The cleanup after a failure that no walk saw: a question without an answer, or a worker lost for the last time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RunOptions } from '../run-options.ts';
@@ -59,7 +59,7 @@ describe('a run whose worker was lost for the last time', () => {
     assert.equal(end.status === 'failed' && end.error.code, 'attempts_exhausted');
   });
 
-  it('keeps the failure that its steps came to before', async () => {
+  it('keeps the earlier failure of its steps', async () => {
     const run = new Attempts(LOOPED, acting([]));
     const earlier = { code: 'step_failed', kind: 'http', message: 'no', step: 'first', name: 'first' };
     run.finished.set('@failure', { status: 'running', out: earlier, withheld: false });
@@ -111,7 +111,7 @@ finally:
     assert.deepEqual(end.status === 'failed' && end.error, { code: 'no_answer', ...error, step: 'ok' });
   });
 
-  it('leaves the run to go on with on_error: continue', async () => {
+  it('lets the run continue with on_error: continue', async () => {
     const acted: string[] = [];
     const run = new Attempts(asking('\n    on_error: continue'), acting(acted));
     run.finished.set('ok', { status: 'failed', out: null, withheld: false, error });
@@ -119,7 +119,7 @@ finally:
     assert.deepEqual(acted, ['next', 'finally/tidy']);
   });
 
-  it('is told of the caller of the method that asked', async () => {
+  it('is reported for the caller of the method that asked', async () => {
     const caller = methodOf('steps:\n  - name: inner\n    call: wf_inner\n');
     const run = new Attempts(caller, {
       callee: async () => ({ method: asking(''), versionId: 'ver_2' }),

@@ -45,7 +45,7 @@ result: { id: =steps.pay.id }`);
     assert.equal(acted.length, 1);
   });
 
-  it('asks with ask: whether it happened, and what it gave', async () => {
+  it('asks with ask: whether it happened, and its out', async () => {
     const { run, acted } = await lost('ask');
     const asked = await run.run();
     assert.ok(asked.status === 'waiting', JSON.stringify(asked));

@@ -1,4 +1,4 @@
-// What becomes of a step whose worker was lost while it ran (`on_interrupt`): a person may know whether it happened.
+// The handling of a step whose worker was lost while it ran (`on_interrupt`): a person may know whether it happened.
 import type { CodeStep, HttpStep } from '@methods/method/compiled-method';
 import { type JsonObject, ownField } from '@methods/method/json';
 import { interruptionForm } from '@methods/method/question-form';
@@ -24,7 +24,7 @@ export function resumption(walker: Walker, step: CodeStep | HttpStep, turn: Turn
   const begun = run.begun(turn.path);
   if (begun === null || isDelay(begun.checkpoint)) return TO_RUN;
   if (step.onInterrupt === 'fail') {
-    const message = 'The worker was lost while the step ran; nobody knows whether it took effect';
+    const message = 'The worker was lost while the step ran; it is unknown whether it took effect';
     return walker.failed(step, turn, new StepFailure('interrupted', message));
   }
   const { answer } = run.options;

@@ -5,7 +5,7 @@ import type { RunOutcome } from '../run-outcome.ts';
 import type { Substitute, Substitution } from '../substitute.ts';
 import { Attempts, methodOf } from './attempts.fixture.ts';
 
-/** Stands in for every step's action: a value, or what a function of the action makes. */
+/** Replaces every step's action: with a value, or the value of a function of the action. */
 function mocks(table: Record<string, JsonValue | ((...of: Parameters<Substitute>) => Substitution)>): Substitute {
   return (action) => {
     const mock = table[action.step.name];
@@ -93,7 +93,7 @@ result: { list: =steps.copy }`,
     assert.deepEqual(resultOf(await run.run()), { list: [{ n: 10 }, null, null, { n: 13 }, { n: 14 }] });
   });
 
-  it('is skipped as a whole where every round was, and is still a list of nulls to what reads it', async () => {
+  it('is skipped as a whole where every round was, and is still a list of nulls to its readers', async () => {
     const run = new Attempts(method('if: contact > 99'), { inputs: { list: [1, 2] }, substitute: copying });
     assert.deepEqual(resultOf(await run.run()), { list: [null, null] });
     assert.deepEqual([run.record('copy').status, run.record('copy').out], ['skipped', null]);
@@ -142,7 +142,7 @@ result: { pages: =steps.pages }`);
     assert.deepEqual(run.paths, ['pages[0]', 'pages[1]', 'pages[2]', 'pages']);
   });
 
-  it('ends at its most rounds', async () => {
+  it('ends at its bound of rounds', async () => {
     const run = new Attempts(method, { substitute: mocks({ pages: { next: 1 } }) });
     assert.equal((resultOf(await run.run()).pages as JsonValue[]).length, 4);
   });

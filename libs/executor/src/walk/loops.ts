@@ -53,7 +53,7 @@ export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoo
   }
   const rest = atRest(ends.filter((end) => end !== undefined));
   if (rest !== null) return interrupted(walker, step, turn, begun, rest);
-  // The step is skipped as a whole, though what reads it sees a list with a null for each item as ever.
+  // The step is skipped as a whole, but its readers still see a list with a null for each item.
   if (skipped > 0 && skipped === items.length) return { ...walker.skipped(step, turn), value: outs };
   return loopEnded(walker, step, turn, begun, outs);
 }
@@ -101,7 +101,7 @@ function itemsOf(loop: EachLoop, { place }: Turn): readonly JsonValue[] {
   return items;
 }
 
-/** The list may be there only where the condition holds (`if: steps.a != null`); the condition then needs no item. */
+/** The list may be present only where the condition holds (`if: steps.a != null`); the condition then needs no item. */
 function isSurelyFalse(step: CompiledStep, { place }: Turn): boolean {
   if (step.condition === undefined) return false;
   try {
@@ -123,7 +123,7 @@ function interrupted(
 
 /**
  * The loop's own record. A list too large for one record is not kept in it, nor one that holds secrets: after a resume
- * it is put together again from the rounds, of which none runs twice.
+ * it is rebuilt from the rounds, none of which runs twice.
  */
 function loopEnded(walker: Walker, step: CompiledStep, turn: Turn, begun: Begun, outs: JsonValue[]): Walked {
   const { place, path } = turn;

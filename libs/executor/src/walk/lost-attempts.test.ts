@@ -1,4 +1,4 @@
-// Attempts lost at any moment: what was finished never runs again, and the run ends as if nothing had been lost.
+// Attempts lost at any moment: finished steps never run again, and the run ends as if nothing had been lost.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonValue } from '@methods/method/json';
@@ -51,7 +51,7 @@ const { piece } = fc.letrec<{ piece: Piece }>((tie) => {
 
 const runs = fc.record({
   pieces: fc.array(piece, { minLength: 1, maxLength: 4 }),
-  /** Journal calls that each attempt lives through. */
+  /** Journal calls of each attempt before it is lost. */
   lives: fc.array(fc.nat({ max: 12 }), { maxLength: 12 }),
   failing: fc.option(fc.nat({ max: 30 }), { freq: 3 }),
 });
@@ -96,7 +96,7 @@ describe('a run whose attempts are lost', () => {
   });
 });
 
-/** Without what tells of times, and without words that only the attempt of the failure knew. */
+/** Without times, and without texts that only the failed attempt knew. */
 function plain(outcome: RunOutcome) {
   if (outcome.status === 'failed') return { status: 'failed', step: outcome.error.step };
   return outcome.status === 'succeeded' ? { status: 'succeeded', result: outcome.result } : outcome;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Attempts, methodOf } from './attempts.fixture.ts';
 
-/** Fails in the part named; `on_failure` asks with the words it was given. */
+/** Fails in the part named; `on_failure` asks with the failure's texts. */
 function failing(part: string): ReturnType<typeof methodOf> {
   const check = (name: string) => (part === name ? `${name}:\n  - It holds: inputs.n > 1\n` : '');
   return methodOf(
@@ -38,7 +38,7 @@ describe('failure.step', () => {
 });
 
 describe('a call inside a called method', () => {
-  it('is looked up by what the called method is bound to', async () => {
+  it('is looked up by the bindings of the called method', async () => {
     const caller = (target: string) =>
       methodOf(
         `steps:\n  - name: inner\n    call: ${target}\n    out: { v: integer }\nresult: { v: =steps.inner.v }\n`,

@@ -1,4 +1,4 @@
-// Walks a whole method: `require`, its steps, `ensure`, its result, and what follows a failure or the end.
+// Walks a whole method: `require`, its steps, `ensure`, its result, and its `on_failure` and `finally`.
 import type { CompiledCheck } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { failedCheck, judge } from '../records/checks.ts';
@@ -16,7 +16,7 @@ export async function walkMethod(walker: Walker, place: Place): Promise<MethodEn
   const { method, prefix, cleans } = place.frame;
   const { ending } = walker.run.options;
   const walked = await walkToResult(walker, place);
-  // All of it was finished, but the run failed before its end was told.
+  // All of it was finished, but the run failed before its end was reported.
   const isOver =
     ending !== undefined && !cleans && (walked.kind === 'over' || (walked.kind === 'done' && prefix === ''));
   const end: MethodEnd = isOver ? failedBefore(ending) : walked;
@@ -27,7 +27,7 @@ export async function walkMethod(walker: Walker, place: Place): Promise<MethodEn
   const path = `${prefix}@failure`;
   const known = failureIn(walker.run.begun(path)?.checkpoint ?? null);
   let failed = known ?? (end.kind === 'failed' ? end : null);
-  // A resume while the steps below run must come to the same failure, with the same words.
+  // A resume while the steps below run must reach the same failure, with the same texts.
   if (failed !== null && known === null && !(await walker.run.started(path, 'failure', checkpointOf(failed)))) {
     return STOPPED;
   }
@@ -122,7 +122,7 @@ function checkpointOf({ error, name }: FailedMethod): JsonObject {
   return { code, kind, message, step, name };
 }
 
-/** What `checkpointOf` wrote in an earlier attempt. */
+/** The checkpoint that `checkpointOf` wrote in an earlier attempt. */
 function failureIn(checkpoint: JsonValue): FailedMethod | null {
   if (!isJsonObject(checkpoint)) return null;
   const { code, kind, message, step, name } = checkpoint;

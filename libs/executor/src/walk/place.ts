@@ -1,4 +1,4 @@
-// Where in a run the walk is: the method, the names in scope, and the path above.
+// The place of the walk in a run: the method, the names in scope, and the path above.
 import type { CompiledMethod, CompiledStep } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
 import type { JsonObject, JsonValue } from '@methods/method/json';
@@ -28,7 +28,7 @@ export interface Frame {
 
 export interface Place {
   readonly frame: Frame;
-  /** What stands before a step's name in its path, such as `loop[2]/`. */
+  /** The prefix of a step's name in its path, such as `loop[2]/`. */
   readonly prefix: string;
   readonly scope: Scope;
   /** The scope's `steps`: it grows as steps end. */

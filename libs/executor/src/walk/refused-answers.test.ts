@@ -1,4 +1,4 @@
-// Answers that the checks of their question refuse: where nobody judged them before, the walk asks again.
+// Answers that the checks of their question refuse: where they were not judged before, the walk asks again.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { askStepAt, refusedBy, scopeOfAnswer } from '@methods/method/answer-checks';
@@ -31,7 +31,7 @@ describe('a refused answer', () => {
   const substitute = ({ step }: { step: { kind: string } }) =>
     step.kind === 'ask' ? null : { out: { total: 7, lines: [5, 8] } };
 
-  it('leaves the question open, with the sentence of the check; a better one goes on', async () => {
+  it('leaves the question open, with the sentence of the check; a better one continues', async () => {
     const run = new Attempts(ASKING, { substitute });
     const asked = questionOf(await run.run());
     assert.deepEqual(asked.ensureScope, { items: { line: 5 }, steps: { order: { total: 7 } } });
@@ -48,7 +48,7 @@ describe('a refused answer', () => {
     assert.equal(run.record('each_one[0]/pieces').checks.at(-1)?.status, 'warned');
   });
 
-  it('is the same refusal where the answer is given, with what the question brought along', async () => {
+  it('is the same refusal where the answer is given, with the scope of the question', async () => {
     const asked = questionOf(await new Attempts(ASKING, { substitute }).run());
     const step = askStepAt(ASKING, asked.step);
     assert.ok(step);
@@ -62,7 +62,7 @@ describe('a refused answer', () => {
     assert.deepEqual(refusedBy(step, null, { n: 6 }), []);
   });
 
-  it('reads only so much of the run', () => {
+  it('reads a bounded part of the run', () => {
     const step = askStepAt(ASKING, 'each_one[0]/pieces');
     assert.ok(step);
     const scope = {

@@ -20,7 +20,7 @@ export function retryDelayMs(
   const { retryAfterMs } = failure.detail;
   if (retryAfterMs !== undefined) return Math.min(retryAfterMs, retry.maxDelayMs);
   const delayMs = Math.min(retry.delayMs * retry.factor ** (triesMade - 1), retry.maxDelayMs);
-  // Those who failed together must not come back together.
+  // Tries that failed together must not be repeated together.
   return Math.round(delayMs * (1 + JITTER * (2 * random() - 1)));
 }
 

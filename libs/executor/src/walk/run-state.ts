@@ -1,4 +1,4 @@
-// What all branches of one walk share: what was finished before, the journal, the bounds of the whole run, and pauses.
+// The state that all branches of one walk share: finished steps, the journal, the bounds of the whole run, and pauses.
 import type { StepKind } from '@methods/method/compiled-method';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import { RecordKeeper } from '../records/record-keeper.ts';
@@ -77,7 +77,7 @@ export class RunState {
     return this.settled();
   }
 
-  /** Waits in place; nothing finished is left unsent meanwhile. False: the run was stopped. */
+  /** Waits in place, after sending finished records. False: the run was stopped. */
   async pause(delayMs: number): Promise<boolean> {
     this.records.flush();
     let end = () => {};

@@ -22,7 +22,7 @@ steps:
     out: { keys: list<Key>, user: string }
 `;
 
-/** Everything a run tells anybody. */
+/** All outputs of a run. */
 class Told implements RunObserver {
   readonly said: unknown[] = [];
   readonly given = new Map<string, JsonObject>();
@@ -44,8 +44,8 @@ class Told implements RunObserver {
   }
 }
 
-describe('what a step gives as a secret', () => {
-  it('is masked in all that this step and later ones say, and they still get it', async () => {
+describe('a secret in the out of a step', () => {
+  it('is masked in all outputs of this step and later ones, and they still get it', async () => {
     const method = methodOf(`${LOGIN}  - name: use
     in: [steps.login.keys]
     node: |
@@ -68,7 +68,7 @@ result: { length: =steps.use.length }
     assert.deepEqual(told.given.get('use'), { keys: [{ token: '***login.keys.0.token***' }] });
   });
 
-  it('fails a step that gives it as anything else', async () => {
+  it('fails a step that gives it in a field of another type', async () => {
     const method = methodOf(`${LOGIN}  - name: leak
     in: [steps.login.keys]
     node: |

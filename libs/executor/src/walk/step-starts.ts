@@ -1,11 +1,11 @@
-// Tells the journal of steps that take their time, so that a run says what it does: a start is told when the step has
-// run for a moment, since most steps end before and their records say it all.
+// Reports slow steps to the journal, so that a run shows its current step: a start is reported when the step has run
+// for a moment, since most steps end before that and their records are enough.
 import type { CompiledStep } from '@methods/method/compiled-method';
 import type { RunOptions } from '../run-options.ts';
 
 const TOLD_AFTER_MS = 50;
 
-/** Steps that end at once, or that rest without a process and are told in other ways. */
+/** Steps that end at once, or that rest without a process and are reported in other ways. */
 const UNTOLD: ReadonlySet<string> = new Set(['check', 'ask']);
 
 export class StepStarts {

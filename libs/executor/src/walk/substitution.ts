@@ -5,7 +5,7 @@ import { type Substitute, substituted } from '../substitute.ts';
 import type { Turn } from './place.ts';
 import type { Walker } from './walker.ts';
 
-/** What stands in for the step's action; null: nothing does. Rejects where a file of it cannot be made. */
+/** The replacement of the step's action; null: there is none. Rejects where a file of it cannot be made. */
 export function substitutionOf(
   walker: Walker,
   step: CompiledStep,

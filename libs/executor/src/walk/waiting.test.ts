@@ -9,7 +9,7 @@ const server = new TestServer();
 before(() => server.start());
 after(() => server.stop());
 
-/** Pauses are noted and are over at once. */
+/** Pauses are recorded and end at once. */
 function quickClock() {
   const pausesMs: number[] = [];
   let skippedMs = 0;
@@ -102,7 +102,7 @@ describe('retries', () => {
     assert.deepEqual(clock.pausesMs, [7000, 31_000]);
   });
 
-  it('do not follow what does not pass by itself, nor a failed check', async () => {
+  it('do not follow a permanent failure, nor a failed check', async () => {
     const run = new Attempts(fetching('3'), { inputs: { url: server.origin } });
     const outcome = await answering(server, statuses(404), () => run.run());
     assert.equal(errorOf(outcome).kind, 'http');
@@ -157,7 +157,7 @@ describe('retries', () => {
     );
   });
 
-  it('tell the system code of a connection that failed', async () => {
+  it('see the system code of a connection that failed', async () => {
     const closed = new TestServer();
     await closed.start();
     const gone = closed.origin;
@@ -175,7 +175,7 @@ describe('retries', () => {
 });
 
 describe('the answer of an http step', () => {
-  it('is what its checks see, also without a declared out', async () => {
+  it('is visible to its checks, also without a declared out', async () => {
     const method = methodOf(
       `steps:
   - name: get

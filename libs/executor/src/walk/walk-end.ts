@@ -3,11 +3,11 @@ import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { RunError, RunQuestion } from '../run-outcome.ts';
 import type { StepError } from '../step-failure.ts';
 
-/** Cannot go on here and now. The steps it passed are recorded; walking again comes to the same place. */
+/** Cannot continue here and now. The steps it passed are recorded; walking again comes to the same place. */
 export type Blocked =
   | { readonly kind: 'asking'; readonly question: RunQuestion }
   | { readonly kind: 'sleeping'; readonly untilMs: number }
-  /** The run has failed already (`RunOptions.ending`): no more of its steps begins, only what follows a failure. */
+  /** The run has failed already (`RunOptions.ending`): no more of its steps begins, only its cleanup. */
   | { readonly kind: 'over' }
   /** The run is no longer ours, or was ended from outside. */
   | { readonly kind: 'stopped' };
@@ -22,13 +22,15 @@ export interface Failed {
   readonly code?: 'no_answer';
 }
 
-/** `value`: what later steps see; null when the step was skipped or failed with `on_error: continue`. */
+/** `value`: the value for later steps; null when the step was skipped or failed with `on_error: continue`. */
 export type Walked = { readonly kind: 'done'; readonly value: JsonValue; readonly skipped?: true } | Failed | Blocked;
 
 export interface FailedMethod {
   readonly kind: 'failed';
   readonly error: RunError;
-  /** What `failure.step` reads: the failed step's name, or the part of the method that failed (`require`, `result`). */
+  /**
+   * The value of `failure.step`: the failed step's name, or the part of the method that failed (`require`, `result`).
+   */
   readonly name: string;
 }
 
@@ -40,8 +42,8 @@ export const DONE_NULL = { kind: 'done', value: null } as const;
 export const SKIPPED = { ...DONE_NULL, skipped: true } as const;
 
 /**
- * What branches that are all at rest come to; null: all are done. A failure counts before a question: nobody is asked
- * for what is thrown away. Of several questions the first in file order is asked.
+ * The outcome of branches that are all at rest; null: all are done. A failure comes before a question: there is no
+ * question whose answer would be dropped. Of several questions the first in file order is asked.
  */
 export function atRest(ends: readonly Walked[]): Failed | Blocked | null {
   let sleeping: Blocked | null = null;

@@ -5,7 +5,7 @@ import type { RunOutcome } from '../run-outcome.ts';
 import type { Substitute, Substitution } from '../substitute.ts';
 import { Attempts, methodOf } from './attempts.fixture.ts';
 
-/** Stands in for every step's action: a value, or what a function of the action makes. */
+/** Replaces every step's action: with a value, or the value of a function of the action. */
 function mocks(table: Record<string, JsonValue | ((...of: Parameters<Substitute>) => Substitution)>): Substitute {
   return (action) => {
     const mock = table[action.step.name];
@@ -80,7 +80,7 @@ describe('parallel steps', () => {
         out: { n: integer }
 result: { sum: =steps.slow.n + steps.quick.n }`);
 
-  it('run side by side, and their names are there afterwards', async () => {
+  it('run side by side, and their names are visible afterwards', async () => {
     const order: string[] = [];
     const gate = { open: () => {} };
     const opened = new Promise<void>((resolve) => {
@@ -200,7 +200,7 @@ describe('checks', () => {
     assert.equal(acted, false);
   });
 
-  it('can be a step of their own, and of the method, which no step can be called like', async () => {
+  it('can be a step of their own, and of the method, with a name no step can have', async () => {
     const method = methodOf(
       `require:
   - Asked for some: inputs.amount > 0
@@ -262,7 +262,7 @@ result: { n: =steps.work.n }`.replace('${steps.work.n}', '${steps.work?.n ?? 0}'
     assert.deepEqual(acted, ['work', 'risky', 'finally/tidy']);
   });
 
-  it('finally alone follows a success, and its failure fails the run', async () => {
+  it('only finally follows a success, and its failure fails the run', async () => {
     acted.length = 0;
     const run = new Attempts(method, { substitute: substitute(false) });
     assert.deepEqual(resultOf(await run.run()), { n: 1 });

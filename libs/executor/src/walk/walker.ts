@@ -1,5 +1,6 @@
-// Walks the steps of a run: keeps those that finished before, skips those whose condition is false, and gives each
-// other to what runs its kind. Every record of a step is added here, but for those of the checks of a whole method.
+// Walks the steps of a run: keeps those that finished before, skips those whose condition is false, and hands each of
+// the others to the runner of its kind. Every record of a step is added here, but for those of the checks of a whole
+// method.
 import type { CompiledStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import type { JsonValue } from '@methods/method/json';
@@ -106,7 +107,7 @@ export class Walker {
     return step.onError === 'continue' ? DONE_NULL : failure;
   }
 
-  /** What the step returned becomes its out, is checked and recorded. */
+  /** The step's returned value becomes its out, is checked and recorded. */
   finished(step: CompiledStep, turn: Turn, returned: JsonValue | undefined, begun: Begun, parts: RecordParts): Walked {
     const { place } = turn;
     let { checks = [] } = parts;
@@ -148,7 +149,7 @@ export class Walker {
     return this.once(step, turn);
   }
 
-  /** What a step came to in an earlier attempt; null: it is to be walked. */
+  /** The outcome of a step in an earlier attempt; null: it has to be walked. */
   private keptEnd(step: CompiledStep, path: string): Walked | null {
     const kept = this.run.kept(path);
     if (kept === undefined || kept.status === 'running') return null;
@@ -170,14 +171,14 @@ export class Walker {
     return false;
   }
 
-  /** The step of a cleanup that was running when the last worker was lost: it has had its chances. */
+  /** The step of a cleanup that was running when the last worker was lost: it has used its attempts. */
   private hasLostWorker(step: CompiledStep, path: string): boolean {
     const { ending, finished } = this.run.options;
     const acts = step.kind === 'node' || step.kind === 'python' || step.kind === 'shell' || step.kind === 'http';
     return acts && ending?.code === 'attempts_exhausted' && finished.get(path)?.status === 'running';
   }
 
-  /** What stands in the server's record is data as well: a file in it must be one that was restored. */
+  /** The server's record is data as well: a file in it must be one that was restored. */
   private keptOut(step: CompiledStep, path: string, out: JsonValue): Walked {
     try {
       if (step.out?.hasFile === true) checkFiles(step.out.schema, out, this.run.options.folder);
