@@ -1,5 +1,5 @@
-// The run-scheduler as a whole: how its parts hear of each other, and the order they start and stop in. The parts
-// themselves are made in composition/.
+// The run-scheduler as a whole: which parts listen to which, and the order they start and stop in. The parts themselves
+// are made in composition/.
 
 import { type Clock, systemClock } from '@methods/base/clock';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
@@ -73,7 +73,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   const ticks = new Ticks(clock);
   // An offered place whose answer was lost is free again.
   ticks.every(500, () => waiters().sweep());
-  // A head that was told may have been forgotten where it was told.
+  // A node may have forgotten a head that was announced to it.
   ticks.every(1_000, () => ready().tellHeads());
   // A queue that seems empty may have missed a wake-up.
   ticks.every(5_000, () => void ready().recheckEmpty());
@@ -81,10 +81,10 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   ticks.every(2_500, () => void relay().sweep());
   ticks.every(5_000, () => watchers().pollForeign());
   ticks.every(2_000, () => watchers().tellStepwise());
-  // Idle actors and the folders nobody needs.
+  // Idle actors and unneeded folders.
   ticks.every(2_500, () => actors().sweep());
   ticks.every(600_000, () => void folderSweep().sweep());
-  // What nodes of the release before were the last to need.
+  // Only nodes of the release before need it.
   ticks.every(600_000, () => void retiredIndex().look());
   // Keys whose workers have not come for a while.
   ticks.every(60_000, () => helloPace().sweep());
@@ -94,7 +94,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
   });
   // A clock that was set goes unnoticed where nothing is committed.
   ticks.every(2_000, () => void clockLook().look());
-  // Workers whose key was revoked while the word of it got lost.
+  // Workers whose key was revoked while the message was lost.
   ticks.every(5_000, () => void sessions().recheckKeys());
   ticks.every(1_000, () => heartbeats().send());
 

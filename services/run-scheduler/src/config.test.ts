@@ -25,7 +25,7 @@ function faults(source: Record<string, string | undefined>): string {
   }
 }
 
-test('with what is required the rest has its defaults', () => {
+test('with the required variables the others have their defaults', () => {
   const { postgresUrl, natsUrl, ...rest } = readConfig(REQUIRED);
   assert.equal(postgresUrl.reveal(), REQUIRED.POSTGRES_URL);
   assert.equal(natsUrl.reveal(), REQUIRED.NATS_URL);
@@ -45,7 +45,7 @@ test('with what is required the rest has its defaults', () => {
   });
 });
 
-test('every missing or wrong value is told at once, and no secret with it', () => {
+test('every missing or wrong value is reported at once, without secrets', () => {
   const message = faults({ POSTGRES_URL: 'mysql://name:hidden@db', SHARD_COUNT: '0', WORKER_LISTEN: 'no port' });
   for (const name of ['LISTEN', 'WORKER_LISTEN', 'POSTGRES_URL', 'NATS_URL', 'METHOD_REGISTRY_URL', 'SHARD_COUNT']) {
     assert.match(message, new RegExp(`^ *${name}: `, 'm'), name);
@@ -59,7 +59,7 @@ test('a lease shorter than two heartbeats, and half a fault point, are refused',
   assert.match(faults({ ...REQUIRED, FAULT_POINT: 'claim-committed' }), /^ *FAULT_POINT: /m);
 });
 
-test('a certificate comes with its own key, or is refused without telling either', async () => {
+test('a certificate comes with its own key, or is refused without showing either', async () => {
   const folder = tempFolder('tls');
   const { key, certificate } = await ownCertificate(folder);
   const files = (certificateFile: string, keyFile: string) => ({

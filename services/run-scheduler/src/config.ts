@@ -1,4 +1,4 @@
-// The run-scheduler's configuration: read once at start, all faults told at once.
+// The run-scheduler's configuration: read once at start, all faults reported at once.
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { FaultPoint } from '@methods/base/fault-point';
@@ -14,7 +14,7 @@ const Environment = Type.Object({
   LISTEN: Type.String({ pattern: ADDRESS }),
   /** host:port for workers, who bring a service key. */
   WORKER_LISTEN: Type.String({ pattern: ADDRESS }),
-  /** PEM files: workers then connect over TLS alone. Read once, at the start. */
+  /** PEM files: workers then connect only over TLS. Read once, at the start. */
   WORKER_TLS_CERTIFICATE_FILE: Type.Optional(Type.String({ minLength: 1 })),
   WORKER_TLS_KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
   /** host:port peers reach LISTEN at; default LISTEN itself. */
@@ -27,7 +27,7 @@ const Environment = Type.Object({
   SHARD_COUNT: Type.Integer({ default: 256, minimum: 1, maximum: 1024 }),
   /** A worker that is silent this long has lost its runs. */
   WORKER_LEASE_MS: Type.Integer({ default: 60_000, minimum: 1_000, maximum: 3_600_000 }),
-  /** How often workers tell what they hold. */
+  /** How often workers report what they hold. */
   HEARTBEAT_MS: Type.Integer({ default: 15_000, minimum: 200, maximum: 600_000 }),
   /** Lost leases a run survives, and one more. */
   MAX_ATTEMPTS: Type.Integer({ default: 3, minimum: 1, maximum: 100 }),

@@ -5,7 +5,7 @@ import { ManualClock } from './manual-clock.fixture.ts';
 
 const DATABASE_MS = 1_790_000_000_000;
 
-test("the database's time goes on between its replies, by monotonic time", () => {
+test("the database's time advances between its replies, by monotonic time", () => {
   const clock = new ManualClock();
   const database = new DatabaseClock(clock);
   database.observe(DATABASE_MS);
@@ -24,7 +24,7 @@ test('a reply that took long to arrive does not set it back', () => {
   assert.equal(database.nowMs(), DATABASE_MS + 1_005);
 });
 
-test('a jump is told, forth and back; what a reply takes is none', () => {
+test('a jump is reported, forward and back; the delay of a reply is not one', () => {
   const clock = new ManualClock();
   const database = new DatabaseClock(clock);
   let jumps = 0;

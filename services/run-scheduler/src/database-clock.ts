@@ -2,7 +2,7 @@
 // in the run's rules are of this clock, so a node's own wall clock may jump.
 import type { Clock } from '@methods/base/clock';
 
-/** A reply's way is shorter: what differs by more is the server's clock that was set, or another server's. */
+/** A reply takes less: a larger difference means that the server's clock was set, or is another server's. */
 const JUMP_MS = 1_000;
 
 export class DatabaseClock {
@@ -13,7 +13,7 @@ export class DatabaseClock {
 
   constructor(private readonly clock: Clock) {}
 
-  /** What was planned by the earlier time has to be planned anew. */
+  /** Plans by the earlier time have to be made again. */
   onJump(listener: () => void): void {
     this.jumpListeners.push(listener);
   }

@@ -1,4 +1,4 @@
-// A node as far as the bus sees it: its subjects, its way to the owners of runs and its mailbox, on a real NATS and with
+// The parts of a node on the bus: its subjects, its way to the owners of runs and its mailbox, on a real NATS and with
 // actors on a real database.
 import { systemClock } from '@methods/base/clock';
 import { randomToken } from '@methods/base/ids';

@@ -14,7 +14,7 @@ import { commandOf, type RunCommandInit } from './run-owners.ts';
 export type CommandReplyInit = MessageInitShape<typeof RunCommandReplySchema>;
 
 const commandMessageOf = decoder(RunCommandSchema);
-/** Whoever sent it has given up by then. */
+/** Its sender has given up by then. */
 const TOO_OLD_MS = 60_000;
 
 export class CommandConsumer {

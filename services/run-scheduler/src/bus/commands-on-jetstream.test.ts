@@ -77,7 +77,7 @@ describe('answers and cancels on JetStream', () => {
     assert.deepEqual([there.delivered, here.delivered], [3, 0]);
   });
 
-  test('a command that comes again, its acknowledgement being lost, changes nothing more', async () => {
+  test('a command that comes again after a lost acknowledgement changes nothing more', async () => {
     const [here, there] = [await join(), await join()];
     takes(there);
     const run = await waiting();
@@ -85,13 +85,13 @@ describe('answers and cancels on JetStream', () => {
     await tell(here, run, theAnswer);
     await until('it came again', () => there.delivered === 2);
     assert.equal(await revisionOf(run), 1);
-    // And is then at rest: the next one comes alone.
+    // And is then at rest: the next one comes by itself.
     const next = await waiting();
     await tell(here, next, theCancel);
     assert.equal(there.delivered, 3);
   });
 
-  test('what an owner did not decide reaches the next one, and counts once when both decide it', async () => {
+  test('a command that an owner did not decide reaches the next one, and counts once when both decide it', async () => {
     const [here, frozen] = [await join(), await join()];
     takes(frozen);
     const run = await waiting();

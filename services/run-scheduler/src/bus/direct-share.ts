@@ -1,5 +1,5 @@
-// How many events of an organization, sent with their commit, are with the notifier at one time. It takes events in the
-// order they come, so whatever is beyond waits in its rows, and the sweeps send it by shares.
+// Bounds the events of an organization that are sent with their commit and not yet confirmed. The notifier takes events
+// in the order they come, so further ones wait in their rows, and the sweeps send them by shares.
 import { UnconfirmedEvents } from './unconfirmed-events.ts';
 
 const ORG_EVENTS_MAX = 500;

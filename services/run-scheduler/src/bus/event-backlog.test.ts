@@ -18,7 +18,7 @@ describe('a long outbox', () => {
     bus = await TestRelay.on(db);
   });
 
-  test('a backlog of many pages goes out as it is confirmed, and an event that never can holds up nobody', async () => {
+  test('a backlog of many pages goes out as it is confirmed, and an event that never can delays no other', async () => {
     const bad = newRun();
     await bus.eventOf(bad, 1, 100_000);
     const backlog = await bus.backlog(2_500, 50_000);
@@ -31,7 +31,7 @@ describe('a long outbox', () => {
     await until('only the bad one is left', async () => (await bus.rows()).length === 1);
   });
 
-  test('a backlog that the notifier takes its time for is sent about once, oldest first', async () => {
+  test('a backlog that the notifier confirms slowly is sent about once, oldest first', async () => {
     const old = await bus.backlog(1_500, 90_000);
     const young = await bus.backlog(1_500, 10_000);
     let confirmed = 0;
@@ -97,7 +97,7 @@ describe('a long outbox', () => {
     assert.ok(bus.asked <= 1_000, `${bus.asked} asked`);
   });
 
-  test('an event beyond what the bus takes is no sign that the bus is away: what stands behind it goes out', async () => {
+  test('an event beyond what the bus takes does not mean that the bus is away: the events behind it go out', async () => {
     const bad = newRun();
     await bus.eventOf(bad, 1, 100_000);
     await bus.backlog(999, 60_000);

@@ -57,7 +57,7 @@ export class TestRelay {
     return new TestRelay(db);
   }
 
-  /** A sweep that is under way leaves the rows of the next test to it. */
+  /** A sweep under way does not touch the rows of the next test. */
   end(): void {
     this.owned.length = 0;
   }
@@ -72,7 +72,7 @@ export class TestRelay {
     return event;
   }
 
-  /** First events of so many runs, all of one moment. */
+  /** First events of this many runs, all of one moment. */
   async backlog(count: number, ageMs: number, { bodyBytes = 1, orgId = 'org_a' } = {}): Promise<OutboxEvent[]> {
     const createdAtMs = this.databaseClock.nowMs() - ageMs;
     const runs = Array.from({ length: count }, () => newFacts(0).runId);

@@ -90,7 +90,7 @@ describe('events on their way to the bus', () => {
     assert.deepEqual(bus.taken.slice(2), [`${run}.2`, `${run}.3`]);
   });
 
-  test('what an earlier owner left unsent goes out before anything new of the shard', async () => {
+  test('unsent events of an earlier owner go out before anything new of the shard', async () => {
     const run = newRun();
     await bus.eventOf(run, 1);
     bus.held = [];
@@ -126,7 +126,7 @@ describe('events on their way to the bus', () => {
     assert.ok(bus.taken.includes(`${young}.1`));
   });
 
-  test("a run's events go in their order, whatever the clocks of their owners said", async () => {
+  test("a run's events go in their order, with any clocks of their owners", async () => {
     const run = newRun();
     await bus.eventOf(run, 1, 50_000);
     await bus.eventOf(run, 2, 50_003);

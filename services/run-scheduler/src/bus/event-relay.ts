@@ -1,6 +1,6 @@
 // From the outbox to the bus. An event is sent right after its commit and again every few seconds until the notifier
-// says that it keeps it; then the row goes. What the bus loses, the rows bring back. Events of one run go out in their
-// order: none is sent before an earlier one that the bus has not taken.
+// confirms that it has it; then the row is deleted. What the bus loses, the rows bring back. Events of one run go out
+// in their order: none is sent before an earlier one that the bus has not taken.
 import { fromBinary } from '@bufbuild/protobuf';
 import { shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
@@ -86,12 +86,12 @@ export class EventRelay {
     void this.deleteStored();
   }
 
-  /** The bus came back, perhaps empty: whatever is unconfirmed may not be there, and goes before anything new. */
+  /** The bus came back, perhaps empty: unconfirmed events may be lost, and go before anything new. */
   sendAll(): Promise<void> {
     return this.outboxSweep.sendAll(this.options.ownedShards(), true);
   }
 
-  /** Called every few seconds. Sends what is due, and whatever was held back. */
+  /** Called every few seconds. Sends due events, and those that were held back. */
   sweep(): Promise<void> {
     return this.outboxSweep.sweep();
   }

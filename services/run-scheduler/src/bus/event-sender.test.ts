@@ -26,7 +26,7 @@ function event(run: number, bytes: number, seq = 1) {
   };
 }
 
-test('what is on its way to the bus is bounded by its bytes and by its count', async () => {
+test('events on their way to the bus are bounded by their bytes and by their count', async () => {
   for (const [count, bytes] of [
     [16, 1 << 20],
     [10_000, 0],

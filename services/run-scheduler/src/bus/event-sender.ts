@@ -16,12 +16,14 @@ export interface EventPublisher {
   publish(event: OutboxEvent): Promise<void>;
 }
 
-/** `too_large`: the bus as it is set up can never take it, even without its content; no sign for any other event. */
+/**
+ * `too_large`: the bus as configured can never take it, even without its content; this says nothing about other events.
+ */
 type Sending = 'sent' | 'refused' | 'too_large';
 
 export interface SentInOrder {
   readonly sent: number;
-  /** What became of the first that was not sent. */
+  /** The outcome of the first that was not sent. */
   readonly by: Sending;
 }
 
@@ -44,7 +46,7 @@ export class EventSender {
     return this.sending.has(runId);
   }
 
-  /** No more is taken on until some of it has arrived. */
+  /** No more is accepted until some of it has arrived. */
   get isFull(): boolean {
     return this.events >= EVENTS_MAX || this.bytes >= BYTES_MAX;
   }

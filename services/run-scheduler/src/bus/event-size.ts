@@ -3,7 +3,7 @@
 import { fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
 
-/** A result has at most 1 MiB; the rest is for what surrounds it. The notifier pulls 32 of them at a time. */
+/** A result has at most 1 MiB; the rest is for the other fields. The notifier pulls 32 of them at a time. */
 export const EVENT_BYTES_MAX = (1 << 20) + (64 << 10);
 /** Of texts in an event without its content. */
 const TEXT_CHARACTERS_MAX = 1_000;

@@ -36,7 +36,7 @@ export class HeldBackEvents {
   private readonly orgs = new Map<string, HeldOrg>();
   /** Shards with the sweep they were held back in or after. */
   private readonly shards = new Map<number, number>();
-  /** More runs than are kept count: every run waits, until a sweep saw no such number again. */
+  /** More runs than are kept: every run waits, until a sweep finds fewer. */
   private everythingSince: number | null = null;
   private sweep = 0;
   private sweepBeganMs = 0;
@@ -68,7 +68,7 @@ export class HeldBackEvents {
     if (this.runs.size > RUNS_MAX) this.holdEverything();
   }
 
-  /** What stands in the outbox of these shards goes first. */
+  /** The events in the outbox of these shards go first. */
   holdShards(shards: readonly number[]): void {
     for (const shard of shards) this.shards.set(shard, this.sweep);
   }
@@ -83,7 +83,7 @@ export class HeldBackEvents {
     if (held !== undefined && held.seq <= seq) this.drop(runId, held.orgId);
   }
 
-  /** Runs that this sweep has not tried yet, of each organization so many at most as `roomOf` says. */
+  /** Runs that this sweep has not tried yet, of each organization at most as many as `roomOf` returns. */
   untried(max: number, roomOf: (orgId: string) => number): (EventOfRun & HeldRun)[] {
     const next: (EventOfRun & HeldRun)[] = [];
     const ofOrg = new Map<string, number>();
@@ -98,7 +98,7 @@ export class HeldBackEvents {
     return next;
   }
 
-  /** A sweep sends whatever the outbox holds now. */
+  /** A sweep sends everything the outbox holds now. */
   sweepBegins(nowMs: number): void {
     this.sweep++;
     this.sweepBeganMs = nowMs;

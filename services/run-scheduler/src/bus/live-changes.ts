@@ -1,6 +1,6 @@
-// Tells other nodes which runs came to rest, so that whoever watches them there can look: one core message a shard
-// and turn. Of a run that is watched there step by step every change is told. Lost messages cost a reader its next
-// poll, never a wrong answer.
+// Notifies other nodes of runs that came to rest, so that their watchers can look: one core message a shard and turn.
+// Every change of a run that is watched there step by step is announced. Lost messages cost a reader its next poll,
+// never a wrong answer.
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
@@ -19,7 +19,7 @@ interface Change {
 
 const changesOf = decoder(LiveChangesSchema);
 const watchedOf = decoder(WatchedRunsSchema);
-/** Longer than the time after which other nodes tell again what they watch. */
+/** Longer than the interval at which other nodes announce what they watch. */
 const WATCHED_MS = 10_000;
 const WATCHED_MAX = 50_000;
 
@@ -33,7 +33,7 @@ export class LiveChanges {
       readonly clock: Clock;
       readonly shardCount: number;
       readonly owns: (shard: number) => boolean;
-      /** Other nodes are there to hear it. */
+      /** There are other nodes. */
       readonly hasPeers: () => boolean;
       readonly publish: (shard: number, body: Uint8Array) => void;
     },

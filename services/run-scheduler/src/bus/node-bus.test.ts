@@ -55,7 +55,7 @@ describe("a node's subjects", () => {
     assert.ok(there.replies.length > 1);
   });
 
-  test('a reply that no message can carry is told as too large, and those beside it arrive', async () => {
+  test('a reply that no message can carry is reported as too large, and those beside it arrive', async () => {
     const before = there.replies.length;
     const view = { runId: 'run_a', resultJson: 'x'.repeat(5_000_000) };
     here.bus.publishReplies(there.bus.replySubject, [
@@ -114,12 +114,12 @@ describe("a node's subjects", () => {
         toBinary(RegistryChangedSchema, create(RegistryChangedSchema, change)),
       );
     }
-    await until('it is told', () => here.keysChanged.length > 0);
+    await until('it is announced', () => here.keysChanged.length > 0);
     assert.deepEqual([here.keysChanged, here.settingsChanged], [['key_a'], ['org_a']]);
     await registry.stop();
   });
 
-  test('runs at rest are told in one message a shard and turn, to the nodes that watch the shard, while there are others', async () => {
+  test('runs at rest are announced in one message a shard and turn, to the nodes that watch the shard, while there are others', async () => {
     const published: number[] = [];
     let peers = true;
     const clock = new ManualClock();
@@ -155,7 +155,7 @@ describe("a node's subjects", () => {
     there.bus.watchShard(1, false);
   });
 
-  test('of a run that another node watches step by step every change is told, for as long as it says so', async () => {
+  test('every change of a run that another node watches step by step is announced, for as long as it watches', async () => {
     const clock = new ManualClock();
     let sent: number[] = [];
     const changes = new LiveChanges({
@@ -176,7 +176,7 @@ describe("a node's subjects", () => {
     const runIds = await until('it is heard', () => here.stepsWatched.length === 2 && here.stepsWatched);
     changes.committed(null, run);
     assert.deepEqual(await told(), []);
-    // At first the watcher looks once, whatever it has missed.
+    // At first the watcher looks once, for changes it has missed.
     changes.watchedElsewhere(runIds);
     assert.deepEqual(await told(), [0]);
     changes.watchedElsewhere(runIds);

@@ -1,4 +1,4 @@
-// This node's subjects on the bus: what it hears there, and what it sends.
+// This node's subjects on the bus: what it receives and sends there.
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Bus } from '@methods/bus/connection';
@@ -92,7 +92,7 @@ export class NodeBus implements Stoppable {
     for (const shard of shards) this.mailbox.disown(shard);
   }
 
-  /** Somebody here watches runs of this shard, or nobody any more. */
+  /** There is a watcher of runs of this shard here, or no longer one. */
   watchShard(shard: number, watched: boolean): void {
     this.live.get(shard)?.unsubscribe();
     this.live.delete(shard);

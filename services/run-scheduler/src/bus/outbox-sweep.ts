@@ -1,6 +1,6 @@
-// Sends what stands in the outbox and is due: a share of each organization in turn, oldest first, each run's events in
-// their order. Only what is due is read, bodies last. A backlog goes out as fast as the notifier confirms it, so its
-// length costs time and no memory, and the bus never holds more of it than moments of work.
+// Sends the due events of the outbox: a share of each organization in turn, oldest first, each run's events in their
+// order. Only what is due is read, bodies last. A backlog goes out as fast as the notifier confirms it, so its length
+// costs time and no memory, and the bus never holds more of it than moments of work.
 import type { Logger } from '@methods/logging/logger';
 import type { DatabaseClock } from '../database-clock.ts';
 import {
@@ -15,7 +15,7 @@ import type { EventSender } from './event-sender.ts';
 import { AGAIN_MAX_MS, type HeldBackEvents } from './held-back-events.ts';
 import { SendWindow } from './send-window.ts';
 
-/** Between what two owners take for the database's time, with much to spare. */
+/** The largest difference of two owners' estimates of the database's time, with a wide margin. */
 const CLOCKS_APART_MS = 60_000;
 /** Runs of one round; of an organization among many at least `ORG_RUNS_MIN`. */
 const RUNS_MAX = 512;
@@ -29,9 +29,12 @@ const EVENTS_MAX = 1_000;
 /** Bodies in memory at one time end with the one that brings them to this. */
 const BODIES_BYTES_MAX = 8 << 20;
 const MAKE_DUE_MAX = 5_000;
-/** A sweep that waits for the notifier goes on with so many free places, so that it is worth its statements. */
+/**
+ * A sweep that waits for the notifier continues with this many free places, so that its statements are worth their
+ * cost.
+ */
 const FREED_MIN = 128;
-/** The bus is away when it takes nothing of so many pages; one page may hold only what it never takes. */
+/** The bus is away when it takes nothing of this many pages; one page may hold only events it never takes. */
 const REFUSED_PAGES_MAX = 2;
 
 type Postponed = OutboxRun & { readonly sendAtMs: number };
@@ -40,7 +43,7 @@ export class OutboxSweep {
   private readonly window = new SendWindow(UNCONFIRMED_MS);
   private sweeping = false;
   private again = false;
-  /** The last sweep ended because the notifier has enough to do. */
+  /** The last sweep ended because the notifier is busy. */
   private paused = false;
   private canGoOn = false;
   /** Places that confirmations freed since the sweep began. */
@@ -72,12 +75,12 @@ export class OutboxSweep {
     if (this.freed >= FREED_MIN) this.goOn();
   }
 
-  /** New events went past their organization's share: they go out by the sweep's, as far as there is room. */
+  /** New events went past their organization's share: they go out by the sweep's, within its room. */
   sendHeld(orgId: string): void {
     if (this.window.roomForHeldBackOf(orgId) > 0) void this.sweep();
   }
 
-  /** Something new was held back, or the notifier has caught up: a sweep that waits for it can go on. */
+  /** Something new was held back, or the notifier has caught up: a sweep that waits for it can continue. */
   goOn(): void {
     if (this.sweeping) this.canGoOn = true;
     else if (this.paused) void this.sweep();
@@ -141,7 +144,7 @@ export class OutboxSweep {
 
   private async makeDue(): Promise<void> {
     const { heldBack, outbox, ownedShards } = this.options;
-    // What was held back is not known by name: it is among all that was not sent.
+    // The held events are not known by name: they are among all that were not sent.
     if (heldBack.everything) {
       this.haveDue(ownedShards(), false);
     }
@@ -190,7 +193,7 @@ export class OutboxSweep {
   private async sendPage(page: readonly OutboxEntry[], blocked: Map<string, Postponed>): Promise<void> {
     const { outbox, sender } = this.options;
     const open = page.filter(({ runId, orgId }) => {
-      // Sent with its commit at this moment: it looks again when that has surely ended.
+      // Sent with its commit at this moment: it looks again when that has certainly ended.
       if (sender.isSending(runId)) blocked.set(runId, { runId, orgId, sendAtMs: this.nowMs() + UNCONFIRMED_MS });
       return !blocked.has(runId);
     });

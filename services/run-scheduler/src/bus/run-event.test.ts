@@ -6,7 +6,7 @@ import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { runs } from '../run/run.fixture.ts';
 import { runEvent } from './run-event.ts';
 
-test('an event is named by its run and the revision it tells of, which orders the events of a run', () => {
+test('an event is named by its run and its revision, which orders the events of a run', () => {
   const event = runEvent(runs.waiting, { event: 'needs_input', follows: { seq: 4, atMs: 1_000 } });
   const { facts, revision } = runs.waiting;
   assert.deepEqual([event.outboxId, event.seq], [`${facts.runId}.${revision}`, revision]);

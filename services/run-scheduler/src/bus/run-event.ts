@@ -1,4 +1,4 @@
-// A committed change as the event others hear of.
+// A committed change as the event that others receive.
 import { create, toBinary } from '@bufbuild/protobuf';
 import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
 import { answererNumber, questionMessage, runStatusNumber } from '../rpc/run-message.ts';

@@ -17,7 +17,7 @@ import { RunOwners } from './run-owners.ts';
 
 const code = (expected: string) => ({ name: 'ServiceError', code: expected });
 
-describe('what people say of a run', () => {
+describe('a command of a person', () => {
   let db: TestStore;
   let node: TestActors;
   let consumer: CommandConsumer;
@@ -163,7 +163,7 @@ describe('what people say of a run', () => {
     assert.equal(acked, 0);
   });
 
-  test('a command its sender gave up on long ago is acknowledged and ignored, and so is nonsense', async () => {
+  test('a command its sender gave up on long ago is acknowledged and ignored, and so is an invalid one', async () => {
     const run = await waiting();
     void tell(run, theCancel).catch(() => {});
     await until('it is in the mailbox', () => mailbox?.length === 1);
@@ -200,7 +200,7 @@ describe('what people say of a run', () => {
     assert.equal((await db.load(run.facts.runId))?.status, 'cancelled');
   });
 
-  test('an owner that never hears its mailbox is asked over the link', async () => {
+  test('an owner that never reads its mailbox is asked over the link', async () => {
     const run = await waiting();
     peer = async (item) => {
       assert.ok(item.item?.case === 'command');
@@ -211,7 +211,7 @@ describe('what people say of a run', () => {
     assert.equal(mailbox?.length, 1);
   });
 
-  test('a reply of a kind this node does not know ends the wait all the same', async () => {
+  test('a reply of an unknown kind ends the wait too', async () => {
     const run = await waiting();
     const told = tell(run, theCancel);
     await until('it is in the mailbox', () => mailbox?.length === 1);
@@ -220,7 +220,7 @@ describe('what people say of a run', () => {
     await assert.rejects(told, code('unavailable'));
   });
 
-  test('without any owner the caller is told after five seconds or little more', async () => {
+  test('without any owner the caller gets an error after five seconds or little more', async () => {
     const run = await waiting();
     const startedAtMs = performance.now();
     await assert.rejects(tell(run, theCancel), code('unavailable'));

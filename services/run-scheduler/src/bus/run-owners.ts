@@ -1,4 +1,4 @@
-// The way to a run's owner for what people and applications say: straight to its actor here, over JetStream to
+// The way of commands from people and applications to a run's owner: directly to its actor here, over JetStream to
 // another node, so that the command also reaches the next owner; over the peer stream while the bus is away.
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { Clock } from '@methods/base/clock';
@@ -32,11 +32,11 @@ interface Pending {
 
 const repliesOf = decoder(RunCommandRepliesSchema);
 const REPLY_MS = 5_000;
-/** A peer that may not decide says nothing; by then somebody else may be the owner. */
+/** A peer that may not decide does not reply; by then another node may be the owner. */
 const PEER_REPLY_MS = 1_500;
 const BUS_REPLY_MS = 1_500;
 const PENDING_MAX = 20_000;
-/** While a shard moves, its owner is asked anew after this. */
+/** While a shard moves, its owner is asked again after this. */
 const MOVING_MS = 200;
 
 export class RunOwners {
@@ -51,7 +51,7 @@ export class RunOwners {
       readonly shards: { owns(shard: number): boolean; ownerOf(shard: number): string | null };
       readonly peers: PeerSender;
       readonly bus: CommandBus;
-      /** Core subject replies to this node come on. */
+      /** The core subject of replies to this node. */
       readonly replySubject: string;
       readonly databaseNowMs: () => number;
     },
@@ -63,7 +63,7 @@ export class RunOwners {
     if (shard === null) throw new ServiceError('not_found', 'There is no such run.');
     if (this.options.shards.owns(shard)) {
       const outcome = await this.options.claims.tell(runId, orgId, command, waiting);
-      // Lost between the two lines: the mailbox on the bus reaches whoever owns it next.
+      // Lost between the two lines: the mailbox on the bus reaches the next owner.
       if (!isWrongShard(outcome)) return runView(runOf(outcome));
     }
     return this.send(shard, runId, orgId, command);
@@ -88,7 +88,7 @@ export class RunOwners {
       if (this.options.bus.connected) {
         const body = toBinary(RunCommandSchema, create(RunCommandSchema, message));
         this.options.bus.publishCommand(shard, body).then(
-          // Stored, but an owner that is itself cut off from the bus never hears of it. Told twice it counts once.
+          // Stored, but an owner that is itself cut off from the bus never receives it. Delivered twice it counts once.
           () => this.options.clock.after(BUS_REPLY_MS, () => this.overPeers(message)),
           () => this.overPeers(message),
         );
@@ -98,7 +98,7 @@ export class RunOwners {
     });
   }
 
-  /** Again and again until somebody who owns the shard takes it, within the caller's time. */
+  /** Repeated until an owner of the shard takes it, within the caller's time. */
   private overPeers(message: RunCommandInit): void {
     if (!this.pending.has(message.commandId ?? '')) return;
     const shard = shardOfRunId(message.runId ?? '', this.options.shardCount);
@@ -142,7 +142,7 @@ export class RunOwners {
     this.settle(reply.commandId, (pending) => {
       if (outcome.case === 'run') pending.resolve(outcome.value);
       else if (outcome.case === 'error') pending.reject(fromErrorDetail(outcome.value));
-      // Something only a newer node knows: whoever waits must hear all the same.
+      // Only a newer node knows it: the waiting caller needs an error.
       else pending.reject(new ServiceError('unavailable', "The reply of the run's owner was not understood."));
     });
   }

@@ -1,4 +1,4 @@
-// What goes out after a commit, and what comes in over the bus.
+// The events sent after a commit, and the messages received over the bus.
 import { CommandConsumer } from '../bus/command-consumer.ts';
 import { EventRelay } from '../bus/event-relay.ts';
 import { LiveChanges } from '../bus/live-changes.ts';

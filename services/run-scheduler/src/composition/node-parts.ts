@@ -1,4 +1,4 @@
-// The parts of a node by name: what the files beside this one provide and ask each other for.
+// The parts of a node by name: the files beside this one provide and use them.
 
 import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
@@ -65,7 +65,9 @@ type Part<T> = InjectionToken<T> & (new (...args: never[]) => T);
 
 const STATEMENT_TIMEOUT_MS = 4_000;
 
-/** Each part under its name, made when it is first asked for; where two know each other, one asks late. */
+/**
+ * Each part under its name, made when it is first asked for; where two know each other, one resolves the other late.
+ */
 export function nodeParts(config: Config, logger: Logger, clock: Clock) {
   const nodeId = newNodeId();
   const { shardCount } = config;

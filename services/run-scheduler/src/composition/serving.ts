@@ -1,4 +1,4 @@
-// What gateways, peers and workers call.
+// The services that gateways, peers and workers call.
 
 import { PeerService } from '@methods/proto/peer/v1/peer_service_pb';
 import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';

@@ -1,4 +1,4 @@
-// Which nodes there are, which shards are this node's, and the links to the others.
+// The nodes, this node's shards, and the links to the others.
 import { PeerLinks } from '../peer/peer-links.ts';
 import { Membership } from '../shard/membership.ts';
 import { ShardLease } from '../shard/shard-lease.ts';

@@ -1,4 +1,4 @@
-// Storage, time, what storage lets go, and the two services a node asks.
+// Storage, time, retention, and the two services a node calls.
 
 import { Bus } from '@methods/bus/connection';
 import { OrganizationReader } from '@methods/postgres/organization-reader';

@@ -10,7 +10,7 @@ import type { PeerItemInit, PeerSender } from './peer-sender.ts';
 
 type Call = readonly [part: string, method: string, ...args: unknown[]];
 
-/** Parts of a node that only write down what they are told, and answer as a test says. */
+/** Parts of a node that only record their calls, and answer as a test configures. */
 class Parts {
   readonly calls: Call[] = [];
   readonly answers = new Map<string, unknown>();
@@ -43,7 +43,7 @@ const delivered = { nodeId: 'x', creditId: 3, workerSession: 'org_a.w.1', shard:
 const offer = { key: KEY, workerSession: 'org_a.w.1', creditId: 3, features: [] };
 const notice = { workerSession: 'org_a.w.1', runId, token: 't' };
 
-describe('what is said to a node', () => {
+describe('messages to a node', () => {
   let here: Parts;
   let there: Parts;
   let routes: NodeRoutes;
@@ -54,7 +54,7 @@ describe('what is said to a node', () => {
     linked = true;
     published = null;
     const routers = new Map<string, PeerRouter>();
-    // Whatever is sent is received on the other side as it comes off the wire.
+    // The other side receives every item as it comes off the wire.
     const link = (from: string, to: string): PeerSender => ({
       send(nodeId, item: PeerItemInit) {
         if (!linked || nodeId !== to) return false;
@@ -98,12 +98,12 @@ describe('what is said to a node', () => {
       say('there');
       await new Promise(setImmediate);
       assert.equal(there.calls.length, 1);
-      // But for the sender's name, which is told in place of the own.
+      // Except for the sender's name, which replaces the own.
       assert.deepEqual(plain(there.calls), plain(here.calls.slice(0, 1)));
     });
   }
 
-  /** Messages as plain objects: what the wire adds of its own is left out. */
+  /** Messages as plain objects: fields that the wire adds are left out. */
   function plain(calls: readonly Call[]): unknown {
     const text = JSON.stringify(calls, (name, value) => (name.startsWith('$') ? undefined : value));
     const bare = (value: unknown): unknown => {
@@ -149,7 +149,7 @@ describe('what is said to a node', () => {
     );
   });
 
-  test('a grant that reaches no worker at another node is told lost', () => {
+  test('a grant that reaches no worker at another node is reported as lost', () => {
     there.answers.set('deliver', false);
     assert.equal(routes.deliverGrant({ ...delivered, nodeId: 'there' }), true);
     assert.deepEqual(there.calls.at(-1), ['owners', 'grantLost', 'here', runId, 't']);

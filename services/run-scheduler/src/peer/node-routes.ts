@@ -1,5 +1,5 @@
-// What is said to a node, which may be this one: a direct call here, an item on the peer stream elsewhere. The
-// counterpart of peer-router.ts, which takes the same things from peers.
+// Messages to a node, which may be this one: a direct call here, an item on the peer stream elsewhere. The counterpart
+// of peer-router.ts, which takes the same things from peers.
 import { create, toBinary } from '@bufbuild/protobuf';
 import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
 import type { ClaimRuns } from '../queue/claim-runs.ts';
@@ -62,7 +62,7 @@ export class NodeRoutes {
     return this.options.peers.send(nodeId, { item: { case: 'grant', value } });
   }
 
-  /** False when the node is not known to hear of them. */
+  /** False when the node is not known to receive them. */
   async heartbeats(nodeId: string, runs: readonly HeartbeatRun[]): Promise<boolean> {
     if (this.isHere(nodeId)) {
       this.options.local().keeper.heartbeats(nodeId, runs);
@@ -85,7 +85,7 @@ export class NodeRoutes {
     }
   }
 
-  /** Tells a worker, through its node, that its attempt is over. */
+  /** Notifies a worker, through its node, that its attempt is over. */
   refuse(nodeId: string, runId: string, token: string): void {
     const message = 'Another attempt holds this run, or it has ended.';
     const refused = { runId, seq: 0, code: 'stale_attempt', message, token };

@@ -8,7 +8,7 @@ import type { PeerItem, PeerItemSchema } from '@methods/proto/peer/v1/peer_servi
 import type { FrameConnection } from '@methods/rpc/frame-stream';
 import { LargeItems } from '@methods/rpc/large-items';
 
-/** A peer item, or a plain object of its shape. Call id and reply flag are the link's business. */
+/** A peer item, or a plain object of its shape. The link sets the call id and the reply flag. */
 export type PeerItemInit = MessageInitShape<typeof PeerItemSchema>;
 /** Answers a request on the link it came by; does nothing for a notice, or when that link is gone. */
 export type Reply = (item: PeerItemInit) => void;
@@ -59,7 +59,7 @@ export class PeerLink {
     this.out.taken();
   }
 
-  /** The item did not go out: no message can carry it. Only its own call hears of it. */
+  /** The item did not go out: no message can carry it. Only its own call fails. */
   unsendable(item: PeerItemInit, error: ServiceError): void {
     const { callId = 0, isReply = false } = item;
     if (!isReply) return this.settle(callId)?.reject(error);
@@ -95,7 +95,7 @@ export class PeerLink {
     this.options.connection.close(error);
   }
 
-  /** The stream has ended: nobody will reply any more. */
+  /** The stream has ended: there will be no more replies. */
   ended(): void {
     for (const callId of [...this.pending.keys()]) this.settle(callId)?.reject(linkLost());
   }
@@ -104,7 +104,7 @@ export class PeerLink {
     return (item) => void this.send({ ...item, callId, isReply: true });
   }
 
-  // A reply after its time-out finds nobody and is dropped.
+  // A reply after its time-out is dropped.
   private settle(callId: number): Pending | undefined {
     const pending = this.pending.get(callId);
     if (!pending) return undefined;
@@ -140,7 +140,7 @@ function orgOf({ item }: PeerItemInit): string {
   }
 }
 
-/** What to say in place of a reply that is too large; null for one that has no such word. */
+/** The replacement of a reply that is too large; null for one without a replacement. */
 function refusalOf({ item }: PeerItemInit, error: ServiceError): PeerItemInit | null {
   const outcome = { case: 'error' as const, value: toErrorDetail(error) };
   if (item?.case === 'startReply') return { item: { case: 'startReply', value: { outcome } } };

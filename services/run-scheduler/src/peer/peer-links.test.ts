@@ -14,7 +14,7 @@ const unavailable = (error: unknown) => error instanceof ServiceError && error.c
 
 type Member = ReturnType<PeerDirectory['members']>[number];
 
-/** A membership without beats: whoever is put in is there. */
+/** A membership without beats: its members are those that are added. */
 class Directory implements PeerDirectory {
   readonly suspected: { nodeId: string; why: string }[] = [];
   private list: { nodeId: string; peerAddress: string }[] = [];
@@ -184,7 +184,7 @@ describe('peer links', () => {
       const suspected = () => directory.suspected.map(({ nodeId }) => nodeId);
       directory.set([first]);
       await until('it is suspected', () => suspected().includes('b1'));
-      // It beats on, so something else refuses: that is no death. It is tried again before the second one is.
+      // It still beats, so something else refuses: it is not dead. It is tried again before the second one.
       directory.set([first]);
       directory.set([first, second]);
       await until('the second is suspected', () => suspected().includes('b2'));
@@ -192,7 +192,7 @@ describe('peer links', () => {
     }
   });
 
-  test('another process at a dead peer’s address is not taken for it', async () => {
+  test('another process at a dead peer’s address is not mistaken for it', async () => {
     const [a, b] = (await open(new Peer('a'), new Peer('b2'))) as [Peer, Peer];
     a.directory.set([{ ...b.member, nodeId: 'b1' }]);
     await until('the old one is suspected', () => a.directory.suspected.length === 1);
@@ -202,7 +202,7 @@ describe('peer links', () => {
     await linked(a, b);
   });
 
-  test('a link that broke is made again', async () => {
+  test('a broken link is made again', async () => {
     const [a, b] = await pair();
     await a.restartServer();
     await b.restartServer();
@@ -223,7 +223,7 @@ describe('peer links', () => {
     assert.deepEqual(b.links.connected(), ['a']);
   });
 
-  test('an item that no message can carry fails its own call; the link and the calls beside it go on', async () => {
+  test('an item that no message can carry fails its own call; the link and the calls beside it continue', async () => {
     const [a, b] = [new Peer('node_a'), new Peer('node_b')];
     await open(a, b);
     meet(a, b);

@@ -1,5 +1,5 @@
-// The links of this node to every other node: one stream a pair, opened by the node with the lower id, both ways. A link
-// that breaks is how a dead peer is noticed soonest, so both sides then look whether the peer still listens.
+// The links of this node to every other node: one stream a pair, opened by the node with the lower id, both ways. A
+// broken link is the first sign of a dead peer, so both sides then check whether the peer still listens.
 import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
@@ -12,7 +12,7 @@ import { PeerSearch } from './peer-search.ts';
 
 export type { PeerItemInit, Reply } from './peer-link.ts';
 
-/** Who is there; `Membership` fits. */
+/** The live nodes; `Membership` fits. */
 export interface PeerDirectory {
   members(): readonly { readonly nodeId: string; readonly peerAddress: string }[];
   onChange(listener: () => void): () => void;
@@ -121,7 +121,7 @@ export class PeerLinks implements Stoppable {
     this.searches.delete(nodeId);
   }
 
-  // Once a refusal was disproved by new beats, more of them say nothing: something between the two refuses.
+  // Once new beats disproved a refusal, further refusals mean nothing: something between the two refuses.
   private gone(nodeId: string, why: string): void {
     if (this.refused.has(nodeId)) return;
     if (this.refused.size >= REFUSED_MAX) this.refused.clear();
@@ -181,7 +181,7 @@ export class PeerLinks implements Stoppable {
         else if (connection && !connection.closed) {
           helloTimer.cancel();
           link = this.greeted(item, connection, dialled, accept);
-          if (!link) return connection.close(new ServiceError('invalid_request', 'This is not a link to be.'));
+          if (!link) return connection.close(new ServiceError('invalid_request', 'Unexpected peer connection.'));
         }
       }
     };
@@ -189,7 +189,7 @@ export class PeerLinks implements Stoppable {
       helloTimer.cancel();
       if (link) this.linkEnded(link, error);
     };
-    // Every organization shares the link: what cannot be sent must not end it.
+    // Every organization shares the link: an item that cannot be sent must not end it.
     const onUnsendable = (item: PeerItemInit, error: ServiceError) => {
       this.options.logger.error({ item: item.item?.case, code: error.code }, 'item for a peer left out');
       link?.unsendable(item, error);

@@ -1,4 +1,4 @@
-// What peers say, brought to the part it is for.
+// Passes peers' messages to their parts.
 import { toErrorDetail } from '@methods/errors/error-detail';
 import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
 import type { CommandConsumer } from '../bus/command-consumer.ts';
@@ -102,7 +102,7 @@ export class PeerRouter {
     if (item === undefined || !isReport(item)) return;
     const origin = { nodeId: from, session: report.workerSession, orgId: report.orgId };
     const outcome = await this.options.reports.handle(origin, item);
-    // Without an outcome the sender is told so as well: it looks for the owner again at once.
+    // The sender also gets a reply without an outcome: it looks for the owner again at once.
     reply({ item: { case: 'reportReply', value: outcome === null ? {} : { outcome } } });
   }
 

@@ -1,5 +1,5 @@
-// Reaches one peer to which there is no link: dials it, or, where the peer is the one to dial, sees whether it is there
-// at all. Tries until it is ended, ever more slowly. A refused connection is reported at once: that peer is gone.
+// Reaches one peer to which there is no link: dials it, or, if the peer has to dial, checks whether it is there. Tries
+// until it is ended, at growing intervals. A refused connection is reported at once: that peer is gone.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import { canConnect } from '@methods/rpc/probe';
@@ -13,7 +13,7 @@ export interface PeerSearchOptions {
 }
 
 const PROBE_MS = 500;
-// The peer that dials gets a moment before anything is made of its silence.
+// The peer that dials gets a moment before its silence counts.
 const FIRST_PROBE_MS = 300;
 
 export class PeerSearch {
@@ -23,7 +23,7 @@ export class PeerSearch {
 
   constructor(private readonly options: PeerSearchOptions) {}
 
-  /** `broken`: there was a link until now, so a refusal says something already. */
+  /** `broken`: there was a link until now, so a refusal already means something. */
   start(broken: boolean): void {
     if (broken) void this.tryOnce(true);
     else if (this.options.dial) void this.tryOnce(false);

@@ -1,4 +1,4 @@
-// What the rest of the node asks of its links to peers.
+// The interface of the links to peers for the rest of the node.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { PeerItem, PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
 

@@ -75,7 +75,7 @@ describe('claims of queued runs', () => {
     return node.started({ shard, method: key.method });
   }
 
-  test('a run that no grant can carry is claimed ever more seldom, and never before others for long', async () => {
+  test('a run that no grant can carry is claimed at growing intervals, and never before others for long', async () => {
     reachable = false;
     const stuck = await started();
     await wanted();
@@ -127,7 +127,7 @@ describe('claims of queued runs', () => {
     assert.equal(delivered[0]?.grant.runId, waiting.facts.runId);
   });
 
-  test('one run goes to one of many places, whoever asks at the same moment', async () => {
+  test('one run goes to one of many places that ask at the same moment', async () => {
     for (let i = 0; i < 3; i++) await started(i);
     await wanted();
     const outcomes = await Promise.all(Array.from({ length: 6 }, () => claim()));
@@ -147,7 +147,7 @@ describe('claims of queued runs', () => {
     assert.equal(delivered[0]?.grant.attempt, 1);
   });
 
-  test('a claim whose commit went unheard but happened is granted, once', async () => {
+  test('a claim whose commit happened without a reply is granted, once', async () => {
     const run = await started();
     await wanted();
     node.between = async (commit) => {

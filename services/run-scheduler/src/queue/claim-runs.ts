@@ -9,7 +9,7 @@ import type { ClaimOffer } from './claim-waiters.ts';
 import type { ReadyRuns } from './ready-runs.ts';
 import { ReturnedRuns } from './returned-runs.ts';
 
-/** Entries that turned out not to be queued any more are skipped, so many at a time. */
+/** Entries that are no longer queued are skipped, this many at a time. */
 const SKIPS_MAX = 256;
 /** A run that this worker cannot take is offered again, for another one may have a place by then. */
 const OTHER_WORKER_MS = 1_000;
@@ -32,7 +32,10 @@ export class ClaimRuns {
     this.returned.committed(before, after);
   }
 
-  /** True when a run is on its way to the place; false: the place is free again, and the queue's head is told anew. */
+  /**
+   * True when a run is on its way to the place; false: the place is free again, and the queue's head is announced
+   * again.
+   */
   async claim(nodeId: string, offer: ClaimOffer): Promise<boolean> {
     for (let skips = 0; skips < SKIPS_MAX; skips++) {
       const entry = await this.options.ready.take(offer.key);

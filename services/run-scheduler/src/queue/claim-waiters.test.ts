@@ -68,7 +68,7 @@ describe('free places of workers', () => {
     assert.equal(waiters.freePlaces(), 0);
   });
 
-  test('no queue gets more offers than it has told of runs', () => {
+  test('no queue gets more offers than the runs it has announced', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('a', mail, head(100, 2));
     waiters.addCredits('w.1', 5);
@@ -119,7 +119,7 @@ describe('free places of workers', () => {
     assert.equal(sent[0]?.nodeId, 'b');
   });
 
-  test('a place that its owner had no run for waits for other word than the one that sent it there', () => {
+  test('a place that its owner had no run for waits for another head than the one that sent it there', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('a', mail, head(100));
     waiters.addCredits('w.1', 1);
@@ -142,7 +142,7 @@ describe('free places of workers', () => {
     assert.equal(waiters.freePlaces(), 1);
   });
 
-  test('a place that was used stays taken until the worker gives it anew', () => {
+  test('a place that was used stays taken until the worker gives it again', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('a', mail, head(100));
     waiters.addCredits('w.1', 1);
@@ -152,7 +152,7 @@ describe('free places of workers', () => {
     assert.equal(waiters.freePlaces(), 0);
   });
 
-  test('a place without word for a second is offered again', () => {
+  test('a place without a reply for a second is offered again', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('a', mail, head(100));
     waiters.addCredits('w.1', 1);
@@ -165,7 +165,7 @@ describe('free places of workers', () => {
     assert.equal(sent.length, 1);
   });
 
-  test('a run told of while every run known was offered a place gets one as soon as an offer is used', () => {
+  test('a run announced while every known run was offered a place gets one as soon as an offer is used', () => {
     waiters.register('w.1', [mail]);
     waiters.addCredits('w.1', 2);
     waiters.headChanged('a', mail, head(100));
@@ -225,7 +225,7 @@ describe('free places of workers', () => {
     );
   });
 
-  test('a run that starts here gets a free place at once, unless older runs wait or nobody is free', () => {
+  test('a run that starts here gets a free place at once, unless older runs wait or no worker is free', () => {
     waiters.register('w.1', [mail]);
     assert.equal(waiters.reserve(mail), null);
     waiters.addCredits('w.1', 1);
@@ -237,7 +237,7 @@ describe('free places of workers', () => {
     assert.equal(waiters.reserve(mail), null);
   });
 
-  test('nodes hear which queues are asked for: with the first worker of a queue, and five seconds after its last', () => {
+  test('nodes are notified of the queues asked for: with the first worker of a queue, and five seconds after its last', () => {
     waiters.register('w.1', [mail]);
     waiters.register('v.1', [mail, bill]);
     waiters.unregister('w.1');
@@ -248,7 +248,7 @@ describe('free places of workers', () => {
     assert.deepEqual(interests.slice(2), [[]]);
   });
 
-  test('a worker that leaves and comes in a loop changes nothing that nodes hear', () => {
+  test('a worker that leaves and comes in a loop causes no notification', () => {
     for (let stream = 0; stream < 50; stream++) {
       waiters.register(`w.${stream}`, [mail, bill]);
       waiters.unregister(`w.${stream}`);
@@ -282,7 +282,7 @@ describe('free places of workers', () => {
     assert.equal(waiters.freePlaces(), 0);
   });
 
-  test('the head of a queue nobody asks for is not kept', () => {
+  test('the head of a queue without workers is not kept', () => {
     waiters.headChanged('a', mail, head(100));
     waiters.register('w.1', [mail]);
     waiters.addCredits('w.1', 1);

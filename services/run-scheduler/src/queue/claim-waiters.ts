@@ -10,11 +10,11 @@ export interface ClaimOffer {
   readonly key: QueueKey;
   readonly workerSession: string;
   readonly creditId: number;
-  /** What of the protocol its worker knows. */
+  /** The protocol features that its worker knows. */
   readonly features: readonly string[];
 }
 
-/** What is asked for anew, and what no longer. */
+/** The queues newly asked for, and those no longer. */
 export interface InterestChange {
   readonly added: readonly QueueKey[];
   readonly removed: readonly QueueKey[];
@@ -35,7 +35,7 @@ interface Outstanding {
 }
 
 const OFFER_MS = 1_000;
-/** A queue is asked for so long after its last worker left: one that dials again at once moves nothing. */
+/** A queue is asked for this long after its last worker left: one that dials again at once changes nothing. */
 const LINGER_MS = 5_000;
 /** Different queues of all workers. An organization has at most as many as are still free. */
 const QUEUES_MAX = 40_000;
@@ -113,14 +113,14 @@ export class ClaimWaiters {
   }
 
   headChanged(nodeId: string, key: QueueKey, head: QueueHead | null): void {
-    // Late word of a queue nobody asks for any more would never be taken back.
+    // A late announcement of a queue that is no longer asked for would never be withdrawn.
     const queue = this.queues.get(queueName(key));
     if (queue === undefined) return;
     this.heads.set(queue, nodeId, head === null || head.depth === 0 ? null : head);
     if (head !== null) this.offerTo(queue);
   }
 
-  /** A free place for a run that starts on this very node; null when older runs wait or nobody is free. */
+  /** A free place for a run that starts on this very node; null when older runs wait or no worker is free. */
   reserve(key: QueueKey): { workerSession: string; creditId: number } | null {
     const queue = this.queues.get(queueName(key));
     if (queue === undefined || queue.heads.size > 0) return null;
@@ -137,7 +137,7 @@ export class ClaimWaiters {
   /** The place was used: the worker gives a new credit when it is free again. False: the offer was given up before. */
   used(creditId: number): boolean {
     const settled = this.settle(creditId);
-    // The queue may have told of more runs than it could be offered places for until now.
+    // The queue may have announced more runs than the places it could be offered until now.
     if (settled !== null) this.offerToQueueOf(settled);
     return settled !== null;
   }
@@ -149,9 +149,9 @@ export class ClaimWaiters {
   }
 
   /**
-   * The owner had no run for the place: the head it told of is out of date, and it tells anew at the end of its turn.
-   * Offered to that head again, the place would come back at once, over and over; where the owner is this very node,
-   * in one turn that never ends.
+   * The owner had no run for the place: the head it announced is out of date, and it announces again at the end of its
+   * turn. Offered to that head again, the place would come back at once, over and over; if the owner is this node, in
+   * one turn that never ends.
    */
   emptyHanded(creditId: number): void {
     const outstanding = this.outstanding.get(creditId);
@@ -267,7 +267,7 @@ export class ClaimWaiters {
   }
 }
 
-/** Runs the node told of that no place was offered for yet. */
+/** Runs the node announced that no place was offered for yet. */
 function roomAt({ queue, nodeId, head }: ToldHead): number {
   return head.depth - (queue.offered.get(nodeId) ?? 0);
 }

@@ -67,7 +67,7 @@ describe('a run that is answered while a worker waits for it', () => {
     claims.tell(run.facts.runId, orgId, command, seen);
   const state = async (run: Run) => [(await db.load(run.facts.runId))?.status, waiters.freePlaces(), delivered.length];
 
-  test('is claimed in the commit of the answer, and its caller hears of it as the answer left it', async () => {
+  test('is claimed in the commit of the answer, and its caller gets it as the answer left it', async () => {
     const run = await waiting();
     const outcome = await tell(run, answer('q1', 'aa'));
     assert.deepEqual([outcome.kind, outcome.kind === 'accepted' && outcome.run.status], ['accepted', 'queued']);
@@ -82,7 +82,7 @@ describe('a run that is answered while a worker waits for it', () => {
     assert.equal(waiters.freePlaces(), 0);
   });
 
-  test('also when no actor holds it any more, by what was read of it', async () => {
+  test('also when no actor holds it any more, by the row that was read', async () => {
     const run = await waiting();
     node = await TestActors.on(db);
     claims = new ClaimsAtOnce({

@@ -1,4 +1,5 @@
-// Who comes next when organizations wait for the same thing: they take turns, and within one the first comes first.
+// The order in which organizations that wait for the same thing are served: they take turns, and within one the first
+// comes first.
 
 interface OfOrganization {
   readonly orgId: string;
@@ -7,7 +8,7 @@ interface OfOrganization {
 export class FairLine<Item extends OfOrganization> {
   private readonly waiting = new Map<string, Set<Item>>();
 
-  /** Each item waits once, however often it is added. */
+  /** Each item waits once, even if it is added often. */
   add(item: Item): void {
     const own = this.waiting.get(item.orgId);
     if (own === undefined) this.waiting.set(item.orgId, new Set([item]));
@@ -19,7 +20,7 @@ export class FairLine<Item extends OfOrganization> {
     if (own?.delete(item) && own.size === 0) this.waiting.delete(item.orgId);
   }
 
-  /** Takes out at most so many, one of each organization in turn. */
+  /** Takes out at most this many, one of each organization in turn. */
   take(itemsMax: number): Item[] {
     const taken: Item[] = [];
     while (taken.length < itemsMax) {

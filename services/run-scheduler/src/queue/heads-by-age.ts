@@ -1,5 +1,5 @@
-// The heads that nodes told of, oldest first for each organization: a free place looks through them from the front and
-// takes the first that its worker serves, however many methods the worker names.
+// The heads that nodes announced, oldest first for each organization: a free place looks through them from the front
+// and takes the first that its worker serves, for any number of methods.
 import type { QueueKey } from '../store/run-store.ts';
 import type { QueueHead } from './ready-runs.ts';
 
@@ -9,7 +9,7 @@ export interface ServedQueue {
   readonly name: string;
   /** Its workers, in turn. */
   readonly sessions: Set<string>;
-  /** What each node told of it, and how many places each was offered. */
+  /** What each node announced of it, and how many places each was offered. */
   readonly heads: Map<string, ToldHead>;
   readonly offered: Map<string, number>;
 }
@@ -23,7 +23,7 @@ export interface ToldHead {
 export class HeadsByAge {
   private readonly byOrganization = new Map<string, ToldHead[]>();
 
-  /** Oldest first. Not to be kept: it changes with the next word of any node. */
+  /** Oldest first. Not to be kept: it changes with the next announcement of any node. */
   of(orgId: string): readonly ToldHead[] {
     return this.byOrganization.get(orgId) ?? [];
   }

@@ -1,5 +1,5 @@
 // Passes on which queues this node's workers serve: to this node's own queues at once, a part of them a turn, and to
-// peers as whole lists in parts, one list at a time and with a pause between, however often workers come and go.
+// peers as whole lists in parts, one list at a time and with a pause between, even if workers come and go often.
 import type { Clock } from '@methods/base/clock';
 import type { QueueKey } from '../store/queue-key.ts';
 import type { InterestChange } from './claim-waiters.ts';
@@ -17,7 +17,7 @@ export interface InterestPart {
 }
 
 export class InterestNews {
-  /** What this node's own queues have not heard yet. */
+  /** The changes this node's own queues have not got yet. */
   private waiting: { readonly key: QueueKey; readonly added: boolean }[] = [];
   private readonly sending = new Set<string>();
   private readonly again = new Set<string>();

@@ -1,4 +1,4 @@
-// What a node knows of one queue: some of its oldest entries in order, and where to read on.
+// A node's view of one queue: some of its oldest entries in order, and where to continue reading.
 import type { QueueCursor, QueueEntry, QueueKey } from '../store/run-store.ts';
 
 export interface KnownQueue {
@@ -7,13 +7,13 @@ export interface KnownQueue {
   entries: QueueEntry[];
   /** Rows beyond the cursor may exist that are not among the entries. */
   more: boolean;
-  /** No page will bring what is not beyond this. */
+  /** Pages only bring entries beyond this. */
   cursor: QueueCursor;
-  /** Queued while a statement was under way, so perhaps not in what it brings. */
+  /** Queued while a statement was under way, so perhaps not in its result. */
   late: QueueEntry[];
   /** In line to be read, or being read. */
   state: 'still' | 'in_line' | 'reading';
-  /** Who waits for what the next read brings. */
+  /** The waiters for the result of the next read. */
   takers: (() => void)[];
   /** The last statement failed; the next recheck tries again. */
   failed: boolean;
@@ -21,7 +21,7 @@ export interface KnownQueue {
   told: boolean;
 }
 
-/** A cursor of its own each time: what was read from a cursor that was replaced meanwhile no longer counts. */
+/** A new cursor each time: results of a cursor that was replaced meanwhile no longer count. */
 export const atStart = (): QueueCursor => ({ queuedAtMs: 0, runId: '' });
 
 export function newQueue(key: QueueKey): KnownQueue {
@@ -43,17 +43,17 @@ export function queueName(key: QueueKey): string {
   return `${key.orgId}/${key.method}`;
 }
 
-/** Nothing is at hand and nothing is being done about it. */
+/** There is no entry and no read under way. */
 export function seemsEmpty(queue: KnownQueue): boolean {
   return queue.entries.length === 0 && queue.state === 'still';
 }
 
-/** Nothing is at hand, but something may be there. */
+/** There is no entry, but there may be rows. */
 export function isUnknown(queue: KnownQueue): boolean {
   return queue.entries.length === 0 && (queue.more || queue.state !== 'still');
 }
 
-/** A statement begins: what is queued from here on may be missing in what it brings. */
+/** A statement begins: runs queued from here on may be missing in its result. */
 export function beginRead(queue: KnownQueue): QueueCursor {
   queue.state = 'reading';
   queue.more = false;
@@ -62,7 +62,7 @@ export function beginRead(queue: KnownQueue): QueueCursor {
   return queue.cursor;
 }
 
-/** Each run is there once. Thousands may come that belong before thousands: a place is not looked for one by one. */
+/** Each run is there once. Thousands may come that belong before thousands: the place is found by bisection. */
 export function insertInOrder(entries: QueueEntry[], entry: QueueEntry): void {
   let from = 0;
   let to = entries.length;

@@ -28,7 +28,7 @@ describe('which nodes have workers for which queues', () => {
     });
   });
 
-  test('a head is told to the nodes that asked for the queue, and to no other', () => {
+  test('a head is announced only to the nodes that asked for the queue', () => {
     interests.peerAsks('one', [A, B]);
     interests.peerAsks('two', [B]);
     interests.announce(A, null);

@@ -1,4 +1,4 @@
-// Which nodes have workers for which queues, and what they are told: an owner announces the heads of just these.
+// Which nodes have workers for which queues: an owner announces the heads of only these to them.
 import type { Run } from '../run/run.ts';
 import { type QueueKey, queueOf } from '../store/queue-key.ts';
 import type { InterestChange } from './claim-waiters.ts';
@@ -20,7 +20,10 @@ export class QueueInterests {
     },
   ) {}
 
-  /** The whole list of what a node asks for, or a part of it: `whole` begins a list, `more` says that it goes on. */
+  /**
+   * The whole list of the queues a node asks for, or a part of it: `whole` begins a list, `more` means that it
+   * continues.
+   */
   peerAsks(nodeId: string, queues: readonly QueueKey[], { whole = true, more = false } = {}): void {
     const before = this.byNode.get(nodeId);
     const now: Asked = whole ? new Map() : (this.parts.get(nodeId) ?? new Map());
@@ -52,7 +55,7 @@ export class QueueInterests {
     for (const [nodeId, queues] of this.byNode) if (queues.has(name)) this.options.tell(nodeId, key, head);
   }
 
-  /** Why nobody takes a queued run, as far as this node has heard; null: somebody may. */
+  /** Why no worker takes a queued run, as far as this node knows; null: a worker may. */
   whyQueued(run: Run): 'feature_missing' | 'no_worker' | null {
     if (run.status !== 'queued' || this.isAsked(queueName(queueOf(run.facts)))) return null;
     const { orgId, method, needs } = run.facts;

@@ -1,6 +1,6 @@
-// When queues are read: many heads by one statement, one such statement at a time; pages only of queues that a run is
-// taken from, few at a time. So a worker with a thousand methods, and a node that takes a hundred shards, cost a few
-// statements, and organizations take turns at them.
+// Schedules the reads of queues: many heads by one statement, one such statement at a time; pages only of queues that a
+// run is taken from, few at a time. So a worker with a thousand methods, and a node that takes a hundred shards, cost a
+// few statements, and organizations take turns at them.
 import { FairLine } from './fair-line.ts';
 
 /** Queues whose heads one statement brings. */

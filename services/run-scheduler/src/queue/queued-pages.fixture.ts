@@ -1,4 +1,4 @@
-// The queue's rows in memory, in place of the store's statements: a test says when one arrives, or that it fails.
+// The queue's rows in memory, in place of the store's statements: a test decides when one arrives or fails.
 import type { QueueCursor, QueueEntry, QueueKey, QueueStretch, RunStore } from '../store/run-store.ts';
 
 interface AskedPage {
@@ -16,13 +16,13 @@ export class QueuedPages {
   /** How many queues each statement for heads was for. */
   readonly headsRead: number[] = [];
   atOnceMax = 0;
-  /** Queues that have no rows, whatever stands in `rows`. */
+  /** Queues that have no rows, in spite of `rows`. */
   emptyFor: (key: QueueKey) => boolean = () => false;
-  /** Rows one statement looks at, of whatever shard. */
+  /** Rows one statement looks at, of any shard. */
   stretchMax = 4_096;
   private atOnce = 0;
 
-  /** All a queue asks of the store. */
+  /** The statements of a queue. */
   get store(): RunStore {
     return {
       queuePage: (key: QueueKey, after: QueueCursor, shards: readonly number[], limit: number) => {
@@ -50,7 +50,7 @@ export class QueuedPages {
     return { entries, end: rows.length === this.stretchMax ? (rows.at(-1) ?? null) : null };
   }
 
-  /** Rows are taken as they stand when the statement is sent, as its snapshot does. */
+  /** Rows are copied when the statement is sent, as its snapshot does. */
   private async statement<Result>({ orgId }: QueueKey, read: () => Result): Promise<Result> {
     this.atOnceMax = Math.max(this.atOnceMax, ++this.atOnce);
     try {

@@ -50,12 +50,12 @@ describe('heads of queues', () => {
     return taken;
   }
 
-  test('a queue nobody asks for is neither read nor kept', async () => {
+  test('a queue without workers is neither read nor kept', async () => {
     ready.added(key, entry(1));
     assert.deepEqual([await ready.take(key), pages.pagesRead], [null, 0]);
   });
 
-  test('what waits is announced, oldest first, and comes out in that order', async () => {
+  test('waiting runs are announced, oldest first, and come out in that order', async () => {
     pages.rows = [entry(3), entry(1), entry(2)];
     await loaded();
     assert.deepEqual(announced, [{ depth: 1, queuedAtMs: 1, runId: entry(1).runId }]);
@@ -70,7 +70,7 @@ describe('heads of queues', () => {
     assert.ok(pages.pagesRead <= 5, `${pages.pagesRead} pages`);
   });
 
-  test('a run queued by a commit of this node takes its place by age, without a read', async () => {
+  test('a run queued by a commit of this node is inserted by age, without a read', async () => {
     pages.rows = [entry(10), entry(30)];
     await loaded();
     assert.equal((await ready.take(key))?.queuedAtMs, 10);
@@ -80,7 +80,7 @@ describe('heads of queues', () => {
     assert.equal(pages.pagesRead, 1);
   });
 
-  test('a run that is in the page and told of as well comes out once', async () => {
+  test('a run that is in the page and also announced comes out once', async () => {
     pages.rows = [entry(10)];
     await loaded();
     ready.added(key, entry(10));
@@ -120,7 +120,7 @@ describe('heads of queues', () => {
     assert.deepEqual(taken, [10, 11, 11.5]);
   });
 
-  test('where something waits is told again and again, elsewhere nothing', async () => {
+  test('queues with waiting runs are announced repeatedly, others not', async () => {
     pages.rows = [entry(1)];
     await loaded();
     ready.wanted({ ...key, method: 'wf_empty' });
@@ -261,7 +261,7 @@ describe('heads of queues', () => {
     assert.deepEqual([pages.headsRead.length, pages.atOnceMax, pages.pagesRead], [16, 1, 0]);
   });
 
-  test('empty queues are rechecked and heads told so many at a time, in turn, and all have their turn', async () => {
+  test('empty queues are rechecked and heads announced a bounded number at a time, and all have their turn', async () => {
     const queues = Array.from({ length: 5_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
     for (const queue of queues) ready.wanted(queue);
     await until('all are read', () => queues.every((queue) => ready.isEmpty(queue)));
@@ -304,7 +304,7 @@ describe('heads of queues', () => {
     for (const page of pages.asked) page.arrive();
   });
 
-  test('a queue whose oldest runs are all of other nodes is looked through, and then left until it is its time', async () => {
+  test('a queue whose oldest runs are all of other nodes is searched, and then skipped until its time', async () => {
     pages.stretchMax = 10;
     pages.rows = Array.from({ length: 95 }, (_, i) => entry(i, 9));
     await loaded();
@@ -319,7 +319,7 @@ describe('heads of queues', () => {
     assert.equal((await ready.take(key))?.queuedAtMs, 96);
   });
 
-  test('thousands that come before all that is known stay few in memory, and come out in order', async () => {
+  test('of thousands before all known entries only few are kept in memory, and they come out in order', async () => {
     pages.rows = [entry(5_001)];
     await loaded();
     for (let n = 5_000; n > 0; n--) {

@@ -1,6 +1,6 @@
-// The heads of this node's queues: the oldest queued runs of each (organization, method) over the shards owned
-// here, for queues that a connected worker asks for. Finds a run to offer and never decides; the row decides. A queue
-// is known by its oldest run until somebody takes it; only then a page of it is read.
+// The heads of this node's queues: the oldest queued runs of each (organization, method) over the shards owned here,
+// for queues that a connected worker asks for. Finds a run to offer and never decides; the row decides. Only the oldest
+// run of a queue is known until a worker takes it; only then a page of it is read.
 import type { Logger } from '@methods/logging/logger';
 import { queuePlaceMs } from '../run/queue-place.ts';
 import type { Run } from '../run/run.ts';
@@ -19,7 +19,7 @@ import {
 } from './known-queue.ts';
 import { QueueReads } from './queue-reads.ts';
 
-/** What other nodes are told of a queue; depth counts what is known here, at least 1 when there is any. */
+/** The announcement of a queue to other nodes; depth counts the entries known here, at least 1 when there is any. */
 export interface QueueHead {
   readonly depth: number;
   readonly queuedAtMs: number;
@@ -35,11 +35,11 @@ const LOW = 64;
 /** Queues that one recheck looks at, and that one round announces: the others have their turn in the next. */
 const RECHECKED_MAX = 2_000;
 const TOLD_MAX = 2_000;
-/** A queue with many runs of other nodes before any of this one is looked through by each so-manieth recheck only. */
+/** A queue with many runs of other nodes before any of this one is searched only by every nth recheck. */
 const WALK_EVERY = 12;
 /** Pages that one free place waits for. */
 const READS_MAX = 4;
-/** Runs queued while one page is read; beyond this the queue is read anew. */
+/** Runs queued while one page is read; beyond this the queue is read again. */
 const LATE_MAX = 1_000;
 export class ReadyRuns {
   private readonly queues = new Map<string, KnownQueue>();
@@ -100,7 +100,7 @@ export class ReadyRuns {
       return;
     }
     const full = queue.more || queue.entries.length >= PAGE || this.entryCount >= ENTRIES_MAX;
-    // Commits do not come in the order of their times: what is older than the last page is in no page to come.
+    // Commits do not come in the order of their times: an entry older than the last page is in no later page.
     if (full && isAfter(entry, queue.cursor)) {
       queue.more = true;
       if (queue.entries.length === 0) this.read(queue);
@@ -125,7 +125,7 @@ export class ReadyRuns {
     // Asked last, dropped last.
     this.queues.delete(queueName(key));
     this.queues.set(queueName(key), queue);
-    // One page brings what there is, unless others take it first or other nodes' runs come before it.
+    // One page brings the next runs, unless others take them first or other nodes' runs come before them.
     for (let reads = 0; reads < READS_MAX && isUnknown(queue); reads++) {
       await this.nextRead(queue);
       if (queue.failed || !this.isKept(queue)) break;
@@ -139,7 +139,7 @@ export class ReadyRuns {
     return entry;
   }
 
-  /** Shards came or went: what is known of any queue may be wrong. */
+  /** Shards came or went: the known entries of any queue may be wrong. */
   reset(): void {
     for (const queue of this.queues.values()) this.restart(queue);
   }
@@ -152,7 +152,7 @@ export class ReadyRuns {
     this.touch(queue);
   }
 
-  /** Announces queues where something waits, so many a round and in turn. */
+  /** Announces queues with waiting runs, a bounded number a round, in turn. */
   tellHeads(): void {
     const turn = this.inTurn(this.tellFrom, TOLD_MAX);
     this.tellFrom = turn.next;
@@ -217,7 +217,7 @@ export class ReadyRuns {
     this.read(queue);
   }
 
-  /** A page where somebody waits for it, or a part of the queue was looked through in vain; else its head. */
+  /** A page if there is a waiter for it, or a part of the queue was searched in vain; else its head. */
   private read(queue: KnownQueue): void {
     if (queue.takers.length > 0 || queue.cursor.runId !== '') return this.readPageOf(queue);
     if (queue.state !== 'still') return;
@@ -263,7 +263,7 @@ export class ReadyRuns {
 
   private brought(queue: KnownQueue, from: QueueCursor, stretch: QueueStretch | null): void {
     if (this.isKept(queue)) {
-      // Shards came or went meanwhile: then what was read no longer counts, and all is read anew.
+      // Shards came or went meanwhile: then the result no longer counts, and all is read again.
       if (queue.cursor === from && stretch !== null) {
         this.insert(queue, stretch.entries);
         const last = stretch.entries.at(-1);
@@ -291,7 +291,7 @@ export class ReadyRuns {
     for (const taker of takers) taker();
     if (!this.isKept(queue)) return;
     this.touch(queue);
-    // Nothing of this node in what was looked through, or something was added meanwhile that may be behind it.
+    // The searched part has no run of this node, or runs were added meanwhile that may be behind it.
     if (queue.more && queue.entries.length === 0 && !queue.failed) this.read(queue);
   }
 
@@ -305,7 +305,7 @@ export class ReadyRuns {
     this.entryCount += queue.entries.length - before;
   }
 
-  /** Queues nobody took from for longest are cut to their head; the rest is read again when they are asked. */
+  /** The least recently used queues are cut to their head; the rest is read again on demand. */
   private makeRoom(forQueue: KnownQueue): void {
     for (const queue of this.queues.values()) {
       if (this.entryCount <= ENTRIES_MAX) return;
@@ -313,7 +313,7 @@ export class ReadyRuns {
     }
   }
 
-  /** Keeps so many of its oldest entries; pages bring the rest. */
+  /** Keeps this many of its oldest entries; pages bring the rest. */
   private cut(queue: KnownQueue, entries: number): void {
     const last = queue.entries[entries - 1];
     if (last === undefined) return;
@@ -333,10 +333,10 @@ export class ReadyRuns {
     this.changed.clear();
     for (const name of names) {
       const queue = this.queues.get(name);
-      // While it is being found out, what was told before is the best there is to tell.
+      // During the read, the earlier announcement is the best one.
       if (queue === undefined || (isUnknown(queue) && !queue.failed)) continue;
       const head = this.headOf(queue.key);
-      // Of a queue that was empty all the time there is nothing to tell.
+      // A queue that was always empty needs no announcement.
       if (head !== null || queue.told) this.options.announce(queue.key, head);
       queue.told = head !== null;
     }

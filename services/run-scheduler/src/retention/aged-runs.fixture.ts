@@ -19,7 +19,7 @@ export const ENDED: readonly RunCommand[] = [
   succeed('t1', 3),
 ];
 
-/** As if it was started so many days ago and what it was told happened then, or `endedDays` ago; its events are out. */
+/** As if it was started this many days ago and its commands came then, or `endedDays` ago; its events are sent. */
 export async function agedRun(
   db: TestStore,
   days: number,

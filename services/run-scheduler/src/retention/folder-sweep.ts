@@ -1,5 +1,5 @@
-// Sweeps away what no run names, page by page: run folders from the oldest on, each looked at once when it is a day old
-// and again after this node has started anew; and files that callers sent, when their time is over.
+// Deletes what no run names, page by page: run folders from the oldest on, each checked once when it is a day old and
+// again after this node has restarted; and files that callers sent, when their time is over.
 import type { Logger } from '@methods/logging/logger';
 import type { FileStore } from '../store/file-store.ts';
 import type { FolderPlace, RunFolderStore } from '../store/run-folder-store.ts';
@@ -16,7 +16,7 @@ export class FolderSweep {
     },
   ) {}
 
-  /** Called on a coarse tick; goes on where the last one ended, also where it failed. */
+  /** Called on a coarse tick; continues where the last one ended, also where it failed. */
   async sweep(): Promise<void> {
     if (this.sweeping) return;
     this.sweeping = true;
@@ -31,7 +31,10 @@ export class FolderSweep {
       }
       if (removed > 0) this.options.logger.info({ lookedAt, removed }, 'run folders swept');
     } catch (error) {
-      this.options.logger.warn({ error, lookedAt, removed }, 'run folders could not be swept; the next sweep goes on');
+      this.options.logger.warn(
+        { error, lookedAt, removed },
+        'run folders could not be swept; the next sweep continues',
+      );
     }
     await this.sweepFiles();
     this.sweeping = false;
@@ -41,7 +44,7 @@ export class FolderSweep {
     try {
       while (await this.options.files.sweep());
     } catch (error) {
-      this.options.logger.warn({ error }, 'files could not be swept; the next sweep goes on');
+      this.options.logger.warn({ error }, 'files could not be swept; the next sweep continues');
     }
   }
 }

@@ -1,4 +1,4 @@
-// A whole node: what it finds of an earlier one's runs goes by itself.
+// A whole node: it deletes an earlier node's old runs by itself.
 import 'reflect-metadata/lite';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { readConfig } from '../config.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { agedRun, ENDED, SettingsStandIn } from './aged-runs.fixture.ts';
 
-test('a node lets the old runs of its shards go, and keeps the others', async () => {
+test('a node deletes the old runs of its shards, and keeps the others', async () => {
   const [nats, db, settings] = [await testNats(), await TestStore.open(), new SettingsStandIn()];
   await settings.start();
   settings.days.set('org_a', 30);

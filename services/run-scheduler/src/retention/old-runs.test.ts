@@ -36,7 +36,7 @@ describe('runs whose time is over', () => {
 
   const isThere = async (run: Pick<Run, 'facts'>) => (await db.load(run.facts.runId)) !== undefined;
 
-  test('are found in the order of their start, a page at a time, in their shard alone and none that is younger', async () => {
+  test('are found in the order of their start, a page at a time, only in their shard and without younger ones', async () => {
     const expected: string[] = [];
     for (const days of [400, 40, 31, 3, 2]) expected.push((await agedRun(db, days)).facts.runId);
     await agedRun(db, 50, ENDED, { shard: 1 });
@@ -55,7 +55,7 @@ describe('runs whose time is over', () => {
     );
   });
 
-  test('go with their steps and folders, and nobody else’s go with them', async () => {
+  test('are deleted with their steps and folders, and no others are', async () => {
     const gone = [
       await agedRun(db, 31),
       await agedRun(db, 31, [cancel]),
@@ -73,7 +73,7 @@ describe('runs whose time is over', () => {
     assert.deepEqual(await Promise.all(['runs', 'steps', 'run_folders', 'run_folder_chunks'].map(rows)), [1, 2, 1, 1]);
   });
 
-  test('are those whose end is old enough, however old their start is', async () => {
+  test('are those whose end is old enough, for any start', async () => {
     const run = await agedRun(db, 90, ENDED, { endedDays: 29.9 });
     assert.equal((await old.delete(0, EPOCH, [aged(run)])).runs, 0);
     assert.equal((await old.delete(0, EPOCH, [aged(run, 29)])).runs, 1);
@@ -141,7 +141,7 @@ describe('runs whose time is over', () => {
   });
 
   for (const analyzed of [false, true]) {
-    test(`are found by the primary key alone and deleted by it, statistics ${analyzed ? 'made' : 'never made'}`, async () => {
+    test(`are found only by the primary key and deleted by it, statistics ${analyzed ? 'made' : 'never made'}`, async () => {
       await manyAgedRuns(db, MANY, 40, 'org_a');
       if (analyzed) await db.sql`vacuum analyze scheduler.runs`;
       const page = await explained(pageQuery, 'text, text, text, bigint', [

@@ -23,12 +23,12 @@ export interface Deleted {
   readonly folders: number;
 }
 
-// The ids alone, which the key's index has: to pass over a run that is kept costs no look at its row.
+// Only the ids, which the key's index has: skipping a run that is kept does not read its row.
 export const pageQuery = `select run_id, org_id from scheduler.runs
   where (run_id, org_id) > ($1, $2) and run_id < $3 order by run_id, org_id limit $4`;
 
-// An event has the time of the change it tells of, by clocks of owners that are less than an hour apart: what is younger
-// belongs to no run that ended a day ago. "is true" keeps each look-up on the run's own key.
+// An event has the time of its change, by clocks of owners that are less than an hour apart: a younger event belongs to
+// no run that ended a day ago. "is true" keeps each look-up on the run's own key.
 export const deleteQuery = `with held as materialized (
     select shard from scheduler.shards where shard = $1::smallint and epoch = $2::bigint for share),
   unsent as materialized (

@@ -73,7 +73,7 @@ describe('the sweep of old runs', () => {
   const idsOf = (runs: readonly Run[]) => runs.map((run) => run.facts.runId).sort();
   const told = (msg: string) => lines.filter((line) => line.msg === msg);
 
-  test('takes what is older than its organization keeps, and leaves the rest', async () => {
+  test('deletes runs that are older than their organization keeps, and leaves the rest', async () => {
     const kept = [
       await agedRun(db, 29),
       await agedRun(db, 40, ENDED, { endedDays: 10 }),
@@ -85,7 +85,7 @@ describe('the sweep of old runs', () => {
     await agedRun(db, 366, ENDED, { orgId: 'org_b' });
     sweep.start();
     await until('the old ones are gone', async () => (await ids()).length <= kept.length);
-    await until('it is told', () => told('old runs deleted').length > 0);
+    await until('it is logged', () => told('old runs deleted').length > 0);
     assert.deepEqual(await ids(), idsOf(kept));
     await sweep.stop();
     const said = told('old runs deleted').map(({ runs, steps }) => [runs, steps]);
@@ -93,7 +93,7 @@ describe('the sweep of old runs', () => {
     assert.equal((await db.sql`select from scheduler.steps`).length, 2 * (kept.length - 1));
   });
 
-  test('passes over many that are kept, in pages', async () => {
+  test('skips many kept runs, in pages', async () => {
     await manyAgedRuns(db, 1_200, 300, 'org_b');
     await manyAgedRuns(db, 600, 100, 'org_a');
     sweep.start();
@@ -102,7 +102,7 @@ describe('the sweep of old runs', () => {
     assert.ok(settings.asked <= 2, `${settings.asked} times asked`);
   });
 
-  test('deletes nothing while the registry is away, and goes on when it is back', async () => {
+  test('deletes nothing while the registry is away, and continues when it is back', async () => {
     const run = await agedRun(db, 4_000);
     await settings.stop();
     sweep.start();
@@ -113,7 +113,7 @@ describe('the sweep of old runs', () => {
     await until('it is gone', async () => (await ids()).length === 0);
   });
 
-  test('deletes nothing of shards that have another owner, told or not', async () => {
+  test('deletes nothing of shards that have another owner, known or not', async () => {
     const taken = await agedRun(db, 31, ENDED, { shard: 1 });
     const lost = await agedRun(db, 31, ENDED, { shard: 2 });
     await agedRun(db, 31, ENDED, { shard: 3 });
@@ -124,7 +124,7 @@ describe('the sweep of old runs', () => {
     assert.deepEqual(await ids(), idsOf([taken, lost]));
   });
 
-  test('a changed retention counts at once when it is told', async () => {
+  test('a changed retention counts at once when it is announced', async () => {
     const runs = [await agedRun(db, 50), await agedRun(db, 20)];
     settings.days.set('org_a', 60);
     assert.deepEqual([...(await registry.retention.of(['org_a']))], [['org_a', 60]]);
@@ -135,7 +135,7 @@ describe('the sweep of old runs', () => {
     assert.deepEqual(await ids(), idsOf(runs.slice(1)));
   });
 
-  test('what it deleted is nowhere any more, and its idempotency key is free', async () => {
+  test('deleted runs are gone everywhere, and their idempotency key is free', async () => {
     const run = await agedRun(db, 31);
     const { runId, orgId, idempotencyHash, requestDigest } = run.facts;
     const late = await node.tell(run, cancel);

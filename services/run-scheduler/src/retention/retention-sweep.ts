@@ -1,5 +1,5 @@
-// Lets finished runs go when their organization's retention is over. The node walks the shards it owns, one short page
-// after the other with a pause between them, so that what starts and ends meanwhile notices nothing.
+// Deletes finished runs when their organization's retention is over. The node walks the shards it owns, one short page
+// after the other with a pause between them, so that other runs are not affected.
 import type { Clock, Timer } from '@methods/base/clock';
 import { runIdBound } from '@methods/base/ids';
 import type { RetentionDays } from '@methods/base/retention-days';
@@ -14,7 +14,7 @@ const DELETED_MAX = 200;
 /** A statement this long deletes half as many the next time: a run may have thousands of steps, or a large folder. */
 const LONG_MS = 100;
 const PAUSE_MS = 50;
-/** After a deletion the pause is so many times its length. */
+/** After a deletion the pause is this many times its length. */
 const PAUSE_TIMES = 4;
 const AFTER_FAILURE_MS = 60_000;
 
@@ -126,7 +126,7 @@ export class RetentionSweep implements Stoppable {
   }
 }
 
-/** Those that were started before their organization's retention began; when they ended, the deletion looks at. */
+/** Those that were started before their organization's retention began; the deletion checks their end. */
 function oldOf(page: readonly RunKey[], shard: number, days: ReadonlyMap<string, number>, nowMs: number): AgedRun[] {
   return page.flatMap((run) => {
     const keptDays = days.get(run.orgId);

@@ -8,7 +8,7 @@ export type Decision =
       readonly run: Run;
       readonly effects: readonly Effect[];
       readonly steps: readonly NewStep[];
-      /** What the one who said it hears, where the change is not what was asked for. */
+      /** The reply to the sender, where the change is not the requested one. */
       readonly refusal?: RefusalCode;
     }
   | { readonly kind: 'unchanged' }

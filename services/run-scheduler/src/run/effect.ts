@@ -1,4 +1,4 @@
-// What must happen after a change is committed, as plain values. Nothing of it happens before.
+// The effects after a change is committed, as plain values. None of them happens before.
 import type { StepSummary } from './run.ts';
 
 export type Effect =

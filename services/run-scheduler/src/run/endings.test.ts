@@ -1,4 +1,4 @@
-// What the rules do with a run that failed where no worker saw it.
+// The rules for a run that failed where no worker saw it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WORKER_WAIT_MS } from './moves.ts';
@@ -32,7 +32,7 @@ function after(run: Run, command: RunCommand, atMs = T0 + 1): Run {
   return decision.run;
 }
 
-test('the third lost attempt leaves one more claim, with the same number, for what follows a failure', () => {
+test('the third lost attempt leaves one more claim, with the same number, for the cleanup', () => {
   const lost = after({ ...runs.running, facts: cleansUp, attempts: 3 }, loseLease('t1'));
   assert.equal(lost.status, 'queued');
   assert.equal(lost.ending?.error.code, 'attempts_exhausted');
@@ -48,7 +48,7 @@ test('the third lost attempt leaves one more claim, with the same number, for wh
     assert.ok(ended.status === 'failed');
     assert.deepEqual([ended.error.code, ended.ending], ['attempts_exhausted', null]);
   }
-  // Drained, it goes on elsewhere; its late first report counts nothing.
+  // Drained, it continues elsewhere; its late first report does not count.
   const drained = after(recorded, giveBack('t2', 2), T0 + WORKER_WAIT_MS);
   assert.equal(drained.ending?.byMs, T0 + 2 * WORKER_WAIT_MS);
   const returned = after(cleaning, returnGrant('t2'), T0 + 5);
@@ -60,7 +60,7 @@ test('a version without such steps fails at once', () => {
   assert.equal(after(runs.waiting, expireQuestion('q1'), T0 + DEADLINE_MS).status, 'failed');
 });
 
-test('no worker in time: the run ends with its error, and its record says what did not run', () => {
+test('no worker in time: the run ends with its error, and its record names what did not run', () => {
   const lost = after({ ...runs.running, facts: cleansUp, attempts: 3 }, loseLease('t1'));
   const dueMs = T0 + 1 + WORKER_WAIT_MS;
   assert.equal(transition(lost, wake, dueMs - 1).kind, 'refused');
@@ -75,7 +75,7 @@ test('no worker in time: the run ends with its error, and its record says what d
   assert.ok(decision.effects.some((effect) => effect.type === 'emit' && effect.event === 'failed'));
 });
 
-test('a deadline fails its step, and the next walk decides: any worker, and no word to webhooks yet', () => {
+test('a deadline fails its step, and the next walk decides: any worker, and no webhook yet', () => {
   const waiting = { ...runs.waiting, facts: cleansUp };
   const decision = transition(waiting, expireQuestion('q1'), T0 + DEADLINE_MS);
   assert.ok(decision.kind === 'changed');

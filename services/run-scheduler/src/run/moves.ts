@@ -1,13 +1,13 @@
-// The moves between states that several commands share: leaving a state books its span, entering one drops what
-// belonged to the other.
+// The moves between states that several commands share: leaving a state adds its span, entering one drops the fields of
+// the other.
 import type { EarlierEvent, Effect, NewStep, RunEventName } from './effect.ts';
 import type { CancelledRun, QueuedRun, Run, RunEnding, RunError, RunningRun, Spans, StepSummary } from './run.ts';
 import { lostStep } from './step-states.ts';
 
-/** A run that has failed waits so long for a worker that cleans up. */
+/** The time a failed run waits for a worker that cleans up. */
 export const WORKER_WAIT_MS = 15 * 60_000;
 
-/** All fields every state has, with the span of the present state booked. */
+/** All fields every state has, with the span of the present state added. */
 export function leave(run: Run, nowMs: number) {
   return {
     facts: run.facts,
@@ -58,7 +58,7 @@ export function toFailed(run: Run, error: RunError, nowMs: number): { run: Run; 
 
 /** The attempt was lost with its worker: another one follows, or the run has had all of them. */
 export function attemptLost(run: RunningRun | QueuedRun, nowMs: number): { run: Run; effects: Effect[] } {
-  // A cleanup is not begun again: it may be what ends its workers.
+  // A cleanup is not begun again: it may be the cause of its workers' ends.
   if (run.ending?.kind === 'cleanup') return toFailed(run, run.ending.error, nowMs);
   if (run.attempts < run.facts.maxAttempts) {
     return { run: { ...leave(run, nowMs), status: 'queued', attemptOpen: false }, effects: endLease(run) };
@@ -67,21 +67,21 @@ export function attemptLost(run: RunningRun | QueuedRun, nowMs: number): { run: 
   return toEnding(run, { code: 'attempts_exhausted', kind: 'worker_lost', message, step: lostStep(run) }, nowMs);
 }
 
-/** The run has failed: one more claim for what follows a failure, where its version has such steps. */
+/** The run has failed: one more claim for its cleanup, where its version has such steps. */
 export function toEnding(run: RunningRun | QueuedRun, error: RunError, nowMs: number): { run: Run; effects: Effect[] } {
   if (!run.facts.cleansUp) return toFailed(run, error, nowMs);
   const ending: RunEnding = { kind: 'cleanup', error, byMs: nowMs + WORKER_WAIT_MS };
   return { run: { ...leave(run, nowMs), status: 'queued', attemptOpen: true, ending }, effects: endLease(run) };
 }
 
-/** Queued once more, with time anew for a worker to come. */
+/** Queued once more, with new time for a worker to come. */
 export function endingAgain({ ending }: Run, nowMs: number): RunEnding | null {
   return ending === null ? null : { ...ending, byMs: nowMs + WORKER_WAIT_MS };
 }
 
 /**
- * A worker reports under a grant that was taken for one that reached nobody, and another one has followed: what it did
- * is done again, so it counts as an attempt that was lost. Null: nothing is left to count.
+ * A worker reports under a grant that was taken for undelivered, and another one has followed: its work is done again,
+ * so it counts as a lost attempt. Null: nothing is left to count.
  */
 export function returnedAttemptLost(run: Run, nowMs: number): { run: Run; effects: Effect[] } | null {
   if (run.ending?.kind === 'cleanup') return null;
@@ -92,12 +92,12 @@ export function returnedAttemptLost(run: Run, nowMs: number): { run: Run; effect
   return attemptLost(run, nowMs);
 }
 
-/** Back to the queue; the next claim goes on with this attempt. */
+/** Back to the queue; the next claim continues this attempt. */
 export function toQueued(run: RunningRun, nowMs: number): QueuedRun {
   return { ...leave(run, nowMs), status: 'queued', attemptOpen: true };
 }
 
-/** The run with a step's record in place of an earlier one; null: as it is. */
+/** The run with a step's record in place of an earlier one; null: unchanged. */
 export function withStep<R extends Run>(run: R, step: StepSummary | null): R {
   return step === null ? run : { ...run, steps: [...run.steps.filter(({ path }) => path !== step.path), step] };
 }

@@ -3,12 +3,12 @@ import type { Run, StepSummary } from './run.ts';
 
 /** Four times what a message can show of a run. */
 const RECORDED_MAX = 16 * 1024 * 1024;
-/** So small a record needs no look at the others: as many as a run may have stay far below the bound. */
+/** A record this small needs no check of the others: as many as a run may have are far below the bound. */
 const SMALL = 4_096;
 /** Of a record or check, beside its texts. */
 const OBJECT_SIZE = 200;
 
-/** Whether a step's record may stand beside those recorded before. Sizes are in characters. */
+/** Whether a step's record fits beside the earlier ones. Sizes are in characters. */
 export function fitsBeside(others: readonly StepSummary[], step: StepSummary): boolean {
   let size = sizeOf(step);
   if (size <= SMALL) return true;

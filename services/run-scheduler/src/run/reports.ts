@@ -25,14 +25,14 @@ export function admitReport(
 }
 
 /**
- * The grant was taken for one that reached nobody, and the run is queued again; but here is its worker's first report.
- * What it did will be done again, so the next claim is another attempt.
+ * The grant was taken for undelivered, and the run is queued again; but this is its worker's first report. Its work
+ * will be done again, so the next claim is another attempt.
  */
 function isOfReturnedGrant(run: Run, { seq }: { seq: number }): run is QueuedRun {
   return isReturned(run) && run.ending?.kind !== 'cleanup' && seq === 1;
 }
 
-/** The run's last grant was taken for one that reached nobody. */
+/** The run's last grant was taken for undelivered. */
 export function isReturned(run: Run): boolean {
   return run.status === 'queued' && run.attemptOpen && run.lastSeq === 0;
 }

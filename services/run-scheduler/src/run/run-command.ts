@@ -1,5 +1,5 @@
-// Everything that can be told to a run. Workers' reports carry the attempt token and their number within the
-// attempt; what people and applications say carries the question it is about.
+// The commands of a run. Workers' reports carry the attempt token and their number within the attempt; commands of
+// people and applications name their question.
 import type { NewStep } from './effect.ts';
 import type { AnswerChecksOf, RunError, RunFacts, StepSummary } from './run.ts';
 
@@ -38,7 +38,7 @@ export interface ClaimRun {
   /** New at every claim. */
   readonly token: string;
   readonly workerSession: string;
-  /** The worker knows claims for what follows a failure alone. */
+  /** The worker knows claims that are only for a cleanup. */
   readonly cleansUp: boolean;
 }
 
@@ -85,7 +85,7 @@ export interface FinishRun extends Report {
   readonly type: 'finish';
   readonly outcome:
     | { readonly status: 'succeeded'; readonly resultJson: string }
-    /** `cleanupLeft`: the walk broke off, and nothing that follows a failure has run. */
+    /** `cleanupLeft`: the walk broke off before its cleanup. */
     | { readonly status: 'failed'; readonly error: RunError; readonly cleanupLeft?: boolean };
 }
 
@@ -111,7 +111,7 @@ export interface ExpireLease {
 
 export interface AnswerRun {
   readonly type: 'answer';
-  /** null: whatever question is open. */
+  /** null: the open question. */
   readonly questionId: string | null;
   readonly answerJson: string;
   readonly digest: string;

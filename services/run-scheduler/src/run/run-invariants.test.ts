@@ -1,4 +1,4 @@
-// What holds whatever a run is told, in whatever order: any commands of two workers, people and clocks, at random.
+// Invariants that hold for any commands in any order: of two workers, people and clocks, at random.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -24,7 +24,7 @@ import { isFinished, type Run } from './run.ts';
 import type { RunCommand } from './run-command.ts';
 import { transition } from './transition.ts';
 
-/** What `seq` and `token` mean depends on the run so far, so that most reports get through the gate. */
+/** The meaning of `seq` and `token` depends on the run so far, so that most reports pass the gate. */
 interface Report {
   readonly build: (token: string, seq: number) => RunCommand;
   readonly token: 'own' | 'returned' | 'other';
@@ -106,7 +106,7 @@ function always(holds: (step: Step) => void): void {
   );
 }
 
-test('a finished run stays exactly as it is', () => {
+test('a finished run never changes', () => {
   always(({ before, after }) => {
     if (before !== null && isFinished(before)) assert.equal(after, before);
   });
@@ -147,7 +147,7 @@ test('attempts equal the leases lost, and one more once the run was claimed sinc
           continue;
         }
         if (type === 'expire_lease' && after !== before && after?.status !== 'cancelled') lost++;
-        // A report of a grant that was taken for one that reached nobody.
+        // A report of a grant that was taken for undelivered.
         if (type !== 'cancel' && before?.status === 'queued' && after !== before && after?.status !== 'running') lost++;
         if (after?.status === 'queued' && !after.attemptOpen) assert.equal(after.attempts, lost);
         if (after?.status === 'running' || after?.status === 'waiting') assert.equal(after.attempts, lost + 1);

@@ -1,4 +1,4 @@
-// What happens to one run over time: what counts as an attempt, what a cancel, a question and a clock do.
+// The story of one run over time: what counts as an attempt, and the effects of cancels, questions and clocks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -57,7 +57,7 @@ test('a claim after a lost lease counts', () => {
   assert.equal(given(start, claim('t1'), loseLease('t1'), claim('t2')).attempts, 2);
 });
 
-test('an answer, a drain and a grant that reached nobody never count, however many there are', () => {
+test('an answer, a drain and a grant that reached no worker never count, for any number of them', () => {
   const told: Told[] = [start];
   for (let round = 0; round < 5; round++) {
     const [asks, drains, strays] = [`a${round}`, `d${round}`, `s${round}`];
@@ -92,7 +92,7 @@ test('a failed step fails the run at once, at its first attempt', () => {
   assert.equal(run.status === 'failed' && run.error.code, 'step_failed');
 });
 
-test('a worker that comes back after its lease was lost can report nothing, even while nobody else has the run', () => {
+test('a worker that comes back after its lease was lost can report nothing, even while no other worker has the run', () => {
   const run = given(start, claim('t1'), loseLease('t1'));
   for (const late of [recordStep('t1', 1), succeed('t1', 1), ask('t1', 1), giveBack('t1', 1), heartbeat('t1')]) {
     assert.equal(refusalOf(run, late), 'stale_attempt', late.type);
@@ -113,7 +113,7 @@ test('each attempt numbers its reports from 1', () => {
   assert.equal(refusalOf(again, recordStep('t2', 1)), 'changed');
 });
 
-test('a recorded step carries the attempt that made it; one recorded again takes the place of its first record', () => {
+test('a recorded step carries the attempt that made it; one recorded again replaces its first record', () => {
   const run = given(start, claim('t1'), recordStep('t1', 1), loseLease('t1'), claim('t2'), recordStep('t2', 1));
   assert.deepEqual(
     run.steps.map((s) => [s.path, s.attempt]),
@@ -145,7 +145,7 @@ test('the same cancel again changes nothing, before and after it took effect', (
   assert.equal(refusalOf(given(start, cancel), cancel), 'unchanged');
 });
 
-test('a question that nobody answers in time fails the run and quotes the deadline as the source spells it', () => {
+test('a question that is not answered in time fails the run and quotes the deadline as the source spells it', () => {
   const run = given(start, claim('t1'), ask('t1', 1, 'q1', 5_000), [5_000, expireQuestion('q1')]);
   assert.equal(run.status === 'failed' && run.error.message, 'No answer within 3d');
   assert.deepEqual(run.status === 'failed' && [run.error.code, run.error.kind], ['no_answer', 'timeout']);
@@ -191,7 +191,7 @@ test('the time of each state is booked when the run leaves it', () => {
   assert.equal(run.stateSinceMs, T0 + 1_215);
 });
 
-test('a clock that was set back books nothing and takes nothing away', () => {
+test('a clock that was set back adds nothing and takes nothing away', () => {
   const run = given(start, [100, claim('t1')], [40, giveBack('t1', 1)], [50, claim('t2')]);
   assert.deepEqual(run.spans, { queuedMs: 100 + 10, runningMs: 0, waitingMs: 0 });
 });

@@ -1,5 +1,5 @@
-// Runs and commands for tests of the rules: one run of each kind, all of the same history, and short ways to tell
-// them something. The history: question q0 was answered, attempt `t1` has reported twice.
+// Runs and commands for tests of the rules: one run of each kind, all of the same history, and short ways to apply
+// commands. The history: question q0 was answered, attempt `t1` has reported twice.
 import type { AcceptedAnswer, Run, RunFacts, RunningRun, StepSummary } from './run.ts';
 import type { RunCommand } from './run-command.ts';
 

@@ -3,7 +3,7 @@
 export type Run = QueuedRun | SleepingRun | RunningRun | WaitingRun | SucceededRun | FailedRun | CancelledRun;
 export type RunStatus = Run['status'];
 
-/** Said at the start and never changed. */
+/** Set at the start and never changed. */
 export interface RunFacts {
   readonly runId: string;
   readonly orgId: string;
@@ -41,21 +41,20 @@ interface RunBase {
   readonly attemptOpen: boolean;
   /** Token of the last attempt that reported; kept past its end so that a repeated report is recognized. */
   readonly token: string | null;
-  /** The claim before it, taken for one that reached no worker and never heard of since. */
+  /** The claim before it, taken for undelivered and without a report since. */
   readonly returnedToken: string | null;
   /** Last report of that attempt that is recorded. */
   readonly lastSeq: number;
   readonly steps: readonly StepSummary[];
   readonly answer: AcceptedAnswer | null;
   readonly folderId: string | null;
-  /** The run has failed, or will unless its worker finds otherwise; null: it has not. */
+  /** The run has failed, or will unless its worker decides otherwise; null: it has not. */
   readonly ending: RunEnding | null;
 }
 
 /**
- * A failure that no worker saw, while a worker is to be had for what follows it. `question`: a deadline passed; the next
- * walk decides what becomes of the run. `cleanup`: the run has failed for good; one more claim, for `on_failure` and
- * `finally` alone.
+ * A failure that no worker saw, before its cleanup. `question`: a deadline passed; the next walk decides the run's end.
+ * `cleanup`: the run has failed for good; one more claim, only for `on_failure` and `finally`.
  */
 export interface RunEnding {
   readonly kind: 'question' | 'cleanup';
@@ -74,7 +73,7 @@ export interface QueuedRun extends RunBase {
   readonly status: 'queued';
 }
 
-/** Shown as queued: it stands in no queue before its time. */
+/** Shown as queued: it is in no queue before its time. */
 export interface SleepingRun extends RunBase {
   readonly status: 'sleeping';
   readonly wakeAtMs: number;
@@ -124,13 +123,13 @@ export interface OpenQuestion {
   readonly checks?: AnswerChecksOf;
 }
 
-/** Where the checks stand, and what they read besides the answer. */
+/** The place of the checks, and the values they read besides the answer. */
 export interface AnswerChecksOf {
   readonly method: string;
   readonly versionId: string;
   /** Of the ask step in that version. */
   readonly path: string;
-  /** Empty: only checks of the answer by itself can be judged before the run goes on. */
+  /** Empty: only checks of the answer by itself can be judged before the run continues. */
   readonly scopeJson: string;
 }
 
@@ -154,7 +153,7 @@ export interface RunError {
   readonly step: string;
 }
 
-/** A step that came to its end, or has begun (`running`, `waiting`) and noted what a resume needs; without its out. */
+/** A step that has ended, or has begun (`running`, `waiting`) with a checkpoint for a resume; without its out. */
 export interface StepSummary {
   readonly path: string;
   readonly kind: string;
@@ -180,7 +179,7 @@ export interface StepError {
   readonly message: string;
   readonly status: number;
   readonly line: number;
-  /** What an HTTP server said beside its status; absent: nothing, as in records of earlier releases. */
+  /** An HTTP server's answer beside its status; absent: none, as in records of earlier releases. */
   readonly reason?: string;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string;

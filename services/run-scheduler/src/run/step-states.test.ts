@@ -21,7 +21,7 @@ import { transition } from './transition.ts';
 
 type Told = readonly [atMs: number, command: RunCommand];
 
-/** The run after all of these; what is refused changes nothing. */
+/** The run after all of these; a refused command changes nothing. */
 function after(...told: readonly Told[]): Run {
   let run = null as Run | null;
   for (const [atMs, command] of told) {

@@ -1,9 +1,9 @@
-// What a run says of its steps: each record as it stands in the run's present state, and the steps that are known only
-// from the run's question or answer. The waiting of a step is kept where it is known: at the run, not at its worker.
+// The states of a run's steps: each record in the run's present state, and the steps that are known only from the run's
+// question or answer. The waiting time of a step is kept at the run, which knows it, not at its worker.
 import type { AcceptedAnswer, Run, RunError, StepError, StepSummary } from './run.ts';
 import { isFinished } from './run.ts';
 
-/** All that is known of the run's steps. Sums of a step that goes on are those of its finished spans. */
+/** All known steps of the run. Sums of a running step are those of its finished spans. */
 export function stepsOf(run: Run): readonly StepSummary[] {
   const steps = run.steps.map((step) => stateOf(step, run));
   const asked = askedStep(run);
@@ -14,7 +14,7 @@ function isBegun({ status }: Pick<StepSummary, 'status'>): boolean {
   return status === 'running' || status === 'waiting';
 }
 
-/** A record of the step's end with what it waited before: for its answer, or until its time came. */
+/** A record of the step's end with its earlier waiting time: for its answer, or until its time came. */
 export function withWaiting(step: StepSummary, before: StepSummary | undefined, answer: AcceptedAnswer | null) {
   if (isBegun(step)) return step;
   if (answer?.step === step.path && answer.asked !== undefined && answer.answeredAtMs !== undefined) {
@@ -71,7 +71,7 @@ function begunStep(
   return { path, kind, status, attempt: run.attempts, ...spans, checks: [], error: null };
 }
 
-/** A step that has begun goes the way of its run. */
+/** A step that has begun ends as its run does. */
 function stateOf(step: StepSummary, run: Run): StepSummary {
   if (!isBegun(step)) return step;
   if (run.status === 'waiting' || run.status === 'sleeping') return { ...step, status: 'waiting' };

@@ -1,4 +1,4 @@
-// The ledger of the rules: every state with every command. A pair nobody planned shows here as a changed line.
+// The ledger of the rules: every state with every command. An unplanned pair shows here as a changed line.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Decision, RefusalCode } from './decision.ts';
@@ -220,7 +220,7 @@ test('the first report of a grant that was returned before another one followed 
   }
 });
 
-test('a claim keeps the token of the grant before it that reached nobody, and of no other', () => {
+test('a claim keeps only the token of the grant before it that reached no worker', () => {
   const claimed = (run: Run) => {
     const decision = transition(run, claim('t2'), T0 + 1);
     assert.ok(decision.kind === 'changed');
@@ -279,7 +279,7 @@ ending + cancel                         emit cancelled
 cleaning + cancel                       notify_cancel
 `;
 
-test('every change lets out what the second ledger says', () => {
+test('every change emits the effects in the second ledger', () => {
   const lines: string[] = [];
   for (const { name, command, atMs } of rows) {
     for (const [state, run] of Object.entries(columns)) {

@@ -1,5 +1,5 @@
-// The run's rules, whole: what each command does in each state. Pure: the time comes as a parameter, what must
-// happen goes out as values. Production, the tests and the simulation use this same function.
+// The run's rules: the effect of each command in each state. Pure: the time is a parameter, effects are returned as
+// values. Production and the tests use this same function.
 import { unreachable } from '@methods/base/assert';
 import { answerRun } from './commands/answer-run.ts';
 import { askRun } from './commands/ask-run.ts';

@@ -11,7 +11,7 @@ function counts(owners: readonly string[]): number[] {
   return [...byNode.values()];
 }
 
-test('every node computes the same owners, whatever the order of the list', () => {
+test('every node computes the same owners, for any order of the list', () => {
   assert.deepEqual(assignShards(SHARDS, ['a', 'b', 'c']), assignShards(SHARDS, ['c', 'a', 'b', 'a']));
 });
 

@@ -1,5 +1,5 @@
-// Which node should own which shard. Every node computes it for itself from the same member list, so no one has to
-// agree with anybody; that two lists may differ for a moment is what epochs are for.
+// Which node should own which shard. Every node computes it for itself from the same member list, so no agreement is
+// needed; epochs handle lists that differ for a moment.
 
 /**
  * The owner of each shard, by rendezvous hashing: every node has a weight for every shard and the heaviest wins. A node

@@ -40,7 +40,7 @@ test('an old entry means no life at first sight, its next beat does', () => {
   assert.deepEqual(ids(watch), ['a']);
 });
 
-test('whoever was deaf counts silence only from when it could hear', () => {
+test('an observer that could not receive counts silence only from when it could', () => {
   const watch = new BeatWatch(SILENT_MS, 0);
   watch.observe(beat('a', 1), 'bucket', 0);
   watch.deaf(60_000);

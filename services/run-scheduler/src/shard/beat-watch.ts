@@ -1,6 +1,6 @@
-// Who is alive, judged from beats alone: a node is silent when no new value of its beat was seen for a while on the
-// observer's own monotonic clock. Expiry of bucket entries is not told to watchers, and wall clocks jump, so neither
-// counts. Holds no timer and does no I/O.
+// Which nodes are alive, judged only from beats: a node is silent when no new value of its beat was seen for a while on
+// the observer's own monotonic clock. Watchers are not notified of expired bucket entries, and wall clocks jump, so
+// neither counts. Holds no timer and does no I/O.
 
 export interface NodeBeat {
   readonly nodeId: string;
@@ -76,8 +76,8 @@ export class BeatWatch {
   }
 
   /**
-   * The observer could not hear, or stood still, until now: silence before this proves nothing. Whoever was blind for
-   * an hour must not suspect everybody in the first moment of sight.
+   * The observer could not receive, or was frozen, until now: silence before this proves nothing. An observer that saw
+   * nothing for an hour must not suspect all nodes in its first moment.
    */
   deaf(nowMs: number): void {
     this.deafUntilMs = nowMs;
@@ -88,7 +88,7 @@ export class BeatWatch {
     return this.idsWhere((node) => node.alive && this.silenceMs(node, nowMs) >= this.silentMs);
   }
 
-  /** Whether any alive node has not shown in the bucket for `bucketMs`. */
+  /** Whether any live node was not seen in the bucket for `bucketMs`. */
   missingInBucket(nowMs: number, bucketMs: number): boolean {
     for (const node of this.nodes.values()) if (node.alive && nowMs - node.seenInBucketAtMs >= bucketMs) return true;
     return false;
@@ -102,7 +102,7 @@ export class BeatWatch {
     }));
   }
 
-  /** Alive, leaving or not: nobody may take their shards. */
+  /** Alive, leaving or not: no node may take their shards. */
   alive(): string[] {
     return this.idsWhere((node) => node.alive);
   }

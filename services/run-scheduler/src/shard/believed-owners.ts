@@ -1,4 +1,4 @@
-// Which other node owns a shard, as the nodes themselves said over their links. Only a belief: it chooses whom to ask.
+// Which other node owns a shard, by the nodes' own reports over their links. Only a belief: it chooses whom to ask.
 import type { ShardEpoch } from './shard-lease.ts';
 
 interface Belief {
@@ -13,7 +13,7 @@ export class BelievedOwners {
     this.beliefs = new Array<Belief | undefined>(shardCount).fill(undefined);
   }
 
-  /** `whole`: the node owns nothing but these. What names a lower epoch than is known is old and ignored. */
+  /** `whole`: the node owns nothing but these. A report with a lower epoch than known is old and ignored. */
   taken(nodeId: string, shards: readonly ShardEpoch[], whole: boolean): void {
     if (whole) this.forget(nodeId);
     for (const { shard, epoch } of shards) {

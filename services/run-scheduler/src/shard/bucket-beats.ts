@@ -5,7 +5,7 @@ import type { Logger } from '@methods/logging/logger';
 import { NodeBeatSchema } from '@methods/proto/event/v1/event_pb';
 import type { NodeBeat } from './beat-watch.ts';
 
-/** What membership needs of the bus. */
+/** The part of the bus that membership uses. */
 export interface BeatBus {
   readonly nodes: Pick<NodesBucket, 'put' | 'watch'>;
   /** At each connect, once the bucket exists. */

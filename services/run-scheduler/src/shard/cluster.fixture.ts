@@ -1,4 +1,4 @@
-// Nodes of one test on a database of their own, and the questions every test asks of them.
+// Nodes of one test on a database of their own, and the checks every test makes.
 import assert from 'node:assert/strict';
 import { randomToken } from '@methods/base/ids';
 import { openPool, type Sql } from '@methods/postgres/pool';
@@ -28,7 +28,7 @@ export class TestCluster {
     return new TestCluster(database, natsUrl);
   }
 
-  /** Whatever a test did: no lease may ever have been given twice. */
+  /** After every test: no lease may ever have been given twice. */
   async close(): Promise<void> {
     const leases = this.nodes.flatMap(({ taken }) => taken);
     await Promise.all(this.nodes.map((node) => node.kill()));
@@ -46,7 +46,7 @@ export class TestCluster {
     return this.start('again', former.server.port);
   }
 
-  // New ids every time: in the bucket the beats of the test before still stand.
+  // New ids every time: the bucket still has the beats of the test before.
   private start(name: string, port: number): Promise<TestNode> {
     const node = new TestNode(this.database.url, this.natsUrl, `${name}-${randomToken()}`, port);
     this.nodes.push(node);
@@ -67,7 +67,7 @@ export class TestCluster {
     for (const { clock } of this.nodes) clock.slowDown(SLOW);
   }
 
-  /** Breaks off every session of this database and lets nobody in until the returned function is called. */
+  /** Ends every session of this database and refuses new ones until the returned function is called. */
   async closePostgres(): Promise<() => Promise<void>> {
     const admin = openPool({
       url: (await testPostgres()).url,
@@ -84,7 +84,7 @@ export class TestCluster {
     };
   }
 
-  /** Each shard is owned by exactly one of these nodes, under the epoch that stands in its row. */
+  /** Each shard is owned by exactly one of these nodes, under the epoch in its row. */
   async whole(nodes: readonly TestNode[]): Promise<boolean> {
     if (nodes.reduce((sum, { owner }) => sum + owner.owned().length, 0) !== SHARDS) return false;
     const rows = await this.sql<{ shard: number; epoch: number; owner: string | null; released: boolean }[]>`

@@ -1,5 +1,5 @@
-// Decides what became of commits without a reply: a new epoch for their shards, gained on another connection, waits for
-// the old statement and shuts out whatever of it is still under way.
+// Decides the outcome of commits without a reply: a new epoch for their shards, gained on another connection, waits for
+// the old statement and fences what of it is still under way.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
@@ -18,7 +18,7 @@ export interface BumpOutcome {
   readonly kept: readonly ShardEpoch[];
   /** With the epochs they were held under. */
   readonly lost: readonly ShardEpoch[];
-  /** Given away meanwhile, though their rows still name this node. */
+  /** Given away meanwhile, although their rows still name this node. */
   readonly orphaned: readonly ShardEpoch[];
 }
 

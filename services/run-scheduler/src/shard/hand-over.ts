@@ -1,6 +1,6 @@
-// Gives shards away in good order: those who use them finish first, then the row says released, then the next owner is
-// told. Once a shard is dropped here its release is repeated until Postgres has it, or this node would seem its owner
-// for as long as it lives.
+// Gives shards away in good order: their users finish first, then the row is released, then the next owner is notified.
+// Once a shard is dropped here its release is repeated until Postgres has it, or this node would seem its owner for as
+// long as it lives.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
@@ -15,13 +15,13 @@ export interface HandOverOptions {
   readonly logger: Logger;
   /** Owned shards that another node should have and is ready to take. */
   readonly leaving: () => readonly number[];
-  /** Whoever uses these shards lets go of them. */
+  /** The users of these shards stop using them. */
   readonly finish: (shards: number[]) => Promise<void>;
   /** These are free now. */
   readonly onReleased: (shards: readonly number[]) => void;
 }
 
-// A user of shards that does not let go is not waited for longer; the fence makes that safe.
+// The wait for a user of shards ends after this; the fence makes that safe.
 const FINISH_MS = 2_000;
 // After this no further try to release begins.
 const STOP_MS = 1_000;
@@ -58,7 +58,10 @@ export class HandOver {
     return this.unreleased.has(shard);
   }
 
-  /** Gives everything away. Resolves also when Postgres cannot be told in time: the others wait until this node is gone. */
+  /**
+   * Gives everything away. Resolves also when Postgres cannot be reached in time: the others wait until this node is
+   * gone.
+   */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.running;
@@ -82,10 +85,10 @@ export class HandOver {
     const { owned, finish, clock, logger } = this.options;
     if (shards.length === 0) return;
     owned.markLeaving(shards);
-    const finished = finish([...shards]).catch((error: unknown) => logger.error({ error }, 'shards not let go of'));
+    const finished = finish([...shards]).catch((error: unknown) => logger.error({ error }, 'shards still in use'));
     await new Promise<void>((resolve) => {
       const timer = clock.after(FINISH_MS, () => {
-        logger.warn({ shards: shards.length }, 'shards given away before they were let go of');
+        logger.warn({ shards: shards.length }, 'shards given away while in use');
         resolve();
       });
       void finished.then(() => {
@@ -103,7 +106,7 @@ export class HandOver {
     const entries = [...this.unreleased].map(([shard, epoch]) => ({ shard, epoch }));
     try {
       const released = await lease.release(entries);
-      // One that did not come back has another epoch by now: somebody took it, perhaps this node itself.
+      // One that did not come back has another epoch by now: a node took it, perhaps this one.
       for (const { shard, epoch } of entries) if (this.unreleased.get(shard) === epoch) this.unreleased.delete(shard);
       this.backoff.reset();
       if (released.length > 0) onReleased(released);

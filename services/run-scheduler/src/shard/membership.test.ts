@@ -5,7 +5,7 @@ import { elapse, until } from '@methods/test/harness/until';
 import { TestCluster } from './cluster.fixture.ts';
 import type { TestNode } from './node.fixture.ts';
 
-// The parts beats rest on fail one by one and together; what must not happen is that live nodes take each other for dead.
+// The parts that beats depend on fail one by one and together; live nodes must not take each other for dead.
 describe('membership', () => {
   let nats: TestNats;
   let cluster: TestCluster;
@@ -57,7 +57,7 @@ describe('membership', () => {
     for (const { membership } of nodes) assert.equal(membership.members().length, 3);
   });
 
-  test('losing Postgres alone, for longer than anybody may be silent, moves no shard', async () => {
+  test('losing only Postgres, for longer than a node may be silent, moves no shard', async () => {
     const nodes = await cluster.three();
     const owned = nodes.map(({ owner }) => owner.owned());
     const open = await cluster.closePostgres();
@@ -71,7 +71,7 @@ describe('membership', () => {
     assert.equal(await cluster.whole(nodes), true);
   });
 
-  test('losing NATS and Postgres together makes nobody suspect, neither then nor when Postgres is back', async () => {
+  test('losing NATS and Postgres together makes no node suspected, neither then nor when Postgres is back', async () => {
     const nodes = await cluster.three();
     const fewest = nodes.map(() => 3);
     for (const [i, { membership }] of nodes.entries()) {
@@ -92,7 +92,7 @@ describe('membership', () => {
     await nats.restart();
   });
 
-  test('a node that alone is cut off from Postgres gives way to the others', async () => {
+  test('the only node that is cut off from Postgres gives way to the others', async () => {
     const [a, b, c] = await cluster.three();
     await b.cutOffFromPostgres();
     await cluster.settled([a, c]);

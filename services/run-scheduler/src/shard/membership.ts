@@ -1,5 +1,5 @@
 // The nodes that are alive, as this node sees it. It beats once a second into the bucket of beats and into its row, and
-// watches the beats of the others. What it says is a belief: it decides who tries to own a shard, never who may write.
+// watches the beats of the others. Its result is a belief: it decides who tries to own a shard, never who may write.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
@@ -15,9 +15,9 @@ export interface Member {
   readonly peerAddress: string;
 }
 
-/** What this node knows of other nodes, itself included. Of a node in neither list it has never heard. */
+/** The nodes this node knows, itself included. A node in neither list is unknown. */
 export interface Presence {
-  /** Members, and those that are leaving: nobody may take their shards. */
+  /** Members, and those that are leaving: no node may take their shards. */
   readonly alive: readonly string[];
   readonly gone: readonly string[];
 }
@@ -36,7 +36,7 @@ export interface MembershipOptions {
   readonly suspectMs?: number;
 }
 
-// A row that nobody renewed for so long means no life at first sight.
+// A row that was not renewed for this long is not a sign of life at first sight.
 const FRESH_ROW_MS = 10_000;
 const CHECKS_PER_BEAT = 4;
 const REMOVE_OLD_MS = 60_000;
@@ -77,8 +77,8 @@ export class Membership implements Stoppable {
   }
 
   /**
-   * Shows itself, then looks who is there, in this order: of two nodes that start together at least one sees the other.
-   * Resolves after the first look, at the latest after its deadline; never rejects.
+   * Announces itself, then looks for the others, in this order: of two nodes that start together at least one sees the
+   * other. Resolves after the first look, at the latest after its deadline; never rejects.
    */
   async start(): Promise<void> {
     const { clock } = this.options;
@@ -99,7 +99,7 @@ export class Membership implements Stoppable {
     return this.memberList;
   }
 
-  /** Null as long as this node has not yet looked: it cannot tell anybody's absence. */
+  /** Null as long as this node has not yet looked: it cannot know who is absent. */
   presence(): Presence | null {
     return this.rowsReadOnce ? { alive: this.watch.alive(), gone: this.watch.gone() } : null;
   }
@@ -114,7 +114,7 @@ export class Membership implements Stoppable {
     return () => this.changeListeners.delete(listener);
   }
 
-  /** This node stood still for `lateMs`, longer than others wait for a beat: its shards may have another owner. */
+  /** This node was frozen for `lateMs`, longer than others wait for a beat: its shards may have another owner. */
   onStalled(listener: (lateMs: number) => void): () => void {
     this.stallListeners.add(listener);
     return () => this.stallListeners.delete(listener);
@@ -132,7 +132,7 @@ export class Membership implements Stoppable {
     if (this.watch.leaving(nodeId, this.options.clock.monotonicMs())) this.changed();
   }
 
-  /** Tells the others that this node takes no part any more; waits for that a little. Safe to repeat. */
+  /** Announces that this node leaves; waits for that briefly. Safe to repeat. */
   async leave(): Promise<void> {
     if (this.state !== 'running') return;
     this.state = 'leaving';
@@ -163,7 +163,7 @@ export class Membership implements Stoppable {
     const nowMs = this.options.clock.monotonicMs();
     if (lateMs > this.suspectMs) {
       this.watch.deaf(nowMs);
-      this.options.logger.warn({ late_ms: Math.round(lateMs) }, 'node stood still');
+      this.options.logger.warn({ late_ms: Math.round(lateMs) }, 'node was frozen');
       for (const listener of this.stallListeners) listener(lateMs);
     }
     if (++this.checks % CHECKS_PER_BEAT === 0 || lateMs > this.beatMs) void this.sendBeat();
@@ -205,11 +205,11 @@ export class Membership implements Stoppable {
     if (this.rowReadRunning) return;
     const silent = this.watch.silent(nowMs).filter((nodeId) => nodeId !== this.options.nodeId);
     const due = nowMs - this.rowReadAtMs >= this.beatMs;
-    // Its own beat counts as well: when that does not come back, the bucket cannot be read.
+    // Its own beat counts as well: if that does not arrive, the bucket cannot be read.
     if (silent.length > 0 || (due && this.watch.missingInBucket(nowMs, 2 * this.beatMs))) void this.readRows(silent);
   }
 
-  /** Nobody is suspected without this second source. */
+  /** No node is suspected without this second source. */
   private async readRows(silent: readonly string[]): Promise<void> {
     const { clock, logger } = this.options;
     this.rowReadRunning = true;
@@ -231,7 +231,7 @@ export class Membership implements Stoppable {
     }
   }
 
-  // While rows cannot be had, a node that only shows there cannot be told from a dead one.
+  // While rows cannot be read, a node that only appears there looks like a dead one.
   private readonly rowsFailed = (error: unknown): void => {
     if (this.state === 'stopped') return;
     this.watch.deaf(this.options.clock.monotonicMs());

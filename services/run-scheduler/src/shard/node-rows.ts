@@ -1,5 +1,5 @@
-// Node beats as rows of a table: what membership rests on while the bucket of beats cannot be read, and what is asked
-// before anybody is suspected.
+// Node beats as rows of a table: membership depends on them while the bucket of beats cannot be read, and checks them
+// before it suspects a node.
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
 import type { NodeBeat } from './beat-watch.ts';
@@ -19,7 +19,7 @@ export class NodeRows {
   ) {}
 
   async write({ nodeId, peerAddress, beat, leaving }: NodeBeat): Promise<void> {
-    // A beat that was held up never replaces a later one.
+    // A delayed beat never replaces a later one.
     const query = this.sql`
       insert into scheduler.nodes as n (node_id, peer_address, beat, leaving)
       values (${nodeId}, ${peerAddress}, ${beat}, ${leaving})

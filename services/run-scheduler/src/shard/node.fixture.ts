@@ -1,5 +1,5 @@
-// A node of a test cluster: everything that decides who owns which shard, with its own server, pool, bus and a clock
-// that can be stopped. Several live in one process.
+// A node of a test cluster: all parts that decide who owns which shard, with its own server, pool, bus and a clock that
+// can be stopped. Several live in one process.
 import { type Clock, systemClock } from '@methods/base/clock';
 import { Bus } from '@methods/bus/connection';
 import { silentLogger } from '@methods/logging/logger';
@@ -11,7 +11,7 @@ import { Membership } from './membership.ts';
 import { ShardLease } from './shard-lease.ts';
 import { ShardOwner } from './shard-owner.ts';
 
-/** Timers that come due while it stands still run when it goes on, as after SIGSTOP and SIGCONT. */
+/** Timers that come due while it is frozen run when it continues, as after SIGSTOP and SIGCONT. */
 class StoppableClock implements Clock {
   private held: (() => void)[] | null = null;
   private pace = 1;
@@ -26,7 +26,7 @@ class StoppableClock implements Clock {
     return this.pace === 1 ? nowMs : this.slowedAtMs + (nowMs - this.slowedAtMs) / this.pace;
   }
 
-  /** From now on a second of it takes `pace` seconds: what is decided meanwhile was not decided by waiting. */
+  /** From now on a second of it takes `pace` seconds: decisions meanwhile are not made by waiting. */
   slowDown(pace: number): void {
     this.pace = pace;
     this.slowedAtMs = systemClock.monotonicMs();
@@ -127,7 +127,7 @@ export class TestNode {
     await this.end();
   }
 
-  /** As SIGKILL: nothing is released, nobody is told, nothing listens any more. */
+  /** As SIGKILL: nothing is released, no node is notified, and it no longer listens. */
   async kill(): Promise<void> {
     if (this.ended) return;
     this.ended = true;
@@ -135,7 +135,7 @@ export class TestNode {
     await this.end();
   }
 
-  /** It alone; the connections of all other nodes stay. */
+  /** Only it; the connections of all other nodes stay. */
   async cutOffFromPostgres(): Promise<void> {
     await this.sql.end({ timeout: 0 });
   }

@@ -1,4 +1,4 @@
-// The shards this node believes to own, each with the epoch it took it under, and the turn in which new runs go to them.
+// The shards this node believes to own, each with its epoch, and the turn in which new runs go to them.
 import type { ShardEpoch } from './shard-lease.ts';
 
 export class OwnedShards {

@@ -32,7 +32,7 @@ describe('shard leases', () => {
     insert into scheduler.nodes (node_id, peer_address, beat, seen_at)
     values (${nodeId}, 'nowhere:1', 1, clock_timestamp() - ${age}::interval)`;
 
-  test('the rows are made once, by however many nodes at once, and their number is fixed', async () => {
+  test('the rows are made once, by any number of nodes at once, and their number is fixed', async () => {
     await sql`truncate scheduler.shards`;
     await Promise.all([a, b, a, b].map((lease) => lease.ensureShards(ALL.length)));
     const [row] = await sql<{ count: number }[]>`select count(*)::int as count from scheduler.shards`;
@@ -40,7 +40,7 @@ describe('shard leases', () => {
     await assert.rejects(a.ensureShards(64), ShardCountMismatch);
   });
 
-  test('only what is free is taken: never owned, released, owned by a node that is gone, or its own', async () => {
+  test('only free shards are taken: never owned, released, owned by a node that is gone, or its own', async () => {
     assert.deepEqual(
       await a.take([3, 0, 1, 2], nobody),
       [0, 1, 2, 3].map((shard) => ({ shard, epoch: 1 })),
@@ -54,7 +54,7 @@ describe('shard leases', () => {
     assert.deepEqual(await a.take([3], { alive: ['a', 'b'], gone: [] }), [{ shard: 3, epoch: 2 }]);
   });
 
-  test('an owner nobody has heard of is spared while its row of beats is young', async () => {
+  test('an unknown owner keeps its shards while its row of beats is young', async () => {
     await a.take([0], nobody);
     await beat('a', '2 seconds');
     assert.deepEqual(await b.take([0], nobody), []);
@@ -111,7 +111,7 @@ describe('shard leases', () => {
     assert.deepEqual(await bump, [{ shard: 5, epoch: 2 }]);
   });
 
-  test('two nodes that fight for all shards never get the same epoch, and nobody deadlocks with commits', async () => {
+  test('two nodes that fight for all shards never get the same epoch, and do not deadlock with commits', async () => {
     const leases: string[] = [];
     let fighting = true;
     const fight = async (lease: ShardLease, other: string) => {

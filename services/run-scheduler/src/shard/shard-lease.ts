@@ -1,5 +1,5 @@
-// The rows that say who may write a shard's runs. A lease is held by whoever's epoch stands in the row: taking one adds
-// one to the epoch, and from then on every commit under the old one is refused. Nothing here believes a clock.
+// The rows that say who may write a shard's runs. The node whose epoch is in the row holds the lease: taking it adds
+// one to the epoch, and from then on every commit under the old one is refused. No clock is used.
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
 import type { Presence } from './membership.ts';
@@ -40,7 +40,7 @@ export class ShardLease {
   /** Makes the rows of a new database. The count is fixed from then on, since run ids name their shard. */
   async ensureShards(shardCount: number): Promise<void> {
     const existing = await this.transaction(async (tx) => {
-      // Two nodes may meet an empty table; commits, which only read this one, go on.
+      // Two nodes may meet an empty table; commits, which only read this one, continue.
       await tx`lock table scheduler.shards in share row exclusive mode`;
       const [row] = await tx<{ count: number }[]>`select count(*)::int as count from scheduler.shards`;
       if (row?.count === 0) {
@@ -58,12 +58,12 @@ export class ShardLease {
 
   /**
    * Takes those of the shards that are free: never owned, released, this node's own from before, or owned by a node
-   * that is gone. An owner this node has never heard of is gone when its row of beats is old or missing: it may have
-   * started a moment ago. The other shards stay as they are.
+   * that is gone. An unknown owner is gone when its row of beats is old or missing: it may have started a moment ago.
+   * The other shards are unchanged.
    */
   take(shards: readonly number[], { alive, gone }: Presence): Promise<ShardEpoch[]> {
     return this.transaction(async (tx) => {
-      // Locked in the order in which commits lock them; a bulk update alone deadlocks with commits.
+      // Locked in the order in which commits lock them; a plain bulk update deadlocks with commits.
       const free = await tx<{ shard: number }[]>`
         select shard from scheduler.shards
          where shard = any(${[...shards]}::smallint[])
@@ -94,7 +94,7 @@ export class ShardLease {
 
   /**
    * Adds one to the epoch of those shards whose epoch is still the given one; the others are lost. It waits for every
-   * statement under the old epoch, so that afterwards what such a statement did is decided and can be read.
+   * statement under the old epoch, so that afterwards its outcome is decided and can be read.
    */
   bump(held: readonly ShardEpoch[]): Promise<ShardEpoch[]> {
     return this.transaction(async (tx) => {
@@ -107,7 +107,7 @@ export class ShardLease {
     });
   }
 
-  /** What the database says this node owns and has not released. */
+  /** The shards that this node owns by the database and has not released. */
   async mine(): Promise<ShardEpoch[]> {
     const query = this.sql<ShardEpoch[]>`
       select shard, epoch from scheduler.shards where owner = ${this.nodeId} and not released order by shard`;

@@ -54,7 +54,7 @@ describe('shard owners', () => {
     await cluster.settledWithoutWaiting([b, c]);
   });
 
-  test('a frozen node loses its shards after 3 s, learns it when it goes on, and gets its share back', async () => {
+  test('a frozen node loses its shards after 3 s, learns it when it continues, and gets its share back', async () => {
     const [a, b, c] = await cluster.three();
     const before = new Map(b.owner.owned().map((shard) => [shard, b.owner.epochOf(shard)]));
     // From before its last beat: the machine may take its time between that and the end of the beats.

@@ -1,6 +1,6 @@
-// The shards of this node: takes those the assignment gives it, gives away those it gives to others, and tells the rest
-// of the service what it may act on. Two nodes may both believe to own a shard for a moment; only one of them can commit,
-// because the epoch in the database is checked by every commit.
+// The shards of this node: takes those the assignment gives it, gives away those it gives to others, and notifies the
+// rest of the service of the shards it may act on. Two nodes may both believe to own a shard for a moment; only one of
+// them can commit, because the epoch in the database is checked by every commit.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
@@ -27,7 +27,7 @@ export interface ShardOwnerOptions {
 
 // After a refusal another node is in charge: do not fight it for the shard.
 const AFTER_LOSS_MS = 3_000;
-// A joiner without a link gets its shards all the same after this.
+// A joiner without a link gets its shards after this too.
 const UNLINKED_MS = 4_000;
 const VERIFY_MS = 5_000;
 const VERIFY_AGAIN_MS = 500;
@@ -49,7 +49,7 @@ export class ShardOwner implements Stoppable {
   private assigned: readonly string[] = [];
   private alive = new Set<string>();
   private state: 'new' | 'running' | 'stopping' = 'new';
-  /** Times this node stood still, and how many of them it had a look at the database after. */
+  /** How often this node was frozen, and after how many of these times it asked the database. */
   private doubts = 0;
   private doubtsSettled = 0;
   private verifyTimer: Timer | null = null;
@@ -80,7 +80,9 @@ export class ShardOwner implements Stoppable {
     this.bumps = new EpochBumps({ lease, owned, clock, logger });
   }
 
-  /** Resolves when the first round of taking has begun. @throws ShardCountMismatch, and when Postgres cannot be had. */
+  /**
+   * Resolves when the first round of taking has begun. @throws ShardCountMismatch, and when Postgres is unavailable.
+   */
   async start(): Promise<void> {
     const { lease, shardCount, membership, peers } = this.options;
     await lease.ensureShards(shardCount);
@@ -96,7 +98,7 @@ export class ShardOwner implements Stoppable {
     this.verifyLater(VERIFY_MS);
   }
 
-  /** Gives every shard away and tells the others; they have them within the time of a few round trips. */
+  /** Gives every shard away and notifies the others; they have them within a few round trips. */
   async stop(): Promise<void> {
     if (this.state === 'stopping') return;
     this.state = 'stopping';
@@ -128,7 +130,7 @@ export class ShardOwner implements Stoppable {
     return this.doubtful() || this.state !== 'running' ? null : this.held.next();
   }
 
-  /** Whom to ask about a shard's runs: what was said over the links, else the node that should have it. */
+  /** Whom to ask about a shard's runs: the node reported over the links, else the one that should have it. */
   ownerOf(shard: number): string | null {
     if (this.owns(shard)) return this.options.nodeId;
     return this.believed.ownerOf(shard) ?? this.assigned[shard] ?? null;
@@ -147,8 +149,8 @@ export class ShardOwner implements Stoppable {
   }
 
   /**
-   * After a commit without a reply: once this has resolved, what that commit did is decided and can be read, and the
-   * shards either have a new epoch or are lost. Takes as long as the old statement holds its locks.
+   * After a commit without a reply: once this has resolved, the outcome of that commit is decided and can be read, and
+   * the shards either have a new epoch or are lost. Takes as long as the old statement holds its locks.
    */
   async bump(shards: readonly number[]): Promise<void> {
     const { kept, lost, orphaned } = await this.bumps.run(shards);
@@ -162,7 +164,7 @@ export class ShardOwner implements Stoppable {
     this.takenListeners.push(listener);
   }
 
-  /** Before a planned move: finish the batch under way and drop the actors. Not waited for beyond 2 s. */
+  /** Before a planned move: finish the batch under way and drop the actors. The wait ends after 2 s. */
   onReleasing(listener: (shards: number[]) => Promise<void>): void {
     this.releasingListeners.push(listener);
   }
@@ -271,7 +273,7 @@ export class ShardOwner implements Stoppable {
     }
   }
 
-  /** Until the database has been asked, nothing new begins on shards that others may have by now. */
+  /** Until the database has been asked, no new work begins on shards that others may have by now. */
   private doubt(): void {
     this.doubts++;
     void this.verify();
@@ -287,7 +289,7 @@ export class ShardOwner implements Stoppable {
     this.verifyTimer = this.options.clock.after(delayMs, () => void this.verify());
   }
 
-  // The sweep that finds what a lost reply or a long stop left behind.
+  // The sweep for the traces of a lost reply or a long stop.
   private async verify(): Promise<void> {
     const { lease, logger } = this.options;
     const { doubts } = this;
@@ -307,7 +309,7 @@ export class ShardOwner implements Stoppable {
     }
   }
 
-  /** Rows that name this node as owner of what it does not hold: nobody else could ever take them. */
+  /** Rows that name this node as owner of shards it does not hold: no other node could ever take them. */
   private dropOrphans(rows: ReadonlyMap<number, number>): void {
     const orphans: ShardEpoch[] = [];
     for (const [shard, epoch] of rows) {

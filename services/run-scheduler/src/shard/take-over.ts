@@ -20,7 +20,7 @@ export interface TakeOverOptions {
   readonly onTaken: (taken: readonly ShardEpoch[]) => void;
 }
 
-// Large enough for the whole share of a node in one or two, small enough that one locked row holds up few others.
+// Large enough for the whole share of a node in one or two, small enough that one locked row delays few others.
 const CHUNK = 64;
 const POLL_MS = 1_000;
 

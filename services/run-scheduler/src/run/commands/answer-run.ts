@@ -1,6 +1,6 @@
-// Precondition: waiting on the question named, or on any when none is named. The same answer to the same question
-// again changes nothing. Without a question's id a value equal to the last one is a repeat only when no question
-// is open: two equal answers to two successive questions both count.
+// Precondition: waiting on the named question, or on any when none is named. The same answer to the same question again
+// changes nothing. Without a question's id a value equal to the last one is a repeat only when no question is open: two
+// equal answers to two successive questions both count.
 import { changed, type Decision, refused, unchanged } from '../decision.ts';
 import { endingAgain, leave } from '../moves.ts';
 import type { Run } from '../run.ts';

@@ -1,5 +1,5 @@
-// Precondition: queued. Only the first claim and a claim after a lost lease count as an attempt: an answer, a
-// grant that reached nobody and a worker that drained go on with the attempt they had.
+// Precondition: queued. Only the first claim and a claim after a lost lease count as an attempt: an answer, a grant
+// that reached no worker and a worker that drained continue the attempt they had.
 import { changed, type Decision, refused } from '../decision.ts';
 import { leave } from '../moves.ts';
 import { isReturned } from '../reports.ts';

@@ -1,4 +1,4 @@
-// Precondition: running under the token the timer saw. A lost lease is the one thing that spends an attempt.
+// Precondition: running under the token the timer saw. Only a lost lease uses up an attempt.
 import { changed, type Decision, refused } from '../decision.ts';
 import { attemptLost, toCancelled } from '../moves.ts';
 import { holderOf } from '../reports.ts';

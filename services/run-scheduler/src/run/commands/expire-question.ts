@@ -16,7 +16,7 @@ export function expireQuestion(run: Run | null, command: ExpireQuestion, nowMs: 
   const error = { code: 'no_answer', kind: 'timeout', message, step };
   const failed = withStep(run, asked);
   if (run.ending?.kind === 'cleanup' || run.facts.cleansUp) {
-    // Whether the run outlives the failed step, and what follows it, is for a worker to find.
+    // A worker finds out whether the run outlives the failed step, and what follows.
     const ending = endingAgain(run, nowMs) ?? { kind: 'question', error, byMs: nowMs + WORKER_WAIT_MS };
     return changed({ ...leave(failed, nowMs), status: 'queued', ending }, [], newSteps(run, asked));
   }

@@ -1,5 +1,5 @@
-// Precondition: running, the right token, the next report. A run asked to cancel ends cancelled, whatever the
-// worker found.
+// Precondition: running, the right token, the next report. A run asked to cancel ends cancelled, with any report of the
+// worker.
 import { changed, type Decision } from '../decision.ts';
 import { emit, endLease, leave, toCancelled, toEnding, toFailed } from '../moves.ts';
 import { admitReport } from '../reports.ts';
@@ -30,7 +30,7 @@ export function finishRun(run: Run | null, command: FinishRun, nowMs: number): D
   ]);
 }
 
-/** What the run failed with stays, whatever its cleanup does. Its worker says so where steps had failed before. */
+/** The run's error stays, even if its cleanup fails. Its worker reports it where steps had failed before. */
 function errorAfterCleanup(run: RunningRun, { error }: RunEnding, outcome: FinishRun['outcome']): RunError {
   const isKept = outcome.status === 'failed' && run.steps.some(({ path }) => path === '@failure');
   return isKept ? outcome.error : error;

@@ -1,5 +1,5 @@
-// Precondition: running, the right token, the next report. A worker that drains returns the run between two
-// steps; the attempt goes on elsewhere and does not count again.
+// Precondition: running, the right token, the next report. A worker that drains returns the run between two steps; the
+// attempt continues elsewhere and does not count again.
 import { changed, type Decision } from '../decision.ts';
 import { endingAgain, endLease, toCancelled, toQueued } from '../moves.ts';
 import { admitReport } from '../reports.ts';

@@ -1,4 +1,4 @@
-// Precondition: running under this token. Renewing the lease is the owner's memory alone; the run itself changes
+// Precondition: running under this token. Renewing the lease only changes the owner's memory; the run itself changes
 // only when a cancel waits for this heartbeat.
 import { changed, type Decision, refused, unchanged } from '../decision.ts';
 import { toCancelled } from '../moves.ts';

@@ -1,5 +1,5 @@
-// Precondition: running, the right token, the next report. Recording goes on after a cancel was asked for: the
-// step did happen.
+// Precondition: running, the right token, the next report. Records are accepted after a cancel was requested: the step
+// did happen.
 import { changed, type Decision, refused } from '../decision.ts';
 import { fitsBeside } from '../recorded-size.ts';
 import { admitReport } from '../reports.ts';

@@ -1,5 +1,5 @@
 // Precondition: running, the right token, the next report. The folder named was stored before. No worker holds the run
-// until its time has come; the attempt then goes on. A run asked to cancel ends instead of sleeping.
+// until its time has come; the attempt then continues. A run asked to cancel ends instead of sleeping.
 import { changed, type Decision } from '../decision.ts';
 import { endLease, leave, toCancelled } from '../moves.ts';
 import { admitReport } from '../reports.ts';

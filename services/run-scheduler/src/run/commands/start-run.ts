@@ -19,7 +19,7 @@ export function startRun(run: Run | null, command: StartRun): Decision {
     attemptOpen: false,
     token: null,
     returnedToken: null,
-    // Tells the store that there are steps before there was an attempt; every claim begins at 0.
+    // Marks for the store that there are steps before an attempt; every claim begins at 0.
     lastSeq: kept.steps.length,
     steps: kept.steps.map((step) => step.summary),
     answer: null,
