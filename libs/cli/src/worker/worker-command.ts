@@ -63,12 +63,12 @@ export const workerCommand: Command = {
   },
 };
 
-/** Asked before there is a worker: a key that is not accepted is told at once. */
+/** Asked before there is a worker: a refused key is reported at once. */
 async function schedulerOf(api: ServerApi) {
   const { grpcUrl } = api.facts;
   if (grpcUrl === null) {
     const hint = 'its operator sets GRPC_PUBLIC_URL';
-    throw new CommandError('no_worker_address', `${api.baseUrl} does not tell where workers connect`, { hint });
+    throw new CommandError('no_worker_address', `${api.baseUrl} does not say where workers connect`, { hint });
   }
   const kind = api.credentialKind(RUNS);
   const authPart = kind === 'none' ? null : await api.bearer(RUNS);

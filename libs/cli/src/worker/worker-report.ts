@@ -1,4 +1,4 @@
-// What a worker says while it works: a ready line, a line a run, and its connection lost and found. With --json each of
+// The output of a running worker: a ready line, a line a run, and its connection lost and found. With --json each of
 // them is one JSON line.
 import type { Logger } from '@methods/logging/logger';
 import { CommandError } from '../command/command-error.ts';
@@ -29,7 +29,7 @@ export class WorkerReport {
     });
   }
 
-  /** Only what somebody at the terminal can use of the worker's log. */
+  /** The part of the worker's log that helps a person at the terminal. */
   get logger(): Logger {
     const nothing = () => {};
     const logger: Logger = {

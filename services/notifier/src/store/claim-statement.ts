@@ -86,7 +86,7 @@ export function claimStatement(sql: Sql, request: ClaimRequest) {
     ), in_turn as (
       select d.org_id, d.delivery_id, row_number() over w as turn, sum(d.bytes) over w as bytes
       from of_organization d join organizations o on o.org_id = d.org_id
-      -- One with nothing under way gets one delivery of whatever size.
+      -- One with nothing under way gets one delivery of any size.
       where d.turn <= o.quota and (d.organization_bytes <= o.bytes or (d.turn = 1 and o.under_way = 0))
       window w as (order by o.under_way + d.turn, d.due_at rows unbounded preceding)
     ), chosen as materialized (
@@ -103,7 +103,7 @@ export function claimStatement(sql: Sql, request: ClaimRequest) {
       from locked l where d.org_id = l.org_id and d.delivery_id = l.delivery_id
       returning d.org_id, d.delivery_id, d.run_id, d.seq, d.url, d.host, d.event, d.key_id, d.body, d.tries, d.resent_from
     ), blocked as materialized (
-      -- The one before is held: its first try cannot end, and look for whoever waits, before this is committed.
+      -- The one before is held: its first try cannot end, and look for its waiters, before this is committed.
       select d.org_id, d.delivery_id from seen s cross join lateral (
         select e.delivery_id from notifier.deliveries e
         where e.org_id = s.org_id and e.delivery_id = s.behind and (e.status = 'pending' and e.tries = 0) is true
