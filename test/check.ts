@@ -1,5 +1,5 @@
-// `npm run check`: everything that can be told without running the project. One line a check, and the words of those
-// that fail. Needs no network.
+// `npm run check`: everything that can be checked without running the project. One line a check, and the output of
+// those that fail. Needs no network.
 import { performance } from 'node:perf_hooks';
 import { type CommandOutcome, runTool } from './checks/command.ts';
 import { checkGeneratedCode } from './checks/generated-drift.ts';

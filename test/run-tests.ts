@@ -1,7 +1,7 @@
 // `npm test`, after the checks: all tests of the repository, or those whose path contains one of the arguments. They
 // share one Postgres, started here; each makes databases of its own on it. They run as code that was built here, and
 // call the `methods` command as a package that was packed here. Tests of whole systems come first, and those that load
-// the machine as much as they can last, one file at a time. Nothing is left running, whatever ends this.
+// the machine as much as they can last, one file at a time. Nothing is left running, however this ends.
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';

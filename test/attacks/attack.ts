@@ -35,7 +35,7 @@ export class AttackEnd {
   }
 }
 
-/** Told of each reply by a word: a status, or what went wrong. */
+/** Called with each reply as a word: a status, or the fault. */
 type Tell = (reply: string) => void;
 export type Attack = (target: AttackTarget, end: AttackEnd, tell: Tell) => void;
 

@@ -55,7 +55,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     const source = `format: method/2\nname: x\nsteps:\n${Array.from({ length: 2_500 }, (_, n) => step(n)).join('')}`;
     return { ...post(target, '/api/methods/validate', { source }), key: target.token };
   }),
-  'keys that nobody made': each((target) => ({
+  'made-up keys': each((target) => ({
     ...get(target, `/v1/runs/${newId('run')}`),
     key: createServiceKey().key,
   })),

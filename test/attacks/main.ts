@@ -1,5 +1,6 @@
-// `npm run attacks [-- --schedulers 2] [--windows 2] [--seconds 10] [--only WORD,WORD]`: what each attack of one organization
-// does to the calls of another. Ends with 1 when a call fails, or when p99 is three times its figure alone.
+// `npm run attacks [-- --schedulers 2] [--windows 2] [--seconds 10] [--only WORD,WORD]`: what each attack of one
+// organization does to the calls of another. Ends with 1 when a call fails, or when p99 is three times its figure
+// without an attack.
 import { parseArgs } from 'node:util';
 import type { QuietFigures } from './quiet-calls.ts';
 import { type AttackReport, runAttacks } from './run-attacks.ts';
@@ -20,7 +21,7 @@ function tell({ attack, alone, attacked, replies, use }: AttackReport): void {
   const isBad = ratio > RATIO_MAX || attacked.wrong.length > 0;
   if (isBad) bad++;
   console.log(`${isBad ? 'BAD ' : 'ok  '} ${ratio.toFixed(1)} ${attack}`);
-  console.log(`     alone ${figures(alone)}; attacked ${figures(attacked)}`);
+  console.log(`     quiet ${figures(alone)}; attacked ${figures(attacked)}`);
   console.log(`     replies ${JSON.stringify(replies)}`);
   console.log(`     ${use}`);
   for (const wrong of attacked.wrong.slice(0, 3)) console.log(`     ${wrong.slice(0, 200)}`);

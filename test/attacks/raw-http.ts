@@ -56,7 +56,7 @@ export class RawHttp {
     this.socket?.pause();
   }
 
-  /** Of a request whose reply nobody awaits. */
+  /** Of a request whose reply is not awaited. */
   write(bytes: Buffer): void {
     this.open().write(bytes);
   }

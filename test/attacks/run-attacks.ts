@@ -1,5 +1,5 @@
 // Attacks in turn against a running stack, while another organization goes about its business; its figures are taken
-// alone and under each attack, in turns, so that the machine does the same to both.
+// without and under each attack, in turns, so that the machine does the same to both.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,8 +18,8 @@ import { QuietCaller, QuietFigures } from './quiet-calls.ts';
 export interface AttackReport {
   readonly attack: string;
   /**
-   * Of the last windows without an attack: what one of them tells of the slowest calls is chance, and what was measured
-   * minutes ago is of a machine that did something else.
+   * Of the last windows without an attack: the slowest calls of one of them are chance, and figures from minutes ago
+   * are of a machine that did something else.
    */
   readonly alone: QuietFigures;
   readonly attacked: QuietFigures;
@@ -54,7 +54,7 @@ export async function runAttacks(options: AttackOptions): Promise<AttackReport[]
   const machine = new MachineUse();
   const stack = await startStack('attacks', {
     args: ['--schedulers', String(schedulers)],
-    // As a service is run: npm start alone sets no limit.
+    // As a service is run: npm start itself sets no limit.
     env: {
       RATE_LIMIT_PER_KEY: '200',
       RATE_LIMIT_PER_ORGANIZATION: '400',
@@ -122,7 +122,7 @@ async function settle(quiet: QuietCaller, alone: QuietFigures): Promise<void> {
   }
 }
 
-/** Beside the findings, for whoever reads them. */
+/** Beside the findings, for their readers. */
 function keepLogs(stack: Stack, attack: string): void {
   const folder = join(tmpdir(), 'methods-attacks', attack.replaceAll(/\W+/g, '-'));
   mkdirSync(folder, { recursive: true });

@@ -1,5 +1,5 @@
-// The load process: a closed loop of so many callers over HTTP, told what to do by one JSON argument. Prints one JSON
-// line with every latency.
+// The load process: a closed loop of a given number of callers over HTTP, configured by one JSON argument. Prints one
+// JSON line with every latency.
 import { Pool } from 'undici';
 
 interface AnyOrder {

@@ -1,4 +1,4 @@
-// The workloads: what each does stands in docs/performance.md.
+// The workloads, which docs/performance.md describes.
 import { measureAccounts } from './accounts.ts';
 import { type BenchStack, startBenchStack } from './bench-stack.ts';
 import { measureCliStart } from './cli-start.ts';

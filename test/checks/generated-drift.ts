@@ -1,4 +1,4 @@
-// Generated code is committed; this makes it anew beside and compares, so that nobody edits it or forgets to renew it.
+// Generated code is committed; this generates it again and compares, so that no one edits it or forgets to renew it.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

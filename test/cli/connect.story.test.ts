@@ -97,7 +97,7 @@ Secrets to set where the worker runs: GREETING_TOKEN
   assert.equal(stdout.includes('whsec_'), false);
   assert.equal(await text('.gitignore'), 'node_modules\n.env\n');
 
-  // The worker as it is told to be started, with the app's key.
+  // The worker as the command says to start it, with the app's key.
   const [, ...words] = /^A worker runs it: {2}methods (.+)$/m.exec(stdout)?.[1]?.split(' ') ?? [];
   const worker = desk.folder.spawn(['worker', ...words], {
     ...desk.env,

@@ -1,4 +1,4 @@
-// Somebody's machine: a home folder, a browser that writes down what it is asked to open, and the command.
+// A person's machine: a home folder, a browser that records what it is asked to open, and the command.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';

@@ -79,7 +79,7 @@ interface Session {
   end(): Promise<void>;
 }
 
-/** A bus with an unlocked keyring of nobody's, as a desktop has them. */
+/** A bus with an unlocked, empty keyring, as a desktop has them. */
 async function desktopSession(folder: string): Promise<Session> {
   const env = { PATH: process.env.PATH ?? '', HOME: folder, XDG_RUNTIME_DIR: folder };
   const path = join(folder, 'bus');

@@ -1,4 +1,4 @@
-// A server whose replies get lost: everything goes on to the real one, and what is chosen is never answered.
+// A server whose replies get lost: everything is passed on to the real one, and chosen requests are never answered.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

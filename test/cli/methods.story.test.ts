@@ -1,5 +1,5 @@
-// What people do with methods from the command line: save, meet a conflict, publish, read, compare, make keys. Told
-// against a local stack, which the command finds by itself.
+// What people do with methods from the command line: save, meet a conflict, publish, read, compare, make keys. Against
+// a local stack, which the command finds by itself.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -292,14 +292,14 @@ test('a key is printed once, opens the server until it is revoked, and gets new 
   assert.deepEqual([mistaken.code, mistaken.stderr.includes(key)], [2, false]);
 });
 
-test('links that were spoiled by a merge are not taken for none', async () => {
+test('links that a merge damaged are not ignored', async () => {
   const spoiled = await stackDesk(stack);
   await spoiled.folder.write('a.method', source('Spoiled'));
   await writeFile(join(spoiled.folder.dir, '.methods.json'), '<<<<<<< HEAD\n{}\n');
   const { code, stderr } = await spoiled.folder.quick(['save', 'a.method'], spoiled.env);
   await spoiled.folder.remove();
   assert.equal(code, 1);
-  assert.match(stderr, /^error: \S+\.methods\.json does not hold links of methods\nhint: put it right/);
+  assert.match(stderr, /^error: \S+\.methods\.json does not hold links of methods\nhint: correct it/);
 });
 
 test('a recording becomes a method on the server, once, and its draft a linked file', async () => {

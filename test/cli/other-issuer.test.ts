@@ -40,7 +40,7 @@ describe('a command line and an issuer of another make', () => {
     issuer.forge = (claims) => claims;
   });
 
-  /** This issuer asks nobody. */
+  /** This issuer asks no one. */
   const visit = async (address: string) => {
     const { headers } = await fetch(address, { redirect: 'manual' });
     return new URL(headers.get('location') ?? '');
@@ -159,7 +159,7 @@ describe('a command line and an issuer of another make', () => {
     await desk.remove();
   });
 
-  test('are told when the issuer ended the sign-in, and forget it', async () => {
+  test('report that the issuer ended the sign-in, and forget it', async () => {
     issuer.expiresS = 30;
     const desk = await signedIn();
     for (const grant of issuer.grants) grant.over = true;
@@ -197,7 +197,7 @@ describe('a command line and an issuer of another make', () => {
     await third.remove();
   });
 
-  test('keep no sign-in of an id_token that is for somebody else, by somebody else or of another sign-in', async () => {
+  test('keep no sign-in of an id_token for another person, of another issuer or of another sign-in', async () => {
     for (const [forge, alg] of [
       [(claims: Record<string, unknown>) => ({ ...claims, aud: 'somebody-else' }), 'ES256'],
       [(claims: Record<string, unknown>) => ({ ...claims, nonce: 'another' }), 'ES256'],

@@ -116,7 +116,7 @@ test('a method of a local stack is named as the stack names it when it is ready'
   assert.equal((await methods('show', 'constructor')).code, 1);
 });
 
-test('a watched run is drawn over, cleanly where the terminal is resized, and stands there once at the end', async () => {
+test('a watched run is drawn over, cleanly where the terminal is resized, and is shown once at the end', async () => {
   const runId = await gated.start('watched');
   const terminal = onTerminal('runs', 'watch', runId);
   await terminal.until('the steps', ({ lines }) => lines.some((line) => /^. hold \d/.test(line)));
@@ -143,7 +143,7 @@ test('a watched run is drawn over, cleanly where the terminal is resized, and st
   assert.ok(lines[0]?.includes('succeeded') && cursorVisible, terminal.screen.text);
 });
 
-test('an interrupted watch leaves the run alone, and a cancelled run says so', async () => {
+test('an interrupted watch does not affect the run, and a cancelled run says so', async () => {
   const runId = await gated.start('cancelled');
   const terminal = onTerminal('runs', 'watch', runId);
   await terminal.until('the steps', ({ text }) => text.includes('hold'));

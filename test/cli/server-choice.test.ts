@@ -20,7 +20,7 @@ describe('the server a command means', () => {
 
   before(async () => {
     provider = await runningProvider();
-    // Workers would be told an address where nothing listens.
+    // Workers would get an address without a listener.
     gateway = await cliGateway({ issuer: provider.issuer, grpcUrl: '127.0.0.1:9' });
   });
   after(async () => {
@@ -105,7 +105,7 @@ describe('the server a command means', () => {
     }
   });
 
-  test('is told in a sentence where it is away, busy, no server of methods or elsewhere', async () => {
+  test('is named in a sentence where it is away, busy, not a server of methods or elsewhere', async () => {
     const closed = await plainServer(() => {});
     for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
     const text = await plainServer((_, response) => response.end('<html>Hello</html>'));
@@ -133,7 +133,7 @@ describe('the server a command means', () => {
     }
   });
 
-  test('is told by its certificate, and a stack trace by --debug alone', async () => {
+  test('is verified by its certificate, and only --debug shows a stack trace', async () => {
     const [key, cert] = [join(desk.folder.dir, 'key.pem'), join(desk.folder.dir, 'cert.pem')];
     const subject = ['-subj', '/CN=other.example', '-addext', 'subjectAltName=DNS:other.example'];
     const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];

@@ -1,4 +1,4 @@
-// Somebody's folder on the machine of a running stack: the command there finds the stack without being told.
+// A person's folder on the machine of a running stack: the command there finds the stack by itself.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliFolder } from '@methods/cli/cli.fixture';

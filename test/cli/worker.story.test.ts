@@ -1,4 +1,5 @@
-// What a worker that somebody runs by hand does while the service restarts, when it is stopped and when it is refused.
+// The behaviour of a worker that a person runs by hand while the service restarts, when it is stopped and when it is
+// refused.
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { after, before, test } from 'node:test';
@@ -29,7 +30,7 @@ after(async () => {
   await stack?.stop();
 });
 
-test('a worker goes on over a restarted scheduler, drains on SIGTERM, and another takes what it gave back', async () => {
+test('a worker survives a restarted scheduler, drains on SIGTERM, and another takes what it gave back', async () => {
   const runId = await gated.start('restarted');
   await until('it runs', async () => (await stack.api.get(runId)).run.status === 'running');
   const scheduler = stack.ready.processes.find(({ name }) => name === 'run-scheduler-1');
@@ -62,10 +63,10 @@ async function holds(runId: string): Promise<void> {
   await until('its step runs', async () => (await stepOf())?.status === 'running');
 }
 
-/** The held run goes on, and whoever has it brings it to its end in its first attempt. */
+/** The held run continues, and its worker brings it to its end in its first attempt. */
 async function nothingLost(name: string, runId: string): Promise<void> {
   const shown = await desk.folder.quickJson<RunBody>(['runs', 'show', runId], desk.env);
-  assert.equal(shown.document.status, 'running', 'it drains, and its step goes on');
+  assert.equal(shown.document.status, 'running', 'it drains, and its step continues');
   await gated.open(name);
   worker = new StartedWorker(desk, '--method', 'held.method');
   const { status, attempts } = await stack.api.settled(runId);
@@ -90,7 +91,7 @@ test('a worker drains also where its terminal is closed', async () => {
   }
 });
 
-test('a worker drains also where nobody reads any more what it says', async () => {
+test('a worker drains also where no one reads its output any more', async () => {
   const left = worker;
   const runId = await gated.start('unread');
   await holds(runId);

@@ -65,7 +65,7 @@ for (const [fault, strike] of Object.entries(faults)) {
 }
 
 clusterTest(
-  'everything killed at once: what was acknowledged goes on where it was, and waiting runs still take their answers',
+  'everything killed at once: acknowledged runs continue where they were, and waiting runs still take their answers',
   () => cluster,
   async (_, say) => {
     const ledger = new Ledger(cluster, 'everything');

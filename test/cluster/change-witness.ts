@@ -1,5 +1,5 @@
-// A witness below the application: triggers that write down every change of a run and of a shard's epoch, and what they
-// must all agree with, whatever died meanwhile.
+// A witness below the application: triggers that write down every change of a run and of a shard's epoch, and the rules
+// they must all keep, whichever process died meanwhile.
 import assert from 'node:assert/strict';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { until } from '../harness/until.ts';

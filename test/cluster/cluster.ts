@@ -1,5 +1,5 @@
 // A whole system as one child process, the local stack's own main, whose parts a test may kill, freeze and wipe. The
-// stack starts again what dies; the present process ids stand in its ready file.
+// stack starts again what dies; the present process ids are in its ready file.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

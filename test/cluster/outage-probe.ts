@@ -1,4 +1,4 @@
-// Requests made all the while, each told apart by its reply: what a caller sees of an outage.
+// Requests made all the while, classified by their replies: an outage as a caller sees it.
 import { randomUUID } from 'node:crypto';
 import type { Cluster } from './cluster.ts';
 

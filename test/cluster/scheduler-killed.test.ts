@@ -22,7 +22,7 @@ before(async () => {
   ({ cluster, client, witness } = await commonStack());
 });
 
-/** Nobody but a worker was lost, so every step ran once. */
+/** No worker was lost, so every step ran once. */
 function assertUnharmed(report: LoadReport, ledger: Ledger): void {
   assert.deepEqual(report.violations, []);
   assert.deepEqual(

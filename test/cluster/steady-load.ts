@@ -1,4 +1,4 @@
-// A steady load: so many runs a second are started, each waited for by its own client, whatever becomes of the others.
+// A steady load: a given number of runs a second is started, each awaited by its own client, independent of the others.
 // An open loop, so that a stall shows as long waits instead of fewer requests.
 import type { Run, RunClient } from './run-client.ts';
 

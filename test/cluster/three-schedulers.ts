@@ -1,6 +1,6 @@
 // One running cluster of three run-schedulers and two workers, for the tests of what becomes of runs when a scheduler is
 // lost. The runner builds the files that ask for it into one process (test/runner/shared-processes.ts). Each test begins
-// with a cluster that is well, whatever the one before did to it.
+// with a cluster that is well, also after a test that broke it.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';

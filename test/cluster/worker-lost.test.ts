@@ -63,7 +63,7 @@ function assertRun(run: Run, status: Run['status'], attempts: number): void {
 }
 
 clusterTest(
-  'a worker told to stop gives its run back: it goes on elsewhere at once, in the same attempt',
+  'a worker that is asked to stop gives its run back: it continues elsewhere at once, in the same attempt',
   () => cluster,
   async (_, say) => {
     const { runId, ledger, gate, workerName } = await heldRun('drained');
@@ -81,7 +81,7 @@ clusterTest(
 );
 
 clusterTest(
-  'a worker killed in the middle of a step: the run goes on in another one, finished steps kept, as attempt 2',
+  'a worker killed in the middle of a step: the run continues in another one, finished steps kept, as attempt 2',
   () => cluster,
   async (_, say) => {
     const { runId, ledger, gate, workerName } = await heldRun('killed');

@@ -1,4 +1,4 @@
-// Runs what a guide tells its reader to type, in a folder of its own, and says what came out.
+// Runs the commands of a guide, in a folder of its own, and returns their output.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -27,7 +27,7 @@ const guides = documents.filter(
     path.startsWith('docs/adr/'),
 );
 
-/** What stands between single backticks, code blocks left out. */
+/** The text between single backticks, code blocks left out. */
 function codeWords(files: typeof documents): Place[] {
   return files.flatMap(({ path, text }) => {
     const prose = text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ' '));
@@ -88,7 +88,7 @@ test('the README lists the options of npm start, all of them and no others', () 
   }
 });
 
-test('the README tells the defaults of npm start', () => {
+test('the README has the defaults of npm start', () => {
   const readme = documents.find(({ path }) => path === 'README.md')?.text ?? '';
   const told = (option: string) => new RegExp(`^\\| \`${option} N\`.*\\| (\\d+) +\\|$`, 'm').exec(readme)?.[1];
   const { schedulers, gateways, workers, concurrency } = readOptions([], '/');

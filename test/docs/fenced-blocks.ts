@@ -1,4 +1,4 @@
-// The fenced blocks of a document, by what stands behind the fence.
+// The fenced blocks of a document, by the text after the fence.
 export interface FencedBlock {
   /** `yaml`, `yaml steps`, `console` and so on. */
   readonly info: string;
@@ -7,7 +7,7 @@ export interface FencedBlock {
   readonly at: string;
 }
 
-/** In the order they stand. */
+/** In their order. */
 export function fencedBlocks({ path, text }: { readonly path: string; readonly text: string }): FencedBlock[] {
   return [...text.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].map(({ 1: info = '', 2: block = '', index }) => ({
     info: info.trim(),

@@ -1,5 +1,5 @@
-// Everything docs/language.md shows is compiled, every expression is evaluated. What stands behind a fence says what the
-// block is:
+// Everything docs/language.md shows is compiled, every expression is evaluated. The text after
+// a fence says what the block is:
 //   yaml              a whole method
 //   yaml steps        a list of steps, put into a method with the inputs below
 //   yaml top          top-level keys, put into a method with one step where they bring none
@@ -85,7 +85,7 @@ function outcomeOf(expression: string, types: string, inputs: JsonObject): unkno
   return evaluate(value, { inputs, run: { id: 'r', started_at: '', version_id: 'v' }, steps: {} });
 }
 
-test('every expression has the value that stands beside it', () => {
+test('every expression has the value beside it', () => {
   const types = ofKind('yaml inputs')[0]?.text ?? '';
   const inputs = JSON.parse(ofKind('json inputs')[0]?.text ?? '{}') as JsonObject;
   const wrong: string[] = [];

@@ -1,5 +1,6 @@
-// The guide is walked as its reader walks it: files are written as shown, commands are typed, and what they print must be
-// what stands below them. A block fenced as `yaml NAME` is a file, as `yaml >> NAME` is added to one, as `console` is typed.
+// The guide is walked as its reader walks it: files are written as shown, commands are typed, and their output must be
+// the text below them. A block fenced as `yaml NAME` is a file, as `yaml >> NAME` is added to one, as `console` is
+// typed.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, test } from 'node:test';

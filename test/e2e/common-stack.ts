@@ -12,7 +12,7 @@ let common: Promise<Stack> | undefined;
 // Of the process: when the tests of all its files have ended.
 after(async () => (await common?.catch(() => undefined))?.stop());
 
-/** A single node of each service, where nobody signs in; its waits between redeliveries are short enough to be seen. */
+/** A single node of each service, without sign-ins; its waits between redeliveries are short enough to be seen. */
 export function commonStack(): Promise<Stack> {
   const env = { ...NO_SIGN_IN, WEBHOOK_RETRY_MS, E2E_TOKEN: SECRET, LOG_LEVEL: 'debug' };
   common ??= startStack('common', { env });

@@ -36,7 +36,7 @@ export class SilentServer extends PeerServer {
     this.sockets = sockets;
   }
 
-  /** Requests that somebody still waits for. */
+  /** Requests that a caller still waits for. */
   get open(): number {
     return this.sockets.size;
   }

@@ -68,17 +68,17 @@ describe('a start of the local stack that cannot succeed', () => {
     assert.equal(await fault([], { dataDir }), `The data folder ${dataDir} cannot be written.`);
   });
 
-  test('a folder with files of somebody else, with --reset and without', async () => {
+  test('a folder with other files, with --reset and without', async () => {
     const home = join(folder.path, 'home');
     mkdirSync(join(home, 'photos'), { recursive: true });
     writeFileSync(join(home, 'photos', 'one'), 'kept');
     assert.equal(
       await fault(['--reset'], { dataDir: home }),
-      `${home} holds other files than a stack's, so --reset leaves it alone.`,
+      `${home} holds other files than a stack's, so --reset does not touch it.`,
     );
     assert.equal(
       await fault([], { dataDir: home }),
-      `${home} holds other files than a stack's, so it is left alone; name a folder that is empty.`,
+      `${home} holds other files than a stack's, so it is not used; name a folder that is empty.`,
     );
     assert.deepEqual(readdirSync(home), ['photos']);
     assert.equal(readFileSync(join(home, 'photos', 'one'), 'utf8'), 'kept');
@@ -109,7 +109,7 @@ describe('a start of the local stack that cannot succeed', () => {
   test('a NATS that can be neither found nor installed', { skip: hidden }, async () => {
     const found = findNatsServer();
     assert.ok(found, 'these tests need a nats-server');
-    // Files that cannot be run, seen by this process alone.
+    // Files that cannot be run, seen only by this process.
     const hide = [found, '/usr/bin/apt-get'].filter(existsSync).map((path) => `mount --bind /dev/null ${path}`);
     const wrapper = [...NAMESPACE, 'sh', '-c', `${hide.join(' && ')} && exec "$@"`, 'sh'];
     const env = { XDG_CACHE_HOME: join(folder.path, 'cache'), PATH: '/usr/bin:/bin' };

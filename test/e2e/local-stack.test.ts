@@ -52,7 +52,7 @@ describe('a local stack', () => {
     second.remove();
   });
 
-  test('tells its parts by name, each with the process that really serves and a folder of its own', () => {
+  test('lists its parts by name, each with the process that really serves and a folder of its own', () => {
     assert.deepEqual(
       readyA.processes.map(({ name }) => name),
       PARTS,
@@ -68,7 +68,7 @@ describe('a local stack', () => {
     assert.equal(a.stdout.length, 1, 'one line on standard output');
   });
 
-  test('is found by other programs of its user through a file that nobody else can read', () => {
+  test('is found by other programs of its user through a file that no one else can read', () => {
     const [file = '', ...others] = readyFiles(first);
     assert.deepEqual(others, []);
     assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -120,7 +120,7 @@ describe('a local stack', () => {
     ];
     assert.deepEqual(order, [...order].sort());
     const [, afterStop = ''] = readFileSync(join(first.dataDir, 'run-scheduler-1', 'log'), 'utf8').split('"stopping"');
-    assert.deepEqual(afterStop.match(/^.*"level":"(warn|error)".*$/gm), null, 'a stop in order worries nobody');
+    assert.deepEqual(afterStop.match(/^.*"level":"(warn|error)".*$/gm), null, 'a stop in order logs no warning');
   });
 
   test('started again, finds its key, its methods and its runs', async () => {
@@ -191,7 +191,7 @@ describe('a local stack', () => {
     }
   });
 
-  test('told an option it does not know, says so with all it knows', async () => {
+  test('refuses an unknown option and lists the known ones', async () => {
     const stack = start(first, ['--gateway', '2']);
     assert.deepEqual(await stack.exited, { code: 2, signal: null });
     assert.match(stack.stderr[0] ?? '', /^Unknown option '--gateway'/);
@@ -213,5 +213,5 @@ function ordinaryUser(): OrdinaryUser {
   const user = { uid: id('-u'), gid: id('-g') };
   const main = fileURLToPath(new URL('../../deploy/local/src/main.ts', import.meta.url));
   const readable = spawnSync(process.execPath, ['-e', `require('fs').readFileSync(${JSON.stringify(main)})`], user);
-  return readable.status === 0 ? user : { ...user, why: 'the user nobody may not read this checkout' };
+  return readable.status === 0 ? user : { ...user, why: 'the other user may not read this checkout' };
 }

@@ -1,5 +1,5 @@
-// The main job, as an application sees it: start a run, hear its question, answer it, get its result by HTTP and by
-// signed webhook. Told once on a single node of each service, once across two gateways and three run-schedulers.
+// The main job, as an application sees it: start a run, get its question, answer it, get its result by HTTP and by
+// signed webhook. Once on a single node of each service, once across two gateways and three run-schedulers.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { TEST_DOER } from '../harness/test-doer.ts';
@@ -12,7 +12,7 @@ import { NO_SIGN_IN } from './stack-process.ts';
 import { verifyWebhook, WebhookReceiver } from './webhook-receiver.ts';
 
 const INPUTS = { order_id: 'ord_7f3', amount: 250 };
-/** Waits last 20 s: one that hears of no change would take as long. */
+/** Waits last 20 s: one that gets no change would take as long. */
 const PROMPT_MS = 20_000;
 
 const shapes = [
@@ -44,7 +44,7 @@ for (const { name, args } of shapes) {
     let run: RunBody;
     let question: RunQuestion;
 
-    test('a start is told at once as queued, with the version that is published', async () => {
+    test('a start is returned at once as queued, with the version that is published', async () => {
       const reply = await first.start({
         method: stack.method('approve'),
         inputs: INPUTS,
@@ -86,7 +86,7 @@ for (const { name, args } of shapes) {
       assert.deepEqual(Object.keys(question.form.properties), ['decision', 'note', 'copies']);
     });
 
-    test('the application hears the question by a signed webhook', async () => {
+    test('the application gets the question by a signed webhook', async () => {
       const asked = await receiver.event(run.run_id, 'needs_input');
       verifyWebhook(asked, stack.ready.webhook_secret);
       assert.throws(() => verifyWebhook(asked, `${stack.ready.webhook_secret}x`));
@@ -124,7 +124,7 @@ for (const { name, args } of shapes) {
       assert.ok((told[0]?.seq ?? 0) < (told[1]?.seq ?? 0));
     });
 
-    test('the run tells every gateway the same story: times in order, spans that add up', async () => {
+    test('every gateway shows the same story of the run: times in order, spans that add up', async () => {
       const reply = await first.get(run.run_id);
       assert.equal((await last.get(run.run_id)).text, reply.text);
       const { timing, steps } = reply.run;

@@ -21,7 +21,7 @@ export async function person({ ready }: Stack, { organization = 'Local', ...who 
   return new ApiClient(ready.base_url, token);
 }
 
-/** The pages of the identity provider, as somebody who signs in there and allows what is asked. */
+/** The pages of the identity provider, as a person who signs in there and allows what is asked. */
 export function pagesFor({ email, role, organization = 'Local' }: PersonOptions): IssuerVisit {
   return async (url) => (await signIn(url, { email, organization, role })).href;
 }

@@ -1,5 +1,5 @@
-// A key that is revoked while NATS is away, so that nobody is told: the age of what gateways and run-schedulers remember
-// ends it within 30 s all the same.
+// A key that is revoked while NATS is away, so that no one is notified: gateways and run-schedulers still drop it by
+// age within 30 s.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { ServerProcess } from '@methods/local-stack/embedded/server-process';

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres';
 import { until } from '../harness/until.ts';
 
-/** What changes by itself, whoever asks: who of the nodes is there and owns what, and when somebody was last seen. */
+/** What changes by itself: which nodes are alive and own what, and when a person was last seen. */
 const NOT_WATCHED = ['scheduler.nodes', 'scheduler.shards'];
 const VOLATILE_COLUMNS = ['last_seen_at', 'last_used_at'];
 

@@ -1,5 +1,5 @@
-// The local stack as a child process, started with the command that people use. Whatever ends the test, the stack, its
-// servers and its folder go with it.
+// The local stack as a child process, started with the command that people use. The stack, its servers and its folder
+// go with the test, however it ends.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -35,7 +35,7 @@ export interface StackExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** For stacks where nobody signs in: with an issuer elsewhere, which is never asked, they start a process less. */
+/** For stacks without sign-ins: with an issuer elsewhere, which is never asked, they start a process less. */
 export const NO_SIGN_IN = { OIDC_ISSUER: 'http://127.0.0.1:1', OIDC_CLIENT_ID: 'nobody' } as const;
 
 export class StackProcess {
@@ -79,7 +79,7 @@ export class StackProcess {
         reject(new Error(`the stack ended with ${code ?? signal}: ${this.stderr.join('\n')}`));
       });
     });
-    // Not everybody waits for it.
+    // Not every caller waits for it.
     this.ready.catch(() => {});
   }
 

@@ -86,7 +86,7 @@ async function opened(stackProcess: StackProcess, end: () => Promise<void>): Pro
   };
 }
 
-/** The ready line tells callers' addresses only; a part's own log tells its port. */
+/** The ready line has only callers' addresses; a part's own log has its port. */
 function servedPort(log: string): number {
   const [, port] = /"port":(\d+),"msg":"serving"/.exec(log) ?? [];
   if (port === undefined) throw new Error('a part wrote no port to its log');

@@ -54,7 +54,7 @@ export class WebhookReceiver {
     return this.requests.filter((request) => request.path === path);
   }
 
-  /** The first request that tells this event of this run. */
+  /** The first request with this event of this run. */
   event(runId: string, event: string): Promise<WebhookRequest> {
     return until(
       `the webhook ${event} of ${runId}`,

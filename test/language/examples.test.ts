@@ -93,7 +93,7 @@ for (const [index, example] of cases.entries()) {
       environment,
     });
     await example.expect(run, world);
-    assert.deepEqual(world.unknown, [], 'requests that nobody expected');
+    assert.deepEqual(world.unknown, [], 'unexpected requests');
   });
 }
 

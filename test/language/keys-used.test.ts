@@ -1,4 +1,4 @@
-// The examples together show the whole language: every key of every table stands in one of them at its place.
+// The examples together show the whole language: every key of every table is in one of them at its place.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -24,7 +24,7 @@ import {
 } from '@methods/method/structure/keys';
 import { EXPECT_KEYS, MOCK_ERROR_KEYS, TEST_KEYS } from '@methods/method/tests-section/test-keys';
 
-/** What stands below a key of a table: another table, of the value itself or of each of its items. */
+/** The value below a key of a table: another table, of the value itself or of each of its items. */
 const BELOW = new Map<KeyTable, Readonly<Record<string, KeyTable>>>([
   [
     METHOD_KEYS,
@@ -74,7 +74,7 @@ function keysUsed(): Set<string> {
       used.add(`${table.what}: ${key.startsWith('x-') ? 'x-' : key}`);
       const below = BELOW.get(table)?.[key];
       if (below) visit(value, below);
-      // An error can stand in for the out of any mocked step.
+      // An error can replace the out of any mocked step.
       if (table === TEST_KEYS && key === 'mock') visitErrors(value);
     }
   };

@@ -77,7 +77,7 @@ export const operationsCases: readonly ExampleCase[] = [
   },
   {
     method: 'deploy-site',
-    shows: 'a version that never answers is rolled back and told in the chat',
+    shows: 'a version that never answers is rolled back and reported in the chat',
     inputs: { version: 'v1.2.0' },
     secrets: { CHAT_URL: CHAT },
     world: {
@@ -106,7 +106,7 @@ export const operationsCases: readonly ExampleCase[] = [
     answers: { confirm: { copy: true } },
     expect: (run, world) => {
       assert.deepEqual(run.result, { rows: 2, copied: true });
-      // After the question the token is fetched anew: it was stored nowhere.
+      // After the question the token is fetched again: it was stored nowhere.
       assert.equal(world.requests('POST login.example.com/oauth/token').length, 2);
       assert.equal(world.requests('PUT archive.example.com/acme/2026-01-31')[0]?.headers.authorization, TOKEN);
       assert.ok(!JSON.stringify(run.records).includes(TOKEN));

@@ -29,12 +29,12 @@ export interface Reply {
 /** A reply, or what makes it of the request and of how often this route was asked before. */
 export type Answer = Reply | ((request: WorldRequest, asked: number) => Reply);
 
-/** Route to answer; `*` stands for one part of a path. */
+/** Route to answer; `*` matches one part of a path. */
 export type World = Readonly<Record<string, Answer>>;
 
 export class OutsideWorld {
   readonly seen: WorldRequest[] = [];
-  /** Routes nobody answers: they get 404. */
+  /** Routes without an answer: they get 404. */
   readonly unknown: string[] = [];
   private world: World = {};
   private readonly server = createServer((request, response) => void this.serve(request, response));
@@ -48,7 +48,7 @@ export class OutsideWorld {
     this.server.closeAllConnections();
   }
 
-  /** Begins anew with these answers. */
+  /** Begins again with these answers. */
   play(world: World): void {
     this.world = world;
     this.seen.length = 0;
@@ -67,7 +67,7 @@ export class OutsideWorld {
     return first?.json as JsonObject;
   }
 
-  /** A fetch that comes here whatever the URL. */
+  /** A fetch that comes here for any URL. */
   fetchThrough(send: typeof fetch): typeof fetch {
     return (input, init) => {
       const meant = new URL(String(input));

@@ -114,7 +114,7 @@ export const peopleCases: readonly ExampleCase[] = [
   },
   {
     method: 'answer-ticket',
-    shows: 'a closed ticket is left alone',
+    shows: 'a closed ticket is not changed',
     inputs: { ticket_id: 8 },
     world: {
       'GET desk.example.com/api/tickets/8': { json: { subject: 'a', body: 'b', name: 'c', status: 'closed' } },
@@ -126,7 +126,7 @@ export const peopleCases: readonly ExampleCase[] = [
   },
   {
     method: 'delete-personal-data',
-    shows: 'each system is asked to delete, and the note is signed without the key standing anywhere',
+    shows: 'each system is asked to delete, and the note is signed without the key appearing anywhere',
     inputs: {
       customer_id: 'cus_1',
       systems: { shop: 'https://shop.example.com/c', mail: 'https://mail.example.com/people' },
@@ -147,7 +147,7 @@ export const peopleCases: readonly ExampleCase[] = [
   },
   {
     method: 'delete-personal-data',
-    shows: 'a system that fails is told in a ticket, after the others were asked',
+    shows: 'a system that fails is reported in a ticket, after the others were asked',
     inputs: {
       customer_id: 'cus_1',
       systems: { a: 'https://a.example.com', b: 'https://b.example.com' },

@@ -90,7 +90,7 @@ export class WholeRun {
         const { question } = outcome;
         run.questions.push(question);
         const value = options.answers[question.step];
-        // Nobody answers: the run stays as it is.
+        // No answer: the run stays as it is.
         if (value === undefined) return run;
         answer = {
           questionId: `q_${run.questions.length}`,

@@ -44,7 +44,7 @@ export interface Table {
   readonly foreignKeys: readonly ForeignKey[];
   readonly checks: readonly string[];
   readonly policies: readonly Policy[];
-  /** `role: RIGHT` of everybody but the owner. */
+  /** `role: RIGHT` of every role but the owner. */
   readonly rights: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 // Every table of every service, as the database's catalog lists them: no row of an organization can be read, changed,
-// referenced or guessed by another, also by a query that forgets its condition. A new table that is not walled off
-// fails here until it is, or until it stands below with its reason.
+// referenced or guessed by another, also by a query that forgets its condition. A new table without row-level security
+// fails here until it has it, or until it is listed below with its reason.
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { readerRole } from '@methods/postgres/reader-role';
@@ -14,13 +14,13 @@ import { openScopedDatabase } from './scoped-database.ts';
 const GLOBAL_TABLES: Readonly<Record<string, string>> = {
   'notifier.schema_version': 'the migrations of the schema',
   'registry.schema_version': 'the migrations of the schema',
-  'registry.sign_ins': 'a sign-in under way belongs to nobody yet; found by the hash of its cookie',
+  'registry.sign_ins': 'a sign-in under way belongs to no one yet; found by the hash of its cookie',
   'scheduler.nodes': 'processes of ours',
   'scheduler.schema_version': 'the migrations of the schema',
   'scheduler.shards': 'runs of many organizations share a shard',
 };
 
-/** Keys of the whole world: an insert that meets one tells of another organization's row, so nobody may guess them. */
+/** Keys of the whole world: an insert that meets one reveals another organization's row, so no one may guess them. */
 const GLOBAL_KEYS: Readonly<Record<string, string>> = {
   'registry.organizations_external_key': 'the issuer names organizations; only its tokens lead here',
   'registry.service_keys_auth_key': 'hash of 256 random bits; the organization follows from the key',
@@ -133,7 +133,7 @@ for (const table of walled) {
       }
     });
 
-    test('shows a reader one organization alone when the query names none', async () => {
+    test('shows a reader only one organization when the query names none', async () => {
       for (const orgId of [ORG_A, ORG_B]) {
         const rows = await reader.read(orgId, (sql) => all(sql, table));
         assert.ok(rows.length > 0);
@@ -145,7 +145,7 @@ for (const table of walled) {
       assert.deepEqual(organizationsIn(await all(service, table)).sort(), [ORG_A, ORG_B]);
     });
 
-    test('does not show a foreign row to whoever knows its key', async () => {
+    test('does not show a foreign row to a reader who knows its key', async () => {
       const key = table.uniques.find((index) => index.primary)?.columns ?? [];
       const [row] =
         await service`select * from ${service(table.name)} where org_id = ${ORG_B} order by ${service(key)} desc`;

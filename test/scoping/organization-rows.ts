@@ -1,5 +1,5 @@
-// Rows for every table of two organizations, made from the catalog alone where the columns' checks let them be. Both
-// hold the same ids once: what is a key in one organization says nothing about the other.
+// Rows for every table of two organizations, made only from the catalog where the columns' checks allow it. Both hold
+// the same ids once: what is a key in one organization says nothing about the other.
 import { createHash } from 'node:crypto';
 import type { Sql } from '@methods/postgres/pool';
 import type { Column, Table } from './catalog.ts';
@@ -7,7 +7,7 @@ import type { Column, Table } from './catalog.ts';
 export const ORG_A = idOf('org', 1);
 export const ORG_B = idOf('org', 2);
 
-/** Which ids an organization's rows have. Set 1 is in both, set 2 in A alone, set 3 in B alone. */
+/** Which ids an organization's rows have. Set 1 is in both, set 2 only in A, set 3 only in B. */
 export const SETS_A = [1, 2];
 export const SETS_B = [1, 3];
 

@@ -1,4 +1,4 @@
-// Imports point one way: the gateway and the services to libs, never to each other; the run's rules to libs/base alone.
+// Imports point one way: the gateway and the services to libs, never to each other; the run's rules only to libs/base.
 // Biome refuses the latter while one types; this says why, and sees what an alias would hide.
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
@@ -71,7 +71,7 @@ test('the rules of a run read no clock and no chance', () => {
     assert.doesNotMatch(text, /Date\.now|new Date|Math\.random|performance|process\./, path);
 });
 
-test('the client of NATS is used in libs/bus alone', () => {
+test('the client of NATS is used only in libs/bus', () => {
   const users = sources.flatMap(importsOf).filter(({ to }) => to === 'nats');
   assert.deepEqual(
     users.filter(({ from }) => !from.startsWith('libs/bus/')),

@@ -7,13 +7,12 @@ import { codeFiles, documents, type SourceFile, sources } from './source-files.t
 const WORDS =
   /\b(tells?|told|stands?|stood|nobody|somebody|whoever|whatever|alone|anew|for ever|to be had|hears? of)\b/gi;
 
-/** Code within prose, and a name in a statement. */
-const ALLOWED = [/`[^`]*`/g, /\btold as \(/g];
+/** Code within prose, a name in a statement, and a user of the system. */
+const ALLOWED = [/`[^`]*`/g, /\btold as \(/g, /\buser "nobody"/g];
 
 /** Paths begin with these. An entry without a finding is out of date; none is ever added. */
 const NOT_DONE = [
   'CHANGELOG.md',
-  'deploy/',
   'docs/performance.md',
   'gateway/src/routes/runs/',
   'libs/executor/src/runners/',
@@ -23,7 +22,8 @@ const NOT_DONE = [
   'services/run-scheduler/src/store/',
   'services/run-scheduler/src/timer/',
   'services/run-scheduler/src/worker-stream/',
-  'test/',
+  'test/harness/',
+  'test/runner/',
 ];
 
 const COMMENT = String.raw`(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)`;

@@ -26,7 +26,7 @@ export const tests = codeFiles.filter(({ path }) => isTest(path));
 
 export const documents = read((path) => path.endsWith('.md'));
 
-/** Whatever a person wrote: code, documents, configuration, schemas. */
+/** Files written by hand: code, documents, configuration, schemas. */
 export const handWritten = read((path) => WRITTEN_BY_HAND.test(path) && path !== 'package-lock.json');
 
 /** Tests and what only they use. */

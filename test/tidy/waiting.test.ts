@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { linesMatching, tests } from './source-files.ts';
 
-/** The code of steps under test stands in strings; what a made-up server does late is not a wait of the test. */
+/** The code of steps under test is in strings; a made-up server's delay is not a wait of the test. */
 function withoutStrings(line: string): string {
   return line.replace(/'[^']*'|"[^"]*"|`[^`]*`/g, "''");
 }
@@ -22,7 +22,7 @@ test('no test waits for a time', () => {
   );
 });
 
-test('no test is left out or runs alone', () => {
+test('no test is skipped or runs by itself', () => {
   const elsewhere = tests.filter(({ path }) => !path.startsWith('test/tidy/'));
   assert.deepEqual(
     linesMatching(elsewhere, (line) => /\b(test|it|describe|suite)\.(only|skip|todo)\(/.test(line)),

@@ -1,11 +1,11 @@
-// The folder a stack keeps everything in: one stack at a time, its secrets readable by its owner alone.
+// The folder a stack keeps everything in: one stack at a time, its secrets readable only by its owner.
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { authSha256, createServiceKey, type NewServiceKey } from '@methods/auth/service-key';
 import { StackError } from './embedded/stack-error.ts';
 
-/** Marks a folder as ours, so that --reset never empties somebody's home. */
+/** Marks a folder as ours, so that --reset never empties a home folder. */
 const MARK = 'methods-stack.json';
 const LOCK = 'stack.lock';
 /** In the command line of every running stack, also of one that was built before. */
@@ -62,7 +62,7 @@ export class DataFolder {
   }
 }
 
-/** A link appears with its content or not at all: no other start reads a lock that names nobody yet. */
+/** A link appears with its content or not at all: no other start reads a lock without a holder. */
 function takeLock(path: string): void {
   const lock = join(path, LOCK);
   const own = `${lock}.${process.pid}`;
@@ -109,11 +109,11 @@ function isStack(pid: number): boolean {
   }
 }
 
-/** A folder marked as ours may later be emptied, so one that holds somebody's files is never marked. */
+/** A folder marked as ours may later be emptied, so one that holds other files is never marked. */
 function refuseForeign(path: string, reset: boolean): void {
   const names = namesIn(path);
   if (names.length === 0 || names.includes(MARK)) return;
-  const consequence = reset ? '--reset leaves it alone' : 'it is left alone; name a folder that is empty';
+  const consequence = reset ? '--reset does not touch it' : 'it is not used; name a folder that is empty';
   throw new StackError('folder_unusable', `${path} holds other files than a stack's, so ${consequence}.`);
 }
 

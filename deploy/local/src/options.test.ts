@@ -22,13 +22,13 @@ describe('the options of npm start', () => {
     });
   });
 
-  test('take folders from where the person stands', () => {
+  test('take folders relative to the current folder', () => {
     assert.equal(read('--data-dir', 'there').dataDir, '/srv/app/there');
     assert.equal(read('--data-dir=/var/stack').dataDir, '/var/stack');
     assert.equal(read('--methods', '../methods').methods, '/srv/methods');
   });
 
-  test('leave the demonstration out where nobody reads it or its methods are missing', () => {
+  test('leave the demonstration out where no one reads it or its methods are missing', () => {
     assert.equal(read('--no-demo').demo, false);
     assert.equal(read('--json').demo, false);
     assert.equal(read('--methods', '.').demo, false);
@@ -50,7 +50,7 @@ describe('the options of npm start', () => {
     assert.throws(() => read('--port', '65536'), UsageError);
   });
 
-  test('are refused in one sentence when they are unknown, lack a value or stand alone', () => {
+  test('are refused in one sentence when they are unknown, lack a value or have no option', () => {
     const sentence = (...args: string[]) => {
       try {
         read(...args);

@@ -7,7 +7,7 @@ const GATEWAY_PORT = 4600;
 
 export interface PortChoice {
   readonly port: number;
-  /** The default was taken by somebody else. */
+  /** The default was taken by another process. */
   readonly instead: number | null;
 }
 

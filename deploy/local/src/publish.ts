@@ -43,7 +43,7 @@ export class Publisher {
     }
   }
 
-  /** The stack's own service key; its webhook secret is told once and kept in the data folder. */
+  /** The stack's own service key; its webhook secret is returned once and kept in the data folder. */
   async serviceKey(orgId: string, folder: DataFolder): Promise<string> {
     const { secrets } = folder;
     if (secrets.webhookSecret !== null) return secrets.webhookSecret;
@@ -109,7 +109,9 @@ export class Publisher {
   }
 }
 
-/** Their names. @throws StackError when the folder has none, so that a stack can tell before it starts anything. */
+/**
+ * Their names. @throws StackError when the folder has none, so that a stack can report it before it starts anything.
+ */
 export function methodFiles(folder: string): string[] {
   let names: string[];
   try {

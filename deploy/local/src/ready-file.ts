@@ -1,10 +1,10 @@
-// Where running stacks are found by other programs of the same user: one file each, readable by that user alone.
+// Where running stacks are found by other programs of the same user: one file each, readable only by that user.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Replaces an earlier line of the same stack in one go: whoever reads meanwhile gets one of the two, whole. */
+/** Replaces an earlier line of the same stack in one go: a concurrent reader gets one of the two, whole. */
 export function writeReadyLine(line: { readonly data_dir: string }): string {
   const folder = readyFolder();
   const name = createHash('sha256').update(line.data_dir).digest('hex').slice(0, 16);

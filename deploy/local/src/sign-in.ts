@@ -1,9 +1,9 @@
 // How people sign in to this stack: the embedded identity provider at a port that stays the same, or an outside issuer.
 //
 // An organization belongs to its issuer, and an issuer is an address. So the data folder remembers the embedded
-// provider's port and takes it again. When somebody else has taken it meanwhile, or an outside issuer comes or goes, the
-// stack's organizations move to the new issuer before any service starts: a stack has one issuer at a time, and what was
-// saved under the old one goes on belonging to the people of the same name. A list of former issuers, written down
+// provider's port and takes it again. When another process has taken it meanwhile, or an outside issuer comes or goes,
+// the stack's organizations move to the new issuer before any service starts: a stack has one issuer at a time, and
+// what was saved under the old one still belongs to the people of the same name. A list of former issuers, written down
 // before the move and emptied after it, makes a start that is killed in between harmless.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ export class SignIn {
     return (!this.embedded && process.env.MCP_URL) || `${this.baseUrl}/mcp`;
   }
 
-  /** Before the services start: one that has the old issuer's organizations in mind would make them anew. */
+  /** Before the services start: one that remembers the old issuer's organizations would make them again. */
   async takeOrganizationsAlong(postgresUrl: string): Promise<void> {
     const { issuer, former } = this.memory;
     if (former.length === 0) return;

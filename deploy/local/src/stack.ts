@@ -196,7 +196,7 @@ export class LocalStack {
 
   private restarted(name: string, logFile: string): void {
     this.say(`${name} ended and was started again; see ${logFile}.`);
-    // The file goes on telling the truth: whoever finds the stack by it finds the present processes.
+    // The file stays up to date: a program that finds the stack by it finds the present processes.
     if (this.ready === null) return;
     const line: ReadyLine = { ...this.ready.line, processes: this.processes() };
     writeReadyLine(line);

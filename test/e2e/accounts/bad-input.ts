@@ -1,4 +1,4 @@
-// Input that nobody should have sent: a clear error each, and nothing of it is kept.
+// Invalid input: a clear error each, and nothing of it is kept.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, test } from 'node:test';
@@ -70,7 +70,7 @@ export function badInput(world: () => AccountWorld): void {
       await refused(post('/api/methods', { ...key(), source: countingSource(0), sorce: 'x' }), 400, 'invalid_request');
     });
 
-    test('of tokens: whatever is not signed by the issuer as it says', async () => {
+    test('of tokens: any that the issuer has not signed', async () => {
       const { stack, admin } = world();
       const [head = '', body = '', signature = ''] = admin.apiKey.split('.');
       const coded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -1,5 +1,5 @@
-// A method's way from its first source to a person's answer, by people's tokens and a key of their own making, and what
-// of it stands in the audit log.
+// A method's way from its first source to a person's answer, by people's tokens and a key of their own making, and its
+// lines in the audit log.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
@@ -61,7 +61,7 @@ export function methodLife(world: () => AccountWorld): void {
       assert.deepEqual([again.status, again.read<{ method: MethodBody }>().method.id], [200, method.id]);
     });
 
-    test('goes on with a version upon the one that was read; a second one upon it is a conflict', async () => {
+    test('continues with a version upon the one that was read; a second one upon it is a conflict', async () => {
       const { member } = world();
       const save = (text: string) =>
         member.request('POST', `/api/cli/methods/${method.id}`, {
@@ -100,7 +100,7 @@ export function methodLife(world: () => AccountWorld): void {
       webhookSecret = told.webhook_secret;
       assert.match(webhookSecret, /^whsec_[0-9A-Za-z]{43}$/);
       const listed = await admin.request('GET', '/api/keys');
-      assert.ok(listed.text.includes(keyId) && !listed.text.includes(webhookSecret), 'the secret is told once');
+      assert.ok(listed.text.includes(keyId) && !listed.text.includes(webhookSecret), 'the secret is shown once');
       worker = await startedWorker(stack, 'worker-of-a-key', key.key, method.production_id);
     });
 
@@ -145,7 +145,7 @@ export function methodLife(world: () => AccountWorld): void {
       );
     });
 
-    test('stands in the audit log with who, from where, before and after, and without content', async () => {
+    test('is in the audit log with who, from where, before and after, and without content', async () => {
       const { admin, viewer, member } = world();
       for (const other of [viewer, member]) assert.equal((await other.request('GET', '/api/audit')).status, 403);
       const log = await admin.request('GET', '/api/audit?limit=200');

@@ -51,7 +51,7 @@ export function organizationSettled(world: () => AccountWorld): void {
       await onBothGateways(world(), 'plain content is taken', start, ({ status }) => status === 201);
     });
 
-    test('tells in its audit log what was before and after', async () => {
+    test('has before and after in its audit log', async () => {
       const { admin } = world();
       const lines = async (action: string, field: string) => {
         const page = await admin.request('GET', `/api/audit?action=${action}`);

@@ -1,4 +1,4 @@
-// The page that describes the API, in a real browser: it lets one try a call, and speaks to this server alone.
+// The page that describes the API, in a real browser: it lets one try a call, and speaks only to this server.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { findChromium, openHeadlessBrowser } from '../../harness/headless-browser.ts';
@@ -9,7 +9,7 @@ const skip = chromium === null ? 'no Chromium is installed on this machine' : fa
 
 export function referencePage(world: () => AccountWorld): void {
   describe('the reference page', { skip }, () => {
-    test('lets a person try a call with their token, and speaks to nobody else', async () => {
+    test('lets a person try a call with their token, and speaks to no other server', async () => {
       const { stack, member } = world();
       const baseUrl = stack.ready.base_url;
       await using browser = await openHeadlessBrowser(chromium ?? '');

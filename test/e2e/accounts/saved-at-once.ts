@@ -25,7 +25,7 @@ export function savedAtOnce(world: () => AccountWorld): void {
       return (await world().member.request('POST', '/api/methods', { body })).read<CreatedBody>().method;
     };
 
-    test('a hundred versions upon one leaves one of them, and tells all others which', async () => {
+    test('a hundred versions upon one leaves one of them, which all others get', async () => {
       const { id, current_version: base } = await create(countingSource(0));
       const replies = await many((member, n) => {
         const body = { workflow: countingSource(n + 1), base_version: base, reason: String(n) };

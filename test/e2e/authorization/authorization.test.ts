@@ -1,5 +1,5 @@
 // Every route of the running server with every kind of credential, on one's own object, another organization's and one
-// that is not there: who is let in, what the others hear, and that a refused request leaves no trace.
+// that is not there: who is let in, what the others get, and that a refused request leaves no trace.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { TestIssuer } from '../../harness/test-issuer.ts';
@@ -65,13 +65,13 @@ describe('who may do what', () => {
     assert.equal(new Set(running).size, running.length);
   });
 
-  test('every route stands where its rules are, and asks for the role that is due', () => {
+  test('every route is where its rules are, and asks for the role that is due', () => {
     const told = routes.map((route) => [nameOf(route), route.surface, route.access]);
     const due = routes.map((route) => [nameOf(route), ruleOf(route).surface, ruleOf(route).access]);
     assert.deepEqual(told, due);
   });
 
-  test('nobody without a good credential of the kind hears more than 401, and nothing changes', async () => {
+  test('no caller without a good credential of the kind gets more than 401, and nothing changes', async () => {
     await refused('unauthorized', (cell, { status, headers, text }) => {
       assert.equal(status, 401);
       if (cell.route.method !== 'HEAD') assert.equal(text, '{"error":"unauthorized"}');
@@ -82,7 +82,7 @@ describe('who may do what', () => {
     });
   });
 
-  test('whose role does not reach, and whose cookie a foreign page sends, is told so, and nothing changes', async () => {
+  test('a caller with too low a role, or with a cookie from a foreign page, gets an error, and nothing changes', async () => {
     await refused('forbidden', (_cell, { status, text }) => {
       assert.equal(status, 403);
       const { error, message, ...rest } = JSON.parse(text);
@@ -94,7 +94,7 @@ describe('who may do what', () => {
     await refused('not found', async (cell, answer) => {
       assert.equal(answer.status, cell.row.absent ?? 404);
       if (answer.status === 404) assert.equal(JSON.parse(answer.text).error, 'not_found');
-      // That an id is of another kind is told by the id itself.
+      // The id itself shows that it is of another kind.
       if (cell.whose === 'ours' || cell.whose === 'theirs')
         assert.deepEqual(answer, await requests.send(cell, 'missing'));
     });
@@ -136,7 +136,7 @@ describe('who may do what', () => {
     });
   });
 
-  test('everybody else gets what is asked for, and nothing of another organization in it', async (t) => {
+  test('every other caller gets what is asked for, and nothing of another organization in it', async (t) => {
     await all(withVerdict('allowed'), async (cell) => {
       const { status, text } = await requests.send(cell);
       assert.ok(status < 400 || status === 409 || status === cell.row.present, `${status} ${text.slice(0, 300)}`);

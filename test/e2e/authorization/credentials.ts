@@ -49,7 +49,7 @@ async function goodTokens({ stack, issuer, ours, theirs }: CredentialParts): Pro
   return made;
 }
 
-/** Each would be an admin's, were it not for the one thing its name tells. */
+/** Each would be an admin's, except for the one fault in its name. */
 async function badTokens({ stack, issuer, ours }: CredentialParts): Promise<Credential[]> {
   const aud = `${stack.ready.base_url}/api`;
   const admin = { aud, sub: 'admin', role: 'admin', org_id: ours.externalId };

@@ -14,8 +14,7 @@ export interface Example {
 
 export interface ExampleRow {
   /**
-   * `fresh`: new every time, for keys that are to be used once. `own`: of the caller's organization, whatever `objects`
-   * are.
+   * `fresh`: new every time, for keys that are to be used once. `own`: of the caller's organization, for any `objects`.
    */
   request(objects: Objects, fresh: string, own: Objects): Example;
   /** How a request for what is not there is answered, where that is no 404. */

@@ -47,7 +47,7 @@ export const MISSING: Objects = {
   fileId: newId('file'),
   keyId: newId('key'),
   userId: newId('usr'),
-  creationSha256: createHash('sha256').update('nobody used this').digest('hex'),
+  creationSha256: createHash('sha256').update('unused').digest('hex'),
 };
 
 /** The same ids, each where another kind is due. */

@@ -30,7 +30,7 @@ const TAKES: Readonly<Record<Exclude<Surface, 'public'>, readonly CredentialKind
 };
 const ROLES: readonly Role[] = ['viewer', 'member', 'admin'];
 
-/** `whose` null: the request names no object. `closed`: the object takes nothing any more, from nobody. */
+/** `whose` null: the request names no object. `closed`: the object takes nothing any more, from any caller. */
 export function verdictOf(
   route: RunningRoute,
   credential: Credential,
@@ -39,14 +39,14 @@ export function verdictOf(
   const { surface, access } = ruleOf(route);
   if (surface === 'public') return 'as anybody';
   if (!TAKES[surface].includes(credential.kind)) return 'unauthorized';
-  // An upload's token is for that upload alone, and for any other path it is no credential at all.
+  // An upload's token is only for that upload, and is not a credential for any other path.
   if (surface === 'upload') return !closed && credential.organization === whose ? 'allowed' : 'unauthorized';
   if (credential.foreignOrigin && isUnsafe(route.method)) return 'forbidden';
   if (credential.organization === null || !mayUse(credential.role, access)) return 'forbidden';
   return whose === null || whose === credential.organization ? 'allowed' : 'not found';
 }
 
-/** What a route has to say of itself, by where it stands and what it does. */
+/** The required properties of a route, by its place and effect. */
 export function ruleOf({
   method,
   url,

@@ -67,7 +67,7 @@ export function fileInputs(stack: () => Stack): void {
       assert.deepEqual(digests(await api.settled(asked.run_id, asked.question?.id)), digests(run));
     });
 
-    test('of a key that is revoked stays with the runs that name it, and nobody else may name it', async () => {
+    test('of a key that is revoked stays with the runs that name it, and no other caller may name it', async () => {
       const { api, registry } = stack();
       const { key, keyId, orgId } = await secondKey(stack());
       const second = api.as(key);

@@ -58,7 +58,7 @@ export function httpSteps(stack: () => Stack): void {
       });
     }
 
-    test('fails its run when nobody listens', async () => {
+    test('fails its run when there is no listener', async () => {
       const gone = new PeerServer(() => {});
       await gone.start();
       const { url } = gone;

@@ -36,7 +36,7 @@ export function language(stack: () => Stack): void {
       assert.equal(run.steps[0]?.name, '@require');
     });
 
-    test('waits for an answer in the middle, and goes on with what was finished', async () => {
+    test('waits for an answer in the middle, and continues with what was finished', async () => {
       const waiting = await start({ texts: ['a bb'], reviewer: 'Ann' });
       assert.equal(waiting.question?.prompt, 'Is "bb" the longest word?');
       await stack().api.answer(waiting.run_id, { right: true });

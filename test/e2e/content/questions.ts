@@ -1,4 +1,4 @@
-// Answers that the checks of a question refuse, and what follows a question nobody answers.
+// Answers that the checks of a question refuse, and the cleanup after a question without an answer.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Stack } from '../stack.ts';
@@ -26,7 +26,7 @@ export function questions(stack: () => Stack): void {
       assert.deepEqual([run.status, run.result], ['succeeded', { eur: 5 }], JSON.stringify(run.error));
     });
 
-    test('nobody answers: on_failure and finally run, and the webhook of the failure comes after them', async () => {
+    test('without an answer on_failure and finally run, and the webhook of the failure comes after them', async () => {
       const waiting = await stack().api.startSettled({
         method: stack().method('unanswered-cleanup'),
         webhook_url: receiver.url('/ends'),

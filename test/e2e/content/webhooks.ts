@@ -51,7 +51,7 @@ export function webhooks(stack: () => Stack): void {
       assert.equal(receiver.to('/gone').length, 1);
     });
 
-    test('that nobody ever takes is given up after five redeliveries, and the run is none the worse', async () => {
+    test('that is never accepted is given up after five redeliveries, and the run is not affected', async () => {
       receiver.answers = () => 503;
       const { run_id: runId } = await run('/never');
       assert.equal((await delivery(runId, 'exhausted')).tries, 6);
@@ -59,7 +59,7 @@ export function webhooks(stack: () => Stack): void {
       assert.equal((await stack().api.get(runId)).run.status, 'succeeded');
     });
 
-    test('is not sent after a redirect, and tells a failure and a cancel too', async () => {
+    test('is not sent after a redirect, and reports a failure and a cancel too', async () => {
       receiver.answers = (path) => (path === '/moved' ? 302 : 204);
       const { run_id: moved } = await run('/moved');
       const failed = await stack().api.startSettled({

@@ -26,7 +26,7 @@ export function callers(stack: () => Stack): void {
         ['POST', `/v1/runs/${runId}/cancel`, undefined],
       ] as const;
 
-    test('without a key, or with one that is malformed, mistyped or unknown, is told 401 and nothing more', async () => {
+    test('without a key, or with one that is malformed, mistyped or unknown, gets 401 and nothing more', async () => {
       const { api_key: key } = stack().ready;
       const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
       const wrong = [
@@ -61,7 +61,7 @@ export function callers(stack: () => Stack): void {
       }
     });
 
-    test('may send the whole key or its first part alone', async () => {
+    test('may send the whole key or only its first part', async () => {
       const [authPart = ''] = /^sk_[^_]+/.exec(stack().ready.api_key) ?? [];
       assert.equal((await stack().api.as(authPart).get(runId)).status, 200);
     });
@@ -80,7 +80,7 @@ export function callers(stack: () => Stack): void {
       assert.equal(refused.text, '{"error":"unauthorized"}');
     });
 
-    test("of another organization cannot tell this one's runs from runs that do not exist", async () => {
+    test("of another organization gets the same for this one's runs as for runs that do not exist", async () => {
       const api = stack().api.as((await otherOrganization(stack())).key);
       const headers = { 'x-request-id': 'the-same' };
       for (const [method, path, body] of routes().slice(1)) {

@@ -1,4 +1,4 @@
-// What the service tells of itself: its description, the page to read it, and whether it is well.
+// The service's own description: its API, the page to read it, and its health.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Stack } from '../stack.ts';

@@ -1,4 +1,4 @@
-// A start with a key happens once, whatever is repeated, when, and at whichever gateway.
+// A start with a key happens once, for any repeats at any time and any gateway.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';

@@ -21,7 +21,7 @@ export function reruns(stack: () => Stack): void {
       await stack().api.cancel(first.run_id);
       await method.save(countingSource(1));
       await method.publish();
-      // The gateway hears of it over the bus.
+      // The gateway gets it over the bus.
       await until('the other version counts', async () => (await stack().api.start(start)).status === 422);
       const reply = await rerun(first.run_id);
       assert.equal(reply.status, 201);

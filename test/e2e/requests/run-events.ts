@@ -37,7 +37,7 @@ export function runEvents(stack: () => Stack): void {
       return { status: reply.status, events, over };
     }
 
-    test('tell of its steps, its questions and its end, and then end themselves', async () => {
+    test('report its steps, its questions and its end, and then end themselves', async () => {
       const { run } = await stack().api.start({ method: stack().method('two-questions') });
       const { status, events, over } = await follow(run.run_id);
       assert.equal(status, 200);
@@ -83,7 +83,7 @@ export function runEvents(stack: () => Stack): void {
       const other = stack().api.at(stack().gateways.at(-1) ?? stack().ready.base_url);
       await stack().api.settled(run.run_id);
       const { events, over } = await follow(run.run_id);
-      await until('it is told', () => events.length > 0);
+      await until('it is sent', () => events.length > 0);
       await other.cancel(run.run_id);
       await over;
       assert.equal(events.at(-1)?.data.status, 'cancelled');

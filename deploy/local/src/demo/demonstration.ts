@@ -1,5 +1,5 @@
-// The main job on real input: an application starts runs over HTTP, answers a question it hears of by webhook, and
-// gets results by HTTP and by signed webhook. What happened is printed as a timeline and a table.
+// The main job on real input: an application starts runs over HTTP, answers a question it gets by webhook, and gets
+// results by HTTP and by signed webhook. What happened is printed as a timeline and a table.
 import { randomUUID } from 'node:crypto';
 import type { ReadyLine } from '../stack.ts';
 import { RunClient, type RunReply } from './run-client.ts';
@@ -67,7 +67,7 @@ class Demonstration {
     return run;
   }
 
-  /** A run that asks: the application hears the question by webhook and answers it. */
+  /** A run that asks: the application gets the question by webhook and answers it. */
   private async refund(): Promise<RunReply> {
     const inputs = { order_id: 'ord_7f3', amount: 250, reason: 'damaged' };
     const body = {

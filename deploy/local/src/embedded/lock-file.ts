@@ -42,7 +42,7 @@ function removeIfStale(path: string): void {
   try {
     const before = statSync(path);
     if (isAlive(Number(readFileSync(path, 'utf8')))) return;
-    // Not somebody's new lock in place of the stale one just read.
+    // Not a new lock in place of the stale one just read.
     if (statSync(path).ino === before.ino) rmSync(path, { force: true });
   } catch {
     // Released meanwhile.

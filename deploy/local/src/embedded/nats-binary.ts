@@ -52,7 +52,7 @@ export async function installNatsServer(env: NodeJS.ProcessEnv = process.env): P
     });
   }
   return withLockFile(join(folder, 'install.lock'), async () => {
-    // Whoever waited for the lock finds what its holder installed.
+    // A process that waited for the lock finds what its holder installed.
     const there = findNatsServer(env);
     if (there) return there;
     try {

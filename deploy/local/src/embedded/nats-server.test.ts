@@ -52,7 +52,7 @@ describe('the local nats-server', () => {
     await assert.rejects(startNats({ ...options('x'), dataDir: '/dev/null/none' }), fails('folder_unusable'));
   });
 
-  test('lets one process at a time install, whoever died holding the lock', async () => {
+  test('lets one process at a time install, even if a holder of the lock died', async () => {
     const lock = join(folder, 'install.lock');
     writeFileSync(lock, '2147483646');
     let inside = 0;

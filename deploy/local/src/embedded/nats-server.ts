@@ -101,7 +101,7 @@ async function waitUntilReady(server: ServerProcess, serverName: string, port: n
   }
 }
 
-/** A NATS server speaks first: `INFO {…}`. Null when nobody listens or nothing came within 1 s. */
+/** A NATS server speaks first: `INFO {…}`. Null when there is no listener or nothing came within 1 s. */
 function serverNameAt(port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -10,7 +10,7 @@ export interface ParentGuard {
 
 export interface GuardOptions {
   readonly pid: number;
-  /** Text that the server's command line holds: a process id used again by something else is left alone. */
+  /** Text that the server's command line holds: a process id that something else uses by now is not touched. */
   readonly marker: string;
   readonly removeFolder?: string;
 }

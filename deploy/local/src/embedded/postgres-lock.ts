@@ -1,5 +1,5 @@
 // Whether a Postgres cluster folder is free. After SIGKILL the lock file stays behind, and its process id may since
-// belong to something else, which would block a restart for ever; backends live on for an instant and still write.
+// belong to something else, which would block a restart forever; backends live on for an instant and still write.
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { StackError } from './stack-error.ts';

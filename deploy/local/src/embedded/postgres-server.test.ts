@@ -29,7 +29,7 @@ describe('the embedded Postgres', () => {
 
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'methods-embedded-'));
-    // Like a home folder: nobody else may enter.
+    // Like a home folder: no one else may enter.
     chmodSync(folder, 0o700);
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -69,7 +69,7 @@ describe('the embedded Postgres', () => {
     await server.stop();
   });
 
-  test('refuses a folder that another Postgres uses, and leaves that one alone', async () => {
+  test('refuses a folder that another Postgres uses, and does not disturb it', async () => {
     const first = await startPostgres(options());
     await assert.rejects(startPostgres(options()), fails('folder_in_use'));
     assert.equal(await ask(first.url, async (sql) => (await sql`select 1 as one`)[0]?.one), 1);
@@ -111,7 +111,7 @@ describe('the embedded Postgres', () => {
 
   const root = process.getuid?.() === 0;
 
-  test('runs as nobody where root has no user namespaces, and says where its data is', {
+  test('runs as another user where root has no user namespaces, and says where its data is', {
     skip: root ? false : 'needs root',
   }, async () => {
     const said: string[] = [];

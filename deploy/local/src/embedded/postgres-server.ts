@@ -1,5 +1,5 @@
 // The embedded Postgres of the local stack and of the tests: made on first start, found again on the next, reachable
-// on loopback alone.
+// only on loopback.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -113,7 +113,7 @@ function ensureCluster(dataDir: string, identity: PostgresIdentity): string {
   const cluster = join(identity.folder, 'cluster');
   if (existsSync(join(cluster, 'PG_VERSION'))) {
     if (!existsSync(passwordFile)) {
-      throw new StackError('folder_unusable', `${passwordFile} is missing: begin anew with --reset.`);
+      throw new StackError('folder_unusable', `${passwordFile} is missing: start over with --reset.`);
     }
     return readFileSync(passwordFile, 'utf8').trim();
   }
@@ -154,13 +154,13 @@ async function waitUntilReady(server: ServerProcess, url: string, cluster: strin
     const sql = postgres(url, { max: 1, connect_timeout: 30, onnotice: () => {}, fetch_types: false });
     try {
       const [row] = await sql<{ folder: string }[]>`select current_setting('data_directory') as folder`;
-      // A taken port would connect us to whoever owns it.
+      // A taken port would connect us to its owner.
       if (row?.folder === cluster) return;
       throw new StackError('port_taken', `Port ${port} belongs to another Postgres.`);
     } catch (error) {
       if (error instanceof StackError) throw error;
       const code = (error as { code?: string }).code;
-      // 28xxx: somebody answers who does not know our password. Ours knows it as soon as it answers at all.
+      // 28xxx: the server that answers does not know our password. Ours knows it as soon as it answers.
       if (code?.startsWith('28')) throw new StackError('port_taken', `Port ${port} belongs to another Postgres.`);
       if (performance.now() > deadline) {
         throw new StackError('start_failed', `Postgres was not ready within ${READY_WITHIN_MS / 1000} s.`);

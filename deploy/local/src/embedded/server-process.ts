@@ -44,7 +44,7 @@ export async function startServerProcess(server: ServerCommand): Promise<ServerP
   const logStart = statSync(server.logFile).size;
   let child: ChildProcess;
   try {
-    // Its own process group: Ctrl-C in a terminal reaches us alone, and we stop our parts in order.
+    // Its own process group: Ctrl-C in a terminal reaches only us, and we stop our parts in order.
     child = spawn(server.command, server.args, {
       stdio: ['ignore', log, log],
       detached: true,

@@ -99,7 +99,7 @@ describe('clients of the development identity provider', () => {
       );
     });
 
-    test('are told when the person says no', async () => {
+    test('are notified when the person refuses', async () => {
       const { body: asked } = await ask();
       const browser = new Browser();
       // The link with the code in it: a page that sends itself on, or has a button where scripts are off.

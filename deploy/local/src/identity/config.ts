@@ -1,5 +1,5 @@
-// The configuration of the development identity provider, which believes whatever it is told: it runs as a part of a
-// local stack, on this machine's own address, and nowhere else.
+// The configuration of the development identity provider, which believes every input: it runs as a part of a local
+// stack, on this machine's own address, and nowhere else.
 import { ConfigError, readEnvironment, type Secret, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import { Type } from 'typebox';
@@ -42,7 +42,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
       ? []
       : ['METHODS_LOCAL_STACK: is not 1; this provider lets anybody in and starts only as a part of a local stack']),
     ...(port === undefined || Number(port) > 65_535
-      ? ['LISTEN: must be 127.0.0.1 and a port; this provider is for its own machine alone']
+      ? ['LISTEN: must be 127.0.0.1 and a port; this provider is only for its own machine']
       : []),
   ];
   if (faults.length > 0) throw new ConfigError(faults);

@@ -156,7 +156,7 @@ function askingWhoEachTime(): unknown {
   return policy;
 }
 
-/** The dashboard is a part of the service itself, so nobody is asked whether it may know who signs in. */
+/** The dashboard is a part of the service itself, so no one is asked whether it may know who signs in. */
 function existingGrant(audiences: Readonly<Record<Audience, string>>) {
   return async ({ oidc }: Context): Promise<Grant | undefined> => {
     const { client, provider, result, session } = oidc;

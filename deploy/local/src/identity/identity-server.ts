@@ -80,7 +80,7 @@ export class IdentityServer implements Stoppable {
   /** A page elsewhere could give our address another name (DNS rebinding), and links are made of the name asked for. */
   private refuseForeign(request: IncomingMessage): void {
     if (`http://${request.headers.host}` !== this.parts.issuer)
-      throw new RequestFault(421, `This provider answers at ${this.parts.issuer} alone.`);
+      throw new RequestFault(421, `This provider answers only at ${this.parts.issuer}.`);
   }
 
   private failed(error: unknown): void {

@@ -50,7 +50,7 @@ export class Interactions {
       const typed = account === null ? EMPTY : { email, organization: orgName, role: role ?? '' };
       return sendPage(response, 200, await this.loginPage(interaction, { typed, fault: null }), targets);
     }
-    if (account === null) throw new errors.SessionNotFound('nobody has signed in');
+    if (account === null) throw new errors.SessionNotFound('there was no sign-in');
     const client = await this.clientOf(interaction);
     const [redirectUri = null] = targets;
     const resources = [interaction.params.resource ?? []].flat().map(String);

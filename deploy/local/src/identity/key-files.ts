@@ -1,4 +1,4 @@
-// The provider's secrets in its folder, made once and readable by their owner alone, so that tokens and sessions live
+// The provider's secrets in its folder, made once and readable only by their owner, so that tokens and sessions live
 // over restarts.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -13,7 +13,7 @@ export function resourceIndicators(audiences: Readonly<Record<Audience, string>>
     enabled: true,
     defaultResource: (_context: Context, client: Client, granted?: readonly string[]) => {
       if (granted !== undefined) throw new errors.InvalidTarget('name one of the granted resources');
-      // The dashboard signs people in and calls nothing: its access token opens the provider's userinfo alone.
+      // The dashboard signs people in and calls nothing: its access token opens only the provider's userinfo.
       if (client.clientId === DASHBOARD_CLIENT_ID) return undefined;
       throw new errors.InvalidTarget('name the resource the token is for');
     },

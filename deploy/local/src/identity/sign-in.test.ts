@@ -130,7 +130,7 @@ describe('a sign-in with the development identity provider', () => {
     }
   });
 
-  test('sends nobody to an address the client did not name', async () => {
+  test('sends no one to an address the client did not name', async () => {
     const { challenge } = pkce();
     for (const redirect_uri of ['http://127.0.0.1:53682/other', 'https://evil.example/callback']) {
       const page = await new Browser().open(authorizeUrl(issuer, challenge, { redirect_uri }));
@@ -174,7 +174,7 @@ describe('a sign-in with the development identity provider', () => {
     assert.equal(refreshed.body.error, 'invalid_grant');
   });
 
-  test('goes on over a restart: keys, refresh tokens and sign-ins under way', async () => {
+  test('survives a restart: keys, refresh tokens and sign-ins under way', async () => {
     const { access_token: access = '', refresh_token: refresh = '' } = await tokens();
     const { verifier, challenge } = pkce();
     const browser = new Browser();

@@ -39,7 +39,7 @@ export function confirmDevicePage(
     html`<p><strong>${client.clientName ?? client.clientId}</strong> (<code>${client.clientId}</code>) asks to sign in
 from ${device.ip ?? 'an unknown address'}${device.ua ? `, ${device.ua.slice(0, 200)}` : ''}, and must show this code:</p>
 <p class="code">${userCode}</p>
-<p>If you did not start this yourself, or the code differs, somebody else wants to sign in as you.</p>
+<p>If you did not start this yourself, or the code differs, another person wants to sign in as you.</p>
 <form method="post" action="${action}">
 <input type="hidden" name="xsrf" value="${secret}">
 <input type="hidden" name="user_code" value="${userCode}">

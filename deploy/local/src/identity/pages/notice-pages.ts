@@ -1,4 +1,4 @@
-// Pages that tell something: a request that was refused, a sign-out and the question before it.
+// Pages with a notice: a request that was refused, a sign-out and the question before it.
 import type { Context } from 'oidc-provider';
 import { formPolicy, html, page } from './page.ts';
 
