@@ -21,7 +21,8 @@ export interface BenchStack {
   stop(): Promise<void>;
 }
 
-export async function startBenchStack(args: readonly string[]): Promise<BenchStack> {
+/** `nodeArgs`: for each Node process of the stack. */
+export async function startBenchStack(args: readonly string[], nodeArgs = ''): Promise<BenchStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'methods-bench-'));
   const methods = fileURLToPath(new URL('./methods/', import.meta.url));
   const child = spawn(
@@ -33,7 +34,7 @@ export async function startBenchStack(args: readonly string[]): Promise<BenchSta
       env: {
         ...process.env,
         LOG_LEVEL: 'warn',
-        STACK_NODE_ARGS: `--expose-gc --import ${COLLECT} ${process.env.STACK_NODE_ARGS ?? ''}`,
+        STACK_NODE_ARGS: `--expose-gc --import ${COLLECT} ${nodeArgs} ${process.env.STACK_NODE_ARGS ?? ''}`,
       },
     },
   );

@@ -8,6 +8,8 @@ interface Stat {
   readonly parent: number;
   /** User and system time, with that of children that ended. */
   readonly cpuS: number;
+  /** Of it in the kernel. */
+  readonly kernelS: number;
 }
 
 function allProcesses(): Stat[] {
@@ -20,8 +22,9 @@ function allProcesses(): Stat[] {
         .slice(text.lastIndexOf(')') + 2)
         .split(' ')
         .map(Number);
-      const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + (fields[at] ?? 0), 0);
-      stats.push({ pid: Number(name), parent: fields[1] ?? 0, cpuS: ticks / TICKS_PER_S });
+      const seconds = (at: readonly number[]) => at.reduce((sum, n) => sum + (fields[n] ?? 0), 0) / TICKS_PER_S;
+      const [cpuS, kernelS] = [seconds([11, 12, 13, 14]), seconds([12, 14])];
+      stats.push({ pid: Number(name), parent: fields[1] ?? 0, cpuS, kernelS });
     } catch {
       // Ended meanwhile.
     }
@@ -50,6 +53,11 @@ export function processTree(root: number): number[] {
 export function cpuSeconds(roots: readonly number[]): number[] {
   const all = allProcesses();
   return roots.map((root) => treeOf(root, all).reduce((sum, stat) => sum + stat.cpuS, 0));
+}
+
+export function kernelSeconds(roots: readonly number[]): number[] {
+  const all = allProcesses();
+  return roots.map((root) => treeOf(root, all).reduce((sum, stat) => sum + stat.kernelS, 0));
 }
 
 /** Private memory in bytes; Postgres's shared buffers and the page cache are nobody's own. */
