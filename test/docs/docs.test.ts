@@ -23,8 +23,11 @@ const pages = documents.filter(
 );
 const guides = documents.filter(
   ({ path }) =>
-    ['README.md', 'ARCHITECTURE.md', 'docs/run-lifecycle.md', 'docs/performance.md'].includes(path) ||
-    path.startsWith('docs/adr/'),
+    [
+      'README.md',
+      'ARCHITECTURE.md',
+      ...['run-lifecycle', 'performance', 'where-is'].map((name) => `docs/${name}.md`),
+    ].includes(path) || path.startsWith('docs/adr/'),
 );
 
 /** The text between single backticks, code blocks left out. */
