@@ -82,7 +82,7 @@ const HTTP: ServerOptions = {
   connectionsCheckingInterval: 1_000,
   /** Longer than load balancers keep a connection for its next request. */
   keepAliveTimeout: 72_000,
-  // What has none is refused by plugins/request-gate.ts, in our form.
+  // plugins/request-gate.ts refuses requests without one, in our form.
   requireHostHeader: false,
   IncomingMessage: RequestInLine,
 };

@@ -11,7 +11,7 @@ import { openPool } from '@methods/postgres/pool';
 import { CLI_CLIENT_ID, DASHBOARD_CLIENT_ID } from './identity/clients.ts';
 import { keptPort } from './ports.ts';
 
-/** What stacks called themselves before they had an identity provider. */
+/** The issuer of stacks before they had an identity provider. */
 const FIRST_ISSUER = 'local-stack';
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** Settings of an outside issuer, passed on as they are. */

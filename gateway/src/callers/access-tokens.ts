@@ -18,7 +18,7 @@ export interface AccessTokensOptions extends ClaimNames {
 }
 
 export interface VerifiedToken {
-  /** What it is made for; at least one of the two. */
+  /** Its audiences; at least one of the two. */
   readonly forMachines: boolean;
   readonly forMcp: boolean;
   /** Null: it names no organization. */
@@ -56,7 +56,7 @@ export class AccessTokens {
     return verified instanceof Promise ? verified.then((late) => this.unexpired(late)) : this.unexpired(verified);
   }
 
-  // What is remembered may be used past its age while the issuer is away, but never past the token's own end.
+  // A remembered token may be used past its age while the issuer is away, but never past the token's own end.
   private unexpired(token: VerifiedToken): VerifiedToken {
     if (this.options.clock.wallMs() >= token.expiresAtMs) throw new CallerRefused('token_expired');
     return token;

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../plugins/caller.ts';
 import { clientAddress } from '../plugins/client-address.ts';
 
-/** What `methods.registry.v1.Doer` is made of. */
+/** The fields of `methods.registry.v1.Doer`. */
 export interface RequestDoer {
   readonly kind: Caller['kind'];
   /** usr_, key_ or upl_. */

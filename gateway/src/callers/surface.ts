@@ -29,7 +29,7 @@ export interface RouteRow {
   readonly access: Role | null;
 }
 
-/** What a path of this surface begins with; a route elsewhere would be guarded by the wrong rules. */
+/** The prefix of this surface's paths; a route elsewhere would be guarded by the wrong rules. */
 export function isOfSurface(surface: GuardedSurface, url: string): boolean {
   switch (surface) {
     case 'service':

@@ -1,6 +1,6 @@
-// What people and programs do through this gateway, on its way to the audit log of the registry: gathered while a call
-// is under way, for a moment where no caller waits, and kept until the registry has it. Bounded, so that a registry
-// that stays away costs lines, not memory.
+// The acts of people and programs through this gateway, on their way to the audit log of the registry: gathered while a
+// call is under way, for a moment where no caller waits, and kept until the registry has it. Bounded, so that a
+// registry that stays away costs lines, not memory.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
@@ -126,7 +126,7 @@ export class AuditLog implements Stoppable {
   private sendSoon(): void {
     if (this.sending !== null) return;
     this.cancelTimers();
-    // What else is done in this turn goes with it.
+    // Other lines of this turn are sent with it.
     this.sending = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.send());
   }
 

@@ -1,6 +1,6 @@
-// What organizations have set for their runs, asked once and kept for at most 30 s, so that a start costs no look-up. A
-// change is announced over the bus and drops the kept ones at once; otherwise the last known ones stay valid while the
-// registry is away.
+// The organizations' settings for their runs, fetched once and kept for at most 30 s, so that a start costs no look-up.
+// A change is announced over the bus and drops the kept ones at once; otherwise the last known ones stay valid while
+// the registry is away.
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';

@@ -47,7 +47,7 @@ export class RunFiles implements Stoppable {
     for (const client of this.clients) client.close();
   }
 
-  /** What the first node that answers sends; null: nothing at all. */
+  /** The reply of the first node that answers; null: it is empty. */
   private async begun<Message>(
     ask: (client: SchedulerClient, options: CallOptions) => AsyncIterable<Message>,
     signal: AbortSignal,

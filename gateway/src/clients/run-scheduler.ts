@@ -201,7 +201,7 @@ export class RunScheduler implements Stoppable {
     }
   }
 
-  /** What a run was started with, as another start; its hash and digest are yet to be filled in. */
+  /** The start of a run, as another start; its hash and digest are yet to be filled in. */
   async startOf({ orgId, runId, requestId }: RunAddress): Promise<StartRun> {
     const value = { $typeName: 'methods.scheduler.v1.GetStart' as const, orgId, runId };
     const { item } = await this.call({ case: 'getStart', value }, { requestId, repeatable: true });
@@ -292,7 +292,7 @@ export class RunScheduler implements Stoppable {
       const run = await this.getRun(waited, FINAL_READ_MS);
       return latest && latest.revision > run.revision ? latest : run;
     } catch (error) {
-      // What this request has read before is still a valid answer.
+      // The state this request has read before is still a valid answer.
       if (latest && asServiceError(error).code === 'unavailable') return latest;
       throw error;
     }

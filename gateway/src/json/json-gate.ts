@@ -14,7 +14,7 @@ const UNPRINTABLE = /\p{Surrogate}|\p{Cc}/gu;
 export interface JsonFault {
   /** JSON Pointer to the value; empty for the whole text. */
   readonly path: string;
-  /** What is wrong, by name. */
+  /** The fault, by name. */
   readonly code: 'json' | 'utf8' | 'json_weight' | 'json_depth' | 'nul' | 'lone_surrogate' | 'number_range';
   readonly message: string;
 }

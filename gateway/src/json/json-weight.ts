@@ -1,5 +1,5 @@
-// What a JSON text costs to parse, counted over its bytes before it is parsed: lists, objects and names make objects of
-// their own, and a megabyte of them holds the event loop for more than 50 ms.
+// Estimates the cost of parsing a JSON text, from its bytes before it is parsed: lists, objects and names make objects
+// of their own, and a megabyte of them holds the event loop for more than 50 ms.
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

@@ -49,7 +49,7 @@ export function addAccess(scope: FastifyInstance, surface: GuardedSurface): void
   });
 }
 
-/** What the API's description says a surface takes; the names are those of plugins/openapi.ts. */
+/** The credentials of a surface in the API's description; the names are those of plugins/openapi.ts. */
 const SECURITY: Readonly<Record<GuardedSurface, Record<string, string[]>[]>> = {
   service: [{ serviceKey: [] }, { accessToken: [] }],
   cli: [{ accessToken: [] }],

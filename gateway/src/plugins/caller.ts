@@ -17,15 +17,15 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /**
-     * Who makes this request if its credential is checked again: for replies that last minutes. Only in a scope with
-     * callers. @throws as FindCaller
+     * The caller of this request after its credential is checked again: for replies that last minutes. Only in a scope
+     * with callers. @throws as FindCaller
      */
     callerAgain(request: FastifyRequest): Promise<Caller>;
   }
 }
 
 /**
- * Who makes a request to a surface. A promise only if another process has to be asked. @throws CallerRefused;
+ * The caller of a request to a surface. A promise only if another process has to be asked. @throws CallerRefused;
  * ServiceError unavailable when it cannot be known now
  */
 export type FindCaller = (request: FastifyRequest, surface: GuardedSurface) => Caller | Promise<Caller>;

@@ -78,7 +78,7 @@ function clientErrorMessage(code: string | undefined): string {
   return code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too large.' : 'The request is not valid HTTP.';
 }
 
-/** What the route that an error comes from takes. */
+/** The limits of the route that an error comes from. */
 interface RouteBodies {
   readonly bytesMax?: number | undefined;
   readonly areBytes?: boolean;

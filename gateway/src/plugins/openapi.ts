@@ -46,7 +46,7 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string | null)
   addReferencePage(app, publicUrl);
 }
 
-/** What a wildcard takes has a name, as every parameter of a description has. */
+/** A wildcard's value gets a name, as every parameter of a description has. */
 function named(schema: FastifySchema): FastifySchema {
   const params = schema?.params as { properties?: Record<string, unknown>; required?: string[] } | undefined;
   if (params?.properties?.['*'] === undefined) return schema;

@@ -1,4 +1,4 @@
-// What the page that shows the API's description consists of.
+// The paths of the page that shows the API's description.
 
 export const REFERENCE_PATHS = ['/reference', '/reference/', '/reference/js/scalar.js'] as const;
 

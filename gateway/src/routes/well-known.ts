@@ -1,5 +1,5 @@
-// What programs can learn from a server's address: the command line, the libraries and workers from
-// /.well-known/methods, MCP clients from the metadata of a protected resource (RFC 9728). Public.
+// A server's public metadata: the command line, the libraries and workers from /.well-known/methods, MCP clients from
+// the metadata of a protected resource (RFC 9728). Public.
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { CLIENT_SCOPES, resourceMetadataPath } from '../callers/challenge.ts';

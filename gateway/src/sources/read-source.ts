@@ -1,5 +1,5 @@
-// What the gateway takes from a saved source. Pure, and as expensive as the author makes it: long ones are read in a
-// thread.
+// Reads the facts of a saved source that the gateway needs. Pure, and as expensive as the author makes it: long ones
+// are read in a thread.
 import { assert } from '@methods/base/assert';
 import { goesOnAfterFailure } from '@methods/method/after-failure';
 import { compileMethod } from '@methods/method/compile';
@@ -9,7 +9,7 @@ import type { JsonSchema } from '@methods/method/json';
 import { sourceInterface } from '../views/source-interface.ts';
 import type { DeclaredStep } from '../views/step-view.ts';
 
-/** What a start of the method needs to know. */
+/** The facts that a start of the method needs. */
 export interface StartFacts {
   readonly inputSchema: JsonSchema;
   /** Features that its worker must have. */

@@ -22,7 +22,7 @@ export class RegistryPeer {
   /** Requests by name. */
   readonly asked: string[] = [];
   away = false;
-  /** What each service answers; a test adds the calls it needs with `answer`. */
+  /** The answers of each service; a test adds the calls it needs with `answer`. */
   readonly methodService = new PeerService(MethodRegistryService, (name) => this.ask(name));
   readonly accountService = new PeerService(AccountService, (name) => this.ask(name));
   readonly accounts = new AccountBook(this.accountService);

@@ -24,7 +24,7 @@ export class RunBook {
   /** Reads of archives, all of them and those under way. */
   readsBegun = 0;
   archivesRead = 0;
-  /** What callers sent for the inputs of runs. */
+  /** The files callers sent for the inputs of runs. */
   readonly sent = new FileBook();
   readonly starts: StartRun[] = [];
   readonly lists: ListRuns[] = [];

@@ -5,7 +5,7 @@ import type { RunView } from '@methods/proto/run/v1/run_pb';
 import { runStateJson, runViewInParts } from './run-view.ts';
 import { type DeclaredStep, shownSteps } from './step-view.ts';
 
-/** What a reader knows of a run. */
+/** A reader's state of a run. */
 export interface ToldRun {
   /** By path, without what only time changes. */
   readonly steps: ReadonlyMap<string, string>;

@@ -1,4 +1,4 @@
-// Who makes a request, once authenticated. (An `Actor` is something else: the owner of a run.)
+// The authenticated caller of a request. (An `Actor` is something else: the owner of a run.)
 
 export type Caller = ServiceKeyCaller | UserCaller | UploadCaller;
 
@@ -16,7 +16,7 @@ export interface UserCaller {
   /** usr_... */
   readonly userId: string;
   readonly role: Role;
-  /** What they showed: a token for programs on their computer, one for MCP clients, or the cookie. */
+  /** The credential: a token for programs on their computer, one for MCP clients, or the cookie. */
   readonly credential: 'machine_token' | 'mcp_token' | 'session';
 }
 
@@ -28,7 +28,7 @@ export interface UploadCaller {
   readonly uploadId: string;
 }
 
-/** What a user may do: each role may do all that the ones before it may. */
+/** A user's permissions: each role may do all that the ones before it may. */
 export type Role = 'viewer' | 'member' | 'admin';
 
 const ORDER: readonly Role[] = ['viewer', 'member', 'admin'];

@@ -10,7 +10,7 @@ export interface SharesOptions {
   readonly perKeyMax?: number;
 }
 
-/** What is used up: the share of the key, that of its organization, or the whole. */
+/** The share that is used up: that of the key, that of its organization, or the whole. */
 export type Share = 'key' | 'organization' | 'all';
 
 /** A refusal changes nothing: there is nothing to give back. */
@@ -51,7 +51,7 @@ export class Shares {
     if (ofOrganization > perOrganizationMax) return { ok: false, share: 'organization', max: perOrganizationMax };
     const free = placesMax - this.taken - places;
     if (free < 0) return { ok: false, share: 'all', max: placesMax };
-    // What an organization without any takes first is small, and never refused for the sake of those to come.
+    // An organization's first taking is small, and never refused for the sake of newcomers.
     if (held !== undefined && ofOrganization > free + places) {
       return { ok: false, share: 'organization', max: held.places };
     }

@@ -1,4 +1,4 @@
-// What every store of blobs does, checked on each of them as they are used: a real Postgres, and a server of S3.
+// The contract of every store of blobs, checked on each of them as they are used: a real Postgres, and a server of S3.
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

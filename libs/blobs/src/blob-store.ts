@@ -25,7 +25,7 @@ export class BlobError extends Error {
   constructor(
     readonly code: 'missing' | 'unavailable',
     message: string,
-    /** What really happened; may hold parts, so it is never logged whole. */
+    /** The original error; may hold parts, so it is never logged whole. */
     cause?: unknown,
   ) {
     super(message, cause === undefined ? undefined : { cause });

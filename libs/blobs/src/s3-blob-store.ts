@@ -60,7 +60,7 @@ export class S3BlobStore implements BlobStore {
 
   async remove(address: BlobAddress): Promise<void> {
     checkNames(address);
-    // What is removed leaves the list, so its first page is read until it is empty.
+    // Removed parts leave the list, so its first page is read until it is empty.
     for (let page = 0; page < REMOVED_PAGES_MAX; page++) {
       const keys = await this.firstKeys(address);
       if (keys.length === 0) return;

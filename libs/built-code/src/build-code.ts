@@ -25,7 +25,7 @@ export interface CodeToBuild {
   readonly folder: string;
   /** False: the result holds the files instead. */
   readonly write?: boolean;
-  /** What is read instead of a file's text. */
+  /** The text read instead of a file's own. */
   readonly textOf?: (file: string, text: string) => string;
   readonly plugins?: readonly Plugin[];
   /** Entries that a plugin makes: what it resolves, by the name of the file without its end. */

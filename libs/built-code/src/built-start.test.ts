@@ -130,7 +130,7 @@ test('a place that cannot be written, or that others may write, is passed over',
 
 test('where nothing can be written the start says so and leaves nothing', async () => {
   change('nowhere');
-  // What a full disk does to a file that grows.
+  // The effect of a full disk on a file that grows.
   const { code, stdout, stderr } = await checkout.start([], ['sh', '-c', 'ulimit -f 1; exec "$@"', 'sh']);
   assert.deepEqual([code, stdout], [1, '']);
   assert.match(stderr, /^The built code cannot be kept anywhere\.\n/);

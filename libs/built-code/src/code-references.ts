@@ -12,7 +12,7 @@ export function builtName(path: string): string {
   return path.replaceAll('/', '.').replace(/\.ts$/, '.mjs');
 }
 
-/** What the files name, as paths from `root` like themselves. */
+/** The code that the files name, as paths from `root` like themselves. */
 export function referencedCode(root: string, files: readonly string[]): string[] {
   const known = new Set(files);
   const named = files.flatMap((file) =>

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const RUN = fileURLToPath(new URL('../start/run.mjs', import.meta.url));
 
-/** What node is called with. */
+/** The arguments for node. */
 export function nodeArguments(code: URL): string[] {
   const path = fileURLToPath(code);
   return isSource(code) ? [RUN, path] : [path];

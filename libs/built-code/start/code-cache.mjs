@@ -59,7 +59,7 @@ function read(folder) {
   }
 }
 
-/** What others may write, they may have written. */
+/** A folder that others may write may hold their code. */
 function isOurs(folder) {
   const { uid, mode } = lstatSync(folder);
   return (process.getuid === undefined || uid === process.getuid()) && (mode & 0o170022) === 0o040000;

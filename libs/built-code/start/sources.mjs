@@ -1,6 +1,6 @@
-// What built code is made of: the sources of the checkout and the packages that are installed beside it. Its key changes
-// with any of them. They are read whole: a time of change says too little after a checkout of another branch, and all of
-// them take 50 ms.
+// The inputs of built code: the sources of the checkout and the packages that are installed beside it. Its key changes
+// with any of them. They are read whole: a time of change says too little after a checkout of another branch, and all
+// of them take 50 ms.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const FOLDERS = ['libs', 'services', 'gateway', 'deploy'];
 const SKIPPED = new Set(['node_modules', 'dist']);
 const CODE = /\.(ts|js|mjs|json)$/;
 const OF_TESTS = /\.(test|fixture)\.ts$/;
-/** What npm installed, as npm noted it; a folder that npm did not make has no note. */
+/** The packages npm installed, by its own record; a folder that npm did not make has none. */
 const PACKAGES = ['package-lock.json', 'node_modules/.package-lock.json'];
 
 /**

@@ -23,7 +23,7 @@ export interface EventConsumerOptions {
   readonly durable: string;
   /** `runEvents` by default. */
   readonly filter?: string;
-  /** What is neither acknowledged nor refused within 30 s comes again, perhaps to another replica. */
+  /** An event that is neither acknowledged nor refused within 30 s comes again, perhaps to another replica. */
   readonly onBatch: (messages: readonly EventMessage[]) => void;
   /** Resolves when there is room for more events; nothing is pulled before. */
   readonly ready?: () => Promise<void>;

@@ -1,6 +1,6 @@
-// What `npm pack` puts into the package besides bin/: the command and the workspace's own packages it uses as plain
-// JavaScript, in pieces that are loaded when they are needed; the step runners; the licence. Packages of others stay
-// dependencies, also those whose code is among the pieces: their licences come with them.
+// The content of the package that `npm pack` makes, besides bin/: the command and the workspace's own packages it uses
+// as plain JavaScript, in pieces that are loaded when they are needed; the step runners; the licence. Packages of
+// others stay dependencies, also those whose code is among the pieces: their licences come with them.
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, join } from 'node:path';
@@ -14,8 +14,8 @@ const LIBS = join(CLI, '..');
 const BESIDE_THE_CODE = [join(LIBS, 'executor/src/dependencies/pip-hashes.py')];
 
 /**
- * What every check of a method needs. As they come, they are 150 small files, and to find them takes as long as Node takes
- * to start.
+ * The modules that every check of a method needs. As they come, they are 150 small files, and to find them takes as
+ * long as Node takes to start.
  */
 const INLINED: readonly string[] = ['acorn', 'ajv', 'ajv-formats', 'canonicalize', 're2js', 'yaml'];
 /** Code in the older form of modules asks for Node's own by `require`. */

@@ -1,4 +1,4 @@
-// What the command reads of its environment. Every variable may be a secret that some method declares.
+// The environment variables of the command. Every variable may be a secret that some method declares.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// What a run folder may hold at most, packed or not.
+// The limits of a run folder, packed or not.
 
 export interface ArchiveLimits {
   /** Sum of the files' bytes. */

@@ -114,7 +114,7 @@ describe('one file of an archive', () => {
     };
     assert.equal(await memberOf(missed, 'none', undefined, count), null);
     await until('the archive is left', () => missed.left);
-    // What is passed over on the way counts as well.
+    // Skipped members count as well.
     assert.ok(unpacked > 2 * filler.length, `${unpacked} bytes`);
     const held = new Source(archive, 10_000);
     void memberOf(held, 'none', undefined, () => new Promise<void>(() => {}));

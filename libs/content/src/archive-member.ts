@@ -65,7 +65,7 @@ export async function memberOf(
   }
 }
 
-/** What gunzip gives, as it is asked for: at most one part is held. */
+/** The output of gunzip, on demand: at most one part is held. */
 class UnpackedBytes {
   private readonly parts: AsyncIterator<Buffer>;
   private part: Buffer = Buffer.alloc(0);

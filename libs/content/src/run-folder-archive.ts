@@ -1,5 +1,5 @@
-// A run folder as one stream and back: a gzip tar of regular files and folders. What comes in is hostile until it is in
-// a fresh folder of our own: everything is checked and counted while it streams, then renamed into place.
+// A run folder as one stream and back: a gzip tar of regular files and folders. Input is hostile until it is in a fresh
+// folder of our own: everything is checked and counted while it streams, then renamed into place.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';

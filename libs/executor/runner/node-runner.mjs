@@ -49,7 +49,7 @@ let libChanges = false;
 let stepsRun = 0;
 let current = null;
 
-// What a step left behind may fail at any time; the process is not trusted any more after that.
+// Leftovers of a step may fail at any time; the process is not trusted any more after that.
 for (const event of ['uncaughtException', 'unhandledRejection']) {
   process.on(event, (error) => {
     if (current === null) process.exit(1);
@@ -89,7 +89,7 @@ async function runStep(message) {
   end(message.n, result);
 }
 
-/** Ends leave together. What fails here is run again in the usual way: `again`. */
+/** Ends leave together. Code that fails here is run again in the usual way: `again`. */
 function runPlainSteps() {
   let lines = '';
   let sentMs = performance.now();

@@ -3,7 +3,10 @@
 // this realm parses itself. Code that needs what is not here fails, and runs in the usual way instead.
 import { createContext, Script } from 'node:vm';
 
-/** Freezes all that code can reach, by name or through what its syntax makes. What regular expressions remember goes. */
+/**
+ * Freezes all that code can reach, by name or through what its syntax makes. Removes what regular expressions remember,
+ * such as `RegExp.$1`.
+ */
 const FREEZE = `"use strict";
   for (const key of Reflect.ownKeys(RegExp)) {
     if (Object.getOwnPropertyDescriptor(RegExp, key).get && key !== Symbol.species) delete RegExp[key];
@@ -60,7 +63,7 @@ export class PlainRealm {
     }
   }
 
-  /** `values`: of this realm. What it throws is the code's: ask it nothing. */
+  /** `values`: of this realm. The thrown value is the code's: do not call into it. */
   run(step, values) {
     const out = this.#functions.get(step)(...values);
     if (typeof out?.then === 'function') throw new Error('the usual way awaits this');

@@ -1,4 +1,5 @@
-// What all code of a process shares: put back before each step where that is possible, and watched where it is not.
+// The state that all code of a process shares: restored before each step where that is possible, and watched where it
+// is not.
 import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 

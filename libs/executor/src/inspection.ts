@@ -35,7 +35,7 @@ export interface InspectedRun {
   readonly error: RunError | null;
 }
 
-/** What is left out, in this order, until the document is small enough. */
+/** The parts to leave out, in this order, until the document is small enough. */
 const CUTS = ['nothing', 'logs', 'outs', 'values'] as const;
 type Cut = (typeof CUTS)[number];
 

@@ -1,4 +1,4 @@
-// What happens in a run as a line of JSON each, for a `journal.ndjson`.
+// The events of a run as a line of JSON each, for a `journal.ndjson`.
 import type { StepKind } from '@methods/method/compiled-method';
 import { cutText } from '@methods/method/cut-text';
 import type { JsonObject } from '@methods/method/json';

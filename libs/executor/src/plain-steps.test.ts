@@ -70,7 +70,7 @@ describe('steps whose code is plain', { timeout: 300_000 }, () => {
   });
 
   it('reach nothing that is not frozen', async () => {
-    // What literals and calls make is the run's own, and not frozen itself.
+    // Values of literals and calls are the run's own, and not frozen.
     const reached = `
       const own = [[], () => 1, /a/, new Error(), Object(1n), Object(Object.getOwnPropertySymbols(Array)[0]), [].values()]
       own.push('a'.matchAll(/a/g), new Map().values(), new Set().values(), new Intl.Segmenter().segment('a'))

@@ -1,5 +1,5 @@
-// What a log may hold of an error. Drivers and parsers put the refused value into their message, so the message of an
-// error is kept only where it is known to be free of values.
+// The part of an error that a log may hold. Drivers and parsers put the refused value into their message, so the
+// message of an error is kept only where it is known to be free of values.
 import { AssertionFailed } from '@methods/base/assert';
 
 export interface ErrorRecord {

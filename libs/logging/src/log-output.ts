@@ -1,5 +1,5 @@
 // Where the lines of a log go: to a descriptor, written aside, so that a stalled reader or disk never blocks the
-// process. What waits is bounded; lines beyond it are dropped and counted.
+// process. Waiting lines are bounded; more are dropped and counted.
 import { once } from 'node:events';
 import type { DestinationStream } from 'pino';
 import sonicBoom from 'sonic-boom';

@@ -129,7 +129,7 @@ export function refusalText({ name, message }: RefusedAnswer): string {
   return message === null ? name : `${name} (${message})`;
 }
 
-/** What a worker sent; null where it is no such scope. */
+/** The scope a worker sent; null where it is not valid. */
 export function scopeFromJson(json: string): JsonObject | null {
   if (json === '' || Buffer.byteLength(json) > SCOPE_BYTES_MAX) return null;
   try {

@@ -11,7 +11,7 @@ export interface CompiledMethod {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
-  /** What a worker must be able to do: the kinds used, sorted. */
+  /** The features a worker must have: the kinds used, sorted. */
   readonly features: readonly string[];
   readonly secrets: readonly DeclaredSecret[];
   readonly limits: MethodLimits;
@@ -43,7 +43,10 @@ export interface CodeBlock {
   readonly line: number;
 }
 
-/** What a worker prepares once a version. Versions are exact, except that of a runtime, which is the lowest that serves. */
+/**
+ * The dependencies that a worker prepares once a version. Versions are exact, except that of a runtime, which is the
+ * lowest that serves.
+ */
 export interface MethodDependencies {
   /** Lowest version of the runtime, such as `20` or `3.11`; null: any. */
   readonly node: string | null;
@@ -104,7 +107,7 @@ export type CompiledStep =
 
 export type StepKind = CompiledStep['kind'];
 
-/** What every step has. */
+/** The fields of every step. */
 export interface StepBase {
   readonly name: string;
   readonly title?: string;
@@ -121,7 +124,7 @@ export interface StepBase {
   readonly retry: Retry | null;
   /** `continue`: a failure leaves `steps.<name>` null (the round's item in a loop) and is in the record. */
   readonly onError: 'fail' | 'continue';
-  /** What happens to the step when its worker died while it ran. */
+  /** The handling of the step when its worker died while it ran. */
   readonly onInterrupt: 'rerun' | 'fail' | 'ask';
   /** The declared `out`; null when the step declares none (its value is then `{}`, that of a group its `result`). */
   readonly out: OutFields | null;

@@ -12,13 +12,13 @@ export interface Scope {
   readonly items?: Readonly<Record<string, JsonValue>>;
   /** The out of the round before; null in the first. */
   readonly last?: JsonValue;
-  /** What `retry.if` reads: `{ kind, message, status, code }`. */
+  /** The value that `retry.if` reads: `{ kind, message, status, code }`. */
   readonly error?: JsonObject;
-  /** What `on_failure` reads: `{ step, kind, message }`. */
+  /** The value that `on_failure` reads: `{ step, kind, message }`. */
   readonly failure?: JsonObject;
   /** The method's result, for the checks of its tests. */
   readonly result?: JsonObject;
-  /** What `take` reads: `{ status, headers, body, file }`. */
+  /** The value that `take` reads: `{ status, headers, body, file }`. */
   readonly response?: JsonObject;
   /** Gives the text of a declared secret; only http fields call it. */
   readonly secrets?: (name: string) => string;

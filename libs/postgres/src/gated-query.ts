@@ -9,7 +9,7 @@ import { breakOffSession } from './watched-socket.ts';
 
 export type Send = (query: LibraryQuery) => unknown;
 
-/** What postgres.js keeps on a query beside its promise. */
+/** The fields of postgres.js on a query beside its promise. */
 export interface LibraryQuery {
   handler?: Send;
   canceller?: unknown;

@@ -31,7 +31,7 @@ export class OrganizationReader {
         const scope = inner`select set_config('role', ${role}, true), set_config('methods.org_id', ${orgId}, true)`;
         const scoped = scope.execute();
         const [result] = await Promise.all([inThisTurn(reading, inner), scoped]);
-        // What was read is valid even if the commit fails: no one waits for it.
+        // The rows are valid even if the commit fails: no one waits for it.
         resolve(result);
       });
       transaction.catch(reject);

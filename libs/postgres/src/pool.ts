@@ -34,9 +34,9 @@ const KEEPALIVE_S = 5;
 const SILENCE_GRACE_MS = 1000;
 
 /**
- * Opens nothing yet: connections come with the first queries. End it with `sql.end({ timeout: seconds })`.
- * `bigint` columns are numbers where they are safe integers, BigInt beyond. What postgres.js
- * offers beside queries and transactions (`reserve`, `listen`, `file` and so on) is not there.
+ * Opens nothing yet: connections come with the first queries. End it with `sql.end({ timeout: seconds })`. `bigint`
+ * columns are numbers where they are safe integers, BigInt beyond. The other features of postgres.js (`reserve`,
+ * `listen`, `file` and so on) are not available.
  */
 export function openPool(options: PoolOptions): Sql {
   const { statementTimeoutMs, lockTimeoutMs = Math.ceil(statementTimeoutMs / 2) } = options;

@@ -106,7 +106,7 @@ function notSafe(property: string): TypeError {
   return new TypeError(`sql.${property} is not available: it does not survive the loss of its connection`);
 }
 
-/** What the pool does with a query that is due. */
+/** Sends a query that is due. */
 function senderOf(sql: Sql): Send {
   const { handler } = sql.unsafe('') as unknown as LibraryQuery;
   if (handler === undefined) throw new TypeError('this postgres.js keeps its handler elsewhere');

@@ -41,7 +41,7 @@ describe('a pool whose server stalls', () => {
     await server.stop();
   });
 
-  /** What became of each query, and that none took much longer than its deadline. */
+  /** The outcome of each query, none of which takes much longer than its deadline. */
   async function outcomes(queries: readonly PromiseLike<unknown>[]): Promise<unknown[]> {
     const beganMs = performance.now();
     const settled = await Promise.allSettled(queries);

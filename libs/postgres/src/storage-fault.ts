@@ -1,4 +1,4 @@
-// What a failed statement means to its caller.
+// The error of a failed statement for its caller.
 import { ServiceError } from '@methods/errors/service-error';
 import { isPassingFault } from './passing-fault.ts';
 import { sqlState } from './safe-db-error.ts';

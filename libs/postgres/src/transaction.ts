@@ -35,7 +35,7 @@ interface TransactionState {
   failed: Promise<never>;
 }
 
-/** What postgres.js keeps on a query that was not sent yet. */
+/** The fields of postgres.js on a query that was not sent yet. */
 interface UnsentQuery extends SentQuery {
   handler?: (query: UnsentQuery) => unknown;
   resolve(value: unknown): unknown;

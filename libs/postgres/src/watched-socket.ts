@@ -23,9 +23,9 @@ let hostTurn = 0;
 
 /**
  * Connecting, not connected: postgres.js never uses a connection again when its socket function rejects. With
- * `silentMs` the socket is destroyed when the server owes an answer for that long; 0 watches nothing. What is lost
- * after the server began to answer is found by TCP keepalive. A connection with TLS is watched by keepalive, the
- * session's own limits and the deadlines of queries only.
+ * `silentMs` the socket is destroyed when the server owes an answer for that long; 0 watches nothing. TCP keepalive
+ * detects a connection that is lost after the server began to answer. A connection with TLS is watched by keepalive,
+ * the session's own limits and the deadlines of queries only.
  */
 export function watchedSocket(target: SocketTarget, silentMs: number, { onLost, sockets }: PoolLease): Socket {
   const socket = new Socket();

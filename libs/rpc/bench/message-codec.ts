@@ -1,4 +1,4 @@
-// What encoding and decoding cost, a message at a time: the codec of this package beside the library's.
+// Measures the cost of encoding and decoding, a message at a time: the codec of this package beside the library's.
 // Usage: node --import tsx libs/rpc/bench/message-codec.ts [seconds a case=1]
 import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';

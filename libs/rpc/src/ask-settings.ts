@@ -1,4 +1,4 @@
-// What an organization has set, as the services that act on it ask the method registry.
+// An organization's settings, as services get them from the method registry.
 import { ServiceError } from '@methods/errors/service-error';
 import type { Settings } from '@methods/proto/registry/v1/account_pb';
 import type { AccountService } from '@methods/proto/registry/v1/account_service_pb';

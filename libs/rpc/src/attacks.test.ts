@@ -87,7 +87,7 @@ describe('an attacked server', () => {
     }
   }
 
-  /** What the attack costs the server; another organization's calls continue beside it and all succeed. */
+  /** The cost of the attack for the server; another organization's calls continue beside it and all succeed. */
   async function costOf(attack: () => Promise<unknown>): Promise<Use> {
     const start = await use();
     let attacking = true;

@@ -176,7 +176,7 @@ describe('connections', () => {
 });
 
 describe('a client that comes too fast', () => {
-  /** What is held back stays so. */
+  /** Held replies stay held. */
   function holdingClock() {
     const held: (() => void)[] = [];
     const clock = {

@@ -1,6 +1,5 @@
-// What happens to a call of a server before any of its messages is read: its credential is checked, its share of calls
-// and the size of its messages are set, and compressed messages are refused. Messages of an unknown caller are never
-// decoded.
+// Admits a call of a server before any of its messages is read: its credential is checked, its share of calls and the
+// size of its messages are set, and compressed messages are refused. Messages of an unknown caller are never decoded.
 import type { ServerHttp2Stream } from 'node:http2';
 import {
   type Metadata,

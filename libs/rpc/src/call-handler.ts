@@ -16,7 +16,7 @@ import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import { methodPath } from './message-codec.ts';
 import { writeAll } from './write-all.ts';
 
-/** What a handler knows of its call besides the request. */
+/** The context of a call besides its request. */
 export interface CallContext {
   readonly metadata: Metadata;
   /** Aborted when the caller has gone or its time is up. A handler that waits for something must watch it. */

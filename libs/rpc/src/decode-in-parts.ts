@@ -62,7 +62,7 @@ export class DecodingInParts {
   }
 }
 
-/** What came before of a message that comes in several parts. */
+/** The earlier part of a message that comes in several parts. */
 function knownOf(field: DescField, holder: Message): Message | undefined {
   if (field.fieldKind === 'list') return undefined;
   if (field.oneof === undefined) return holder[field.localName] as Message | undefined;

@@ -19,7 +19,7 @@ function checkInit(value: unknown, typeName: string): void {
   if (!isPlain) throw new TypeError(`a field of ${typeName} holds something else`);
 }
 
-// What is undefined is written as a message without any field, as the library does it.
+// An undefined value is written as a message without any field, as the library does it.
 function writeCode(desc: DescMessage): string {
   const fields = [...desc.fields].sort((a, b) => a.number - b.number).map((field) => `  ${fieldCode(field)}`);
   const typeName = JSON.stringify(desc.typeName);

@@ -1,13 +1,13 @@
-// What a frame is on the wire: a message with one repeated field, `items`. All items of a frame are encoded in one go;
-// encoding them one by one costs four times as much.
+// A frame on the wire: a message with one repeated field, `items`. All items of a frame are encoded in one go; encoding
+// them one by one costs four times as much.
 import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { assert } from '@methods/base/assert';
 import { encoder } from './message-codec.ts';
 
-/** What arrives in frames of this message. */
+/** The items that arrive in frames of this message. */
 export type ReceivedItem<Frame extends DescMessage> =
   MessageShape<Frame> extends { items: (infer Item)[] } ? Item : never;
-/** What may be sent in frames of this message: messages, or plain objects of their shape. */
+/** The items that may be sent in frames of this message: messages, or plain objects of their shape. */
 export type SentItem<Frame extends DescMessage> =
   MessageInitShape<Frame> extends { items?: (infer Item)[] } ? Item : never;
 

@@ -9,7 +9,7 @@ export interface LargeItemsOptions {
   readonly largeBytes?: number;
   /** Large items wait while the peer has this much unread. */
   readonly unreadBytesMax?: number;
-  /** What one organization may have waiting. */
+  /** The bytes one organization may have waiting. */
   readonly waitingBytesMax?: number;
 }
 
@@ -46,7 +46,7 @@ export class LargeItems<Out> {
     const bytes = itemSize(item);
     const small = bytes < this.options.largeBytes;
     const waiting = this.waiting.get(orgId);
-    // What an organization sends stays in its order, so its small items wait behind its large ones.
+    // An organization's items stay in their order, so its small items wait behind its large ones.
     if (waiting === undefined ? small || this.hasRoom() : small && orgId === '') {
       return this.connection.send(item, bytes) ? 'sent' : 'closed';
     }

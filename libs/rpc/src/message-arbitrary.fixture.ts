@@ -30,7 +30,7 @@ const SERVICES = [
 /** Every message of proto/: those of its services, of what goes over the bus, and of all files that these import. */
 export function allMessages(): DescMessage[] {
   const files = new Set<DescFile>([...SERVICES.map(({ file }) => file), RunEventSchema.file]);
-  // What is added while the set is walked is walked too.
+  // Files added while the set is walked are walked too.
   for (const file of files) for (const imported of file.dependencies) files.add(imported);
   return [...files].flatMap(({ messages }) => messages);
 }
@@ -51,7 +51,7 @@ const SCALARS: Partial<Record<ScalarType, fc.Arbitrary<unknown>>> = {
   [ScalarType.DOUBLE]: fc.oneof(fc.double(), fc.constantFrom(0, -0, Number.NaN, 1_763_000_000_000)),
   [ScalarType.BOOL]: fc.boolean(),
 };
-/** What no field, or not that field, can hold. */
+/** Values that no field, or not that field, can hold. */
 const WRONG = fc.constantFrom<unknown>(null, -1, 1.5, 2 ** 32, '7', 'x', '', 0, false, true, [], {}, 5n, [1, 2]);
 
 /** Plain objects of the message's shape; with `wrong`, some values are of other types. */
@@ -89,7 +89,7 @@ function rightValuesOf(field: DescField, wrong: boolean): fc.Arbitrary<unknown> 
   return field.fieldKind === 'list' ? fc.array(one, { maxLength: 4 }) : one;
 }
 
-/** What differs in the same places on the wire: tags of other types, groups, long and overlong numbers, bad UTF-8. */
+/** Variants for the same places on the wire: tags of other types, groups, long and overlong numbers, bad UTF-8. */
 const PIECES = [
   [0x08, 0x00],
   [0x0b, 0x0c],

@@ -43,7 +43,7 @@ export interface RpcServerOptions {
   readonly listen: string;
   readonly services: readonly ServedService[];
   readonly logger: RpcLogger;
-  /** What health says from `start` on; default true. */
+  /** The health status from `start` on; default true. */
   readonly serving?: boolean;
   /** How long `stop` waits for calls under way; default 5 s. */
   readonly graceMs?: number;
@@ -131,7 +131,7 @@ export class RpcServer implements Stoppable {
     return this.boundPort;
   }
 
-  /** What health checks return, for the whole server and each service. Calls are answered either way. */
+  /** The status that health checks return, for the whole server and each service. Calls are answered either way. */
   setServing(serving: boolean): void {
     const names = ['', ...this.options.services.map(([service]) => service.typeName)];
     for (const name of names) this.health.set(name, serving);

@@ -12,7 +12,7 @@ export class WireWriter {
   private bytes = Buffer.allocUnsafeSlow(START_BYTES);
   private pos = 0;
 
-  /** What was written, as a copy; the next message begins. */
+  /** The written bytes, as a copy; the next message begins. */
   finish(): Buffer {
     const message = Buffer.allocUnsafe(this.pos);
     this.bytes.copy(message, 0, 0, this.pos);
@@ -40,7 +40,7 @@ export class WireWriter {
     this.varint(number);
   }
 
-  /** What an enum holds: negative numbers are written as 64 bits. */
+  /** An enum's value: negative numbers are written as 64 bits. */
   int(value: unknown): void {
     const number = integer(value);
     if (number !== (number | 0)) throw new RangeError(`${number} is no int32`);

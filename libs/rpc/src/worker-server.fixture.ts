@@ -1,4 +1,4 @@
-// What the tests of this package talk to: the worker service, which has one method of each kind, on a real server.
+// The server of this package's tests: the worker service, which has one method of each kind, on a real server.
 
 import { ServiceError } from '@methods/errors/service-error';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';

@@ -1,5 +1,5 @@
-// What a rejected promise that nothing awaits means for the process. A fault of ours may have ended a loop for good,
-// and a new process is better than one that half works. A lost connection is not such a fault: a library's hidden
+// Decides what a rejected promise that nothing awaits means for the process. A fault of ours may have ended a loop for
+// good, and a new process is better than one that half works. A lost connection is not such a fault: a library's hidden
 // promise rejects in every process of the fleet at the same moment, and each of our own uses of that connection fails
 // by itself.
 

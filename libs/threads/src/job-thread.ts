@@ -148,7 +148,7 @@ export class JobThread {
     if (running === null) return;
     const { limits, clock } = this.options;
     const tookMs = clock.monotonicMs() - running.begunMs;
-    // What it uses while it starts is not the job's.
+    // Its usage while it starts is not the job's.
     if (!this.isReady) {
       if (tookMs > START_MS_MAX) return this.end('too_slow');
     } else {

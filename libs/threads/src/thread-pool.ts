@@ -17,7 +17,7 @@ export interface ThreadPoolOptions {
   readonly threads?: number;
   readonly limits?: Partial<JobLimits>;
   readonly shares?: Partial<Shares>;
-  /** What a refusal calls jobs: "waiting checks". */
+  /** The name of jobs in a refusal: "waiting checks". */
   readonly jobsName: string;
   readonly clock?: Clock;
 }

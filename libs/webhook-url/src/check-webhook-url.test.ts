@@ -15,7 +15,7 @@ const accepted: readonly (readonly [string, string])[] = [
   ['https://8.8.8.8/x', 'https://8.8.8.8/x'],
   ['https://[2606:4700:4700::1111]/x', 'https://[2606:4700:4700::1111]/x'],
   ['https://bücher.example/x', 'https://xn--bcher-kva.example/x'],
-  // What looks like a second host is a path, a query or a fragment.
+  // The apparent second host is a path, a query or a fragment.
   ['https://example.com/@127.0.0.1/', 'https://example.com/@127.0.0.1/'],
   ['https://example.com?@127.0.0.1/', 'https://example.com/?@127.0.0.1/'],
   ['https://example.com#@127.0.0.1/', 'https://example.com/#@127.0.0.1/'],

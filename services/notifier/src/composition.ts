@@ -74,7 +74,7 @@ export function composeNotifier(config: Config, logger: Logger): Notifier {
     },
     onMissed: () => hosts.forgetAll(),
   });
-  // What takes work in comes last and stops first; results of tries under way still find the database.
+  // Parts that accept work start last and stop first; results of tries under way still find the database.
   const order: readonly Stoppable[] = [
     parts.resolve(ServiceDatabase),
     { stop: () => registry.close() },

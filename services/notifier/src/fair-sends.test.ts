@@ -1,4 +1,4 @@
-// What the receivers and name servers of one organization cost another: real ones that accept a connection or a query
+// The cost of one organization's receivers and name servers for another: real ones that accept a connection or a query
 // and then never answer.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

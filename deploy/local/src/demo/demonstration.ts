@@ -1,5 +1,5 @@
 // The main job on real input: an application starts runs over HTTP, answers a question it gets by webhook, and gets
-// results by HTTP and by signed webhook. What happened is printed as a timeline and a table.
+// results by HTTP and by signed webhook. Prints the events as a timeline and a table.
 import { randomUUID } from 'node:crypto';
 import type { ReadyLine } from '../stack.ts';
 import { RunClient, type RunReply } from './run-client.ts';

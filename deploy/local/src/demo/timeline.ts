@@ -1,4 +1,4 @@
-// What happened, one line an event.
+// The events, a line each.
 
 export interface TimelineEntry {
   readonly atMs: number;

@@ -18,7 +18,7 @@ export interface ServerProcess {
   readonly running: boolean;
   /** Asks with `signal`, then with SIGKILL after `graceMs`; resolves when the process is gone. */
   stop(signal: NodeJS.Signals, graceMs: number): Promise<Exit>;
-  /** What the process wrote to its log since it was started, at most the last 16 KiB. */
+  /** The process's log since it was started, at most the last 16 KiB. */
   logTail(): string;
 }
 

@@ -1,4 +1,4 @@
-// Who signs in to the development provider: an e-mail address in an organization, both taken at their word.
+// A person at the development provider: an e-mail address in an organization, neither of them verified.
 import { createHash } from 'node:crypto';
 
 export type AccountRole = 'viewer' | 'member' | 'admin';

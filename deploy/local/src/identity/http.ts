@@ -4,7 +4,7 @@ import { formPolicy } from './pages/page.ts';
 
 const BODY_BYTES_MAX = 16 * 1024;
 
-/** What a request did wrong; the status and the sentence are the answer. */
+/** The fault of a request; the status and the sentence are the answer. */
 export class RequestFault extends Error {
   override readonly name = 'RequestFault';
 

@@ -1,4 +1,4 @@
-// What people do on the provider's own pages: say who they are, allow a client, or give up.
+// The actions on the provider's own pages: sign in, allow a client, or give up.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors, type Interaction, type Provider } from 'oidc-provider';
 import { type Account, AccountFault, accountOf } from './account.ts';

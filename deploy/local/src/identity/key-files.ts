@@ -27,7 +27,7 @@ export async function providerKeys(folder: string): Promise<ProviderKeys> {
   return keys;
 }
 
-/** What proves a caller to be the owner of the data folder; see issue-token.ts. */
+/** The proof that a caller owns the data folder; see issue-token.ts. */
 export function tokenSecret(folder: string): string {
   const kept = keptTokenSecret(folder);
   if (kept !== null) return kept;

@@ -1,4 +1,4 @@
-// What a person may ask of `npm run token`. Every fault is one sentence.
+// The options of `npm run token`. Every fault is one sentence.
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { TokenRequest } from '../identity/token-request.ts';

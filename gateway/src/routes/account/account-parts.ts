@@ -1,4 +1,4 @@
-// What the routes of accounts share.
+// The parts that the routes of accounts share.
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 
@@ -7,7 +7,7 @@ export interface AccountRouteParts {
   readonly settings: OrganizationSettings;
 }
 
-/** What a route says of itself in the description of the API. */
+/** A route's own entry in the description of the API. */
 export function described(operationId: string, summary: string) {
   return { operationId, summary, tags: ['organization'] };
 }

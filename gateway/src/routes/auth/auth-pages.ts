@@ -1,4 +1,4 @@
-// What a person sees when a sign-in fails: a small page for browsers, the usual JSON for everything else.
+// The reply to a failed sign-in: a small page for browsers, the usual JSON for everything else.
 import { errorBody } from '@methods/errors/error-body';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';

@@ -1,4 +1,5 @@
-// What the API's description says of signing in and out: success is a redirect, and a refusal is a page for browsers.
+// The replies of signing in and out in the API's description: success is a redirect, and a refusal is a page for
+// browsers.
 import { Type } from 'typebox';
 import { replies } from '../runs/run-schemas.ts';
 

@@ -1,4 +1,4 @@
-// What the routes of signing in share once there is an issuer.
+// The parts that the routes of signing in share once there is an issuer.
 import type { SignIn } from '../../callers/sign-in.ts';
 import type { Accounts } from '../../clients/accounts.ts';
 

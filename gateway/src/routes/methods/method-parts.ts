@@ -1,4 +1,4 @@
-// What the routes of methods share: the parts they use and the method a path names.
+// Shared by the routes of methods: the parts they use and the method a path names.
 import { createHash } from 'node:crypto';
 import { bareMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';

@@ -14,7 +14,7 @@ export const SPELLINGS: readonly Spelling[] = [
   { noun: 'workflows', legacy: true },
 ];
 
-/** What the API's description says of an operation; operation ids are unique. */
+/** An operation's entry in the API's description; operation ids are unique. */
 export function described({ legacy }: Spelling, operationId: string, summary: string) {
   if (!legacy) return { operationId, summary, tags: ['methods'] };
   const id = `legacy${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;

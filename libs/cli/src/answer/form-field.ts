@@ -63,7 +63,7 @@ export function isLongText({ schema }: FormField): boolean {
   return schema['x-widget'] === 'textarea';
 }
 
-/** What may be typed at a prompt, in a few words. */
+/** The input a prompt accepts, in a few words. */
 export function promptWords(field: FormField): string {
   const { schema, required } = field;
   const words = choicesOf(field)
@@ -73,7 +73,7 @@ export function promptWords(field: FormField): string {
   return `${words ?? kindWords(field)}${required ? '' : '; Enter leaves it out'}`;
 }
 
-/** What the field takes, in a few words. */
+/** The values the field accepts, in a few words. */
 export function fieldWords(field: FormField): string {
   const { schema, required } = field;
   const words = choicesOf(field)?.map(scalarWords).join(' or ') ?? kindWords(field);

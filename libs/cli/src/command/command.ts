@@ -1,4 +1,4 @@
-// What a command of the program is: its words, its help, and what it does.
+// A command of the program: its words, its help, and its work.
 import type { Config } from '../config.ts';
 import type { Output } from '../terminal/output.ts';
 import type { CommandLine } from './command-line.ts';
@@ -12,7 +12,7 @@ export interface Command extends CommandHelp {
   run(line: CommandLine, context: CommandContext): Promise<ExitCode>;
 }
 
-/** What the process gives a command. */
+/** The environment of a command. */
 export interface CommandContext {
   /** Absolute. */
   readonly cwd: string;

@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => folder.remove());
 
-/** What bash offers with the cursor at the end of the last word. */
+/** The completions of bash with the cursor at the end of the last word. */
 function offered(...words: string[]): string[] {
   const line = `
     source ./methods.bash
@@ -55,7 +55,7 @@ test('bash leaves files to the shell: operands, and the values of options', () =
 
 const without = (shell: string) => spawnSync(shell, ['--version']).error !== undefined && `there is no ${shell} here`;
 
-/** What fish offers for a line with the cursor at its end. */
+/** The completions of fish for a line with the cursor at its end. */
 function inFish(line: string): string[] {
   const script = `source methods.fish; complete -C ${shellQuote(line)}`;
   const { stdout, stderr, status } = spawnSync('fish', ['--no-config', '-c', script], {

@@ -1,4 +1,5 @@
-// What a shell can complete: the commands, their words and their options, as the commands themselves describe them.
+// The words a shell can complete: the commands, their words and their options, as the commands themselves describe
+// them.
 
 import { COMMON_OPTIONS } from '../command/command-line.ts';
 import type { CommandHelp, CommandWords } from '../command/command-words.ts';
@@ -15,7 +16,7 @@ export interface ListedCommand {
 export interface CompletionWords {
   readonly name: string;
   readonly summary: string;
-  /** What its first operand may be, where that is one of some words: `create` of `keys`. */
+  /** The words its first operand may be, if that is one of some words: `create` of `keys`. */
   readonly words: readonly string[];
   readonly options: readonly CompletionOption[];
 }

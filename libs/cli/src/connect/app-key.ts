@@ -9,7 +9,7 @@ import { type EnvFile, KEY_VARIABLE } from './env-file.ts';
 
 const NAME_CHARACTERS_MAX = 200;
 
-/** What the key is called: as the app's folder is. @throws UsageError */
+/** The key's name: that of the app's folder. @throws UsageError */
 export function keyName(app: string): string {
   const name = basename(app).slice(0, NAME_CHARACTERS_MAX);
   if (name === '') throw new UsageError('an app has a folder of its own');

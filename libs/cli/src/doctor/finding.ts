@@ -5,7 +5,7 @@ export interface Finding {
   readonly name: string;
   /** `warning`: something works less well, or not all methods run. */
   readonly state: 'ok' | 'warning' | 'problem';
-  /** What was found. */
+  /** The finding itself. */
   readonly found: string;
   /** The remedy; null if none is needed. */
   readonly remedy: string | null;

@@ -1,4 +1,4 @@
-// What steps need on this machine: Node, Python with pip, and a sandbox.
+// Checks the needs of steps on this machine: Node, Python with pip, and a sandbox.
 import { execFile } from 'node:child_process';
 import { isolationLevel } from '@methods/executor/isolation';
 import { type Finding, ok, problem, warning } from './finding.ts';

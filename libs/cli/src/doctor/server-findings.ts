@@ -1,4 +1,4 @@
-// What a worker or a person needs of the server: its address, its time, a sign-in and a key that it takes.
+// Checks what a worker or a person needs of the server: its address, its time, a sign-in and a key that it takes.
 import { parseBearerKey } from '@methods/auth/service-key';
 import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../command/command-error.ts';

@@ -19,7 +19,7 @@ type Content = (request: IncomingMessage, response: ServerResponse, body: string
 
 let folder: string;
 let server: Server;
-/** What was asked of the content, as `VERB token`. */
+/** The requests for the content, as `VERB token`. */
 let asked: string[];
 let links: number;
 let content: Content;

@@ -1,4 +1,4 @@
-// What steps run with on this machine: runner processes and connections, of this process and ended with it.
+// The resources of steps on this machine: runner processes and connections, of this process and ended with it.
 import { systemClock } from '@methods/base/clock';
 import { RunnerPool } from '@methods/executor/runner-pool';
 import { StepFetch } from '@methods/executor/step-fetch';

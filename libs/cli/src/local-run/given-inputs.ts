@@ -1,4 +1,4 @@
-// What `--inputs` gives: JSON or `@FILE`, and any number of `NAME=@FILE`, each a file for an input of that name. The
+// The values of `--inputs`: JSON or `@FILE`, and any number of `NAME=@FILE`, each a file for an input of that name. The
 // same name again makes a list, and a list that the JSON gives takes the files after its own items. Every refusal comes
 // before the first file is placed.
 import { stat } from 'node:fs/promises';

@@ -44,7 +44,7 @@ test('a live run leaves nothing of its foot behind, also if the terminal is resi
       terminal.resize(columns);
       const before = terminal.output.length;
       await terminal.until('it is drawn again', () => terminal.output.slice(before).split('\u001b[J').length > 3);
-      // What is drawn may come in two pieces; remains would stay.
+      // Output may come in two pieces; remains would stay.
       await terminal.until('it is there once', ({ lines }) => {
         const feet = lines.filter((line) => line.includes('a_step') || line.includes('terminal'));
         return feet.length === 1 && feet.every(isFoot) && (feet[0]?.length ?? 0) < columns;

@@ -1,4 +1,4 @@
-// What `methods run --resume RUN_ID --upload` does for a run that has ended: sends its record where no server has it yet.
+// `methods run --resume RUN_ID --upload` for a run that has ended: sends its record if no server has it yet.
 import type { CommandContext } from '../command/command.ts';
 import { CommandError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';

@@ -51,7 +51,7 @@ export class StepView implements WalkView {
     this.foot.redraw();
   }
 
-  /** What a step prints, while it prints it. */
+  /** A step's output, while it runs. */
   logged(path: string, text: string, from: LogSource): void {
     const step = this.running.get(path);
     if (step === undefined) return;

@@ -58,7 +58,7 @@ export class ServerRunView {
     for (const line of this.lines().slice(1)) this.output.line(this.coloured(line));
   }
 
-  /** What was drawn last stays. */
+  /** The last drawing stays. */
   rest(): void {
     if (!this.foot.isDrawn) return;
     this.foot.rest();

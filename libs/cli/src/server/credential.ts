@@ -1,9 +1,9 @@
-// What authenticates a request to a server. Its text goes only into the request's header.
+// The credential of requests to a server. Its text goes only into the request's header.
 import { parseBearerKey } from '@methods/auth/service-key';
 import { CommandError } from '../command/command-error.ts';
 
 export interface Credential {
-  /** What it is, for people: `sign-in`, `service key`, `local stack` or `nothing`. */
+  /** Its kind, for people: `sign-in`, `service key`, `local stack` or `nothing`. */
   readonly kind: 'sign-in' | 'service-key' | 'local-stack' | 'none';
   /** The bearer for a request, or null when there is none. @throws CommandError `sign_in_over` and the like. */
   bearer(signal: AbortSignal): Promise<string | null>;

@@ -26,7 +26,7 @@ async function api(answer: RequestListener, credentials = { forRuns: NO_CREDENTI
   return new ServerApi({ baseUrl, facts: FACTS, credentials, interrupted: interrupt.signal });
 }
 
-/** What a promise rejects with. */
+/** The error a promise rejects with. */
 async function refusal(promise: Promise<unknown>): Promise<ServerRefusal> {
   return promise.then(
     () => assert.fail('it was not refused'),

@@ -58,7 +58,7 @@ export function resourceParameter(resource: string | null): Record<string, strin
 }
 
 /**
- * What to keep of a reply of the token endpoint; an issuer that does not rotate sends no new refresh token.
+ * The part of the token endpoint's reply to keep; an issuer that does not rotate sends no new refresh token.
  * @throws CommandError `foreign_audience` when the token is not for the audience that was asked for.
  */
 export function signInOf(

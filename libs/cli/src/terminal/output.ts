@@ -76,7 +76,7 @@ export class Output {
     if (!this.options.json && !this.options.quiet) this.complain(`${text}\n`);
   }
 
-  /** What a person has to do before the command can continue: printed in every mode, and never on stdout. */
+  /** A request to the person before the command can continue: printed in every mode, and never on stdout. */
   instruction(text: string): void {
     this.complain(`${text}\n`);
   }

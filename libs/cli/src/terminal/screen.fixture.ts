@@ -1,5 +1,5 @@
-// What a terminal shows of the text written to it, for tests: as much of a terminal as the commands use. Wrapped lines
-// are wrapped again when it is resized, as most terminals do.
+// The screen of a terminal after the text written to it, for tests: as much of a terminal as the commands use. Wrapped
+// lines are wrapped again when it is resized, as most terminals do.
 import { cellsOf } from '@methods/method/report/terminal-text';
 
 interface Row {

@@ -16,7 +16,7 @@ import { withFileReferences } from '@methods/method/types/file-schema';
 import { inputFile, withFiles } from '../local-run/input-files.ts';
 import { StandIns } from './stand-ins.ts';
 
-/** What a run under test left. */
+/** The outcome of a run under test. */
 export interface TestedRun {
   readonly outcome: RunOutcome;
   readonly inputs: JsonObject;

@@ -8,7 +8,7 @@ import { matchPath } from './step-pattern.ts';
 const MUST_BE_MOCKED: readonly StepKind[] = ['http', 'call', 'wait'];
 
 export class StandIns {
-  /** What a test has to give and does not. */
+  /** A value that a test has to give and does not. */
   readonly missing: string[] = [];
   readonly substitute: Substitute = (action) => this.standInFor(action);
 

@@ -17,7 +17,7 @@ import { TYPES_WORDS } from './types-words.ts';
 
 interface TypedMethod {
   readonly method: CompiledMethod;
-  /** What the types were made of. */
+  /** The source of the types. */
   readonly of: string;
 }
 

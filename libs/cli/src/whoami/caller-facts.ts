@@ -1,4 +1,4 @@
-// Who a server takes the asker for, as it says itself.
+// The caller's identity by the server.
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 

@@ -1,6 +1,6 @@
-// A folder held open by its descriptor. What is opened, made or removed through it is beneath that folder, even if a
-// step renames or links entries meanwhile: each part of a name is opened by itself and no link is followed. Node has no
-// openat2; on Linux `/proc/self/fd/<descriptor>/<name>` is openat, elsewhere the path is used as it is.
+// A folder held open by its descriptor. All that is opened, made or removed through it is beneath that folder, even if
+// a step renames or links entries meanwhile: each part of a name is opened by itself and no link is followed. Node has
+// no openat2; on Linux `/proc/self/fd/<descriptor>/<name>` is openat, elsewhere the path is used as it is.
 import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, type Stats } from 'node:fs';
 import { chmod, type FileHandle, open } from 'node:fs/promises';
 

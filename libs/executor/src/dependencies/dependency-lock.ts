@@ -28,7 +28,7 @@ export interface LockedPackage extends ExactPackage {
 }
 
 const FORMAT = 'lock/1';
-/** What a registry keeps. */
+/** The bound of a registry. */
 const LOCK_BYTES_MAX = 1024 * 1024;
 
 /** The same bytes for the same lock. Throws StepFailure of kind dependency when it is larger than 1 MiB. */

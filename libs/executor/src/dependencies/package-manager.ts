@@ -23,7 +23,7 @@ const LOG_CHARACTERS_READ = 256 * 1024;
 /** Pauses before the registry is asked again. */
 const PAUSES_MS = [1_000, 5_000, 15_000];
 
-/** What it printed to stdout. Rejects with a StepFailure of kind dependency. */
+/** Its stdout. Rejects with a StepFailure of kind dependency. */
 export async function callManager(call: ManagerCall, options: PrepareOptions): Promise<string> {
   const { signal } = options;
   const env = managerEnvironment(options, call.cwd);

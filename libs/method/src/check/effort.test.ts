@@ -1,4 +1,4 @@
-// What checks may cost: values and schemas made to hurt end within an effort, and ordinary ones are judged as Ajv does.
+// The cost of checks: values and schemas made to hurt end within an effort, and ordinary ones are judged as Ajv does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leastCpuMs } from '@methods/test/harness/cpu-time';

@@ -57,7 +57,7 @@ export class FindingSink {
     else this.#put({ path, code: rule.code, message: cut(messageOf(rule, at), MESSAGE_CHARACTERS_MAX), types: 0 });
   }
 
-  /** What the branches of a union at `at` found. */
+  /** The findings of the branches of a union at `at`. */
   addUnion(branches: FindingSink, at: Path): void {
     const path = pointer(at);
     let types = 0;

@@ -29,7 +29,7 @@ export interface Fallback {
   readonly bytes: number;
 }
 
-/** What a schema says of the objects or lists it rules: for defaults and projection, which ignore other keywords. */
+/** The rules of a schema for its objects or lists: for defaults and projection, which ignore other keywords. */
 export interface Ruling {
   readonly items: SchemaNode | null;
   readonly properties: ReadonlyMap<string, SchemaNode>;
@@ -130,7 +130,7 @@ export class SchemaBook {
     return made;
   }
 
-  /** What a `$ref` means; null: nothing. Schemas of ours refer into `$defs` only. */
+  /** The target of a `$ref`; null: there is none. Schemas of ours refer into `$defs` only. */
   target(reference: JsonValue | undefined): SchemaNode | null {
     if (reference === '#') return this.root;
     const definitions = ownField(this.#schema, '$defs');

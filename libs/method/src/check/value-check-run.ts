@@ -57,7 +57,7 @@ export class Check {
     return fits;
   }
 
-  /** What `branches` find, collected apart, when all of them were missed. */
+  /** The findings of `branches`, collected apart, when all of them were missed. */
   foundBy(branches: readonly SchemaNode[], value: JsonValue): FindingSink | null {
     const { sink, evaluated } = this;
     if (sink === null) return null;

@@ -41,7 +41,7 @@ export interface Compiler {
   /** Compiles a condition (M404). */
   condition(expr: Expr, env: Env): Compiled;
   arrow(expr: Expr | undefined, item: Type, env: Env, around: Expr, wanted?: 'value' | 'condition'): CompiledArrow;
-  /** What a condition shows when it is true, and when it is false. */
+  /** The facts of a condition when it is true, and when it is false. */
   factsOf(expr: Expr): Facts;
   /** The author's text of a node, for messages. */
   textOf(expr: { readonly start: number; readonly end: number }): string;

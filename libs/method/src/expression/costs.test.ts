@@ -1,4 +1,4 @@
-// What the members of expressions cost at worst within the fuel of one value: each holds a turn for less than its bound.
+// The worst cost of the members of expressions within the fuel of one value: each holds a turn for less than its bound.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leastCpuMs } from '@methods/test/harness/cpu-time';

@@ -106,7 +106,7 @@ export class AnswerBook {
     return undefined;
   }
 
-  /** What others read of a step; undefined when nothing is. */
+  /** The fields that others read of a step; undefined when there are none. */
   taken(step: string): ReadonlyMap<string, TakenField> | undefined {
     return this.#taken.get(step);
   }

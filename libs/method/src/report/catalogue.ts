@@ -6,9 +6,9 @@ export interface CatalogueEntry {
   /** The heading of its page, docs/diagnostics/<code>.md. */
   readonly meaning: string;
   /**
-   * What provokes the code. `source`: only a method. `callees`: a method and the interfaces of those it calls.
-   * `upgrade`: a workflow/1 source. `elsewhere`: a page cannot show an example: the source would be too long, or others
-   * raise the code.
+   * The kind of example that raises the code. `source`: only a method. `callees`: a method and the interfaces of those
+   * it calls. `upgrade`: a workflow/1 source. `elsewhere`: a page cannot show an example: the source would be too long,
+   * or others raise the code.
    */
   readonly provokedBy: 'source' | 'callees' | 'upgrade' | 'elsewhere';
 }

@@ -1,6 +1,6 @@
 // Owns text as a terminal shows it: cells a character takes, and characters that would move the cursor or reorder a line.
 
-/** What one reader calls a character, with its place in the text and its width in terminal cells. */
+/** A character as a reader sees it, with its place in the text and its width in terminal cells. */
 export interface Cell {
   readonly text: string;
   /** Offset in UTF-16 units. */

@@ -2,7 +2,7 @@
 import type { Diagnostic, Severity } from '../diagnostic.ts';
 import type { Range, SourceText } from './source-text.ts';
 
-/** What a finding may carry besides its code, message and place. */
+/** The optional fields of a finding besides its code, message and place. */
 export interface FindingOptions {
   /** As a function when it is a guess among many words: only the first ones are asked. */
   readonly hint?: string | undefined | (() => string | undefined);

@@ -86,8 +86,8 @@ function tokensOf(text: string, findings: Findings): Token[] | null {
       return null;
     }
     for (const token of parser.next(lexeme)) tokens.push(token);
-    // What is open around this place. Brackets and dashes cannot be counted instead: the parser also opens levels, and
-    // closes them, where the text is wrong.
+    // The constructs open around this place. Brackets and dashes cannot be counted instead: the parser also opens
+    // levels, and closes them, where the text is wrong.
     if (parser.stack.length > LEVELS_MAX + STACK_AROUND_ROOT) {
       findings.add('M001', `nested deeper than ${LEVELS_MAX} levels`, '', [offset, offset + lexeme.length]);
       return null;

@@ -30,11 +30,11 @@ export interface MethodContext {
   readonly later: Set<string>;
   /** Finished steps that cannot be read here, and why: those of other rounds and of other branches. */
   readonly hidden: Map<string, string>;
-  /** What expressions can read here. `steps` is typed by `finished`. */
+  /** The names that expressions can read here. `steps` is typed by `finished`. */
   readonly roots: ReadonlyMap<string, Root>;
   /** Finished steps that can be read here, by name; grows as steps are read. */
   readonly finished: Map<string, Field>;
-  /** What holds here: the facts of the `if`s around. */
+  /** The facts known here: those of the `if`s around. */
   readonly facts: ReadonlySet<string>;
   /** Reads one step: passed as a function, since lists of steps and steps would otherwise import each other. */
   readonly readStep: (context: MethodContext, step: SourceMap, path: string) => CompiledStep | undefined;

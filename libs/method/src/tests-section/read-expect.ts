@@ -42,7 +42,9 @@ export function readExpect(context: TestContext, entry: SourceEntry | undefined,
   };
 }
 
-/** What `that` sees: `inputs`, `steps` and `result`. Of a run that does not finish any of them may be absent. */
+/**
+ * The names that `that` sees: `inputs`, `steps` and `result`. Of a run that does not finish any of them may be absent.
+ */
 function scopeAfter({ method, result }: TestContext, finishes: boolean): MethodContext {
   const scope = finishes ? method : afterScope(method);
   const type: ObjectType = finishes

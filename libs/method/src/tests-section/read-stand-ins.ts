@@ -138,7 +138,7 @@ function checkError(context: TestContext, node: ErrorMock, path: string, step: I
       });
 }
 
-/** What only an http answer has. */
+/** The fields that only an http answer has. */
 const OF_ANSWERS = ['status', 'reason', 'headers', 'body'] as const;
 
 function checkHeaders({ method: { findings } }: TestContext, entry: SourceEntry | undefined, at: string): void {

@@ -15,7 +15,7 @@ import { ValueFit } from './value-fit.ts';
 const TESTS_MAX = 100;
 const NAME_CHARACTERS_MAX = 120;
 
-/** What the tests are about: the method as far as it is read. */
+/** The method under test, in its parts that could be read. */
 export interface TestedMethod {
   readonly source: SourceMap;
   readonly inputs: ObjectType;

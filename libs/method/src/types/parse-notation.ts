@@ -5,13 +5,13 @@ import { NotationScanner } from './notation-scanner.ts';
 import { type Pattern, type PatternBook, PatternError } from './pattern.ts';
 import { type Bounds, type Field, FORMATS, type ScalarValue, type Type, unionOf } from './type.ts';
 
-/** What a type text may refer to. */
+/** The names a type text may refer to. */
 export interface NotationContext {
   readonly named: ReadonlyMap<string, { type: Type }>;
   readonly patterns: PatternBook;
 }
 
-/** What one type text says. `default` is the author's raw text. */
+/** The content of one type text. `default` is the author's raw text. */
 export interface Notation {
   readonly type: Type;
   readonly default?: string;

@@ -8,7 +8,7 @@ export interface Literal {
   readonly end: number;
   readonly textStart: number;
   readonly textEnd: number;
-  /** What opens and closes a piece of it: prefix and quotes. */
+  /** The opening and closing of a piece: prefix and quotes. */
   readonly open: string;
   readonly close: string;
   /** A piece of the text as it must be written between `open` and `close`. */

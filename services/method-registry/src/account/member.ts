@@ -8,7 +8,9 @@ export interface Member {
   readonly orgId: string;
   readonly orgName: string;
   readonly userId: string;
-  /** What an admin gave, else what the issuer claims, else admin for the organization's first user, else member. */
+  /**
+   * The role an admin gave, else the one the issuer claims, else admin for the organization's first user, else member.
+   */
   readonly role: Role;
   /** Empty where the issuer gives none. */
   readonly email: string;

@@ -1,4 +1,4 @@
-// What an organization has set for its runs and webhooks.
+// An organization's settings for its runs and webhooks.
 import { ServiceError } from '@methods/errors/service-error';
 
 const RETENTION_DAYS_MAX = 3_650;
@@ -16,7 +16,7 @@ export interface Settings {
   readonly webhookHosts: readonly string[];
 }
 
-/** What is absent stays as it is. */
+/** Absent fields are unchanged. */
 export type SettingsChange = { readonly [Setting in keyof Settings]: Settings[Setting] | null };
 
 /** @throws ServiceError invalid_request that names the setting. */

@@ -1,4 +1,4 @@
-// Who does something in an organization, and from where.
+// The actor of a change in an organization, and its address.
 
 export type DoerKind = 'user' | 'service_key' | 'upload' | 'system';
 

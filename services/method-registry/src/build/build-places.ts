@@ -27,7 +27,7 @@ export class BuildPlaces {
     this.taken.delete(place);
   }
 
-  /** What there is room for. */
+  /** The free places. */
   terms(leaseMs: number): ClaimTerms {
     const all = new Map<string, number>();
     const large = new Map<string, number>();

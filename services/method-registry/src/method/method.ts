@@ -1,4 +1,4 @@
-// What a method and its versions are, as the registry keeps them.
+// A method and its versions, as the registry keeps them.
 import type { Party } from '../audit/doer.ts';
 
 export type SchemaVersion = 'method/2' | 'workflow/2' | 'workflow/1';

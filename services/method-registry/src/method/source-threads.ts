@@ -29,8 +29,8 @@ export class SourceThreads implements Stoppable {
   }
 
   /**
-   * What saving would find. A source that takes too much time or memory to check has a finding. Its size is the
-   * caller's to check. @throws ServiceError rate_limited, unavailable.
+   * The findings that saving would give. A source that takes too much time or memory to check has a finding. Its size
+   * is the caller's to check. @throws ServiceError rate_limited, unavailable.
    */
   async judge(bytes: Uint8Array, callees: Callees, { orgId, signal }: ForCaller): Promise<SourceVerdict> {
     try {

@@ -8,7 +8,7 @@ import type { Diagnostic } from '@methods/method/diagnostic';
 import { displayNameFrom } from './display-name.ts';
 import type { SchemaVersion } from './method.ts';
 
-/** What is known of a called method: its interface as JSON, or why it cannot be called. */
+/** A called method: its interface as JSON, or why it cannot be called. */
 export type CalleeVerdict = { readonly interfaceJson: string } | 'missing' | 'cycle' | 'too_deep';
 
 /** By the target as the source writes it. */

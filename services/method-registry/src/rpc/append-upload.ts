@@ -1,4 +1,4 @@
-// AppendUpload: the next bytes of a recording. What was stored before is skipped, so a repeat after a lost reply is
+// AppendUpload: the next bytes of a recording. Bytes stored before are skipped, so a repeat after a lost reply is
 // harmless; bytes that leave a gap, or are too many, are refused.
 import { createHash } from 'node:crypto';
 import { BlobError, type BlobStore } from '@methods/blobs/blob-store';
@@ -62,7 +62,7 @@ export class AppendUpload {
   }
 }
 
-/** What of the chunk is not stored yet. */
+/** The part of the chunk that is not stored yet. */
 function missingBytes(upload: Upload, at: number, chunk: Uint8Array): Uint8Array {
   const { offsetBytes, sizeBytes } = upload;
   if (!Number.isSafeInteger(at) || at < 0 || at > offsetBytes) {

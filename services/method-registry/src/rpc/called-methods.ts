@@ -27,7 +27,7 @@ interface Judged {
 const DEPTH_MAX = 5;
 /** Calls followed for one save: methods that call each other in many ways have endless paths. */
 const VISITS_MAX = 1_000;
-/** Versions read for one save. What else it calls nests too deep. */
+/** Versions read for one save. Further calls nest too deep. */
 const READS_MAX = 200;
 
 @injectable()

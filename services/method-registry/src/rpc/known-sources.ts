@@ -1,4 +1,4 @@
-// What is known of saved sources that others call. It depends only on the bytes, so it is kept by their hash.
+// The known facts of saved sources that others call. It depends only on the bytes, so it is kept by their hash.
 import { LRUCache } from 'lru-cache';
 import { inject, injectable } from 'tsyringe';
 import { type ForCaller, SourceThreads } from '../method/source-threads.ts';

@@ -75,7 +75,7 @@ describe("another organization's rows", () => {
       deepEqual(await refusal(act(client, missing)), foreign);
       const malformed = { orgId, keyId: 'key_a\0', methodId: "wf_' or 1=1", versionId: 'ver_' };
       deepEqual((await refusal(act(client, malformed)))?.code, 'not_found');
-      // What the target can do itself is refused in an organization that does not exist, however it is spelled.
+      // Acts that the target's own organization may do are refused in one that does not exist, in any spelling.
       for (const nowhere of [newId('org'), '', 'a\0b', 'ORG_']) {
         equal((await refusal(act(client, { ...theirs, orgId: nowhere })))?.code, 'not_found');
       }

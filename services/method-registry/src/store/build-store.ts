@@ -1,4 +1,4 @@
-// What the registry remembers of builds: durable jobs, of which each has one effect, however many begin it.
+// The store of builds: durable jobs, of which each has one effect, however many begin it.
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { MethodSource } from '../method/method-source.ts';
@@ -17,7 +17,7 @@ export interface ClaimedBuild {
   readonly triesBefore: number;
 }
 
-/** What a registry has room for now. */
+/** The free places of a registry now. */
 export interface ClaimTerms {
   readonly leaseMs: number;
   readonly takeLarge: boolean;

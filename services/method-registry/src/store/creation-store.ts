@@ -1,4 +1,5 @@
-// What creation keys made. A key belongs to one route permanently: it made a method, or an upload that makes one later.
+// The store of creation keys. A key belongs to one route permanently: it made a method, or an upload that makes one
+// later.
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Method, Version } from '../method/method.ts';

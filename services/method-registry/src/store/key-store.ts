@@ -1,4 +1,4 @@
-// What the registry remembers of service keys. Neither a key nor a webhook secret in clear ever comes here.
+// The store of service keys. Neither a key nor a webhook secret in clear ever comes here.
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { KeyUse, ServiceKey } from '../key/service-key.ts';

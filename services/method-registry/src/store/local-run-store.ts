@@ -1,4 +1,4 @@
-// What the registry remembers of runs on people's own computers.
+// The store of runs on people's own computers.
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Inspection } from '../local-run/inspection.ts';

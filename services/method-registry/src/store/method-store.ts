@@ -1,4 +1,4 @@
-// What the registry remembers of methods: their record, and which version is published.
+// The store of methods: their record, and which version is published.
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Method } from '../method/method.ts';
@@ -35,7 +35,7 @@ export interface MethodStore {
   existing(orgId: string, methodIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Newest first. */
   list(selection: MethodSelection): Promise<Page<Method>>;
-  /** What is the same already changes nothing. @throws ServiceError not_found. */
+  /** A repeat changes nothing. @throws ServiceError not_found. */
   change(change: MethodChange): Promise<Method>;
   /** The published version again changes nothing, not even who published. @throws ServiceError not_found. */
   publish(publication: Publication): Promise<Method>;

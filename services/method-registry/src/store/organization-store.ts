@@ -1,4 +1,4 @@
-// The registry's store of organizations.
+// The store of organizations.
 import type { InjectionToken } from 'tsyringe';
 import type { ExternalOrganization } from '../organization/organization.ts';
 

@@ -1,4 +1,4 @@
-// Service keys in registry.service_keys. What people do with a key and its audit line are one statement.
+// Service keys in registry.service_keys. A change of a key and its audit line are one statement.
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
@@ -55,7 +55,7 @@ export class PostgresKeyStore implements KeyStore {
     });
   }
 
-  /** What the same request made before: its reply may have been lost. */
+  /** The key the same request made before: its reply may have been lost. */
   private async madeBefore({ orgId, name, authSha256, doer }: NewServiceKey): Promise<MadeServiceKey | null> {
     const [row] = await query(
       this.reader.read(

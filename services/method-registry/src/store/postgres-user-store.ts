@@ -143,7 +143,7 @@ export class PostgresUserStore implements UserStore {
   async setRole(change: Parameters<UserStore['setRole']>[0]): Promise<Member> {
     const { orgId, userId, role, doer } = change;
     const { sql } = this;
-    // Who is not there is refused without a lock, which would be a write.
+    // A missing member is refused without a lock, which would be a write.
     await this.find(orgId, userId);
     // One change of roles in an organization at a time, so that of two admins who demote each other one comes second
     // and sees that no other is left.

@@ -19,7 +19,7 @@ export const Reader: InjectionToken<Reader> = Symbol('Reader');
 
 const QUERY_DEADLINE_MS = 5_000;
 
-/** What the violation of a constraint means, by the constraint's name. */
+/** The error for the violation of a constraint, by the constraint's name. */
 export type Refusals = Readonly<Record<string, () => ServiceError>>;
 
 /** @throws ServiceError: a refusal, `invalid_request` for values Postgres cannot store, `unavailable` without Postgres. */

@@ -1,5 +1,4 @@
-// What the registry remembers of sign-ins under way and of dashboard sessions. The value of a cookie never comes here,
-// only its SHA-256.
+// The store of sign-ins under way and of dashboard sessions. The value of a cookie never comes here, only its SHA-256.
 import type { InjectionToken } from 'tsyringe';
 import type { Member } from '../account/member.ts';
 import type { SignIn } from '../account/sign-in.ts';

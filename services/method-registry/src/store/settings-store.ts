@@ -1,4 +1,4 @@
-// What the registry remembers of an organization's settings.
+// The store of organizations' settings.
 import type { InjectionToken } from 'tsyringe';
 import type { Settings, SettingsChange } from '../account/settings.ts';
 import type { Doer } from '../audit/doer.ts';

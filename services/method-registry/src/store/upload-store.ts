@@ -1,4 +1,4 @@
-// What the registry remembers of uploads; their bytes are in the blob store.
+// The store of uploads; their bytes are in the blob store.
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Upload } from '../upload/upload.ts';

@@ -1,4 +1,4 @@
-// What the registry remembers of people.
+// The store of people.
 import type { Role } from '@methods/auth/caller';
 import type { InjectionToken } from 'tsyringe';
 import type { ClaimedUser, Member } from '../account/member.ts';

@@ -1,4 +1,4 @@
-// What the registry remembers of versions: their exact bytes, their order and their locks.
+// The store of versions: their exact bytes, their order and their locks.
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Method, Version, VersionContent } from '../method/method.ts';

@@ -1,10 +1,10 @@
-// What an upload is: a recording on its way in, and from its last byte on the method that is made of it.
+// An upload: a recording on its way in, and from its last byte on the method that is made of it.
 import type { Method } from '../method/method.ts';
 
 export const RECORDING_BYTES_MAX = 200 * 1024 * 1024;
 /** Larger ones take longer to build, so they never have all places. */
 export const LARGE_RECORDING_BYTES = 4 * 1024 * 1024;
-/** What one message carries; larger bodies come in several. */
+/** The bytes of one message; larger bodies come in several. */
 export const CHUNK_BYTES_MAX = 1024 * 1024;
 export const LINK_MS = 24 * 60 * 60 * 1000;
 

@@ -17,7 +17,7 @@ import type { EventKey } from '../store/stored-events.ts';
 import { writeApart } from '../store/write-apart.ts';
 import { type DecodedEvent, decodeRunEvent } from './decode-run-event.ts';
 
-/** What the bus hands over. */
+/** An event as the bus delivers it. */
 export type IncomingEvent = Pick<EventMessage, 'data' | 'ack' | 'nak'>;
 
 export interface RunEventIntakeOptions {
@@ -69,7 +69,7 @@ export class RunEventIntake implements Stoppable {
 
   constructor(private readonly options: RunEventIntakeOptions) {}
 
-  /** Returns at once. What comes while a statement is under way gathers for the next, in the order it came. */
+  /** Returns at once. Events that come while a statement is under way gather for the next, in their order. */
   take(messages: readonly IncomingEvent[]): void {
     this.waiting.push(...messages);
     for (const { data } of messages) this.waitingBytes += data.length;

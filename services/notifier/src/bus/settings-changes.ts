@@ -6,7 +6,7 @@ import { decoder } from '@methods/rpc/message-codec';
 
 export interface SettingsListener {
   onChanged(orgId: string): void;
-  /** What was emitted while the bus was away is lost. */
+  /** Changes emitted while the bus was away are lost. */
   onMissed(): void;
 }
 

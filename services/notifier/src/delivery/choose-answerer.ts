@@ -1,4 +1,4 @@
-// Who is notified of an event: the application through its webhook, the team, both or neither.
+// Chooses who is notified of an event: the application through its webhook, the team, both or neither.
 import type { RunEvent } from './run-event.ts';
 
 export interface Told {

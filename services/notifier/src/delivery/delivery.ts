@@ -4,7 +4,7 @@
 export type DeliveryStatus = 'pending' | EndStatus;
 export type EndStatus = 'delivered' | 'exhausted' | 'stopped';
 
-/** What is stored when an event comes in; `body` is sent byte for byte at every try. */
+/** A new delivery of an event; `body` is sent byte for byte at every try. */
 export interface PlannedDelivery {
   readonly orgId: string;
   readonly deliveryId: string;

@@ -1,4 +1,4 @@
-// What to store for an event that a webhook listens to.
+// Plans the delivery of an event with a webhook.
 import { HOST_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import type { PlannedDelivery } from './delivery.ts';
 import type { RunEvent } from './run-event.ts';

@@ -1,4 +1,4 @@
-// What a try's outcome means for its delivery: done, stopped, again after a while, or given up.
+// Decides the state of a delivery after a try: done, stopped, again after a while, or given up.
 import type { DeliveryStatus, EndStatus } from './delivery.ts';
 
 /** Waits before the redeliveries, in ms. */

@@ -29,8 +29,8 @@ export async function organizationsWithEnded(
 }
 
 /**
- * Deletes the organization's deliveries that ended that long ago, oldest first, with their tries; returns how many. What
- * another node deletes is passed over.
+ * Deletes the organization's deliveries that ended that long ago, oldest first, with their tries; returns how many.
+ * Rows that another node deletes are skipped.
  */
 export async function deleteEnded(sql: Sql, orgId: string, keptDays: number, limit: number): Promise<number> {
   return (await deletion(sql, orgId, keptDays, limit)).count;

@@ -1,5 +1,5 @@
-// What a claim reads, by the count of rows that the server gives: never the backlog of a host that is full, the hosts
-// an organization has besides those it may send to now, or what waits for later.
+// The rows a claim reads, by the server's count: never the backlog of a full host, an organization's other hosts, or
+// deliveries for later.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';

@@ -3,7 +3,7 @@ import type { Sql } from '@methods/postgres/pool';
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import { type ClaimRow, claimStatement } from './claim-statement.ts';
 
-/** What a node may still send. */
+/** The sends a node may still make. */
 export interface Room {
   /** Organizations with sends under way on this node. */
   readonly busy: readonly BusyOrganization[];

@@ -78,7 +78,7 @@ export class SendSlots {
   }
 }
 
-/** What may be added to `held` until it is all that is still free then. */
+/** The amount that may be added to `held` until it equals the rest that is free. */
 function share(free: number, held: number): number {
   return Math.floor((free - held + 1) / 2);
 }

@@ -1,5 +1,5 @@
-// A host name's addresses: known to this machine, kept from a moment ago, or asked of a name server. What comes out is
-// checked and used by the try that asked; nothing here judges an address.
+// A host name's addresses: known to this machine, kept from a moment ago, or asked of a name server. The try that asked
+// checks and uses the result; this part judges no address.
 import type { Clock } from '@methods/base/clock';
 import type { HostResolver, ResolvedAddress } from './host-resolver.ts';
 import { isLocalhost, type LocalNames } from './local-names.ts';

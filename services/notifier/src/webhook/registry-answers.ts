@@ -1,5 +1,5 @@
-// What the method registry answered, kept for half a minute: the secrets that sign, and the hosts that organizations
-// send webhooks to. A change counts within that time, or at once when it is announced.
+// Answers of the method registry, kept for half a minute: the secrets that sign, and the hosts that organizations send
+// webhooks to. A change counts within that time, or at once when it is announced.
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 

@@ -18,7 +18,7 @@ function answering(...addresses: readonly string[]): HostResolver & { asked: str
 
 const many = (count: number, last: string) => [...Array.from({ length: count }, (_, i) => `8.8.4.${i}`), last];
 
-// What a name server may answer for hook.example, and whether the try continues.
+// The answers of a name server for hook.example, and whether the try continues.
 const answers: readonly (readonly [string, readonly string[], boolean])[] = [
   ['a public address', ['8.8.8.8'], true],
   ['a public IPv6 address', ['2606:4700:4700::1111'], true],

@@ -1,6 +1,6 @@
 // From the outbox to the bus. An event is sent right after its commit and again every few seconds until the notifier
-// confirms that it has it; then the row is deleted. What the bus loses, the rows bring back. Events of one run go out
-// in their order: none is sent before an earlier one that the bus has not taken.
+// confirms that it has it; then the row is deleted. Events that the bus loses are sent again from their rows. Events of
+// one run go out in their order: none is sent before an earlier one that the bus has not taken.
 import { fromBinary } from '@bufbuild/protobuf';
 import { shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';

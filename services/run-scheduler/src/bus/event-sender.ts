@@ -1,5 +1,5 @@
-// Sends events to the bus, those of one run one after the other. What is on its way is bounded; beyond that events wait
-// in their rows.
+// Sends events to the bus, those of one run one after the other. Events on their way are bounded; further ones wait in
+// their rows.
 import type { Logger } from '@methods/logging/logger';
 import type { OutboxEvent } from '../store/run-store.ts';
 import { withoutContent } from './event-size.ts';

@@ -9,7 +9,7 @@ export interface ServedQueue {
   readonly name: string;
   /** Its workers, in turn. */
   readonly sessions: Set<string>;
-  /** What each node announced of it, and how many places each was offered. */
+  /** The announcement of each node, and how many places each was offered. */
   readonly heads: Map<string, ToldHead>;
   readonly offered: Map<string, number>;
 }

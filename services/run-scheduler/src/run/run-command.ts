@@ -22,7 +22,7 @@ export type RunCommand =
 export interface StartRun {
   readonly type: 'start';
   readonly facts: RunFacts;
-  /** What the run takes over from another one of its version; absent: nothing. */
+  /** The records the run takes over from another one of its version; absent: none. */
   readonly kept?: KeptBeginning;
 }
 

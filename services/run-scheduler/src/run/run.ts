@@ -1,4 +1,4 @@
-// What a run is. One union over its states: a waiting run has a question by type, a queued run cannot.
+// A run. One union over its states: a waiting run has a question by type, a queued run cannot.
 
 export type Run = QueuedRun | SleepingRun | RunningRun | WaitingRun | SucceededRun | FailedRun | CancelledRun;
 export type RunStatus = Run['status'];

@@ -1,4 +1,4 @@
-// What each kind of step is reported as in each state of its run: a table of every pair.
+// The reported state of each kind of step in each state of its run: a table of every pair.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -5,7 +5,7 @@ import { html, page } from './page.ts';
 export interface LoginPage {
   readonly uid: string;
   readonly client: string;
-  /** What was typed before, and what was wrong with it. */
+  /** The earlier input, and its fault. */
   readonly typed: { readonly email: string; readonly organization: string; readonly role: string };
   readonly fault: string | null;
 }

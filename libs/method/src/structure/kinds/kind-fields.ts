@@ -6,7 +6,7 @@ import type { MethodContext } from '../step-context.ts';
 type FieldsOf<Step> = Step extends CompiledStep ? Omit<Step, keyof StepBase> & Partial<Pick<Step, 'secrets'>> : never;
 
 export interface KindFields {
-  /** What the kind adds to `StepBase`, and the secrets it read. */
+  /** The fields the kind adds to `StepBase`, and the secrets it read. */
   readonly fields: FieldsOf<CompiledStep>;
   /** The value of one round, where it is not the declared `out`. */
   readonly value?: ObjectType;

@@ -6,7 +6,7 @@ import { ownField } from '../../json.ts';
 import { ANY, type Field, listOf, orNull, type Type } from '../../types/type.ts';
 import type { MethodContext } from '../step-context.ts';
 
-/** What decides whether a step has a value once the walk has passed it. */
+/** The conditions under which a step has a value once the walk has passed it. */
 export interface Presence {
   /** The conditions of its `if`, as facts: known true together, the step was not skipped. Null without `if`. */
   readonly guards: readonly string[] | null;
