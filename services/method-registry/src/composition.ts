@@ -5,7 +5,7 @@ import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
-import type { ServiceDatabase } from '@methods/postgres/service-database';
+import { ServiceDatabase } from '@methods/postgres/service-database';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
@@ -108,6 +108,7 @@ function child(
   logger: Logger,
 ): DependencyContainer {
   const parts = container.createChildContainer();
+  parts.registerInstance(ServiceDatabase, database);
   parts.registerInstance(Database, database.sql);
   parts.registerInstance(Reader, new OrganizationReader({ sql: database.sql, role: readerRole('registry') }));
   parts.registerInstance(RegistryChanges, changes);

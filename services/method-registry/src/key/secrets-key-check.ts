@@ -2,6 +2,7 @@
 // signed, and keys made from then on would need the wrong one.
 import { SecretBoxError } from '@methods/auth/secret-box';
 import type { Stoppable } from '@methods/base/stoppable';
+import { ServiceDatabase } from '@methods/postgres/service-database';
 import { inject, injectable } from 'tsyringe';
 import { KeyStore } from '../store/key-store.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
@@ -13,13 +14,14 @@ class WrongSecretsKey extends Error {
 @injectable()
 export class SecretsKeyCheck implements Stoppable {
   constructor(
+    @inject(ServiceDatabase) private readonly database: Pick<ServiceDatabase, 'untilDone'>,
     @inject(KeyStore) private readonly keys: KeyStore,
     @inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
   ) {}
 
-  /** @throws WrongSecretsKey. */
+  /** Waits for Postgres. @throws WrongSecretsKey. */
   async start(): Promise<void> {
-    const sample = await this.keys.sampleWebhookSecret();
+    const sample = await this.database.untilDone(() => this.keys.sampleWebhookSecret());
     if (sample === null) return;
     try {
       this.secrets.open(sample.orgId, sample.keyId, sample.sealed);

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { ServiceError } from '@methods/errors/service-error';
+import { silentLogger } from '@methods/logging/logger';
+import type { KeyStore } from '../store/key-store.ts';
+import { registryDatabase } from '../store/registry-database.ts';
+import { SecretsKeyCheck } from './secrets-key-check.ts';
+import { sealedWebhookSecrets } from './webhook-secrets.ts';
+
+test('waits for a Postgres that goes away between the migrations and the check', async () => {
+  const database = registryDatabase('postgres://127.0.0.1:1/none', silentLogger);
+  let looks = 0;
+  const keys: Partial<KeyStore> = {
+    async sampleWebhookSecret() {
+      if (++looks < 3) throw new ServiceError('unavailable');
+      return null;
+    },
+  };
+  const check = new SecretsKeyCheck(database, keys as KeyStore, sealedWebhookSecrets(randomBytes(32)));
+  await check.start();
+  assert.equal(looks, 3);
+  await database.stop();
+});
