@@ -11,7 +11,7 @@ interface AnyOrder {
 }
 
 interface RunOrder extends AnyOrder {
-  readonly pattern: 'post-wait' | 'post-then-get' | 'wait-and-answer' | 'start-only';
+  readonly pattern: 'post-wait' | 'post-then-get' | 'wait-and-answer' | 'answer-and-wait' | 'start-only';
   readonly method: string;
 }
 
@@ -79,14 +79,16 @@ async function one(n: number): Promise<void> {
       const { run_id } = await call('POST', '/v1/runs', body);
       return expect(await call('GET', `/v1/runs/${run_id}?wait_ms=30000`), 'succeeded');
     }
-    case 'wait-and-answer': {
+    case 'wait-and-answer':
+    case 'answer-and-wait': {
       const asked = await call('POST', '/v1/runs?wait_ms=30000', body);
       const question = asked.question?.id ?? '';
-      await call(
-        'POST',
-        `/v1/runs/${asked.run_id}/answer`,
-        JSON.stringify({ answer: { ok: true }, question_id: question }),
-      );
+      const path = `/v1/runs/${asked.run_id}/answer`;
+      const answer = JSON.stringify({ answer: { ok: true }, question_id: question });
+      if (order.pattern === 'answer-and-wait') {
+        return expect(await call('POST', `${path}?wait_ms=30000`, answer), 'succeeded');
+      }
+      await call('POST', path, answer);
       const end = await call('GET', `/v1/runs/${asked.run_id}?wait_ms=30000&after_question=${question}`);
       return expect(end, 'succeeded');
     }

@@ -61,13 +61,13 @@ export const workloads: Readonly<Record<string, Workload>> = {
     }),
   'wait-and-answer': async ({ scale }) => {
     const answers = await withStack(async (stack) => {
-      const order = {
-        method: methodOf(stack, 'wait-and-answer'),
-        pattern: 'wait-and-answer' as const,
-        concurrency: 64,
-      };
-      await measure(stack, 'warm-up', { ...order, runs: Math.ceil(2_000 * scale) });
-      return [await measure(stack, 'wait and answer', { ...order, runs: Math.ceil(5_000 * scale) })];
+      const order = { method: methodOf(stack, 'wait-and-answer'), concurrency: 64 };
+      const runs = Math.ceil(5_000 * scale);
+      await measure(stack, 'warm-up', { ...order, pattern: 'wait-and-answer', runs: Math.ceil(2_000 * scale) });
+      return [
+        await measure(stack, 'POST, answer, GET', { ...order, pattern: 'wait-and-answer', runs }),
+        await measure(stack, 'POST, answer ?wait_ms', { ...order, pattern: 'answer-and-wait', runs }),
+      ];
     });
     return { ...answers, notes: await measureWaitingMemory(scale) };
   },

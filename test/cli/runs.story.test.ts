@@ -176,12 +176,12 @@ test('questions are answered on a terminal and by --answer, and the exit code sa
   const wrong = await methods('answer', runId, '--answer', '{"go": "perhaps"}');
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /go must be/);
-  assert.equal((await methods('answer', runId, '--answer', '{"go": false}')).code, 0);
-  const end = await json<RunBody>('runs', 'watch', runId);
+  const end = await json<RunBody>('answer', runId, '--answer', '{"go": false}', '--wait');
   assert.deepEqual(end.result, { first: true, second: false });
   const repeated = await methods('answer', runId, '--answer', '{"go": false}');
   assert.deepEqual([repeated.code, repeated.stderr], [0, '']);
   assert.match(repeated.stdout, /^Already answered: run_\w{26} is succeeded\.$/m);
+  assert.deepEqual(await json<RunBody>('answer', runId, '--answer', '{"go": false}', '--wait'), end);
   const late = await methods('answer', runId, '--answer', '{"go": true}');
   assert.equal(late.code, 1);
   assert.match(late.stderr, /is already succeeded/);

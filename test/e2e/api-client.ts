@@ -116,9 +116,14 @@ export class ApiClient {
     return this.request('GET', `/v1/runs/${runId}${query}`);
   }
 
-  answer(runId: string, answer: unknown, questionId?: string): Promise<Reply> {
+  answer(runId: string, answer: unknown, questionId?: string, query = ''): Promise<Reply> {
     const body = { answer, ...(questionId === undefined ? {} : { question_id: questionId }) };
-    return this.request('POST', `/v1/runs/${runId}/answer`, { body });
+    return this.request('POST', `/v1/runs/${runId}/answer${query}`, { body });
+  }
+
+  /** The run once it has finished or waits for the next answer. */
+  async answerSettled(runId: string, answer: unknown, questionId?: string): Promise<RunBody> {
+    return (await this.answer(runId, answer, questionId, `?wait_ms=${WAIT_MS}`)).run;
   }
 
   cancel(runId: string): Promise<Reply> {

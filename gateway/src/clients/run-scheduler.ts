@@ -2,7 +2,7 @@
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
-import { asServiceError, ServiceError } from '@methods/errors/service-error';
+import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import {
@@ -10,25 +10,18 @@ import {
   type LookupRun,
   type NodeItem,
   type RunPage,
-  type RunReply,
   RunSchedulerService,
   type StartRun,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { dialFrames } from '@methods/rpc/frame-stream';
 import { PushedRuns } from './pushed-runs.ts';
 import { RunFiles } from './run-files.ts';
-import {
-  endsWait,
-  type RunFollower,
-  RunWaiters,
-  type WaitedRun,
-  type WaitingCaller,
-  type WaitRequest,
-} from './run-waiters.ts';
+import { endsWait, type RunFollower, type WaitingCaller, type WaitRequest } from './run-waiters.ts';
 import type { CallReply } from './scheduler-call.ts';
 import { type CallOptions, SchedulerCalls } from './scheduler-calls.ts';
 import type { CallItem } from './scheduler-node.ts';
 import { SchedulerNode } from './scheduler-node.ts';
+import { type FollowedRun, otherReply, type RunAddress, replied, runOf, WatchedRuns } from './watched-runs.ts';
 
 export interface RunSchedulerOptions {
   /** `host:port` of each node. */
@@ -37,33 +30,32 @@ export interface RunSchedulerOptions {
   readonly logger: Logger;
 }
 
-/** Whose run, and for which request. */
-export interface RunAddress {
-  readonly orgId: string;
-  readonly runId: string;
-  readonly requestId: string;
-}
-
 export interface StartedRun {
   readonly run: RunView;
   /** The key's first run, met again. */
   readonly replayed: boolean;
 }
 
-export interface FollowedRun {
-  /** As it is now; the follower gets newer states. */
-  readonly run: RunView;
-  readonly stop: () => void;
+export interface GivenAnswer {
+  /** Empty: the question that is open. */
+  readonly questionId: string;
+  readonly answerJson: string;
+}
+
+interface AfterAnswer {
+  /** Its `afterQuestion` is the answered one. */
+  readonly wait: WaitRequest | null;
+  readonly caller: WaitingCaller;
+  readonly answered: (run: RunView) => Promise<void> | null;
 }
 
 const SWEEP_MS = 100;
-const FINAL_READ_MS = 2_000;
 
 export class RunScheduler implements Stoppable {
   private readonly nodes: readonly SchedulerNode[];
   private readonly calls: SchedulerCalls;
   private readonly pushed: PushedRuns;
-  private readonly waiters: RunWaiters;
+  private readonly watched: WatchedRuns;
   readonly files: RunFiles;
   private sweeper: NodeJS.Timeout | null = null;
 
@@ -71,7 +63,7 @@ export class RunScheduler implements Stoppable {
     this.calls = new SchedulerCalls(clock);
     this.files = new RunFiles(addresses);
     this.pushed = new PushedRuns(clock);
-    this.waiters = new RunWaiters(clock, (run) => void this.watchForWaiters(run));
+    this.watched = new WatchedRuns(this.calls, this.pushed, clock);
     this.nodes = addresses.map(
       (address) =>
         new SchedulerNode({
@@ -86,7 +78,7 @@ export class RunScheduler implements Stoppable {
             onUnsendable: (callId, error) => this.calls.onUnsendable(callId, error),
             onLost: (node, callIds, refused) => {
               this.calls.onLost(node, callIds, refused);
-              this.waiters.onSourceLost(node);
+              this.watched.onSourceLost(node);
             },
           },
         }),
@@ -98,7 +90,7 @@ export class RunScheduler implements Stoppable {
     for (const node of this.nodes) node.start();
     this.sweeper = setInterval(() => {
       this.calls.sweep();
-      this.waiters.sweep();
+      this.watched.sweep();
       this.pushed.trim();
     }, SWEEP_MS);
     this.sweeper.unref();
@@ -106,7 +98,7 @@ export class RunScheduler implements Stoppable {
 
   /** Every wait gets the run as it is; new ones too. Calls continue. */
   endWaits(): void {
-    this.waiters.stop();
+    this.watched.stop();
   }
 
   stop(): void {
@@ -130,7 +122,7 @@ export class RunScheduler implements Stoppable {
     caller: WaitingCaller,
   ): Promise<StartedRun> {
     const options = { requestId, repeatable: true, unwatched: wait === null };
-    return this.waiting(start.orgId, wait, caller, async () => {
+    return this.watched.waiting(start.orgId, wait, caller, async () => {
       const reply = await this.call({ case: 'start', value: start }, options);
       return this.started(reply, { orgId: start.orgId, requestId }, wait, caller);
     });
@@ -151,54 +143,28 @@ export class RunScheduler implements Stoppable {
       throw error;
     }
     const { orgId } = lookup;
-    return this.waiting(orgId, wait, caller, () => this.started(reply, { orgId, requestId }, wait, caller));
+    return this.watched.waiting(orgId, wait, caller, () => this.started(reply, { orgId, requestId }, wait, caller));
   }
 
-  async getRun({ orgId, runId, requestId }: RunAddress, timeoutMs?: number): Promise<RunView> {
-    const finished = this.pushed.finished(runId, orgId);
-    if (finished) return finished;
-    const options = { requestId, repeatable: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-    const value = { $typeName: 'methods.scheduler.v1.GetRun' as const, orgId, runId };
-    const run = runOf(replied(await this.call({ case: 'get', value }, options)));
-    this.pushed.read(run, orgId);
-    return run;
+  getRun(address: RunAddress): Promise<RunView> {
+    return this.watched.read(address);
   }
 
   /** The run as it finishes or begins to wait, or as it is when the time is up. */
   async waitForRun(address: RunAddress, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
     const finished = this.pushed.finished(address.runId, address.orgId);
     if (finished) return finished;
-    return this.waiting(address.orgId, wait, caller, async () => {
-      const waited = this.waiters.hold(address.runId, address.orgId, address.requestId);
-      try {
-        const run = await this.watch(waited);
-        return endsWait(run, wait.afterQuestion) ? run : await this.waitOrRead(waited, wait, caller);
-      } finally {
-        this.waiters.release(waited);
-      }
-    });
+    return this.watched.waiting(address.orgId, wait, caller, () =>
+      this.watched.held(address, async (waited) => {
+        const run = await this.watched.watch(waited);
+        return endsWait(run, wait.afterQuestion) ? run : await this.watched.waitOrRead(waited, wait, caller);
+      }),
+    );
   }
 
   /** Every change from now on, a burst of them as one. The follower may be called before this resolves. */
-  async followRun(address: RunAddress, follower: RunFollower): Promise<FollowedRun> {
-    const { orgId, runId, requestId } = address;
-    const finished = this.pushed.finished(runId, orgId);
-    if (finished) return { run: finished, stop: () => {} };
-    const followed = this.waiters.hold(runId, orgId, requestId);
-    const leave = this.waiters.follow(followed, follower);
-    let stopped = false;
-    const stop = () => {
-      if (stopped) return;
-      stopped = true;
-      leave();
-      this.waiters.release(followed);
-    };
-    try {
-      return { run: await this.watch(followed), stop };
-    } catch (error) {
-      stop();
-      throw error;
-    }
+  followRun(address: RunAddress, follower: RunFollower): Promise<FollowedRun> {
+    return this.watched.follow(address, follower);
   }
 
   /** The start of a run, as another start; its hash and digest are yet to be filled in. */
@@ -211,17 +177,42 @@ export class RunScheduler implements Stoppable {
 
   /**
    * Without a question id the answer is meant for the question that is open now: its id is read and stamped, so that a
-   * repeat cannot answer the next question.
+   * repeat cannot answer the next question. `answered` is called once the answer counts. With a `wait`, the run's next
+   * rest, or the run as it is when the time is up.
    */
-  async answerRun(address: RunAddress, questionId: string, answerJson: string): Promise<RunView> {
+  async answerRun(
+    address: RunAddress,
+    { questionId, answerJson }: GivenAnswer,
+    { wait, caller, answered }: AfterAnswer,
+  ): Promise<RunView> {
     const { orgId, runId, requestId } = address;
-    const stamped = questionId || ((await this.getRun(address)).question?.id ?? '');
-    const $typeName = 'methods.scheduler.v1.AnswerRun' as const;
-    const value = { $typeName, orgId, runId, questionId: stamped, answerJson };
-    // A caller who waited for the question here usually waits for the next state: the node then pushes it.
-    const unwatched = !this.pushed.isAwaited(runId, orgId);
-    const options = { requestId, repeatable: stamped !== '', unwatched };
-    return runOf(replied(await this.call({ case: 'answer', value }, options)));
+    return this.watched.waiting(orgId, wait, caller, async () => {
+      const stamped = questionId || ((await this.getRun(address)).question?.id ?? '');
+      const $typeName = 'methods.scheduler.v1.AnswerRun' as const;
+      const value = { $typeName, orgId, runId, questionId: stamped, answerJson };
+      // A caller who waited for the question here usually waits for the next state: the node then pushes it.
+      const unwatched = wait === null && !this.pushed.isAwaited(runId, orgId);
+      const options = { requestId, repeatable: stamped !== '', unwatched };
+      const answer = async () => {
+        const reply = await this.call({ case: 'answer', value }, options);
+        const { watched } = replied(reply);
+        const run = runOf(replied(reply));
+        const told = answered(run);
+        if (told) await told;
+        return { run, watched, node: reply.node };
+      };
+      if (wait === null) return (await answer()).run;
+      // Held before it is asked for: the push may be here before the reply.
+      return this.watched.held(address, async (waited) => {
+        const { run, watched, node } = await answer();
+        const past = { ...wait, afterQuestion: stamped === '' ? null : stamped };
+        this.pushed.belongs(runId, orgId);
+        this.watched.see(waited, run);
+        if (watched) this.watched.toldBy(waited, node);
+        else if (!endsWait(run, past.afterQuestion)) void this.watched.watchForWaiters(waited);
+        return this.watched.waitOrRead(waited, past, caller);
+      });
+    });
   }
 
   async cancelRun({ orgId, runId, requestId }: RunAddress): Promise<RunView> {
@@ -240,22 +231,6 @@ export class RunScheduler implements Stoppable {
     return this.calls.call(item, options);
   }
 
-  /** Takes the request's place among the waits before anything is done for it. */
-  private async waiting<Done>(
-    orgId: string,
-    wait: WaitRequest | null,
-    caller: WaitingCaller,
-    work: () => Promise<Done>,
-  ): Promise<Done> {
-    if (wait === null) return work();
-    const leave = this.waiters.enter(orgId, caller);
-    try {
-      return await work();
-    } finally {
-      leave();
-    }
-  }
-
   private async started(
     call: CallReply,
     { orgId, requestId }: { orgId: string; requestId: string },
@@ -267,60 +242,16 @@ export class RunScheduler implements Stoppable {
     const { replayed } = reply;
     if (wait === null || endsWait(run, wait.afterQuestion)) return { run, replayed };
     this.pushed.belongs(run.runId, orgId);
-    const waited = this.waiters.hold(run.runId, orgId, requestId);
-    try {
+    return this.watched.held({ runId: run.runId, orgId, requestId }, async (waited) => {
       // A fresh run is pushed by the node that took it; an older one has to be watched.
-      waited.source ??= call.node;
-      if (!replayed) waited.startedOn = call.node;
-      this.waiters.see(waited, run);
+      if (replayed) waited.source ??= call.node;
+      else this.watched.toldBy(waited, call.node);
+      this.watched.see(waited, run);
       const pushed = this.pushed.latest(run.runId);
-      if (pushed) this.waiters.see(waited, pushed);
-      if (replayed) this.waiters.see(waited, await this.watch(waited));
-      return { run: await this.waitOrRead(waited, wait, caller), replayed };
-    } finally {
-      this.waiters.release(waited);
-    }
-  }
-
-  private async waitOrRead(waited: WaitedRun, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
-    const ended = await this.waiters.wait(waited, wait, caller);
-    if (ended) return ended;
-    const latest = waited.latest;
-    // No one reads the reply of a caller that has gone.
-    if (caller.gone && latest) return latest;
-    try {
-      const run = await this.getRun(waited, FINAL_READ_MS);
-      return latest && latest.revision > run.revision ? latest : run;
-    } catch (error) {
-      // The state this request has read before is still a valid answer.
-      if (latest && asServiceError(error).code === 'unavailable') return latest;
-      throw error;
-    }
-  }
-
-  private async watch(waited: WaitedRun): Promise<RunView> {
-    const { orgId, runId, requestId } = waited;
-    const steps = waited.followers.size > 0;
-    const knownRevision = waited.latest?.revision ?? 0;
-    const value = { $typeName: 'methods.scheduler.v1.WatchRun' as const, orgId, runId, steps, knownRevision };
-    const reply = await this.call({ case: 'watch', value }, { requestId, repeatable: true });
-    const run = runOf(replied(reply));
-    waited.source = reply.node;
-    waited.watchedOn.add(reply.node);
-    this.pushed.belongs(runId, orgId);
-    // All its holders have left meanwhile.
-    if (waited.holds === 0) reply.node.unwatch(runId);
-    this.waiters.see(waited, run);
-    return waited.latest ?? run;
-  }
-
-  // Waiters do not get a failure: the next try comes soon.
-  private async watchForWaiters(waited: WaitedRun): Promise<void> {
-    try {
-      await this.watch(waited);
-    } catch {
-      this.waiters.watchSoon(waited);
-    }
+      if (pushed) this.watched.see(waited, pushed);
+      if (replayed) this.watched.see(waited, await this.watched.watch(waited));
+      return { run: await this.watched.waitOrRead(waited, wait, caller), replayed };
+    });
   }
 
   private onItem(node: SchedulerNode, item: NodeItem): void {
@@ -329,20 +260,6 @@ export class RunScheduler implements Stoppable {
       return;
     }
     this.pushed.put(item.item.value);
-    this.waiters.offer(item.item.value);
+    this.watched.offer(item.item.value);
   }
-}
-
-function replied({ item }: CallReply): RunReply {
-  if (item.case !== 'run') throw otherReply();
-  return item.value;
-}
-
-function otherReply(): ServiceError {
-  return new ServiceError('internal', undefined, { cause: new Error('a reply of another kind than asked for') });
-}
-
-function runOf(reply: RunReply): RunView {
-  if (!reply.run) throw new ServiceError('internal', undefined, { cause: new Error('a reply without a run') });
-  return reply.run;
 }

@@ -49,8 +49,8 @@ export interface WaitedRun {
   readonly followers: Set<RunFollower>;
   /** Nodes asked to watch it. */
   readonly watchedOn: Set<SchedulerNode>;
-  /** The node that took its start; it watches the run unasked. */
-  startedOn: SchedulerNode | null;
+  /** Nodes that took its start or an answer; they push its next rest unasked. */
+  readonly toldBy: Set<SchedulerNode>;
   /** Where pushes come from; null: from nowhere. */
   source: SchedulerNode | null;
   /** Monotonic ms. */
@@ -105,7 +105,7 @@ export class RunWaiters {
         waits: new Set(),
         followers: new Set(),
         watchedOn: new Set(),
-        startedOn: null,
+        toldBy: new Set(),
         source: null,
         watchAgainAtMs,
       };
@@ -121,7 +121,7 @@ export class RunWaiters {
     for (const node of run.watchedOn) node.unwatch(run.runId);
     // The node has reported that the run finished, and forgets it by itself.
     const finished = run.latest !== null && isFinished(run.latest);
-    if (run.startedOn !== null && !finished && !run.watchedOn.has(run.startedOn)) run.startedOn.unwatch(run.runId);
+    if (!finished) for (const node of run.toldBy) if (!run.watchedOn.has(node)) node.unwatch(run.runId);
     if (this.runs.get(run.runId) === run) this.runs.delete(run.runId);
   }
 

@@ -28,6 +28,8 @@ export class RunBook {
   readonly sent = new FileBook();
   readonly starts: StartRun[] = [];
   readonly lists: ListRuns[] = [];
+  /** By run, the last answer that counted. */
+  private readonly answers = new Map<string, string>();
   private readonly keys = new Map<string, { digest: string; runId: string }>();
 
   start(start: StartRun): { run: RunView; replayed: boolean } {
@@ -86,11 +88,14 @@ export class RunBook {
     return { runs: runs.map(({ view }) => ({ ...view, steps: [] })), nextCursor: list.cursor === '' ? 'more' : '' };
   }
 
-  answer({ orgId, runId, questionId }: AnswerRun): RunView {
+  answer({ orgId, runId, questionId, answerJson }: AnswerRun): RunView {
     const run = this.get(orgId, runId);
+    const given = `${questionId} ${answerJson}`;
+    if (this.answers.get(runId) === given) return run;
     if (run.status !== RunStatus.WAITING)
       throw new ServiceError('run_not_waiting', undefined, { facts: { status: 'queued' } });
     if (questionId !== '' && run.question?.id !== questionId) throw new ServiceError('question_changed');
+    this.answers.set(runId, given);
     return this.change(runId, { status: RunStatus.QUEUED });
   }
 

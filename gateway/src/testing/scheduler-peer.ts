@@ -30,6 +30,10 @@ export class SchedulerPeer {
   streams = 0;
   shardsOwned = 256;
   draining = false;
+  /** Says of an answer that the next rest will be pushed, as nodes of this release do. */
+  pushesAfterAnswers = true;
+  /** Called when an answer counts, before it is replied to. */
+  onAnswered: (run: RunView) => void = () => {};
   /** Called after each start was replied to. */
   onStarted: (run: RunView, start: StartRun) => void = () => {};
   private readonly connections = new Set<FrameConnection<Down>>();
@@ -119,7 +123,7 @@ export class SchedulerPeer {
         connection.send({ callId, item: { case: 'start', value: this.book.startOf(item.item.value) } });
         return;
       }
-      const reply = this.reply(item.item);
+      const reply = this.reply(item);
       if (reply === null) return;
       if (item.item.case === 'start' && this.losesStartReplies) return;
       connection.send({ callId, item: { case: 'run', value: reply } });
@@ -129,7 +133,7 @@ export class SchedulerPeer {
     }
   }
 
-  private reply(item: GatewayItem['item']): { run: RunView; replayed: boolean } | null {
+  private reply({ item, unwatched }: GatewayItem): { run: RunView; replayed: boolean; watched?: boolean } | null {
     switch (item.case) {
       case 'start':
         return this.book.start(item.value);
@@ -145,8 +149,11 @@ export class SchedulerPeer {
         this.watched.delete(item.value.runId);
         this.stepwise.delete(item.value.runId);
         return null;
-      case 'answer':
-        return { run: this.book.answer(item.value), replayed: false };
+      case 'answer': {
+        const run = this.book.answer(item.value);
+        this.onAnswered(run);
+        return { run, replayed: false, watched: this.pushesAfterAnswers && !unwatched };
+      }
       case 'cancel':
         return { run: this.book.cancel(item.value.orgId, item.value.runId), replayed: false };
       default:

@@ -116,6 +116,16 @@ export function answers(stack: () => Stack): void {
       await stack().api.cancel(run.run_id);
     });
 
+    test('with wait_ms is replied to with the next question, or the end', async () => {
+      const run = await two();
+      const second = await stack().api.answerSettled(run.run_id, { go: true }, questionOf(run));
+      assert.deepEqual([second.status, second.question?.step], ['waiting', 'second']);
+      const again = await stack().api.answerSettled(run.run_id, { go: true }, questionOf(run));
+      assert.equal(again.question?.id, questionOf(second), 'a repeat');
+      const end = await stack().api.answerSettled(run.run_id, { go: false });
+      assert.deepEqual(end.result, { first: true, second: false });
+    });
+
     test('equal to the last one counts for the next question when none is named', async () => {
       const run = await two();
       await stack().api.answer(run.run_id, { go: true });

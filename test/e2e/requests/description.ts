@@ -127,6 +127,17 @@ export function description(stack: () => Stack): void {
       );
     });
 
+    test('says how long the reply to an answer may be held', () => {
+      const { parameters } = told.paths['/v1/runs/{id}/answer']?.post ?? {};
+      const [, wait] = parameters ?? [];
+      assert.deepEqual(
+        parameters?.map(({ name, in: place }) => `${place} ${name}`),
+        ['path id', 'query wait_ms'],
+      );
+      const { maximum } = (wait?.schema ?? {}) as { maximum?: number };
+      assert.deepEqual([maximum, wait?.required ?? false], [60_000, false]);
+    });
+
     test('fits the replies: every field of a run is described', async () => {
       const reply = await stack().api.startSettled({ method: stack().method('two-questions') });
       const schema = told.paths['/v1/runs/{id}']?.get?.responses['200']?.content?.['application/json']?.schema;

@@ -1,12 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '@methods/base/ids';
-import { type GatewayFixture, gatewayFixture } from '../../testing/gateway-fixture.ts';
+import { RunStatus } from '@methods/proto/run/v1/run_pb';
+import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway-fixture.ts';
+import type { SchedulerPeer } from '../../testing/scheduler-peer.ts';
 
-async function waitingRun(gateway: GatewayFixture): Promise<{ path: string; questionId: string }> {
+async function waitingRun(gateway: GatewayFixture): Promise<{ runId: string; path: string; questionId: string }> {
   const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });
   const questionId = gateway.book.ask(body.run_id).question?.id ?? '';
-  return { path: `/v1/runs/${body.run_id}/answer`, questionId };
+  return { runId: body.run_id, path: `/v1/runs/${body.run_id}/answer`, questionId };
+}
+
+/** A run that waits, its node, and an answer to it whose reply is waited for. */
+async function awaitedAnswer(gateway: GatewayFixture, waitMs = 30_000) {
+  const node = gateway.nodes[0] as SchedulerPeer;
+  const { runId, path, questionId } = await waitingRun(gateway);
+  const begun = node.received.length;
+  const answer = () =>
+    gateway.ask('POST', `${path}?wait_ms=${waitMs}`, { answer: { ok: true }, question_id: questionId });
+  const calls = () => node.received.slice(begun).map(({ item }) => item.case);
+  return { node, runId, answer, calls };
 }
 
 function sentAnswer(gateway: GatewayFixture) {
@@ -51,5 +64,93 @@ test('an answer that is no object, missing or too large is refused before any no
   const large = await gateway.ask('POST', path, { answer: { text: 'ä'.repeat(33 * 1024) } });
   assert.equal(large.status, 413);
   assert.equal(large.body.details[0].code, 'answer_bytes');
+  assert.equal(sentAnswer(gateway), null);
+});
+
+test('with wait_ms the reply is the run at its next rest, in one call to its node', async () => {
+  await using gateway = await gatewayFixture();
+  const { node, runId, answer, calls } = await awaitedAnswer(gateway);
+  const waiting = answer();
+  await until(() => node.count('answer') === 1);
+  node.push(gateway.book.succeed(runId, '{"text":"sent"}'));
+  const { status, body } = await waiting;
+  assert.deepEqual([status, body.status, body.result], [200, 'succeeded', { text: 'sent' }]);
+  assert.deepEqual(calls(), ['answer']);
+});
+
+test('with wait_ms an answer ends its wait at the next question, not at its own', async () => {
+  await using gateway = await gatewayFixture();
+  const { node, runId, answer } = await awaitedAnswer(gateway);
+  const waiting = answer();
+  await until(() => node.count('answer') === 1);
+  node.push(gateway.book.change(runId, {}));
+  const next = gateway.book.ask(runId);
+  node.push(next);
+  assert.equal((await waiting).body.question.id, next.question?.id);
+});
+
+test('a rest that is pushed before the answer is replied to ends the wait', async () => {
+  await using gateway = await gatewayFixture();
+  const { node, answer, calls } = await awaitedAnswer(gateway);
+  node.onAnswered = ({ runId }) => node.push(gateway.book.succeed(runId, '{}'));
+  assert.equal((await answer()).body.status, 'succeeded');
+  assert.deepEqual(calls(), ['answer']);
+});
+
+test('when the time is up the reply is the run as it is, and its node need push nothing more', async () => {
+  await using gateway = await gatewayFixture();
+  const { answer, calls } = await awaitedAnswer(gateway, 20);
+  const { status, body } = await answer();
+  assert.deepEqual([status, body.status], [200, 'queued']);
+  await until(() => calls().length === 3);
+  assert.deepEqual(calls(), ['answer', 'get', 'unwatch']);
+});
+
+test('the same answer again waits as well while the run goes on, and not once it rests', async () => {
+  await using gateway = await gatewayFixture();
+  const { node, runId, answer } = await awaitedAnswer(gateway);
+  const both = [answer(), answer()];
+  await until(() => node.count('answer') === 2);
+  node.push(gateway.book.succeed(runId, '{}'));
+  const late = await answer();
+  for (const { status, body } of [...(await Promise.all(both)), late]) {
+    assert.deepEqual([status, body.status], [200, 'succeeded']);
+  }
+});
+
+test('where a node does not say that it will push, the run is watched', async () => {
+  await using gateway = await gatewayFixture();
+  const { node, runId, answer } = await awaitedAnswer(gateway);
+  node.pushesAfterAnswers = false;
+  const waiting = answer();
+  await until(() => node.watched.has(runId));
+  node.push(gateway.book.succeed(runId, '{}'));
+  assert.equal((await waiting).body.status, 'succeeded');
+  await until(() => !node.watched.has(runId));
+});
+
+test('an answer that may not wait is not given', async () => {
+  await using gateway = await gatewayFixture();
+  const { node, runId, answer } = await awaitedAnswer(gateway);
+  const other = await waitingRun(gateway);
+  const address = { orgId: gateway.orgId, runId: other.runId, requestId: 'test' };
+  // Their places are taken before their node replies.
+  node.frozen = true;
+  for (let i = 0; i < 5_000; i++) {
+    const caller = { id: `key_${i}`, gone: false, onGone: () => () => {} };
+    gateway.scheduler.waitForRun(address, { waitMs: 60_000, afterQuestion: null }, caller).catch(() => {});
+  }
+  const { status, body } = await answer();
+  assert.deepEqual([status, body.error, body.share], [429, 'rate_limited', 'organization']);
+  assert.equal(node.count('answer'), 0);
+  assert.equal(gateway.book.get(gateway.orgId, runId).status, RunStatus.WAITING);
+});
+
+test('a wait that is too long, or names a question to wait past, is refused before the answer counts', async () => {
+  await using gateway = await gatewayFixture();
+  const { path, questionId } = await waitingRun(gateway);
+  for (const query of ['wait_ms=60001', 'wait_ms=soon', `wait_ms=1&after_question=${questionId}`]) {
+    assert.equal((await gateway.ask('POST', `${path}?${query}`, { answer: { ok: true } })).status, 400, query);
+  }
   assert.equal(sentAnswer(gateway), null);
 });

@@ -1,12 +1,13 @@
-// POST …/runs/:id/answer: answers the question a run waits on.
+// POST …/runs/:id/answer: answers the question a run waits on; with wait_ms the reply is the run's next rest.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
-import { runChanged } from './run-acts.ts';
+import { runChanged, runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
-import { AnswerRunBody, NoQuery, Run, RunParams, replies } from './run-schemas.ts';
+import { AnswerQuery, AnswerRunBody, Run, RunParams, replies } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
+import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 
@@ -14,29 +15,43 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
   const schema = {
     ...describedRun(surface, 'answerRun', 'Answer the question of a waiting run'),
     params: RunParams,
-    querystring: NoQuery,
+    querystring: AnswerQuery,
     body: AnswerRunBody,
     response: replies({ 200: Run }),
   };
   scope
     .withTypeProvider<TypeBoxTypeProvider>()
-    .post(`${surface.url}/:id/answer`, { schema, config: { access: 'member' } }, async (request, reply) => {
-      const { orgId } = callerOf(request);
-      const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
-      const { answer, question_id: questionId = '' } = request.body;
-      const answerJson = JSON.stringify(answer);
-      if (request.bodyBytes > ANSWER_BYTES_MAX && Buffer.byteLength(answerJson) > ANSWER_BYTES_MAX) {
-        throw tooLarge(
-          '/answer',
-          'answer_bytes',
-          `An answer has at most ${ANSWER_BYTES_MAX} bytes, with its defaults.`,
+    .post(
+      `${surface.url}/:id/answer`,
+      { schema, config: { access: 'member' }, preValidation: readWaitMs },
+      async (request, reply) => {
+        const { orgId } = callerOf(request);
+        const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
+        const wait = waitRequest(request.query);
+        const { answer, question_id: questionId = '' } = request.body;
+        const answerJson = JSON.stringify(answer);
+        if (request.bodyBytes > ANSWER_BYTES_MAX && Buffer.byteLength(answerJson) > ANSWER_BYTES_MAX) {
+          throw tooLarge(
+            '/answer',
+            'answer_bytes',
+            `An answer has at most ${ANSWER_BYTES_MAX} bytes, with its defaults.`,
+          );
+        }
+        const facts = questionId === '' ? {} : { facts: { question_id: questionId } };
+        const run = await parts.scheduler.answerRun(
+          address,
+          { questionId, answerJson },
+          {
+            wait,
+            caller: waitingCaller(reply),
+            answered: ({ runId }) => runChanged(request, parts, 'run.answer', { targetId: runId, ...facts }),
+          },
         );
-      }
-      const run = await parts.scheduler.answerRun(address, questionId, answerJson);
-      const facts = questionId === '' ? {} : { facts: { question_id: questionId } };
-      const told = runChanged(request, parts, 'run.answer', { targetId: run.runId, ...facts });
-      if (told) await told;
-      reply.header('content-type', JSON_TYPE);
-      return runJson(parts, orgId, run);
-    });
+        // What happened since the answer is more than the act itself shows.
+        const told = wait === null ? null : runShown(request, parts, run.runId);
+        if (told) await told;
+        reply.header('content-type', JSON_TYPE);
+        return runJson(parts, orgId, run);
+      },
+    );
 }

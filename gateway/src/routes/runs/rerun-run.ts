@@ -10,7 +10,8 @@ import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
 import { allowsHost } from '@methods/webhook-url/webhook-hosts';
 import type { FastifyInstance } from 'fastify';
-import type { RunAddress, StartedRun as Started } from '../../clients/run-scheduler.ts';
+import type { StartedRun as Started } from '../../clients/run-scheduler.ts';
+import type { RunAddress } from '../../clients/watched-runs.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { LARGE_BODY_BYTES, readingMs } from '../../plugins/large-bodies.ts';

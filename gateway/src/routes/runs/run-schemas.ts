@@ -39,6 +39,9 @@ export const WaitQuery = Type.Object(
   Closed,
 );
 
+/** The question past which such a request waits is the one that it answers. */
+export const AnswerQuery = Type.Object({ wait_ms: WaitQuery.properties.wait_ms }, Closed);
+
 export const StartRunBody = Type.Object(
   {
     method: Type.String({ description: 'A method id, wf_… or bare.' }),

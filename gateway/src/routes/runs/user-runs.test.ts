@@ -115,6 +115,15 @@ test('what people see of a run and do to it is in the audit log before they hear
   assert.equal(body.items[0].by.kind, 'user');
 });
 
+test('a person who waits after an answer sees the run, and the log says both before the reply', async () => {
+  const runId = await started();
+  const questionId = book.ask(runId).question?.id;
+  const answer = { answer: { ok: true }, question_id: questionId };
+  const { body } = await member('POST', `/api/runs/${runId}/answer?wait_ms=0`, answer);
+  assert.equal(body.status, 'queued');
+  assert.deepEqual((await actsOn(runId)).sort(), ['run.answer', 'run.read', 'run.start']);
+});
+
 test('of a service key answers and cancels are told, its starts and reads are not', async () => {
   const runId = await started(byKey, '/v1/runs');
   await byKey('GET', `/v1/runs/${runId}`);

@@ -6,10 +6,9 @@ import type { CommandLine } from '../command/command-line.ts';
 import { EXIT, type ExitCode } from '../command/exit-code.ts';
 import { readJsonOption } from '../local-run/local-inputs.ts';
 import { getRun, isFinished, namingValues, runPath, type ServerQuestion, type ServerRun } from '../runs/server-run.ts';
-import { showRunEnd } from '../runs/show-server-run.ts';
+import { showRunEnd, watchToRest } from '../runs/show-server-run.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
-import type { Output } from '../terminal/output.ts';
 import { editorOf } from '../terminal/text-editor.ts';
 import { askOnTerminal } from './ask-on-terminal.ts';
 import { fittingAnswer } from './given-answer.ts';
@@ -24,7 +23,13 @@ export async function answerOnServer(
   const { output, interrupted, config } = context;
   const run = await getRun(api, runId);
   const option = line.text('answer');
-  if (option !== undefined && isFinished(run)) return repeat(api, run, await readAnswer(option, context.cwd), output);
+  if (option !== undefined && isFinished(run)) {
+    const same = await repeat(api, run, await readAnswer(option, context.cwd));
+    if (line.flag('wait')) return showRunEnd(same, output);
+    output.document(same);
+    output.line(`Already answered: ${runId} is ${same.status}.`);
+    return EXIT.done;
+  }
   const question = questionOf(run);
   if (option === undefined && !output.interactive) return showRunEnd(run, output);
   const answer =
@@ -41,6 +46,7 @@ export async function answerOnServer(
     .catch((error: unknown) => {
       throw namingValues(error);
     });
+  if (line.flag('wait')) return watchToRest(api, runId, context);
   output.document(value);
   output.line(`Answered. Watch it with:  methods runs watch ${runId}`);
   return EXIT.done;
@@ -57,15 +63,13 @@ function questionOf(run: ServerRun): ServerQuestion {
  * An answer sent again is not a fault: the server knows the last one. Only of a finished run: in a running one, an
  * answer without a question id could answer the next question.
  */
-async function repeat(api: ServerApi, run: ServerRun, answer: JsonObject, output: Output): Promise<ExitCode> {
+async function repeat(api: ServerApi, run: ServerRun, answer: JsonObject): Promise<ServerRun> {
   const { value } = await api
     .send<ServerRun>('POST', `${runPath(run.run_id)}/answer`, { answer }, { idempotent: true })
     .catch((error: unknown) => {
       throw error instanceof ServerRefusal && error.code === 'run_not_waiting' ? finished(run) : error;
     });
-  output.document(value);
-  output.line(`Already answered: ${run.run_id} is ${value.status}.`);
-  return EXIT.done;
+  return value;
 }
 
 function finished({ run_id, status }: ServerRun): CommandError {

@@ -5,14 +5,16 @@ import { UPLOAD_OPTIONS } from '../upload/saved-version.ts';
 
 export const ANSWER_WORDS: CommandHelp = {
   name: 'answer',
-  usage: 'RUN_ID [--answer JSON|@FILE] [--server URL]',
+  usage: 'RUN_ID [--answer JSON|@FILE] [--wait] [--server URL]',
   summary: 'Answer the question of a run that waits, and continue it',
   details: [
     'Looks for the run in .methods/runs, then on the server. Without --answer the question is asked on the terminal,',
-    'field by field, longer texts in $EDITOR; without a terminal it is shown, and the run keeps waiting.',
+    'field by field, longer texts in $EDITOR; without a terminal it is shown, and the run keeps waiting. With --wait a',
+    'run on a server is then shown until it has finished or waits for the next answer (exit code 4), as a local one is.',
   ],
   options: {
     answer: { value: 'JSON|@FILE', help: 'the answer, an object that fits the form of the question' },
+    wait: { help: 'watch the run on the server after the answer and print its result' },
     ...UPLOAD_OPTIONS,
     ...SERVER_OPTIONS,
   },

@@ -185,6 +185,33 @@ describe("a gateway's calls", () => {
     assert.equal(pushes(), 1);
   });
 
+  test('the reply to an answer says whether the next rest is pushed', async () => {
+    const runId = newRunId(0);
+    const { facts } = as(runId);
+    const told = async (unwatched = false) => {
+      const { item } = await call({ case: 'answer', value: { runId, orgId: facts.orgId } }, unwatched);
+      return item?.case === 'run' ? item.value.watched : item?.case;
+    };
+    answer = async () => runView({ ...runs.queued, facts });
+    assert.equal(await told(true), false);
+    assert.equal(await told(), true);
+    assert.equal(await told(), true);
+    watchers.committed(null, as(runId));
+    assert.equal(pushes(), 1);
+  });
+
+  test('the same answer again to a run at rest leaves nothing behind to watch', async () => {
+    for (const rested of [runs.succeeded, runs.waiting]) {
+      const runId = newRunId(0);
+      const { orgId } = rested.facts;
+      answer = async () => runView({ ...rested, facts: { ...rested.facts, runId } });
+      const { item } = await call({ case: 'answer', value: { runId, orgId } });
+      assert.ok(item?.case === 'run' && item.value.watched === false);
+      watchers.committed(null, as(runId));
+    }
+    assert.equal(pushes(), 0);
+  });
+
   test('a refused answer ends no watch that was there before it', async () => {
     const runId = newRunId(0);
     row = { ...runs.waiting, facts: as(runId).facts };

@@ -20,7 +20,7 @@ import { getRun } from './get-run.ts';
 import { getStart } from './get-start.ts';
 import { listRuns } from './list-runs.ts';
 import { lookupRun } from './lookup-run.ts';
-import { type RunViewMessage, runView } from './run-message.ts';
+import { isViewAtRest, type RunViewMessage, runView } from './run-message.ts';
 import { isAtRest, type RunWatchers, type ViewReceiver } from './run-watchers.ts';
 
 export type NodeItemInit = SentItem<typeof ExchangeResponseSchema>;
@@ -41,6 +41,13 @@ export interface GatewayServices {
     wanted: () => boolean,
   ) => Promise<{ view: RunViewMessage; replayed: boolean }>;
   readonly logger: Logger;
+}
+
+interface Reply {
+  readonly view: RunViewMessage;
+  readonly replayed: boolean;
+  /** Of an answer: the run's next rest is pushed. */
+  readonly watched?: boolean;
 }
 
 export class GatewaySession implements ViewReceiver {
@@ -85,7 +92,8 @@ export class GatewaySession implements ViewReceiver {
       }
       const reply = await this.handle(call);
       if (reply === null) return;
-      this.reply(call, { case: 'run', value: { run: reply.view, replayed: reply.replayed } });
+      const { view: run, replayed, watched = false } = reply;
+      this.reply(call, { case: 'run', value: { run, replayed, watched } });
     } catch (error) {
       const known = asServiceError(error);
       if (known.code === 'internal') {
@@ -108,7 +116,7 @@ export class GatewaySession implements ViewReceiver {
     });
   }
 
-  private async handle(call: GatewayItem): Promise<{ view: RunViewMessage; replayed: boolean } | null> {
+  private async handle(call: GatewayItem): Promise<Reply | null> {
     const { actors, owners, watchers } = this.services;
     const { item } = call;
     switch (item.case) {
@@ -151,15 +159,22 @@ export class GatewaySession implements ViewReceiver {
     }
   }
 
-  /** A gateway where a caller waited for the run usually needs the next rest too: it gets it without another call. */
-  private async answerRun(request: AnswerRun, watch: boolean): Promise<{ view: RunViewMessage; replayed: boolean }> {
+  /**
+   * A gateway where a caller waits, or waited for the run before, usually needs the next rest too: it gets it without
+   * another call.
+   */
+  private async answerRun(request: AnswerRun, watch: boolean): Promise<Reply> {
     const { watchers, answers } = this.services;
     const { runId, orgId } = request;
-    const isNew = watch && watchers.answeredBy(runId, orgId, this);
+    const place = watch ? watchers.answeredBy(runId, orgId, this) : 'full';
     try {
-      return plain(await answers.answer(request));
+      const view = await answers.answer(request);
+      // The same answer again: the run rests already, and may never rest once more.
+      const rests = isViewAtRest(view);
+      if (rests && place === 'new') watchers.unwatch(runId, this);
+      return { view, replayed: false, watched: !rests && place !== 'full' };
     } catch (error) {
-      if (isNew) watchers.unwatch(runId, this);
+      if (place === 'new') watchers.unwatch(runId, this);
       throw error;
     }
   }
@@ -170,11 +185,7 @@ export class GatewaySession implements ViewReceiver {
   }
 
   /** The run is watched before anything can happen to it, and no longer when it turns out not to be. */
-  private async start(
-    request: StartRun,
-    deadlineMs: number,
-    watch: boolean,
-  ): Promise<{ view: RunViewMessage; replayed: boolean }> {
+  private async start(request: StartRun, deadlineMs: number, watch: boolean): Promise<Reply> {
     const { watchers, start } = this.services;
     const untilMs = deadlineMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + deadlineMs;
     const wanted = () => this.open && performance.now() < untilMs;
@@ -200,6 +211,6 @@ function unchanged(runId: string, revision: number): RunViewMessage {
   return { runId, revision };
 }
 
-function plain(view: RunViewMessage): { view: RunViewMessage; replayed: boolean } {
+function plain(view: RunViewMessage): Reply {
   return { view, replayed: false };
 }

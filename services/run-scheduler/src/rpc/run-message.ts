@@ -53,6 +53,11 @@ export function answererNumber(answerBy: 'application' | 'team'): Answerer {
   return answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM;
 }
 
+/** Nothing happens to the run until somebody says something. */
+export function isViewAtRest({ status }: RunViewMessage): boolean {
+  return status !== RunStatus.QUEUED && status !== RunStatus.RUNNING;
+}
+
 export function runView(run: Run): RunViewMessage {
   const { facts, spans } = run;
   const finished = run.status === 'succeeded' || run.status === 'failed' || run.status === 'cancelled';

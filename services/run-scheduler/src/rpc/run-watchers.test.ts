@@ -261,10 +261,10 @@ describe('gateways that wait for runs', () => {
       string,
       string,
     ];
-    assert.equal(limited.answeredBy(first, 'org_a', gateway), true);
-    assert.equal(limited.answeredBy(first, 'org_a', gateway), false);
-    assert.equal(limited.answeredBy(second, 'org_a', gateway), true);
-    assert.equal(limited.answeredBy(third, 'org_a', gateway), false);
+    assert.equal(limited.answeredBy(first, 'org_a', gateway), 'new');
+    assert.equal(limited.answeredBy(first, 'org_a', gateway), 'known');
+    assert.equal(limited.answeredBy(second, 'org_a', gateway), 'new');
+    assert.equal(limited.answeredBy(third, 'org_a', gateway), 'full');
     limited.watch(third, 'org_a', gateway);
     limited.watch(fourth, 'org_a', gateway);
     limited.committed(null, as(runs.waiting, first));
@@ -274,7 +274,7 @@ describe('gateways that wait for runs', () => {
     limited.committed(null, as(runs.succeeded, third));
     limited.committed(null, as(runs.succeeded, fourth));
     const more = [0, 1, 2].map(() => limited.answeredBy(newRunId(OWN_SHARD), 'org_a', gateway));
-    assert.deepEqual(more, [true, true, false]);
+    assert.deepEqual(more, ['new', 'new', 'full']);
   });
 
   test('an organization watches no more runs than its share, and is told; others watch on', () => {

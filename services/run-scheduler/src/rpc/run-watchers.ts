@@ -76,24 +76,24 @@ export class RunWatchers {
 
   /**
    * Pushes the run's next rest to the gateway that answered, as to the one that started it. That rest may be hours away
-   * and no caller may wait for it, so such runs have a share of their own. False: the receiver watches the run already,
-   * or there is no place.
+   * and no caller may wait for it, so such runs have a share of their own. `known`: the receiver watches the run already;
+   * `full`: there is no place, and nothing is pushed.
    */
-  answeredBy(runId: string, orgId: string, receiver: ViewReceiver): boolean {
+  answeredBy(runId: string, orgId: string, receiver: ViewReceiver): 'new' | 'known' | 'full' {
     let entry = this.watched.get(runId);
-    if (entry?.wishes.has(receiver)) return false;
+    if (entry?.wishes.has(receiver)) return 'known';
     if (entry === undefined) {
       const place = this.answered.take(orgId);
-      if (!place.ok) return false;
+      if (!place.ok) return 'full';
       const taken = this.entry(runId, orgId, place.leave);
       if (taken instanceof ServiceError) {
         place.leave();
-        return false;
+        return 'full';
       }
       entry = taken;
     }
     entry.wishes.set(receiver, 'once');
-    return true;
+    return 'new';
   }
 
   /** False: this receiver watches the run already. @throws rate_limited, unavailable where no more may be watched */
