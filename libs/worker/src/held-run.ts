@@ -83,8 +83,10 @@ export class HeldRun {
 
   /** The owner refused report `seq`. */
   refused(seq: number, code: string, message: string): void {
-    if (code !== 'invalid_request' || this.stop !== null) return this.take();
+    if (code !== 'invalid_request') return this.take();
+    // What followed a refused report was dropped with it, and may be refused as well.
     if (!this.reports.drop(seq, new RunTaken('a report cannot be recorded'))) return;
+    if (this.stop !== null) return this.take();
     this.stop = { reason: 'unreportable', error: { ...UNSTORABLE, message: message || UNSTORABLE.message } };
     this.abort.abort();
   }
@@ -206,32 +208,31 @@ export class HeldRun {
     // Also where there is nothing to save: records that still wait for their files go before the end.
     await saved.save();
     if (outcome.status === 'stopped') throw new RunTaken('the walk was stopped');
-    const sent: Promise<void>[] = [];
     const { lastRecord } = outcome;
-    if (lastRecord !== undefined) {
-      sent.push(this.reports.report((seq) => stepRecordItem(grant, seq, lastRecord, saved.folderId)));
-    }
+    const end = (seq: number) => this.endItem(outcome, seq, saved.folderId);
+    const recorded =
+      lastRecord === undefined
+        ? this.reports.report(end)
+        : this.reports.reportLast((seq) => stepRecordItem(grant, seq, lastRecord, saved.folderId), end);
+    onReported();
+    await recorded;
+    return outcome.status;
+  }
+
+  private endItem(outcome: Exclude<RunOutcome, { status: 'stopped' }>, seq: number, folderId: string): WorkerItem {
+    const { grant } = this;
     switch (outcome.status) {
       case 'succeeded':
-        sent.push(this.reports.report((seq) => succeededItem(grant, seq, JSON.stringify(outcome.result))));
-        break;
+        return succeededItem(grant, seq, JSON.stringify(outcome.result));
       case 'failed':
-        sent.push(this.reports.report((seq) => failedItem(grant, seq, outcome.error)));
-        break;
+        return failedItem(grant, seq, outcome.error);
       case 'waiting':
-        sent.push(this.reports.report((seq) => askItem(grant, seq, outcome.question, saved.folderId)));
-        break;
-      case 'sleeping': {
-        const waitMs = outcome.untilMs - this.parts.clock.wallMs();
-        sent.push(this.reports.report((seq) => sleepItem(grant, seq, waitMs, saved.folderId)));
-        break;
-      }
+        return askItem(grant, seq, outcome.question, folderId);
+      case 'sleeping':
+        return sleepItem(grant, seq, outcome.untilMs - this.parts.clock.wallMs(), folderId);
       default:
-        unreachable(outcome);
+        return unreachable(outcome);
     }
-    onReported();
-    await Promise.all(sent);
-    return outcome.status;
   }
 
   private async giveBack(): Promise<string> {

@@ -1,8 +1,8 @@
 // What one run tells its owner: numbered, in order, kept until acknowledged and repeated on a new stream or when no
-// answer comes. A refusal ends the run here.
+// answer comes. A refusal ends the run here. The last step's record travels within the report that follows it.
 import type { Clock } from '@methods/base/clock';
-import { fitsMessage } from './report-size.ts';
-import type { WorkerItem } from './scheduler-link.ts';
+import { REPORT_BYTES_MAX, reportBytes } from './report-size.ts';
+import type { SchedulerLink, WorkerItem } from './scheduler-link.ts';
 
 /** The run is no longer this worker's: another attempt holds it, or it has ended. */
 export class RunTaken extends Error {
@@ -17,6 +17,7 @@ export class ReportTooLarge extends Error {
 interface Pending {
   readonly seq: number;
   readonly item: WorkerItem;
+  readonly bytes: number;
   sentAtMs: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -30,7 +31,7 @@ export class RunReports {
   private ended: Error | null = null;
 
   constructor(
-    private readonly send: (item: WorkerItem) => boolean,
+    private readonly link: Pick<SchedulerLink, 'send' | 'takesLastRecord'>,
     private readonly clock: Clock,
   ) {}
 
@@ -40,17 +41,25 @@ export class RunReports {
    */
   report(make: (seq: number) => WorkerItem): Promise<void> {
     if (this.ended !== null) return Promise.reject(this.ended);
-    const seq = this.lastSeq + 1;
-    const item = make(seq);
-    if (!fitsMessage(item)) throw new ReportTooLarge('a report is larger than a message');
-    this.lastSeq = seq;
-    const recorded = new Promise<void>((resolve, reject) => {
-      this.pending.push({ seq, item, sentAtMs: this.clock.monotonicMs(), resolve, reject });
-      this.send(item);
-    });
-    // Nobody waits for it any more when a later report of the run could not be made.
-    recorded.catch(() => {});
+    const recorded = this.add(make);
+    this.sendFrom(this.pending.length - 1);
     return recorded;
+  }
+
+  /**
+   * The last step's record and what follows it. @throws ReportTooLarge at once; a record that fits is sent even where
+   * what follows it does not.
+   */
+  reportLast(record: (seq: number) => WorkerItem, end: (seq: number) => WorkerItem): Promise<unknown> {
+    if (this.ended !== null) return Promise.reject(this.ended);
+    const from = this.pending.length;
+    const recorded = [this.add(record)];
+    try {
+      recorded.push(this.add(end));
+    } finally {
+      this.sendFrom(from);
+    }
+    return Promise.all(recorded);
   }
 
   acknowledged(seq: number): void {
@@ -76,7 +85,7 @@ export class RunReports {
 
   /** A new stream: everything again, in order. */
   repeatAll(): void {
-    for (const pending of this.pending) this.repeat(pending);
+    this.sendFrom(0);
   }
 
   /** Called on a coarse tick: reports whose answer is overdue go out again, and with one all that follow it. */
@@ -85,8 +94,44 @@ export class RunReports {
     if (first !== undefined && this.clock.monotonicMs() - first.sentAtMs > REPEAT_MS) this.repeatAll();
   }
 
-  private repeat(pending: Pending): void {
-    pending.sentAtMs = this.clock.monotonicMs();
-    this.send(pending.item);
+  private add(make: (seq: number) => WorkerItem): Promise<void> {
+    const seq = this.lastSeq + 1;
+    const item = make(seq);
+    const bytes = reportBytes(item);
+    if (bytes > REPORT_BYTES_MAX) throw new ReportTooLarge('a report is larger than a message');
+    this.lastSeq = seq;
+    const recorded = new Promise<void>((resolve, reject) => {
+      this.pending.push({ seq, item, bytes, sentAtMs: 0, resolve, reject });
+    });
+    // Nobody waits for it any more when a later report of the run could not be made.
+    recorded.catch(() => {});
+    return recorded;
   }
+
+  private sendFrom(first: number): void {
+    const sentAtMs = this.clock.monotonicMs();
+    for (let at = first; at < this.pending.length; at++) {
+      const report = this.pending[at] as Pending;
+      const next = this.pending[at + 1];
+      const both = next === undefined ? null : joined(report, next, this.link.takesLastRecord);
+      report.sentAtMs = sentAtMs;
+      if (both !== null && next !== undefined) {
+        next.sentAtMs = sentAtMs;
+        at++;
+      }
+      this.link.send(both ?? report.item);
+    }
+  }
+}
+
+/** One message in place of two; null: they go one by one. */
+function joined(record: Pending, next: Pending, isTaken: boolean): WorkerItem | null {
+  const { item: last } = record.item;
+  const { item: end } = next.item;
+  if (end?.case !== 'finish' && end?.case !== 'ask' && end?.case !== 'sleep') return null;
+  const fits = isTaken && record.bytes + next.bytes <= REPORT_BYTES_MAX;
+  const lastRecord = fits && last?.case === 'stepRecord' ? last.value : undefined;
+  // Written into what is there: a copy of either costs more than one report in place of two saves.
+  Object.assign(end.value, { lastRecord });
+  return lastRecord === undefined ? null : next.item;
 }

@@ -28,6 +28,8 @@ export class SchedulerLink {
   private connection: FrameConnection<WorkerItem> | null = null;
   /** The node has spoken on this stream, and its first word is the welcome. */
   private welcomed = false;
+  /** Of that node: it takes the last step's record within the report that follows it. */
+  takesLastRecord = false;
   private redial: Timer | null = null;
   private streamNumber = 0;
   private next: number;
@@ -69,7 +71,7 @@ export class SchedulerLink {
     const connection = dialFrames(WorkerService.method.work, this.address, {
       metadata: { authorization: this.options.authorization },
       onItems: (items) => {
-        if (!this.welcomed) this.heardFirst();
+        if (!this.welcomed) this.heardFirst(items[0]);
         this.options.onItems(items);
       },
       onFault: (error) => this.options.logger.error({ err: error }, 'worker stream broken by a fault'),
@@ -80,8 +82,10 @@ export class SchedulerLink {
     connection.send(this.options.hello(this.streamNumber));
   }
 
-  private heardFirst(): void {
+  private heardFirst(welcome: SchedulerItem | undefined): void {
     this.welcomed = true;
+    const { item } = welcome ?? {};
+    this.takesLastRecord = item?.case === 'welcome' && item.value.features.includes('last_record');
     // Not before: a node that accepts streams and ends them at once would be dialled without a pause.
     this.backoff.reset();
     this.options.logger.info({ address: this.address }, 'connected');

@@ -43,6 +43,8 @@ export class WorkerNode {
   readonly story: string[] = [];
   /** False: a hello gets no answer until `welcomeNow`. */
   welcomes = true;
+  /** What the welcome says; none: a node of an earlier release. */
+  features = ['last_record'];
   /** False: reports are recorded, and their acknowledgements wait for `acknowledge`. */
   acknowledges = true;
   /** The refusal a report gets; null: the usual rules. */
@@ -183,7 +185,9 @@ export class WorkerNode {
     this.welcomes = true;
     const { heartbeatMs = 15_000, leaseMs = 60_000 } = this.options;
     this.stream.welcomed = true;
-    this.stream.send({ item: { case: 'welcome', value: { heartbeatMs, leaseMs, nodeId: 'node' } } });
+    this.stream.send({
+      item: { case: 'welcome', value: { heartbeatMs, leaseMs, nodeId: 'node', features: this.features } },
+    });
   }
 
   private received(stream: NodeStream, item: WorkerItem['item']): void {
@@ -224,20 +228,25 @@ export class WorkerNode {
     this.reports.push(report);
     const { runId, token, seq } = report.value;
     const { refusalMessage: message } = this;
+    const refused = lastRecordOf(report)?.seq ?? seq;
     const refuse = (code: string) =>
-      stream.send({ item: { case: 'refused', value: { runId, token, seq, code, message } } });
+      stream.send({ item: { case: 'refused', value: { runId, token, seq: refused, code, message } } });
     const acknowledge = () => void stream.send({ item: { case: 'ack', value: { runId, seq, token } } });
     const run = this.runs.get(runId);
     if (run?.token !== token) return void refuse('stale_attempt');
     const refusal = this.refusal(report);
     if (refusal !== null) return void refuse(refusal);
-    if (seq > run.lastSeq) {
+    const lastRecord = lastRecordOf(report);
+    const parts: Report[] =
+      lastRecord === undefined ? [report] : [{ case: 'stepRecord', value: { ...lastRecord, runId, token } }, report];
+    for (const part of parts) {
+      if (part.value.seq <= run.lastSeq) continue;
       if (run.ended) return void refuse('stale_attempt');
-      if (seq !== run.lastSeq + 1) return;
-      run.lastSeq = seq;
-      run.recorded.push(report);
-      run.ended = report.case !== 'stepRecord';
-      this.story.push(report.case === 'stepRecord' ? `record ${report.value.step?.path}` : report.case);
+      if (part.value.seq !== run.lastSeq + 1) return;
+      run.lastSeq = part.value.seq;
+      run.recorded.push(part);
+      run.ended = part.case !== 'stepRecord';
+      this.story.push(part.case === 'stepRecord' ? `record ${part.value.step?.path}` : part.case);
     }
     if (this.acknowledges) acknowledge();
     else this.unsent.push(acknowledge);
@@ -263,6 +272,10 @@ export class WorkerNode {
   private mayTouch(runId: string, token: string): void {
     if (this.runs.get(runId)?.token !== token) throw new ServiceError('stale_attempt');
   }
+}
+
+function lastRecordOf(report: Report) {
+  return report.case === 'stepRecord' || report.case === 'giveBack' ? undefined : report.value.lastRecord;
 }
 
 function sha256Of(bytes: Uint8Array): string {

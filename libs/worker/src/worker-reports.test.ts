@@ -87,10 +87,58 @@ describe('the reports of a run', () => {
     started.clock.forward(4_000);
     (await started.request('second')).answer({ n: 2 });
     await until('the run has ended', () => run.ended);
+    // The last step's record and the end are one report.
     assert.deepEqual(
       node.reports.map(({ value }) => value.seq),
-      [1, 1, 2, 3],
+      [1, 1, 3],
     );
+  });
+
+  it('go one by one to a node that does not take a record within another report, also when it is met later', async () => {
+    node.features = [];
+    await using started = await TestWorker.start(node);
+    node.acknowledges = false;
+    const run = node.grant({ versionId: node.publish(requestSteps('only')) });
+    (await started.request('only')).answer({ n: 1 });
+    await until('the run has ended', () => run.ended);
+    const seqs = () => node.reports.map(({ value }) => value.seq);
+    assert.deepEqual(seqs(), [1, 2]);
+    node.features = ['last_record'];
+    node.forgetAcknowledgements();
+    node.stream.cut();
+    await until('the worker is back', () => node.streams.length === 2 && node.stream.welcomed);
+    await until('both are repeated as one', () => node.reports.length === 3);
+    assert.deepEqual(seqs(), [1, 2, 2]);
+    assert.deepEqual(kinds(run), ['stepRecord', 'finish']);
+  });
+
+  it('carry the last record with a question and a sleep as well', async () => {
+    await using started = await TestWorker.start(node);
+    const source = `format: method/2
+name: asks
+steps:
+  - name: look
+    http: { get: "http://steps.test/look" }
+  - name: ok
+    ask: Sure?
+    out: { ok: boolean }
+`;
+    const asking = node.grant({ versionId: node.publish(source) });
+    (await started.request('look')).answer({});
+    await until('the run waits', () => asking.ended);
+    const asks = source.indexOf('  - name: ok');
+    const sleepy = node.publish(`${source.slice(0, asks)}  - name: later\n    wait: 2h\n`);
+    const sleeping = node.grant({ versionId: sleepy });
+    (await started.request('look')).answer({});
+    await until('the run sleeps', () => sleeping.ended);
+    assert.deepEqual(
+      node.reports.map(({ case: kind }) => kind).filter((kind) => kind !== 'stepRecord'),
+      ['ask', 'sleep'],
+    );
+    assert.equal(asking.recorded.length, 2);
+    const [ask] = node.reports;
+    assert.ok(ask?.case === 'ask' && ask.value.lastRecord?.step?.path === 'look');
+    assert.deepEqual([ask.value.lastRecord.seq, ask.value.seq], [1, 2]);
   });
 
   it('skip what the grant says is finished', async () => {
@@ -149,6 +197,20 @@ steps:
     assert.deepEqual(failure(run), ['step_failed', 'internal', 'A report of the run could not be stored']);
     assert.equal(run.recorded[0]?.value.seq, 1);
     assert.deepEqual(node.story, ['step first begins', 'finish']);
+  });
+
+  it('end with a failure when the last record and what follows it are both refused', async () => {
+    for (const features of [[], ['last_record']]) {
+      node.features = features;
+      await using started = await TestWorker.start(node);
+      node.refusal = ({ value, case: kind }) =>
+        kind === 'stepRecord' || (kind === 'finish' && value.error === undefined) ? 'invalid_request' : null;
+      const run = node.grant({ versionId: node.publish(requestSteps('only')) });
+      (await started.request('only')).answer({ n: 1 });
+      await until('the run has ended', () => run.ended);
+      assert.deepEqual(failure(run), ['step_failed', 'internal', 'A report of the run could not be stored']);
+      assert.deepEqual([run.recorded.length, run.recorded[0]?.value.seq], [1, 1]);
+    }
   });
 
   it('end with the reason when a question is refused, and carry the hash of its form', async () => {

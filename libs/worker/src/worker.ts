@@ -247,7 +247,7 @@ export class Worker implements Stoppable {
     if (known?.grant.token === grant.token) return;
     known?.take();
     const { clock, logger, secrets, fetch } = this.options;
-    const run = new HeldRun(grant, new RunReports((item) => this.link.send(item), clock), {
+    const run = new HeldRun(grant, new RunReports(this.link, clock), {
       versions: this.versions,
       folders: this.folders,
       runners: this.runners,

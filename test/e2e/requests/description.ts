@@ -129,10 +129,11 @@ export function description(stack: () => Stack): void {
 
     test('says how long the reply to an answer may be held', () => {
       const { parameters } = told.paths['/v1/runs/{id}/answer']?.post ?? {};
-      const [, wait] = parameters ?? [];
+      const query = (parameters ?? []).filter((parameter) => parameter.in === 'query');
+      const [wait] = query;
       assert.deepEqual(
-        parameters?.map(({ name, in: place }) => `${place} ${name}`),
-        ['path id', 'query wait_ms'],
+        query.map(({ name }) => name),
+        ['wait_ms'],
       );
       const { maximum } = (wait?.schema ?? {}) as { maximum?: number };
       assert.deepEqual([maximum, wait?.required ?? false], [60_000, false]);

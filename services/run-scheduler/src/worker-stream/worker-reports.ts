@@ -39,6 +39,17 @@ export function isReport(item: WorkerItem['item']): item is ReportItem {
   return item.case !== undefined && item.case in REPORTS;
 }
 
+/** Takes the last step's record out of the report that it came within; null: there is none. */
+export function takeLastRecord({ case: kind, value }: ReportItem): ReportItem | null {
+  if ((kind !== 'finish' && kind !== 'ask' && kind !== 'sleep') || value.lastRecord === undefined) return null;
+  const { lastRecord: record } = value;
+  Object.assign(value, { lastRecord: undefined });
+  // Of no other run, whatever it says.
+  record.runId = value.runId;
+  record.token = value.token;
+  return { case: 'stepRecord', value: record };
+}
+
 const NO_ANSWER = '{"not":{}}';
 /** Steps and starts of those that take their time, of one attempt. */
 const REPORTS_MAX = 30_000;

@@ -7,7 +7,7 @@ import { ManualClock } from '../manual-clock.fixture.ts';
 import { type ClaimOffer, ClaimWaiters } from '../queue/claim-waiters.ts';
 import { HeldGrants } from './held-grants.ts';
 import type { OwnerLink } from './owner-link.ts';
-import type { ReportOutcome } from './worker-reports.ts';
+import type { ReportItem, ReportOutcome } from './worker-reports.ts';
 import { WorkerSessions } from './worker-sessions.ts';
 import { Stream, WORKER } from './worker-stream.fixture.ts';
 
@@ -22,6 +22,7 @@ describe('workers of a node', () => {
   let offers: ClaimOffer[];
   let seen: string[];
   let reported: (outcome: ReportOutcome) => void;
+  let reports: { item: ReportItem; done: (outcome: ReportOutcome) => void }[];
   let heartbeatsNow: string[];
 
   beforeEach(() => {
@@ -30,6 +31,7 @@ describe('workers of a node', () => {
     offers = [];
     seen = [];
     heartbeatsNow = [];
+    reports = [];
     waiters = new ClaimWaiters({
       nodeId: 'here',
       clock,
@@ -37,8 +39,9 @@ describe('workers of a node', () => {
       interestChanged: () => {},
     });
     const owners: Pick<OwnerLink, 'report' | 'workerSeen' | 'heartbeatNow'> = {
-      report: (_from, _item, done) => {
+      report: (_from, item, done) => {
         reported = done;
+        reports.push({ item, done });
       },
       workerSeen: ({ session }) => seen.push(session),
       heartbeatNow: ({ runId }) => heartbeatsNow.push(runId),
@@ -74,7 +77,8 @@ describe('workers of a node', () => {
   test('a worker that says only hello gets its welcome and nothing else', () => {
     headOf(5);
     const stream = new Stream(sessions).hello();
-    assert.deepEqual(stream.of('welcome'), [{ heartbeatMs: 15_000, leaseMs: 60_000, nodeId: 'here' }]);
+    const welcome = { heartbeatMs: 15_000, leaseMs: 60_000, nodeId: 'here', features: ['last_record'] };
+    assert.deepEqual(stream.of('welcome'), [welcome]);
     assert.deepEqual([offers, stream.got.length], [[], 1]);
   });
 
@@ -263,6 +267,43 @@ describe('workers of a node', () => {
     reported({ case: 'ack', value: { runId, seq: 1, token: 't' } });
     assert.deepEqual(stream.of('ack'), [{ runId, seq: 1, token: 't' }]);
     assert.equal(held.get(token), undefined);
+  });
+
+  for (const kind of ['finish', 'ask', 'sleep']) {
+    test(`a record that comes within a ${kind} goes to the owner before it, and one acknowledgement comes back`, () => {
+      const stream = new Stream(sessions).hello();
+      const [runId, token] = [newRunId(1), 't'];
+      const ack = (seq: number) => ({ case: 'ack' as const, value: { runId, seq, token } });
+      const lastRecord = { runId: newRunId(2), token: 'other', seq: 4, outJson: '{}' };
+      stream.says({ case: kind, value: { runId, token, seq: 5, lastRecord } });
+      assert.deepEqual(
+        reports.map(({ item }) => item),
+        [
+          { case: 'stepRecord', value: { runId, token, seq: 4, outJson: '{}' } },
+          { case: kind, value: { runId, token, seq: 5, lastRecord: undefined } },
+        ],
+      );
+      reports[0]?.done(ack(4));
+      assert.equal(stream.of('ack').length, 0);
+      reports[1]?.done(ack(5));
+      assert.deepEqual(stream.of('ack'), [ack(5).value]);
+    });
+  }
+
+  test('where a record that came within another report is refused, the worker hears of that alone', () => {
+    const stream = new Stream(sessions).hello();
+    const [runId, token] = [newRunId(1), 't'];
+    const refused = (seq: number) => ({
+      case: 'refused' as const,
+      value: { runId, seq, code: 'invalid_request', message: '', token },
+    });
+    for (const first of [refused(1), { case: 'ack' as const, value: { runId, seq: 1, token } }]) {
+      reports = [];
+      stream.says({ case: 'finish', value: { runId, token, seq: 2, lastRecord: { seq: 1 } } });
+      reports[0]?.done(first);
+      reports[1]?.done(refused(2));
+    }
+    assert.deepEqual(stream.of('refused'), [refused(1).value, refused(2).value]);
   });
 
   test('runs held on the word of a worker alone are those of its last list, and granted ones stay', () => {

@@ -8,9 +8,9 @@ import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { DeliveredGrant } from './grant-desk.ts';
 import type { HeldGrants } from './held-grants.ts';
 import type { OwnerLink } from './owner-link.ts';
-import { protocolFeatures } from './protocol-features.ts';
+import { NODE_FEATURES, protocolFeatures } from './protocol-features.ts';
 import type { Leave, WorkerAdmission } from './worker-admission.ts';
-import type { ReportItem } from './worker-reports.ts';
+import { type ReportItem, type ReportOutcome, takeLastRecord } from './worker-reports.ts';
 import type { ArrivingQueues, WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
 
 /** Until the hello has come and was judged, however long its key's workers wait in line. */
@@ -55,7 +55,8 @@ export class WorkerSessions implements WorkerSessionHost {
     this.sessions.get(session.id)?.close();
     this.sessions.set(session.id, session);
     const { heartbeatMs, leaseMs, nodeId } = this.options;
-    session.send({ item: { case: 'welcome', value: { heartbeatMs, leaseMs, nodeId } } });
+    const welcome = { heartbeatMs, leaseMs, nodeId, features: [...NODE_FEATURES] };
+    session.send({ item: { case: 'welcome', value: welcome } });
     for (const { runId, token } of hello.held) this.adopt(session, runId, token);
     session.replaceClaimed(new Set(hello.held.map(({ token }) => token)));
     this.options.owners.workerSeen({ session: session.id, orgId: session.orgId, held: hello.held });
@@ -84,11 +85,29 @@ export class WorkerSessions implements WorkerSessionHost {
     const { runId, token } = item.value;
     if (shardOfRunId(runId, this.options.shardCount) === null) throw new RangeError('malformed run id');
     this.options.held.heard(token);
+    const record = takeLastRecord(item);
+    if (record === null) return this.toOwner(session, item, (outcome) => this.answer(session, outcome));
+    // Owners of earlier releases know the two as reports of their own, whose fate the worker hears in one word.
+    let refused = false;
+    this.toOwner(session, record, (outcome) => {
+      refused = outcome.case === 'refused';
+      if (refused) this.answer(session, outcome);
+    });
+    this.toOwner(session, item, (outcome) => {
+      if (!refused) this.answer(session, outcome);
+    });
+  }
+
+  private toOwner(session: WorkerSession, item: ReportItem, told: (outcome: ReportOutcome) => void): void {
     this.options.owners.report({ session: session.id, orgId: session.orgId }, item, (outcome) => {
       const ended = item.case === 'ask' || item.case === 'sleep' || item.case === 'finish' || item.case === 'giveBack';
-      if (outcome.case === 'refused' || ended) this.options.held.remove(token);
-      this.sessions.get(session.id)?.answer(outcome);
+      if (outcome.case === 'refused' || ended) this.options.held.remove(item.value.token);
+      told(outcome);
     });
+  }
+
+  private answer(session: WorkerSession, outcome: ReportOutcome): void {
+    this.sessions.get(session.id)?.answer(outcome);
   }
 
   heartbeat(session: WorkerSession, runs: readonly { runId: string; token: string }[]): void {
