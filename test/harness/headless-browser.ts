@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { chromium, type Page } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** As `until`: a busy machine starts a browser in half a minute. */
+const WITHIN_MS = 180_000;
 
 /** Where a Chromium is installed; null where there is none. */
 export function findChromium(): string | null {
@@ -25,8 +27,10 @@ export async function openHeadlessBrowser(executablePath: string): Promise<Headl
     // The browser's own sandbox does not work for root.
     chromiumSandbox: process.getuid?.() !== 0,
     args: ['--disable-gpu', '--disable-quic'],
+    timeout: WITHIN_MS,
   });
   const page = await browser.newPage();
+  page.setDefaultTimeout(WITHIN_MS);
   const requested: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => {

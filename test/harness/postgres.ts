@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import { type PostgresServer, startPostgres } from '@methods/local-stack/embedded/postgres-server';
 import { createDatabase } from '@methods/postgres/database';
 import postgres from 'postgres';
-import { tempFolder } from './temp-folder.ts';
+import { quickFolder } from './temp-folder.ts';
+
+/** Some 250 databases of 10 MB each, and the log of what is written to them. */
+const SHARED_BYTES = 4 * 2 ** 30;
+const OWN_BYTES = 2 ** 28;
 
 export interface TestPostgres {
   /** Of the superuser. */
@@ -44,12 +48,16 @@ async function open(): Promise<TestPostgres> {
  * autovacuum at all of them. fsync and its like are on, as services insist on them.
  */
 export function startSharedPostgres(): Promise<OwnPostgres> {
-  return startTestPostgres({
+  const settings = {
     max_connections: '400',
-    max_wal_size: '2GB',
+    max_wal_size: '1GB',
     checkpoint_timeout: '1h',
     autovacuum_naptime: '5min',
-  });
+    // Nothing is replicated.
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+  };
+  return startTestPostgres(settings, quickFolder('postgres', SHARED_BYTES));
 }
 
 /** On the server of `url`, as that superuser. */
@@ -81,7 +89,7 @@ export interface OwnPostgres extends PostgresServer {
 
 export function startTestPostgres(
   settings: Readonly<Record<string, string>> = {},
-  folder = tempFolder('postgres'),
+  folder = quickFolder('postgres', OWN_BYTES),
 ): Promise<OwnPostgres> {
   const start = async (port: number): Promise<OwnPostgres> => {
     const server = await startPostgres({

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import { test } from 'node:test';
+import { quickFolder } from './temp-folder.ts';
+
+test('a folder for more than the machine can keep in memory is on the disk', () => {
+  const folder = quickFolder('quick', 2 ** 60);
+  assert.equal(dirname(folder), realpathSync(tmpdir()));
+  rmSync(folder, { recursive: true });
+});
+
+test('a folder for little is in memory where there is such a file system', { skip: !existsSync('/dev/shm') }, () => {
+  const folder = quickFolder('quick', 4_096);
+  assert.equal(dirname(folder), '/dev/shm');
+  rmSync(folder, { recursive: true });
+});
