@@ -12,7 +12,6 @@ const ALLOWED = [/`[^`]*`/g, /\btold as \(/g, /\buser "nobody"/g];
 
 /** Paths begin with these. An entry without a finding is out of date; none is ever added. */
 const NOT_DONE = [
-  'CHANGELOG.md',
   'docs/performance.md',
   'gateway/src/routes/runs/',
   'libs/executor/src/runners/',
