@@ -98,6 +98,28 @@ describe('the group commit', () => {
     assert.deepEqual(orgs().at(-1), ['org_a']);
   });
 
+  test('a thousand starts of one organization at once are few statements, and another organization has its part of the next', async () => {
+    const open = closeGate();
+    const first = submitAll(Array.from({ length: 3 }, (_, n) => startChange(0, { orgId: `org_${n}` })));
+    await until('the first is under way', () => node.batches.length === 1);
+    const submit = (orgId: string, count: number) =>
+      submitAll(Array.from({ length: count }, () => startChange(0, { orgId })));
+    const many = [submit('org_a', 1_000), submit('org_b', 300)];
+    const few = submit('org_c', 2);
+    open();
+    await Promise.all([first, ...many, few]);
+    const counts = node.batches.map((batch) => {
+      const of = (orgId: string) => batch.filter(({ after }) => after.facts.orgId === orgId).length;
+      return [of('org_a'), of('org_b'), of('org_c')];
+    });
+    assert.deepEqual(counts[1], [127, 127, 2]);
+    assert.deepEqual(counts.slice(2, 4), [
+      [128, 128, 0],
+      [211, 45, 0],
+    ]);
+    assert.ok(counts.length <= 8, `${counts.length} statements`);
+  });
+
   test('new epochs after one statement got no reply do not refuse the other one under way', async () => {
     let refused = 0;
     node.between = async (commit) => {

@@ -7,6 +7,7 @@ import type { Logger } from '@methods/logging/logger';
 import { sqlState } from '@methods/postgres/safe-db-error';
 import type { DatabaseClock } from '../database-clock.ts';
 import type { BatchOutcome, RunChange, RunStore } from '../store/run-store.ts';
+import { BATCH_SIZE, BatchParts } from './batch-parts.ts';
 
 /**
  * `lost_shard`: another node owns it now. `moved_on`: the row is not as the actor believed, or its moment has not
@@ -42,8 +43,7 @@ interface Settled {
 
 /** As many as the store has connections for them. */
 const BATCHES_MAX = 2;
-const CHANGES_MAX = 256;
-const BYTES_MAX = 1 << 20;
+const { changesMax: CHANGES_MAX, bytesMax: BYTES_MAX } = BATCH_SIZE;
 /** While Postgres stalls the batch in flight takes seconds: what comes beyond this hears `unavailable` at once. */
 const WAITING_MAX = 20_000;
 const WAITING_BYTES_MAX = 64 << 20;
@@ -146,16 +146,17 @@ export class Committer {
     });
   }
 
-  /** In their order; what has to wait for a batch in flight is passed over. */
+  /** In their order, of each organization its part of the batch; what has to wait for a batch in flight is passed over. */
   private nextBatch(): Waiting[] {
     let bytes = 0;
     const runIds = new Set<string>();
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
+    const parts = new BatchParts(this.waiting.filter((one) => this.mayFly(one)));
     let isFull = false;
     for (const one of this.waiting) {
       const { runId } = one.change.after.facts;
-      if (!isFull && this.mayFly(one)) {
+      if (!isFull && parts.hasRoom(one)) {
         bytes += one.bytes;
         // An actor that was dropped and its successor may both have a change of one run: in one statement both would
         // seem to have happened.

@@ -1,0 +1,55 @@
+// How much of a commit each organization has: where several wait, one that starts thousands of runs at once fills its part
+// and leaves the others theirs.
+
+export const BATCH_SIZE = { changesMax: 256, bytesMax: 1 << 20 } as const;
+
+interface Change {
+  readonly change: { readonly after: { readonly facts: { readonly orgId: string } } };
+  readonly bytes: number;
+}
+
+interface Part {
+  waiting: number;
+  taken: number;
+  bytes: number;
+  isFull: boolean;
+}
+
+export class BatchParts {
+  private readonly parts = new Map<string, Part>();
+  private readonly changesMax: number;
+
+  /** @param waiting what may be committed now. */
+  constructor(waiting: readonly Change[]) {
+    for (const { change } of waiting) {
+      const { orgId } = change.after.facts;
+      const part = this.parts.get(orgId);
+      if (part === undefined) this.parts.set(orgId, { waiting: 1, taken: 0, bytes: 0, isFull: false });
+      else part.waiting++;
+    }
+    this.changesMax = evenPart([...this.parts.values()].map((part) => part.waiting));
+  }
+
+  /** Whether it goes with this batch; then it counts. Once one does not, no later one of its organization does. */
+  hasRoom({ change, bytes }: Change): boolean {
+    const part = this.parts.get(change.after.facts.orgId);
+    if (part === undefined || part.isFull) return false;
+    part.taken++;
+    part.bytes += bytes;
+    const bytesMax = BATCH_SIZE.bytesMax / this.parts.size;
+    part.isFull = part.taken > this.changesMax || (part.taken > 1 && part.bytes > bytesMax);
+    return !part.isFull;
+  }
+}
+
+/** What those who have fewer leave is shared by the others. */
+function evenPart(counts: readonly number[]): number {
+  let left: number = BATCH_SIZE.changesMax;
+  let others = counts.length;
+  for (const count of [...counts].sort((a, b) => a - b)) {
+    if (count * others > left) return Math.max(1, Math.floor(left / others));
+    left -= count;
+    others--;
+  }
+  return BATCH_SIZE.changesMax;
+}
