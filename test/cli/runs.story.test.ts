@@ -64,6 +64,23 @@ test('a run is started and waited for, and the same key starts it once', async (
   assert.match(wrong.stderr, /^error: .*times/m);
 });
 
+test('a file of inputs starts a run a line, and none when the command is repeated', async () => {
+  const greet = stack.method('greet');
+  await desk.folder.write('people.ndjson', '{"name": "Ann"}\n{"name": "Bob"}\n{"name": "Ann"}\n{"times": 99}\n');
+  const first = await methods('start', greet, '--from', 'people.ndjson', '--key', 'people-1');
+  assert.equal(first.code, 1);
+  assert.match(first.stderr, /^line 4: .*times.*$/m);
+  const ids = first.stdout.trim().split('\n');
+  assert.equal(new Set(ids).size, 3);
+  await desk.folder.write('people.ndjson', '{"name": "Eve"}\n{"name": "Ann"}\n{"name": "Bob"}\n{"name": "Ann"}\n');
+  const again = await methods('start', greet, '--from', 'people.ndjson', '--key', 'people-1');
+  assert.equal(again.code, 0, again.stderr);
+  assert.match(again.stderr, /1 run started, 3 started before/);
+  assert.deepEqual(again.stdout.trim().split('\n').slice(1), ids);
+  const wrong = await methods('start', greet, '--from', 'people.ndjson', '--wait');
+  assert.equal(wrong.code, 2);
+});
+
 test('files are sent with a start, and one that is too large is refused before any of them', async () => {
   const digest = stack.method('digest-files');
   await desk.folder.write('Größe 1.txt', 'one');

@@ -130,6 +130,22 @@ export class ServerApi {
     }
   }
 
+  /** Ends early when the command is interrupted, by throwing. */
+  wait(ms: number): Promise<void> {
+    const { interrupted } = this.parts;
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer);
+        reject(interrupted.reason);
+      };
+      const timer = setTimeout(() => {
+        interrupted.removeEventListener('abort', stop);
+        resolve();
+      }, ms);
+      interrupted.addEventListener('abort', stop, { once: true });
+    });
+  }
+
   private async ask(
     verb: string,
     path: string,
@@ -183,21 +199,6 @@ export class ServerApi {
       none: ['not signed in', login],
     }[kind] as [string, string];
     return new ServerRefusal(401, { error: 'unauthorized', message }, hint);
-  }
-
-  private wait(ms: number): Promise<void> {
-    const { interrupted } = this.parts;
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        clearTimeout(timer);
-        reject(interrupted.reason);
-      };
-      const timer = setTimeout(() => {
-        interrupted.removeEventListener('abort', stop);
-        resolve();
-      }, ms);
-      interrupted.addEventListener('abort', stop, { once: true });
-    });
   }
 }
 

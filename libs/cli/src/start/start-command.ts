@@ -11,6 +11,7 @@ import { watchToRest } from '../runs/show-server-run.ts';
 import { namedMethod } from '../server/named-method.ts';
 import { openServer } from '../server/open-server.ts';
 import { sendFile } from './send-file.ts';
+import { startFrom } from './start-from.ts';
 import { START_WORDS } from './start-words.ts';
 
 export const startCommand: Command = {
@@ -24,13 +25,19 @@ export const startCommand: Command = {
       throw new UsageError('--key has 8 to 200 characters');
     }
     const version = line.text('version');
+    const from = line.text('from');
+    if (from !== undefined && (line.flag('wait') || line.texts('inputs').length > 0)) {
+      throw new UsageError('--from replaces --inputs, and waits for no run', 'methods runs list --method METHOD');
+    }
     const api = await openServer(line, context);
     const { id } = await namedMethod(api, word, cwd);
+    const method = productionMethodId(id);
+    if (from !== undefined) return startFrom(api, { file: from, method, version, key: key ?? '' }, context);
     const { values: inputs } = await givenInputs(line.texts('inputs'), cwd, INPUT_FILE_LIMITS, (file) =>
       sendFile(api, file),
     );
     const body = {
-      method: productionMethodId(id),
+      method,
       inputs,
       idempotency_key: key ?? randomUUID(),
       ...(version === undefined ? {} : { version }),

@@ -1,0 +1,92 @@
+// The lines of a file of inputs, one JSON object each, with the key that makes a line start one run however often the
+// command is repeated.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { canonicalDigest } from '@methods/base/canonical';
+import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
+import { CommandError } from '../command/command-error.ts';
+import { reasonOf } from '../method-file/method-file.ts';
+
+/** A server takes far less. */
+const LINE_BYTES_MAX = 1024 * 1024;
+const LINE_END = 0x0a;
+
+export type InputLine =
+  | { readonly ok: true; readonly line: number; readonly inputs: JsonObject; readonly bytes: number }
+  | { readonly ok: false; readonly line: number; readonly message: string };
+
+/** Empty lines are passed over. `-` is standard input. @throws CommandError `not_found` */
+export async function* inputLines(file: string, cwd: string): AsyncGenerator<InputLine> {
+  let line = 0;
+  for await (const text of textLines(createReadStream(file === '-' ? '/dev/stdin' : resolve(cwd, file)), file)) {
+    line++;
+    if (text === null) yield { ok: false, line, message: 'it is longer than 1 MiB' };
+    else if (text.trim() !== '') yield inputLine(line, text);
+  }
+}
+
+function inputLine(line: number, text: string): InputLine {
+  let inputs: JsonValue;
+  try {
+    inputs = JSON.parse(text);
+  } catch {
+    return { ok: false, line, message: 'it is not JSON' };
+  }
+  if (!isJsonObject(inputs)) return { ok: false, line, message: 'it is not a JSON object' };
+  return { ok: true, line, inputs, bytes: Buffer.byteLength(text) };
+}
+
+/** Null: a line that is too long. */
+async function* textLines(stream: AsyncIterable<Buffer>, file: string): AsyncGenerator<string | null> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  const take = () => {
+    const text = bytes > LINE_BYTES_MAX ? null : Buffer.concat(parts).toString('utf8');
+    parts = [];
+    bytes = 0;
+    return text;
+  };
+  const add = (part: Buffer) => {
+    bytes += part.length;
+    if (bytes <= LINE_BYTES_MAX) parts.push(part);
+    else parts = [];
+  };
+  try {
+    for await (const chunk of stream) {
+      let from = 0;
+      for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, from)) {
+        add(chunk.subarray(from, end));
+        yield take();
+        from = end + 1;
+      }
+      add(chunk.subarray(from));
+    }
+  } catch (error) {
+    throw new CommandError('not_found', `cannot read ${file}: ${reasonOf(error as NodeJS.ErrnoException)}`);
+  }
+  if (bytes > 0) yield take();
+}
+
+/**
+ * Keys by what a line asks for, not by where it is in the file: a repeated command starts nothing twice, also after lines
+ * were added or taken out. Equal lines are as many runs.
+ */
+export class LineKeys {
+  private readonly seen = new Map<string, number>();
+
+  /** @param name separates the runs of one command from those of another with the same lines. */
+  constructor(
+    private readonly name: string,
+    private readonly method: string,
+    private readonly version: string,
+  ) {}
+
+  keyOf(inputs: JsonObject): string {
+    const digest = canonicalDigest(inputs).toString('base64url');
+    const before = this.seen.get(digest) ?? 0;
+    this.seen.set(digest, before + 1);
+    const text = JSON.stringify([this.name, this.method, this.version, digest, before]);
+    return `from-${createHash('sha256').update(text).digest('hex')}`;
+  }
+}

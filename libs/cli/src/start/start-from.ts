@@ -1,0 +1,154 @@
+// `methods start --from FILE`: a run for each line of inputs, started a thousand at a time.
+import type { JsonObject } from '@methods/method/json';
+import type { CommandContext } from '../command/command.ts';
+import { CommandError } from '../command/command-error.ts';
+import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { RUNS } from '../runs/server-run.ts';
+import type { ServerApi } from '../server/server-api.ts';
+import { ServerRefusal } from '../server/server-refusal.ts';
+import { plainText } from '../terminal/plain-text.ts';
+import { countOf } from '../terminal/words.ts';
+import { type InputLine, inputLines, LineKeys } from './input-lines.ts';
+
+/** As many as a server takes at once, with room for the names around the inputs. */
+const RUNS_MAX = 1_000;
+const BYTES_MAX = 3 * 1024 * 1024;
+const BYTES_AROUND = 300;
+/** A busy server is asked again for so long while it takes nothing. */
+const PATIENCE_MS = 60_000;
+const WAIT_MS_MIN = 50;
+
+interface Start {
+  readonly line: number;
+  readonly body: JsonObject;
+}
+
+interface Outcome {
+  readonly status: number;
+  readonly run?: { readonly run_id: string; readonly status: string };
+  readonly error?: unknown;
+  /** Seconds. */
+  readonly retry_after?: number;
+}
+
+export interface AskedRuns {
+  /** `-`: standard input. */
+  readonly file: string;
+  /** Production form. */
+  readonly method: string;
+  readonly version: string | undefined;
+  /** Empty for none. */
+  readonly key: string;
+}
+
+export async function startFrom(api: ServerApi, asked: AskedRuns, context: CommandContext): Promise<ExitCode> {
+  const { method, version, key, file } = asked;
+  const keys = new LineKeys(key, method, version ?? 'published');
+  const told = new ToldRuns(context);
+  let starts: Start[] = [];
+  let bytes = 0;
+  const send = async () => {
+    if (starts.length > 0) await startAll(api, starts, told);
+    starts = [];
+    bytes = 0;
+  };
+  for await (const line of inputLines(file, context.cwd)) {
+    const size = line.ok ? line.bytes + BYTES_AROUND : 0;
+    if (starts.length === RUNS_MAX || bytes + size > BYTES_MAX) await send();
+    if (!line.ok) {
+      // In the order of the lines.
+      await send();
+      told.unreadable(line);
+      continue;
+    }
+    const { inputs } = line;
+    const given = version === undefined ? {} : { version };
+    starts.push({ line: line.line, body: { method, inputs, idempotency_key: keys.keyOf(inputs), ...given } });
+    bytes += size;
+  }
+  await send();
+  return told.end();
+}
+
+/** What a busy server did not take is sent again. */
+async function startAll(api: ServerApi, starts: readonly Start[], told: ToldRuns): Promise<void> {
+  const outcomes = new Map<Start, Outcome>();
+  let left = starts;
+  let untilMs = performance.now() + PATIENCE_MS;
+  while (left.length > 0) {
+    const items = await sent(api, left);
+    let waitMs = 0;
+    const again: Start[] = [];
+    for (const [n, start] of left.entries()) {
+      const outcome = items[n] as Outcome;
+      outcomes.set(start, outcome);
+      if (outcome.status !== 429 && outcome.status !== 503) continue;
+      again.push(start);
+      waitMs = Math.max(waitMs, (outcome.retry_after ?? 1) * 1_000, WAIT_MS_MIN);
+    }
+    if (again.length < left.length) untilMs = performance.now() + PATIENCE_MS;
+    left = again;
+    if (left.length === 0 || performance.now() + waitMs > untilMs) break;
+    await api.wait(waitMs);
+  }
+  for (const start of starts) told.outcome(start.line, outcomes.get(start) as Outcome);
+}
+
+async function sent(api: ServerApi, starts: readonly Start[]): Promise<readonly Outcome[]> {
+  const runs = starts.map(({ body }) => body);
+  const { value } = await api
+    .send<{ items: Outcome[] }>('POST', `${RUNS}/batch`, { runs }, { idempotent: true })
+    .catch((error: unknown) => {
+      if (!(error instanceof CommandError) || error instanceof ServerRefusal) throw error;
+      const hint = 'repeat the command: runs that have started are not started again';
+      throw new CommandError(error.code, error.message, { hint, cause: error });
+    });
+  if (Array.isArray(value.items) && value.items.length === starts.length) return value.items;
+  throw new CommandError('bad_reply', `${api.baseUrl} did not answer each of the starts`);
+}
+
+/** What became of each line: the id of its run on stdout, what is wrong with it on stderr. */
+class ToldRuns {
+  private started = 0;
+  private repeated = 0;
+  private refused = 0;
+
+  constructor(private readonly context: CommandContext) {}
+
+  outcome(line: number, { status, run, error }: Outcome): void {
+    const { output } = this.context;
+    if (run === undefined) {
+      const { code, message, details } = new ServerRefusal(status, error);
+      this.wrong(line, [message, ...details.map(detailText)].join('; '));
+      output.jsonLine({ line, status, error: error ?? { error: code, message } });
+      return;
+    }
+    if (status === 201) this.started++;
+    else this.repeated++;
+    output.result(run.run_id);
+    output.jsonLine({ line, status, run });
+  }
+
+  unreadable({ line, message }: InputLine & { ok: false }): void {
+    this.wrong(line, message);
+    this.context.output.jsonLine({ line, status: 400, error: { error: 'invalid_inputs', message } });
+  }
+
+  end(): ExitCode {
+    const { output } = this.context;
+    const parts = [`${countOf(this.started, 'run')} started`];
+    if (this.repeated > 0) parts.push(`${this.repeated} started before`);
+    if (this.refused > 0) parts.push(`${countOf(this.refused, 'line')} refused`);
+    output.note(parts.join(', '));
+    return this.refused > 0 ? EXIT.failed : EXIT.done;
+  }
+
+  private wrong(line: number, message: string): void {
+    this.refused++;
+    this.context.output.complaint(`line ${line}: ${plainText(message)}\n`);
+  }
+}
+
+function detailText({ path, message }: { readonly path?: string; readonly message?: string }): string {
+  return [path, message].filter(Boolean).join(' ');
+}
