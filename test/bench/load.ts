@@ -1,5 +1,6 @@
 // The load process: a closed loop of a given number of callers over HTTP, configured by one JSON argument. Prints one
 // JSON line with every latency.
+import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 
 interface AnyOrder {
@@ -15,6 +16,13 @@ interface RunOrder extends AnyOrder {
   readonly method: string;
 }
 
+/** One request starts `size` runs, each with a key of its own; a latency is that of a request. */
+interface BatchOrder extends AnyOrder {
+  readonly pattern: 'batch';
+  readonly method: string;
+  readonly size: number;
+}
+
 /** One run is one GET. */
 interface ReadOrder extends AnyOrder {
   readonly pattern: 'read';
@@ -23,7 +31,7 @@ interface ReadOrder extends AnyOrder {
   readonly status: number;
 }
 
-export type LoadOrder = RunOrder | ReadOrder;
+export type LoadOrder = RunOrder | BatchOrder | ReadOrder;
 
 export interface LoadReport {
   readonly seconds: number;
@@ -46,12 +54,13 @@ const headers = {
   'content-type': 'application/json',
   ...(order.credential === '' ? {} : { authorization: `Bearer ${order.credential}` }),
 };
+const ofThisLoad = randomUUID();
 let next = 0;
 let failed = 0;
 let firstFailure: string | null = null;
 const latenciesMs: number[] = [];
 
-async function call(method: 'GET' | 'POST', path: string, body?: string): Promise<Reply> {
+async function call<T = Reply>(method: 'GET' | 'POST', path: string, body?: string): Promise<T> {
   const { statusCode, body: reply } = await pool.request({
     method,
     path,
@@ -60,7 +69,7 @@ async function call(method: 'GET' | 'POST', path: string, body?: string): Promis
   });
   const text = await reply.text();
   if (statusCode >= 300) throw new Error(`${statusCode} ${text.slice(0, 200)}`);
-  return JSON.parse(text) as Reply;
+  return JSON.parse(text) as T;
 }
 
 async function read({ path, status }: ReadOrder): Promise<void> {
@@ -69,8 +78,20 @@ async function read({ path, status }: ReadOrder): Promise<void> {
   if (statusCode !== status) throw new Error(`${statusCode} ${text.slice(0, 200)}`);
 }
 
+async function startBatch({ method, size }: BatchOrder, n: number): Promise<void> {
+  const runs = Array.from({ length: size }, (_, i) => ({
+    method,
+    inputs: { n: n + i },
+    idempotency_key: `${ofThisLoad}-${n + i}`,
+  }));
+  const { items } = await call<{ items: { status: number }[] }>('POST', '/v1/runs/batch', JSON.stringify({ runs }));
+  const other = items.find(({ status }) => status !== 201);
+  if (other !== undefined || items.length !== size) throw new Error(`a start of the batch is ${JSON.stringify(other)}`);
+}
+
 async function one(n: number): Promise<void> {
   if (order.pattern === 'read') return read(order);
+  if (order.pattern === 'batch') return startBatch(order, n);
   const body = JSON.stringify({ method: order.method, inputs: { n } });
   switch (order.pattern) {
     case 'post-wait':
@@ -103,7 +124,8 @@ function expect(reply: Reply, status: string): void {
 
 async function caller(): Promise<void> {
   while (next < order.runs) {
-    const n = next++;
+    const n = next;
+    next += order.pattern === 'batch' ? order.size : 1;
     const startedMs = performance.now();
     try {
       await one(n);

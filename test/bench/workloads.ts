@@ -17,8 +17,11 @@ async function withStack(run: (stack: BenchStack) => Promise<Measurement[]>): Pr
   return withStackFor(async (stack) => ({ measurements: await run(stack), notes: [] }));
 }
 
-async function withStackFor(run: (stack: BenchStack) => Promise<WorkloadResult>): Promise<WorkloadResult> {
-  const stack = await startBenchStack(['--concurrency', CONCURRENCY]);
+async function withStackFor(
+  run: (stack: BenchStack) => Promise<WorkloadResult>,
+  args: readonly string[] = ['--concurrency', CONCURRENCY],
+): Promise<WorkloadResult> {
+  const stack = await startBenchStack(args);
   try {
     return await run(stack);
   } finally {
@@ -71,6 +74,25 @@ export const workloads: Readonly<Record<string, Workload>> = {
     });
     return { ...answers, notes: await measureWaitingMemory(scale) };
   },
+  batch: ({ scale }) =>
+    withStackFor(
+      async (stack) => {
+        const order = { method: methodOf(stack, 'one-step'), pattern: 'batch' as const };
+        const runs = (n: number) => Math.ceil((n * scale) / 1_000) * 1_000;
+        await measure(stack, 'warm-up', { ...order, size: 1_000, concurrency: 2, runs: runs(20_000) });
+        const measurements: Measurement[] = [];
+        for (const [size, concurrency] of [
+          [1_000, 1],
+          [1_000, 4],
+          [100, 8],
+        ] as const) {
+          const name = `${size} starts a request`;
+          measurements.push(await measure(stack, name, { ...order, size, concurrency, runs: runs(60_000) }));
+        }
+        return { measurements, notes: [] };
+      },
+      ['--workers', '0'],
+    ),
   accounts: ({ scale }) => withStackFor((stack) => measureAccounts(stack, scale)),
   deadlines: ({ scale }) => withStackFor((stack) => measureDeadlines(stack, scale)),
   'cli-start': async ({ scale }) => ({ measurements: [], notes: await measureCliStart(scale) }),
