@@ -2,7 +2,6 @@
 import { createServer, type ServerOptions } from 'node:http';
 import type { Clock } from '@methods/base/clock';
 import type { SharesOptions } from '@methods/base/shares';
-import type { Logger } from '@methods/logging/logger';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { type CallerSources, callerFinder } from './callers/find-caller.ts';
 import { addCallerFields } from './plugins/caller.ts';
@@ -43,15 +42,15 @@ import { addUploadContent } from './routes/uploads/content.ts';
 import { addUploadLinks } from './routes/uploads/links.ts';
 import { addWellKnown, type WellKnownParts } from './routes/well-known.ts';
 import { LongWork } from './turns/long-work.ts';
+import { RecentOrganizations } from './turns/recent-organizations.ts';
 
 export interface ServerParts
-  extends Omit<RunRouteParts, 'downloads' | 'eventStreams' | 'longWork'>,
+  extends Omit<RunRouteParts, 'downloads' | 'eventStreams' | 'longWork' | 'rateLimit'>,
     MethodRouteParts,
     CliRunParts,
     CallerParts,
     AuthParts,
     WellKnownParts {
-  readonly logger: Logger;
   readonly clock: Clock;
   readonly publicUrl: string | null;
   /** Requests a second and key; 0 is no limit, nor one of what an address may try. */
@@ -65,8 +64,6 @@ export interface ServerParts
   readonly connectionsPerAddressMax: number;
   /** Where a test looks at all of them. */
   readonly schemas?: RouteSchemas;
-  /** True once the process is stopping. */
-  readonly stopping: () => boolean;
   /** Of the replies that report runs as they change. */
   readonly eventStreamLimits?: Partial<EventStreamLimits>;
   /** Bytes of replies that are not read. */
@@ -115,7 +112,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   addRequestGate(app);
   addLateReplies(app, parts);
   addRequestLog(app, parts.logger);
-  const longWork = new LongWork(parts.clock);
+  const recent = new RecentOrganizations(parts.clock);
+  const longWork = new LongWork(parts.clock, recent);
   const largeBodies = new LargeBodies(longWork);
   addJsonBody(app, largeBodies);
   app.addHook('onRequest', (_request, reply, done) => {
@@ -128,10 +126,11 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   addWellKnown(app, parts);
   await addAuthRoutes(app, parts);
 
+  const rateLimit = new RateLimit(parts);
   const callers = {
     findCaller: callerFinder(parts),
-    turns: new OrganizationTurns(parts.clock),
-    limit: new RateLimit(parts),
+    turns: new OrganizationTurns(parts.clock, recent),
+    limit: rateLimit,
     largeBodies,
     unreadReplies: new UnreadReplies(parts.clock, parts.unreadReplyLimits),
     refusedCredentials: parts.rateLimitPerKey === 0 ? null : new RefusedCredentials(parts.clock),
@@ -139,7 +138,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   };
   // Each route says in its `config.access` which role it needs. One line an area.
   const eventStreams = new EventStreams(parts.clock, longWork, parts.eventStreamLimits);
-  const runParts = { ...parts, longWork, eventStreams, downloads: new Downloads(parts.clock) };
+  const runParts = { ...parts, longWork, rateLimit, eventStreams, downloads: new Downloads(parts.clock) };
   await addCallerScope(app, 'service', callers, (scope) => {
     addRunRoutes(scope, runParts, PROGRAMS);
     addGetCallerMethod(scope, parts);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe } from 'node:test';
 import { commonStack } from './common-stack.ts';
 import { answers } from './requests/answers.ts';
+import { batches } from './requests/batches.ts';
 import { callers } from './requests/callers.ts';
 import { cancels } from './requests/cancels.ts';
 import { costlyValues } from './requests/costly-values.ts';
@@ -27,6 +28,7 @@ describe('requests', () => {
   });
 
   idempotency(stack);
+  batches(stack);
   refusedStarts(stack);
   framing(stack);
   callers(stack);

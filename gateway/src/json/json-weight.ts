@@ -37,7 +37,7 @@ export function jsonWeight(bytes: Uint8Array, enough = Number.POSITIVE_INFINITY)
   return weight / 20;
 }
 
-function endOfText(bytes: Uint8Array, start: number): number {
+export function endOfText(bytes: Uint8Array, start: number): number {
   let i = start + 1;
   for (; i < bytes.length; i++) {
     const byte = bytes[i];

@@ -67,7 +67,7 @@ export function readBodiesApart(
   );
 }
 
-function refusal({ path, code, message }: JsonFault): ServiceError {
+export function refusal({ path, code, message }: JsonFault): ServiceError {
   if (code === 'json_weight') return new ServiceError('too_large', message, { findings: [{ path, code, message }] });
   const findings = code === 'json' || code === 'utf8' ? [] : [{ path, code, message }];
   return new ServiceError('invalid_request', message, { findings });

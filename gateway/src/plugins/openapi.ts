@@ -1,14 +1,25 @@
 // The API's description, made of the routes themselves, and a page to read it. Both work without the internet.
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { TSchema } from 'typebox';
 import { JSON_TYPE } from './error-reply.ts';
 import { addReferencePage } from './reference-page.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** In place of the schema that its body is checked against. */
+    describedBody?: TSchema;
+  }
+}
 
 /** Before any route that is to be described. */
 export async function addOpenApi(app: FastifyInstance, publicUrl: string | null): Promise<void> {
   await app.register(swagger, {
     exposeHeadRoutes: true,
-    transform: ({ schema, url }) => ({ url: url.replace('/*', '/:path'), schema: named(schema) }),
+    transform: ({ schema, url, route }) => ({
+      url: url.replace('/*', '/:path'),
+      schema: named(described(schema, route.config?.describedBody)),
+    }),
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -44,6 +55,11 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string | null)
     return text;
   });
   addReferencePage(app, publicUrl);
+}
+
+/** A body that is checked in parts is described as a whole. */
+function described(schema: FastifySchema, body: TSchema | undefined): FastifySchema {
+  return body === undefined ? schema : { ...schema, body };
 }
 
 /** A wildcard's value gets a name, as every parameter of a description has. */

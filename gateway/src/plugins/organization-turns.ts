@@ -34,14 +34,14 @@ export class OrganizationTurns {
   private readonly begun = new Map<string, number>();
   /** Until when. */
   private readonly rests = new Map<string, number>();
-  private readonly recent: RecentOrganizations;
   private waking: Timer | null = null;
   private turning = false;
   private beganMs = 0;
 
-  constructor(private readonly clock: Clock) {
-    this.recent = new RecentOrganizations(clock);
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly recent = new RecentOrganizations(clock),
+  ) {}
 
   /** Calls `begin` now or in a later turn. @throws ServiceError over its share */
   take(orgId: string, begin: () => void): void {

@@ -2,9 +2,9 @@
 // anything is done for them, and reports in headers what is left.
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
-import { type BucketState, TokenBuckets } from '@methods/base/token-bucket';
+import { type BucketState, type TakenTokens, TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { callerOf } from './caller.ts';
 
 export interface RateLimitOptions {
@@ -14,10 +14,14 @@ export interface RateLimitOptions {
   readonly clock: Clock;
 }
 
-interface Taken extends BucketState {
+interface Limited {
   readonly burst: number;
   readonly share: 'key' | 'organization';
 }
+
+interface Taken extends BucketState, Limited {}
+
+export interface TakenMore extends TakenTokens, Limited {}
 
 /** One for all surfaces: a caller's requests count together. */
 export class RateLimit {
@@ -40,6 +44,16 @@ export class RateLimit {
     if (ofKey === null || ofOrganization === null) return ofKey ?? ofOrganization;
     return ofOrganization.allowed && ofKey.remaining <= ofOrganization.remaining ? ofKey : ofOrganization;
   }
+
+  /** For a request that counts as several: as many of `count` more as both buckets have. Null: there is no limit. */
+  takeMore(caller: Caller, count: number): TakenMore | null {
+    const { keys, organizations } = this;
+    const ofKey = keys && { ...keys.takeUpTo(callerId(caller), count), burst: keys.burst, share: 'key' as const };
+    if (organizations === null) return ofKey;
+    const more = organizations.takeUpTo(caller.orgId, ofKey?.taken ?? count);
+    const ofOrganization = { ...more, burst: organizations.burst, share: 'organization' as const };
+    return ofKey !== null && ofKey.taken <= more.taken && ofKey.remaining <= more.remaining ? ofKey : ofOrganization;
+  }
 }
 
 function bucketsOf(perSecond: number, clock: Clock): TokenBuckets | null {
@@ -56,11 +70,20 @@ export function addRateLimit(scope: FastifyInstance, limit: RateLimit | null): v
   scope.addHook('onRequest', (request, reply, done) => {
     const state = limit.take(callerOf(request));
     if (state === null) return done();
-    const { allowed, remaining, waitMs, fullMs, burst, share } = state;
-    reply.header('ratelimit-limit', burst);
-    reply.header('ratelimit-remaining', remaining);
-    reply.header('ratelimit-reset', Math.ceil(fullMs / 1_000));
-    if (allowed) return done();
-    done(new ServiceError('rate_limited', undefined, { retryAfterMs: waitMs, facts: { share } }));
+    tellLimit(reply, state);
+    done(state.allowed ? undefined : rateLimited(state));
   });
+}
+
+export function tellLimit(
+  reply: FastifyReply,
+  { burst, remaining, fullMs }: Pick<Taken, 'burst' | 'remaining' | 'fullMs'>,
+) {
+  reply.header('ratelimit-limit', burst);
+  reply.header('ratelimit-remaining', remaining);
+  reply.header('ratelimit-reset', Math.ceil(fullMs / 1_000));
+}
+
+export function rateLimited({ waitMs, share }: Pick<Taken, 'waitMs' | 'share'>): ServiceError {
+  return new ServiceError('rate_limited', undefined, { retryAfterMs: waitMs, facts: { share } });
 }

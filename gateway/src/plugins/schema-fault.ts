@@ -4,7 +4,7 @@ import { nearest } from '@methods/method/structure/did-you-mean';
 import type { FastifySchemaValidationError } from 'fastify';
 
 /** As the checker reports it with `verbose`; the refused value itself is never used. */
-interface SchemaFault extends FastifySchemaValidationError {
+export interface SchemaFault extends FastifySchemaValidationError {
   readonly parentSchema?: { readonly properties?: object };
   /** Set where the fault is in a member's name rather than its value. */
   readonly propertyName?: string;
@@ -48,6 +48,9 @@ export function schemaFinding(fault: SchemaFault, part: string): Finding {
     }
     case 'maxProperties':
       return finding(instancePath, `${limit}_pairs`, `${field} has ${bound(keyword, params.limit)} entries.`);
+    case 'minItems':
+    case 'maxItems':
+      return finding(instancePath, `${limit}_items`, `${field} has ${bound(keyword, params.limit)} entries.`);
     case 'minimum':
     case 'maximum':
       return finding(instancePath, limit, `${field} is ${bound(keyword, params.limit)}.`);

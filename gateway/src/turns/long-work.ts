@@ -3,6 +3,7 @@
 import type { Clock } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
 import { FairQueue, type QueuedJob } from '@methods/threads/fair-queue';
+import type { RecentOrganizations } from './recent-organizations.ts';
 
 const WAITING = { small: 64, large: 0, all: 512, allBytes: 256 << 20 };
 /** Work that can be divided stops after this time; a slice ends with the step that is under way. */
@@ -15,6 +16,8 @@ const REST_MS_MAX = 200;
 interface Job extends QueuedJob {
   /** Of the event loop, before its first slice. */
   spentMs: number;
+  /** Also where no other organization asks. */
+  readonly restsAlone: boolean;
   /** True: it has ended. */
   readonly slice: (isOver: () => boolean) => boolean;
 }
@@ -24,14 +27,18 @@ export class LongWork {
   private readonly queue = new FairQueue<Job>(WAITING);
   private resting = false;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly recent: Pick<RecentOrganizations, 'sawOthersThan'> = { sawOthersThan: () => true },
+  ) {}
 
   /**
    * Resolves with what `work` returns. It may be left at each `yield`. `bytes`: what it holds while it waits.
-   * `spentMs`: the time of earlier work for it, such as reading a body, which its first rest includes. @throws
-   * ServiceError when the organization, or all of them, have too much of it waiting
+   * `spentMs`: the time of earlier work for it, such as reading a body, which its first rest includes. `restsAlone`:
+   * false for work that is as many small requests, which rests for other organizations only. @throws ServiceError when
+   * the organization, or all of them, have too much of it waiting
    */
-  run<T>(orgId: string, bytes: number, work: Iterator<unknown, T>, spentMs = 0): Promise<T> {
+  run<T>(orgId: string, bytes: number, work: Iterator<unknown, T>, spentMs = 0, restsAlone = true): Promise<T> {
     return new Promise((resolve, reject) => {
       const slice = (isOver: () => boolean): boolean => {
         try {
@@ -45,7 +52,7 @@ export class LongWork {
           return true;
         }
       };
-      const admission = this.queue.add({ orgId, bytes, isLarge: false, slice, spentMs });
+      const admission = this.queue.add({ orgId, bytes, isLarge: false, slice, spentMs, restsAlone });
       if (admission === 'waits') return this.next();
       reject(
         overShare('large bodies and replies', {
@@ -67,7 +74,8 @@ export class LongWork {
     // Its place was given back just now, so there is room for it.
     if (!ended) this.queue.add(job);
     this.resting = true;
-    const restMs = Math.min(REST * tookMs, REST_MS_MAX);
+    const rests = job.restsAlone || this.recent.sawOthersThan(job.orgId);
+    const restMs = rests ? Math.min(REST * tookMs, REST_MS_MAX) : 0;
     this.clock.after(restMs, () => {
       this.resting = false;
       this.next();

@@ -11,6 +11,10 @@ export interface BucketState {
   readonly fullMs: number;
 }
 
+export interface TakenTokens extends Omit<BucketState, 'allowed'> {
+  readonly taken: number;
+}
+
 export interface TokenBucketsOptions {
   readonly clock: Clock;
   /** Tokens a second. */
@@ -40,16 +44,22 @@ export class TokenBuckets {
   }
 
   take(key: string): BucketState {
+    const { taken, ...state } = this.takeUpTo(key, 1);
+    return { allowed: taken === 1, ...state };
+  }
+
+  /** As many of `count` tokens as there are. */
+  takeUpTo(key: string, count: number): TakenTokens {
     const { clock, perSecond, burst } = this.options;
     const nowMs = clock.monotonicMs();
     const bucket = this.bucketOf(key, nowMs);
     bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) * perSecond) / 1_000);
     bucket.atMs = nowMs;
-    const allowed = bucket.tokens >= 1;
-    if (allowed) bucket.tokens -= 1;
+    const taken = Math.min(count, Math.floor(bucket.tokens));
+    bucket.tokens -= taken;
     const waitMs = bucket.tokens >= 1 ? 0 : ((1 - bucket.tokens) * 1_000) / perSecond;
     return {
-      allowed,
+      taken,
       remaining: Math.floor(bucket.tokens),
       waitMs,
       fullMs: ((burst - bucket.tokens) * 1_000) / perSecond,

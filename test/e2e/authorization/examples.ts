@@ -58,6 +58,10 @@ function runs(base: '/v1/runs' | '/api/runs'): Rows {
         }),
       },
     ],
+    [`POST ${base}/batch`]: one((_objects, _fresh, own) => ({
+      path: `${base}/batch`,
+      body: { runs: [{ method: `wf_${own.methodId}`, inputs: { n: 1 } }] },
+    })),
     [`GET ${base}`]: at(base),
     [`GET ${base}/:id`]: one(({ runId }) => ({ path: `${base}/${runId}` })),
     [`POST ${base}/:id/answer`]: one(({ runId }) => ({ path: `${base}/${runId}/answer`, body: { answer: {} } })),

@@ -87,6 +87,7 @@ export function description(stack: () => Stack): void {
         'GET /v1/runs/{id}/files/{path}',
         'POST /v1/files',
         'POST /v1/runs',
+        'POST /v1/runs/batch',
         'POST /v1/runs/{id}/answer',
         'POST /v1/runs/{id}/cancel',
         'POST /v1/runs/{id}/rerun',
@@ -125,6 +126,9 @@ export function description(stack: () => Stack): void {
         parameters?.map(({ name, in: place }) => `${place} ${name}`),
         ['query wait_ms', 'query after_question'],
       );
+      const batch = told.paths['/v1/runs/batch']?.post?.requestBody?.content['application/json']?.schema;
+      const runs = batch?.properties?.runs as { readonly items?: Schema } | undefined;
+      assert.deepEqual(runs?.items?.properties, schema?.properties, 'a batch holds the same starts');
     });
 
     test('says how long the reply to an answer may be held', () => {

@@ -16,15 +16,27 @@ interface WithFiles {
   readonly fileIds: readonly string[];
 }
 
-/** Null: the inputs name none. @throws ServiceError `invalid_inputs` for what the owner may not name, `too_large` */
-export async function withNamedFiles(
+/**
+ * Null: the inputs name none. A promise only where they name some.
+ * @throws ServiceError `invalid_inputs` for what the owner may not name, `too_large`
+ */
+export function withNamedFiles(
   files: Pick<InputFiles, 'find'>,
   owner: FileOwner,
   { inputSchema, takesFiles }: Pick<StartableVersion, 'inputSchema' | 'takesFiles'>,
   inputs: JsonValue,
-): Promise<WithFiles | null> {
+): null | Promise<WithFiles> {
   const named = takesFiles ? fileFields(inputSchema, inputs) : [];
   if (named.length === 0) return null;
+  return lookedUp(files, owner, named, (reference) => replaceFiles(inputSchema, inputs, reference));
+}
+
+async function lookedUp(
+  files: Pick<InputFiles, 'find'>,
+  owner: FileOwner,
+  named: ReturnType<typeof fileFields>,
+  replaced: (reference: (file: JsonObject) => JsonObject) => JsonValue,
+): Promise<WithFiles> {
   const fileIds = [...new Set(named.map(({ file }) => String(file.file_id)))];
   if (fileIds.length > filesMax) throw tooMuch(`The inputs of a run name at most ${filesMax} files.`);
   const found = new Map((await files.find(owner, fileIds)).map((file) => [file.fileId, file]));
@@ -40,7 +52,7 @@ export async function withNamedFiles(
   const bytes = [...found.values()].reduce((sum, file) => sum + file.bytes, 0);
   if (bytes > bytesMax)
     throw tooMuch(`The files that the inputs of a run name have at most ${mebibytes(bytesMax)} together.`);
-  return { inputs: replaceFiles(inputSchema, inputs, (file) => reference(found, file)), fileIds };
+  return { inputs: replaced((file) => reference(found, file)), fileIds };
 }
 
 function reference(found: ReadonlyMap<string, InputFile>, given: JsonObject): JsonObject {

@@ -2,6 +2,7 @@
 import type { Clock } from '@methods/base/clock';
 import { bareMethodId, isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
+import type { Logger } from '@methods/logging/logger';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { ValueThreads } from '@methods/value-threads/value-threads';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
@@ -10,6 +11,7 @@ import type { MethodRegistry } from '../../clients/method-registry.ts';
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import type { RunScheduler } from '../../clients/run-scheduler.ts';
+import type { RateLimit } from '../../plugins/rate-limit.ts';
 import type { LongWork } from '../../turns/long-work.ts';
 import { isLongRun, runViewInParts, runViewJson } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
@@ -23,6 +25,10 @@ export interface RunRouteParts {
   readonly settings: OrganizationSettings;
   readonly audit: AuditLog;
   readonly clock: Clock;
+  readonly logger: Logger;
+  readonly rateLimit: RateLimit;
+  /** True once the process is stopping. */
+  readonly stopping: () => boolean;
   readonly webhooks: WebhookUrlPolicy;
   readonly eventStreams: EventStreams;
   readonly downloads: Downloads;

@@ -9,11 +9,13 @@ import { addRunEvents } from './run-events.ts';
 import { addRunFiles } from './run-files.ts';
 import type { RunRouteParts } from './run-reply.ts';
 import type { RunSurface } from './run-surface.ts';
+import { addStartBatch } from './start-batch.ts';
 import { addStartRun } from './start-run.ts';
 
 /** In a scope whose routes have callers. */
 export function addRunRoutes(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   addStartRun(scope, parts, surface);
+  addStartBatch(scope, parts, surface);
   addListRuns(scope, parts, surface);
   addGetRun(scope, parts, surface);
   addAnswerRun(scope, parts, surface);

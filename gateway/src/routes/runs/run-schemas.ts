@@ -270,7 +270,7 @@ const shareFields = {
   limit: Type.Optional(Type.String({ description: 'With share: how many or how much it may have at a time.' })),
 };
 
-const Refused = Type.Object(
+export const Refused = Type.Object(
   { ...errorFields, ...conflictFields, ...shareFields },
   {
     description:

@@ -103,6 +103,18 @@ test("a person's run has no webhook", async () => {
   for (const url of ['/api/runs', '/v1/runs']) assertRefused(await member('POST', url, start), 403, 'forbidden');
 });
 
+test('a person starts a batch, and each of its runs is in the audit log; a viewer starts none', async () => {
+  const runs = [{ method: method.id }, { method: newId('org') }, { method: method.id }];
+  const { status, body } = await member('POST', '/api/runs/batch', { runs });
+  assert.equal(status, 200);
+  const [one, refused, other] = body.items;
+  assert.deepEqual([one.status, refused.status, other.status], [201, 404, 201]);
+  for (const { run } of [one, other]) {
+    await until('the start is told', async () => (await actsOn(run.run_id)).includes('run.start'));
+  }
+  assertRefused(await viewer('POST', '/api/runs/batch', { runs }), 403, 'forbidden');
+});
+
 test('what people see of a run and do to it is in the audit log before they hear of it', async () => {
   const runId = await started();
   await viewer('GET', `/api/runs/${runId}`);

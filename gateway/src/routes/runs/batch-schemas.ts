@@ -1,0 +1,46 @@
+// The shapes of a batch of starts.
+import { Type } from 'typebox';
+import { Refused, StartedRun, StartRunBody } from './run-schemas.ts';
+
+export const BATCH_RUNS_MAX = 1_000;
+export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+
+const bounds = { minItems: 1, maxItems: BATCH_RUNS_MAX };
+
+/** As the description of the API shows it. */
+export const StartBatchBody = Type.Object(
+  { runs: Type.Array(StartRunBody, { ...bounds, description: 'Each is a start as POST …/runs takes it.' }) },
+  {
+    additionalProperties: false,
+    description: `At most ${BATCH_RUNS_MAX} starts and ${BATCH_BYTES_MAX} bytes.`,
+    examples: [
+      {
+        runs: [
+          { method: 'wf_01hzy3k9q8m2n4p6r8s0t2v4w6', inputs: { order_id: 'ord_7' }, idempotency_key: 'refund-ord_7' },
+          { method: 'wf_01hzy3k9q8m2n4p6r8s0t2v4w6', inputs: { order_id: 'ord_8' }, idempotency_key: 'refund-ord_8' },
+        ],
+      },
+    ],
+  },
+);
+
+/** What is checked of a body as a whole: each start is judged by itself. */
+export const BatchOutline = Type.Object({ runs: Type.Array(Type.Unknown(), bounds) }, { additionalProperties: false });
+
+export const StartedBatch = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        status: Type.Integer({
+          description: '201: started. 200: the key and values had a run. Else what a single start would reply.',
+        }),
+        run: Type.Optional(StartedRun),
+        error: Type.Optional(Refused),
+        retry_after: Type.Optional(
+          Type.Integer({ description: 'With 429 and 503: seconds to wait before this start is repeated.' }),
+        ),
+      }),
+    ),
+  },
+  { description: 'An outcome for each start, in their order. Some may be refused while others are started.' },
+);

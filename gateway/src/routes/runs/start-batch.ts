@@ -1,0 +1,193 @@
+// POST …/runs/batch: many starts in one request, each with a key and an outcome of its own. Each is what a request of its
+// own would be: it counts against the rate, and costs the event loop no more at a time. The body is never parsed as a whole.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { callerId } from '@methods/auth/caller';
+import { Shares } from '@methods/base/shares';
+import { overShare } from '@methods/errors/over-share';
+import { asServiceError, ServiceError } from '@methods/errors/service-error';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { Static } from 'typebox';
+import { readJson } from '../../json/json-gate.ts';
+import { type ListReading, readList } from '../../json/json-list.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { JSON_TYPE, serviceErrorOf, tooLarge } from '../../plugins/error-reply.ts';
+import { BODY_BYTES_MAX, readBodiesApart, refusal } from '../../plugins/json-body.ts';
+import { LARGE_BODY_BYTES, readingMs } from '../../plugins/large-bodies.ts';
+import { rateLimited, tellLimit } from '../../plugins/rate-limit.ts';
+import { type SchemaFault, schemaFinding } from '../../plugins/schema-fault.ts';
+import { atOnce } from '../../turns/at-once.ts';
+import { manySteps } from '../../turns/many-steps.ts';
+import type { Steps } from '../../turns/steps.ts';
+import { BatchOutcomes } from './batch-outcomes.ts';
+import { BATCH_BYTES_MAX, BATCH_RUNS_MAX, BatchOutline, StartBatchBody, StartedBatch } from './batch-schemas.ts';
+import { runStarted } from './run-acts.ts';
+import type { RunRouteParts } from './run-reply.ts';
+import { NoQuery, replies, StartRunBody } from './run-schemas.ts';
+import { describedRun, type RunSurface } from './run-surface.ts';
+import { type AcceptedStart, type StartContext, startContext, startSteps } from './start-steps.ts';
+
+const BATCHES = { placesMax: 256, perOrganizationMax: 8, perKeyMax: 6 };
+const BATCH_RETRY_MS = 2_000;
+/** Starts that have left and wait for their replies, and the bytes of their inputs. */
+const SENT_MAX = 512;
+const SENT_BYTES_MAX = 2 << 20;
+/** Starts that wait for something before they leave: a thread that checks them, files that they name. */
+const HELD_MAX = 4;
+/** What has not begun by then does not begin: the caller still gets the reply. */
+const BATCH_MS_MAX = 20_000;
+
+export function addStartBatch(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
+  const schema = {
+    ...describedRun(surface, 'startRuns', 'Start many runs'),
+    description:
+      'Starts up to 1,000 runs. Each start has an outcome of its own, in their order: what the same start would be replied by itself. Each counts as a request against the rate of its key and organization: those beyond it are refused with 429 and `retry_after`, the first ones are not. A start that gets 429 or 503 may be repeated with its idempotency_key.',
+    querystring: NoQuery,
+    body: BatchOutline,
+    response: replies({ 200: StartedBatch }),
+  };
+  const bodies = new WeakMap<FastifyRequest, readonly Buffer[]>();
+  const options = {
+    schema,
+    config: { access: 'member', describedBody: StartBatchBody },
+    bodyLimit: BATCH_BYTES_MAX,
+    onRequest: batchPlaces(),
+  } as const;
+  scope.register(async (apart) => {
+    readBodiesApart(apart, async (request, body) => {
+      const reading = await readRuns(parts, callerOf(request).orgId, body);
+      if (!reading.ok) return reading;
+      bodies.set(request, reading.items);
+      return { ok: true, value: reading.outline };
+    });
+    apart.withTypeProvider<TypeBoxTypeProvider>().post(`${surface.url}/batch`, options, async (request, reply) => {
+      const runs = bodies.get(request) ?? [];
+      const batch = new StartBatch(parts, request, reply, runs);
+      await batch.start(takeRate(parts, request, reply, runs.length));
+      reply.header('content-type', JSON_TYPE);
+      return batch.outcomes.json();
+    });
+  });
+}
+
+/** At most so many under way of a key and an organization: more are refused before they are read. */
+function batchPlaces(): onRequestHookHandler {
+  const places = new Shares(BATCHES);
+  return (request, reply, done) => {
+    const caller = callerOf(request);
+    const place = places.take(caller.orgId, callerId(caller));
+    if (!place.ok) return done(overShare('batches of starts', place, BATCH_RETRY_MS));
+    reply.raw.once('close', place.leave);
+    done();
+  };
+}
+
+function readRuns({ longWork }: RunRouteParts, orgId: string, body: Buffer): ListReading | Promise<ListReading> {
+  const reading = readList(body, 'runs', BATCH_RUNS_MAX);
+  return body.length > LARGE_BODY_BYTES
+    ? longWork.run(orgId, body.length, reading, readingMs(body.length))
+    : atOnce(reading);
+}
+
+interface Rate {
+  /** How many starts are within it; the first one is the request itself. */
+  readonly granted: number;
+  readonly beyond: ServiceError | null;
+}
+
+function takeRate({ rateLimit }: RunRouteParts, request: FastifyRequest, reply: FastifyReply, count: number): Rate {
+  const more = rateLimit.takeMore(callerOf(request), count - 1);
+  if (more === null) return { granted: count, beyond: null };
+  tellLimit(reply, more);
+  return { granted: 1 + more.taken, beyond: rateLimited(more) };
+}
+
+class StartBatch {
+  readonly outcomes: BatchOutcomes;
+  private sent = 0;
+  private sentBytes = 0;
+  private readonly context: StartContext;
+  private readonly untilMs: number;
+  private readonly validate: ReturnType<FastifyRequest['compileValidationSchema']>;
+
+  constructor(
+    private readonly parts: RunRouteParts,
+    private readonly request: FastifyRequest,
+    reply: FastifyReply,
+    private readonly runs: readonly Buffer[],
+  ) {
+    this.outcomes = new BatchOutcomes(runs.length, request.id);
+    this.context = startContext(request, reply);
+    this.untilMs = parts.clock.monotonicMs() + BATCH_MS_MAX;
+    this.validate = request.compileValidationSchema(StartRunBody);
+  }
+
+  async start({ granted, beyond }: Rate): Promise<void> {
+    if (beyond !== null) this.refused(granted, this.runs.length, beyond);
+    await manySteps(this.parts.longWork, this.context.orgId, {
+      count: granted,
+      begin: (n) => this.one(n),
+      mayBegin: (open) => open - this.sent < HELD_MAX && this.sent < SENT_MAX && this.sentBytes < SENT_BYTES_MAX,
+      refused: (from, error) => this.refused(from, granted, asServiceError(error)),
+    });
+  }
+
+  private refused(from: number, to: number, error: ServiceError): void {
+    for (let n = from; n < to; n++) this.outcomes.refused(n, error);
+  }
+
+  private *one(n: number): Steps<void> {
+    let sentBytes = 0;
+    try {
+      const started = yield* this.startOf(this.runs[n] as Buffer, (bytes) => {
+        sentBytes = bytes;
+        this.sent++;
+        this.sentBytes += bytes;
+      });
+      this.accepted(n, started);
+    } catch (error) {
+      this.outcomes.refused(n, this.known(error as FastifyError));
+    }
+    if (sentBytes === 0) return;
+    this.sent--;
+    this.sentBytes -= sentBytes;
+  }
+
+  private *startOf(bytes: Buffer, leaves: (bytes: number) => void): Steps<AcceptedStart> {
+    // Its outcome would reach no reader.
+    if (this.context.caller.gone || this.parts.stopping() || this.parts.clock.monotonicMs() > this.untilMs) {
+      throw new ServiceError('unavailable', 'The batch took too long. This start was not begun.');
+    }
+    const body = this.bodyOf(bytes);
+    if (bytes.length > LARGE_BODY_BYTES) yield;
+    const context = { ...this.context, leaves: (inputsBytes: number) => leaves(1 + inputsBytes) };
+    return yield* startSteps(this.parts, body, bytes.length, context);
+  }
+
+  /** @throws ServiceError for what is no start */
+  private bodyOf(bytes: Buffer): Static<typeof StartRunBody> {
+    if (bytes.length > BODY_BYTES_MAX) {
+      throw tooLarge('', 'body_bytes', `A start has at most ${BODY_BYTES_MAX} bytes.`);
+    }
+    const reading = readJson(bytes);
+    if (!reading.ok) throw refusal(reading.fault);
+    if (this.validate(reading.value)) return reading.value as Static<typeof StartRunBody>;
+    const [fault] = this.validate.errors ?? [];
+    const finding = fault && schemaFinding(fault as SchemaFault, 'body');
+    throw new ServiceError('invalid_request', finding?.message, { findings: finding ? [finding] : [] });
+  }
+
+  private accepted(n: number, started: AcceptedStart): void {
+    this.outcomes.accepted(n, started);
+    if (started.isRepeat) return;
+    const { runId, method, versionId } = started.run;
+    runStarted(this.request, this.parts, { targetId: runId, facts: { method, version_id: versionId } });
+  }
+
+  private known(error: FastifyError): ServiceError {
+    const known = serviceErrorOf(error);
+    if (known.code === 'internal') {
+      this.parts.logger.error({ request_id: this.request.id, error: known.cause ?? error }, 'a start failed');
+    }
+    return known;
+  }
+}

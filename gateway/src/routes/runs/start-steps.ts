@@ -1,0 +1,207 @@
+// What a start does, one of a request or of a batch: names a version, checks the inputs, and hands the start to a
+// run-scheduler node.
+import { isId } from '@methods/base/ids';
+import { ServiceError } from '@methods/errors/service-error';
+import type { ValueCheck } from '@methods/method/check-value';
+import type { JsonObject, JsonValue } from '@methods/method/json';
+import { Answerer } from '@methods/proto/run/v1/run_pb';
+import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
+import { allowsHost } from '@methods/webhook-url/webhook-hosts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import type { FileOwner } from '../../clients/input-files.ts';
+import type { MethodVersion, StartableVersion } from '../../clients/method-version.ts';
+import type { Settings } from '../../clients/organization-settings.ts';
+import type { StartedRun } from '../../clients/run-scheduler.ts';
+import type { WaitingCaller, WaitRequest } from '../../clients/run-waiters.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { LARGE_BODY_BYTES } from '../../plugins/large-bodies.ts';
+import { type LongWork, undivided } from '../../turns/long-work.ts';
+import { type Steps, settled } from '../../turns/steps.ts';
+import { ownerOf } from '../files/file-routes.ts';
+import { checkInputsSize, INPUTS_BYTES_MAX, inputsJsonOf, inputsTooLarge } from './inputs-size.ts';
+import { withNamedFiles } from './named-files.ts';
+import type { RunRouteParts } from './run-reply.ts';
+import type { StartRunBody } from './run-schemas.ts';
+import { type AskedStart, askedStart, internalStartHash } from './start-request.ts';
+import { waitingCaller } from './wait-query.ts';
+
+export interface StartContext {
+  readonly orgId: string;
+  /** Who may name files. */
+  readonly owner: FileOwner;
+  /** Empty for a person: its run has no key to sign webhooks with. */
+  readonly keyId: string;
+  readonly requestId: string;
+  readonly wait: WaitRequest | null;
+  readonly caller: WaitingCaller;
+  /** Null: the steps are done in slices of it already. */
+  readonly longWork: LongWork | null;
+  /** Hears how large its inputs are just before the start leaves. */
+  readonly leaves?: (inputsBytes: number) => void;
+}
+
+/** Of a request. It waits for no run, and its steps are done in slices, unless the route says otherwise. */
+export function startContext(request: FastifyRequest, reply: FastifyReply): StartContext {
+  const asking = callerOf(request);
+  return {
+    orgId: asking.orgId,
+    owner: ownerOf(asking),
+    keyId: asking.kind === 'service_key' ? asking.keyId : '',
+    requestId: request.id,
+    wait: null,
+    caller: waitingCaller(reply),
+    longWork: null,
+  };
+}
+
+export interface AcceptedStart extends StartedRun {
+  /** The run of a key that the caller has used before. */
+  readonly isRepeat: boolean;
+}
+
+/** @throws ServiceError for what refuses this start */
+export function* startSteps(
+  parts: RunRouteParts,
+  body: Static<typeof StartRunBody>,
+  bodyBytes: number,
+  context: StartContext,
+): Steps<AcceptedStart> {
+  const { scheduler } = parts;
+  const { orgId, requestId, wait, caller, keyId } = context;
+  checkInputsSize(body.inputs, bodyBytes);
+  if (bodyBytes > LARGE_BODY_BYTES) yield;
+  const asked = askedStart(body);
+  if (asked.webhookUrl !== null && keyId === '') {
+    throw new ServiceError('forbidden', 'A webhook needs a service key.');
+  }
+  let start: StartRun;
+  try {
+    start = yield* startMessage(parts, asked, bodyBytes, context);
+  } catch (refusal) {
+    // A key that has a run gets it, also where its values would be refused today.
+    const earlier =
+      asked.key && (yield* settled(scheduler.lookupRun(lookup(orgId, asked.key), requestId, wait, caller)));
+    if (earlier) return { ...earlier, isRepeat: earlier.replayed };
+    throw refusal;
+  }
+  context.leaves?.(start.inputsJson.length);
+  const started = yield* settled(scheduler.startRun(start, requestId, wait, caller));
+  return { ...started, isRepeat: started.replayed && asked.key !== null };
+}
+
+function versionOf(
+  { registry }: RunRouteParts,
+  orgId: string,
+  { methodId, version }: AskedStart,
+): MethodVersion | Promise<MethodVersion> {
+  if (methodId === null || (version !== 'published' && !isId('ver', version))) throw new ServiceError('not_found');
+  return registry.versionToStart(orgId, methodId, version);
+}
+
+/** @throws ServiceError for values that refuse this start */
+function* startMessage(
+  parts: RunRouteParts,
+  asked: AskedStart,
+  bodyBytes: number,
+  { orgId, owner, keyId, longWork }: StartContext,
+): Steps<StartRun> {
+  const [version, settings] = yield* versionAndSettings(parts, orgId, asked);
+  if (settings.contentOnDevices) throw new ServiceError('device_mode_required');
+  if (version.startable === null) throw new ServiceError('needs_upgrade');
+  if (asked.webhookUrl !== null) {
+    const check = checkWebhookUrl(asked.webhookUrl, parts.webhooks);
+    if (!check.ok) throw new ServiceError('invalid_webhook_url', check.reason);
+    if (!allowsHost(settings.webhookHosts, check.url.hostname)) {
+      throw new ServiceError('invalid_webhook_url', 'The organization does not send webhooks to this host.');
+    }
+  }
+  const { startable } = version;
+  yield;
+  const check = () => checkedInputs(parts.valueThreads, { orgId, asked, startable });
+  // Large inputs may take as long to check as to parse.
+  const inTurn = longWork !== null && bodyBytes > LARGE_BODY_BYTES;
+  const inputs = yield* settled<ValueCheck>(inTurn ? longWork.run(orgId, bodyBytes, undivided(check)) : check());
+  if (!inputs.ok) {
+    if (inputs.reason === 'too_large') throw inputsTooLarge();
+    throw new ServiceError('invalid_inputs', undefined, { findings: inputs.findings });
+  }
+  yield;
+  const files = yield* settled(withNamedFiles(parts.scheduler.files.sent, owner, startable, inputs.value));
+  const seen = files?.inputs ?? inputs.value;
+  const inputsJson = inputsJsonOf(seen);
+  const unmet = yield* settled(startable.unmet(seen as JsonObject));
+  if (unmet.length > 0) {
+    const findings = unmet.map((message) => ({ path: '', code: 'check_failed', message }));
+    throw new ServiceError('invalid_inputs', undefined, { findings });
+  }
+  return {
+    $typeName: 'methods.scheduler.v1.StartRun',
+    orgId,
+    method: `wf_${asked.methodId}`,
+    versionId: version.versionId,
+    inputsJson,
+    idempotencyHash: asked.key?.hash ?? internalStartHash(),
+    requestDigest: asked.key?.digest ?? NO_DIGEST,
+    webhookUrl: asked.webhookUrl ?? '',
+    keyId,
+    answerBy: asked.answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM,
+    metadata: asked.metadata,
+    needs: [...startable.needs],
+    ...(files !== null && {
+      files: {
+        $typeName: 'methods.scheduler.v1.NamedFiles',
+        owner: owner.owner,
+        fileIds: [...files.fileIds],
+        runId: '',
+      },
+    }),
+    cleansUp: startable.cleansUp,
+  };
+}
+
+/** Nearly always both are at hand. */
+function* versionAndSettings(
+  parts: RunRouteParts,
+  orgId: string,
+  asked: AskedStart,
+): Steps<readonly [MethodVersion, Settings]> {
+  const version = versionOf(parts, orgId, asked);
+  const settings = parts.settings.of(orgId);
+  if (version instanceof Promise || settings instanceof Promise) {
+    return yield* settled(Promise.all([version, settings]));
+  }
+  return [version, settings];
+}
+
+/** What takes more than a turn of the event loop is checked on a thread. */
+function checkedInputs(
+  threads: RunRouteParts['valueThreads'],
+  {
+    orgId,
+    asked,
+    startable,
+  }: {
+    readonly orgId: string;
+    readonly asked: AskedStart;
+    readonly startable: StartableVersion;
+  },
+): ValueCheck | Promise<ValueCheck> {
+  const value = asked.inputs as JsonValue;
+  const check = startable.checkInputs(value);
+  if (check.ok || check.reason !== 'too_costly') return check;
+  const { inputSchema: schema } = startable;
+  return threads.check({ orgId, schema, valueJson: JSON.stringify(value), addedBytesMax: INPUTS_BYTES_MAX });
+}
+
+const NO_DIGEST = new Uint8Array(0);
+
+function lookup(orgId: string, key: NonNullable<AskedStart['key']>) {
+  return {
+    $typeName: 'methods.scheduler.v1.LookupRun' as const,
+    orgId,
+    idempotencyHash: key.hash,
+    requestDigest: key.digest,
+  };
+}

@@ -1,0 +1,29 @@
+// Work that is written once and done in two ways: in one go, or in slices beside other work. It may be left at each bare
+// `yield`, and waits at each `yield` of a promise.
+
+export type Steps<T> = Generator<Promise<unknown> | undefined, T, unknown>;
+
+/** Waits for a promise; what is at hand costs nothing. */
+export function* settled<T>(value: T | Promise<T | Promise<T>>): Steps<T> {
+  return value instanceof Promise ? ((yield value) as T) : value;
+}
+
+/** In one go. */
+export async function allSteps<T>(steps: Steps<T>): Promise<T> {
+  let step = steps.next();
+  while (!step.done) {
+    if (step.value === undefined) {
+      step = steps.next();
+      continue;
+    }
+    let value: unknown;
+    try {
+      value = await step.value;
+    } catch (error) {
+      step = steps.throw(error);
+      continue;
+    }
+    step = steps.next(value);
+  }
+  return step.value;
+}
