@@ -12,7 +12,7 @@ import { until } from '../harness/until.ts';
 const METHODS = fileURLToPath(new URL('./methods/', import.meta.url));
 const LOG_TAIL_LINES = 40;
 /** A process that is asked to end, and one that the stack starts again. */
-const CHANGE_MS = 40_000;
+const CHANGE_MS = 180_000;
 
 export interface ClusterOptions {
   readonly schedulers?: number;

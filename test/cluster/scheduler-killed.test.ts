@@ -68,7 +68,7 @@ clusterTest(
     for (const name of ['run-scheduler-2', 'run-scheduler-1', 'run-scheduler-3']) {
       await Promise.all([cluster.kill(name, 'SIGTERM'), elapse(ROUND_MS)]);
     }
-    await witness.settled(3, 30_000);
+    await witness.settled(3);
     const report = await load.stop();
     say(
       `${report.runs.length} runs, median ${report.medianMs.toFixed(0)} ms, longest ${report.longestMs.toFixed(0)} ms`,

@@ -91,7 +91,7 @@ async function outage(work: (probe: OutageProbe) => Promise<void>, padding = '')
       [],
     );
     assert.deepEqual(cluster.processes(), before, 'processes that ended');
-    await until('the webhooks come', () => report.runIds.every((runId) => delivered.has(runId)), 60_000);
+    await until('the webhooks come', () => report.runIds.every((runId) => delivered.has(runId)));
     await witness.agree();
     const { served, unavailable, longestMs } = report;
     return `${served} served, ${unavailable} refused, longest ${longestMs.toFixed(0)} ms, a run ended ${workedAfterMs.toFixed(0)} ms after`;

@@ -12,7 +12,7 @@ const HEARTBEAT_MS = 500;
 /** Less than a step that waits for its gate lasts. */
 const DRAIN_MS = 500;
 /** A lease, and the start of a worker on a busy machine. */
-const ELSEWHERE_MS = 60_000;
+const ELSEWHERE_MS = 180_000;
 
 let cluster: Cluster;
 let client: RunClient;

@@ -8,7 +8,7 @@ export interface RawReply {
   readonly body: string;
 }
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 180_000;
 
 /** The request has to make the server close the connection. */
 export function rawRequest(baseUrl: string, lines: readonly string[], body = ''): Promise<RawReply> {

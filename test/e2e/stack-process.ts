@@ -11,7 +11,7 @@ import type { ReadyLine } from '@methods/local-stack/stack';
 import { tempFolder } from '../harness/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const END_WITHIN_MS = 60_000;
+const END_WITHIN_MS = 180_000;
 /** A developer's own servers are not for tests. */
 const NOT_PASSED_ON = ['POSTGRES_URL', 'NATS_URL', 'INIT_CWD', 'NODE_OPTIONS', 'WEBHOOK_RETRY_MS', 'HEARTBEAT_MS'];
 
@@ -83,7 +83,7 @@ export class StackProcess {
     this.ready.catch(() => {});
   }
 
-  /** Sends the signal and waits for the end; SIGKILL after a minute. */
+  /** Sends the signal and waits for the end; SIGKILL after three minutes. */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<StackExit> {
     if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill(signal);
     const killer = setTimeout(() => this.child.kill('SIGKILL'), END_WITHIN_MS);

@@ -25,7 +25,7 @@ export interface WebhookRequest {
   readonly body: WebhookBody;
 }
 
-const COMES_WITHIN_MS = 60_000;
+const COMES_WITHIN_MS = 180_000;
 
 export class WebhookReceiver {
   readonly requests: WebhookRequest[] = [];

@@ -12,8 +12,6 @@ import { type Door, doorTo } from './database-door.ts';
 import { migratedDatabase } from './migrated-database.ts';
 import { until } from './until.ts';
 
-const SERVING_MS = 60_000;
-
 export interface RegistryProcess {
   /** `host:port`. */
   readonly address: string;
@@ -52,7 +50,7 @@ export async function startRegistryProcess(natsUrl = 'nats://127.0.0.1:1'): Prom
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
-  const port = await until('the registry serves', () => servedPort(child, said), SERVING_MS);
+  const port = await until('the registry serves', () => servedPort(child, said));
   const address = `127.0.0.1:${port}`;
   const clients = {
     client: rpcClient(MethodRegistryService, address),

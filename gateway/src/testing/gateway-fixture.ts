@@ -177,7 +177,7 @@ export async function gatewayFixture({
   }) satisfies GatewayFixture;
 }
 
-/** Waits for a condition, at most a minute. */
+/** Waits for a condition. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await conditionHolds('the condition of this test', condition, 60_000);
+  await conditionHolds('the condition of this test', condition);
 }

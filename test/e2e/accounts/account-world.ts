@@ -32,7 +32,7 @@ export async function accountWorld(): Promise<AccountWorld> {
 }
 
 /** A change has to count within a second where nothing else runs; what gateways remember is believed for 30 s. */
-const WITHIN_MS = 15_000;
+const WITHIN_MS = 25_000;
 
 /** Waits for both gateways, less long than either would remember what was. */
 export async function onBothGateways(
