@@ -6,6 +6,7 @@ import { ProcessState } from './process-state.mjs';
 import { reportOf } from './step-error.mjs';
 import { StepFunctions } from './step-function.mjs';
 import { StepObject } from './step-object.mjs';
+import { Tickets } from './tickets.mjs';
 import { WorkFolder } from './work-folder.mjs';
 import { connectWorker } from './worker-pipe.mjs';
 
@@ -27,7 +28,10 @@ const pipe = connectWorker(
       functions.learn(message);
       if (libChanges || state.canChange(message.code)) changing.add(message.step);
     },
-    step: (message) => void runStep(message),
+    step: (message) => {
+      steps.push(message);
+      if (!running) void runSteps();
+    },
     'plain code': (message) => {
       plainRealm ??= PlainRealm.make();
       plainRealm?.learn(message);
@@ -41,6 +45,12 @@ const pipe = connectWorker(
 /** Made at the first plain code; where it cannot be made, plain steps fail and are run in the usual way. */
 let plainRealm = null;
 const plainSteps = [];
+/** In the order in which they are to run. */
+const steps = [];
+let running = false;
+/** This process is to run no more steps. */
+let closed = false;
+const tickets = new Tickets();
 // Opened now, as their pipes would else count as something that the first printing step left behind.
 const prints = [process.stdout, process.stderr];
 /** Steps whose code, or whose lib, can change what all code shares. */
@@ -59,14 +69,32 @@ for (const event of ['uncaughtException', 'unhandledRejection']) {
 const state = new ProcessState(workDir);
 pipe.send({ t: 'ready' });
 
+async function runSteps() {
+  running = true;
+  while (steps.length > 0) {
+    const message = steps.shift();
+    if (message.queued && !tickets.take(message.n)) continue;
+    await runStep(message);
+    if (!message.contained) continue;
+    // Its end is out before another step begins, and what it left fails before that.
+    await pipe.flushed();
+    await turn();
+    if (closed) return;
+  }
+  running = false;
+}
+
 async function runStep(message) {
   current = message.n;
   const resourcesBefore = process.getActiveResourcesInfo().length;
   const startedMs = performance.now();
   const result = {};
   try {
-    folder.enter();
-    state.reset(message);
+    if (message.contained) state.count();
+    else {
+      folder.enter();
+      state.reset(message);
+    }
     const step = new StepObject(message, workDir, pipe.send);
     const run = await functions.get(message.step);
     const out = await run(step, ...message.values);
@@ -121,6 +149,7 @@ function plainOut(step, values) {
 function end(n, { outText, error, files, spawned, replace, ms = 0 }) {
   if (current !== n) return;
   current = null;
+  if (replace) closed = true;
   const head = JSON.stringify({ t: 'end', n, ms, files, spawned, replace, error });
   // The out is text already; taking it in as it is saves a second pass over it.
   pipe.sendText(outText === undefined ? head : `${head.slice(0, -1)},"out":${outText}}`);

@@ -69,9 +69,14 @@ export class ProcessState {
     if (values !== undefined) environment.STEP_IN = values;
     else delete environment.STEP_IN;
     process.umask(this.#umask);
+    this.count();
+    process.exitCode = undefined;
+  }
+
+  /** Before a step that can change nothing of what is put back. */
+  count() {
     // Counted at the first step: while the runner's own modules load, the engine listens too.
     this.#listeners ??= listenerCount();
-    process.exitCode = undefined;
     this.#spawned = false;
   }
 

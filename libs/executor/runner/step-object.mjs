@@ -16,12 +16,17 @@ export class StepObject {
   filesNamed = 0;
 
   /** `send` takes a message; each carries the step's number, so that what comes after its end is ignored. */
-  constructor({ n, step, key, try: tryNumber }, dir, send) {
+  constructor({ n, step, key, try: tryNumber, contained }, dir, send) {
     this.#send = (message) => send({ ...message, n });
     this.name = step;
     this.key = key;
     this.try = tryNumber;
     this.dir = dir;
+    // Such code writes no file, and the folder may hold those of another step.
+    if (contained)
+      this.file = (path) => {
+        throw missing(path);
+      };
   }
 
   // Fields with arrow functions, so that `const { log } = step` works.
@@ -58,8 +63,7 @@ export class StepObject {
       if (realpathSync(full) !== full) throw outside();
       info = statSync(full);
     } catch (error) {
-      if (error?.code === 'ENOENT')
-        throw Object.assign(new Error(`step.file: there is no file ${path}`), { stepKind: 'out' });
+      if (error?.code === 'ENOENT') throw missing(path);
       throw error;
     }
     if (!info.isFile()) throw Object.assign(new Error(`step.file: ${path} is not a file`), { stepKind: 'out' });
@@ -70,6 +74,10 @@ export class StepObject {
   fail = (message, { retry } = {}) => {
     throw Object.assign(new StepFail(String(message)), { retry });
   };
+}
+
+function missing(path) {
+  return Object.assign(new Error(`step.file: there is no file ${path}`), { stepKind: 'out' });
 }
 
 function outside() {

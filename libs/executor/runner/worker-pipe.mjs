@@ -26,7 +26,9 @@ export function connectWorker(handlers, parsePlain) {
   socket.on('close', leave);
   const sendLines = (lines) => socket.write(lines);
   const sendText = (text) => sendLines(`${text}\n`);
-  return { sendLines, sendText, send: (message) => sendText(JSON.stringify(message)) };
+  /** Resolves when all that was sent has left the process. */
+  const flushed = () => (socket.writableLength === 0 ? undefined : new Promise((sent) => socket.write('', sent)));
+  return { flushed, sendLines, sendText, send: (message) => sendText(JSON.stringify(message)) };
 }
 
 function joined(parts, last) {

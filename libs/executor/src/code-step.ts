@@ -2,6 +2,7 @@
 import type { CodeStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
 import { type JsonValue, objectOf } from '@methods/method/json';
+import { isContainedNodeCode } from '@methods/method/structure/contained-code';
 import { isPlainNodeCode } from '@methods/method/structure/plain-code';
 import type { FileValue } from './files/file-value.ts';
 import { refuseNamedFiles, withGivenFiles } from './files/named-files.ts';
@@ -13,9 +14,15 @@ import { stepDeadline } from './step-deadline.ts';
 import { takeStepFiles } from './step-files.ts';
 import { stepKey } from './step-key.ts';
 
+const NO_KIND = { plain: false, contained: false };
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
-/** Of the steps seen so far, whether their code is plain. */
-const plainSteps = new WeakMap<CodeStep, boolean>();
+/** Of the steps seen so far. */
+const codeKinds = new WeakMap<CodeStep, CodeKind>();
+
+interface CodeKind {
+  readonly plain: boolean;
+  readonly contained: boolean;
+}
 
 /** Rejects with StepFailure or ExpressionError when the step could not begin. */
 export async function runCodeStep(step: CodeStep, context: StepContext): Promise<ActionEnd> {
@@ -41,6 +48,8 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     environment,
     secrets,
   };
+  // A lib's own code may do anything when it is made for the step.
+  const isAlone = step.stdout === null && files.size === 0 && context.lib.node === undefined;
   let tail: LogTail | null = null;
   const job: RunnerJob = {
     runnerKey: step.kind === 'shell' ? runners.freshKey() : runnerKey(parts),
@@ -51,8 +60,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     environment,
     python,
     lib: context.lib[step.kind] ?? null,
-    // A lib's own code may do anything when it is made for the step.
-    plain: step.stdout === null && files.size === 0 && context.lib.node === undefined && isPlain(step),
+    ...(isAlone ? codeKindOf(step) : NO_KIND),
     step: step.name,
     code: step.code,
     codeLine: step.codeLine,
@@ -89,13 +97,16 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
   return { ...end, returned, checks, log };
 }
 
-function isPlain(step: CodeStep): boolean {
-  let plain = plainSteps.get(step);
-  if (plain === undefined) {
-    plain = step.kind === 'node' && isPlainNodeCode(step.code, [...step.inputs.keys()]);
-    plainSteps.set(step, plain);
+function codeKindOf(step: CodeStep): CodeKind {
+  let kind = codeKinds.get(step);
+  if (kind === undefined) {
+    const isNode = step.kind === 'node';
+    const names = [...step.inputs.keys()];
+    const plain = isNode && isPlainNodeCode(step.code, names);
+    kind = { plain, contained: isNode && isContainedNodeCode(step.code, names) };
+    codeKinds.set(step, kind);
   }
-  return plain;
+  return kind;
 }
 
 function secretsOf(step: CodeStep, context: StepContext): Map<string, string> {

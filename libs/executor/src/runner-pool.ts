@@ -16,7 +16,8 @@ import { PythonRuntimes } from './runners/python-runtime.ts';
 import type { Runner, RunnerOptions } from './runners/runner.ts';
 import type { RunnerJob, RunnerReply, WaitingStep } from './runners/runner-job.ts';
 import { RunnerProcess } from './runners/runner-process.ts';
-import { RunnerQueue } from './runners/runner-queue.ts';
+import type { RunnerQueue } from './runners/runner-queue.ts';
+import { RunnerQueues } from './runners/runner-queues.ts';
 import { ShellProcess } from './runners/shell-process.ts';
 import { StepFailure } from './step-failure.ts';
 
@@ -41,7 +42,7 @@ export interface RunnerPoolOptions {
 }
 
 export class RunnerPool implements Stoppable {
-  private readonly queues = new Map<string, RunnerQueue>();
+  private readonly queues = new RunnerQueues();
   /** All live processes, also those that take no more steps. */
   private readonly live = new Set<Runner>();
   private readonly idleMs: number;
@@ -77,7 +78,7 @@ export class RunnerPool implements Stoppable {
   /** Kills all runners; steps still running fail. */
   async stop(): Promise<void> {
     this.stopped = true;
-    for (const queue of this.queues.values()) {
+    for (const queue of this.queues.all()) {
       for (let step = queue.take(); step !== null; step = queue.take()) step.done(failed('The worker stops'));
     }
     await Promise.all([...this.live].map((runner) => runner.kill()));
@@ -98,6 +99,11 @@ export class RunnerPool implements Stoppable {
     return this.runnerCount;
   }
 
+  /** Steps that wait in line at a runner, for tests. */
+  get queuedCount(): number {
+    return this.queues.all().reduce((sum, queue) => sum + queue.queuedCount, 0);
+  }
+
   /** PATH of the steps, without that of their dependencies. */
   get path(): string {
     return this.options.path;
@@ -110,7 +116,7 @@ export class RunnerPool implements Stoppable {
 
   /** Never rejects. */
   run(job: RunnerJob): Promise<RunnerReply> {
-    const queue = this.queueOf(job.runnerKey);
+    const queue = this.queues.of(job.runnerKey);
     const sinceMs = this.options.clock.monotonicMs();
     return new Promise((done) => this.take(queue, { job, plain: queue.isPlain(job), sinceMs, done }));
   }
@@ -124,17 +130,9 @@ export class RunnerPool implements Stoppable {
       const plain = runner.removePlain(job);
       if (plain !== null) return plain.done(failed('The step was stopped'));
       if (runner.has(job)) return runner.end(new StepFailure('internal', 'The step was stopped'));
+      if (runner.stopQueued(job, new StepFailure('internal', 'The step was stopped'))) return;
     }
     queue.remove(job)?.done(failed('The step was stopped'));
-  }
-
-  private queueOf(key: string): RunnerQueue {
-    let queue = this.queues.get(key);
-    if (queue === undefined) {
-      queue = new RunnerQueue(key);
-      this.queues.set(key, queue);
-    }
-    return queue;
   }
 
   private take(queue: RunnerQueue, step: WaitingStep): void {
@@ -146,6 +144,28 @@ export class RunnerPool implements Stoppable {
     queue.push(step);
     if (queue.runners.size === 0) this.grow(queue);
     else if (step.plain) this.gather(queue);
+    else this.fill(queue);
+    this.watch(queue);
+  }
+
+  /** The steps at the head wait in line at runners, so that the next is there when one ends. */
+  private fill(queue: RunnerQueue): void {
+    const isStarving = this.runnerCount >= this.options.runnersMax && this.starvingQueue(queue) !== null;
+    if (this.stopped || isStarving) return;
+    const nowMs = this.options.clock.monotonicMs();
+    for (let head = queue.head(); head !== null && !head.plain && head.job.contained; head = queue.head()) {
+      const runner = queue.withRoom(nowMs, this.spawnAfterMs);
+      if (runner === null) return;
+      queue.take();
+      runner.queue(head, this.measuring(queue, head.done));
+    }
+  }
+
+  /** Steps that waited in line and have not begun. */
+  private putBack(queue: RunnerQueue, steps: readonly WaitingStep[]): void {
+    if (this.stopped) for (const { done } of steps) done(failed('The worker stops'));
+    else queue.putBack(steps);
+    while (queue.head() !== null && queue.idle.length > 0) this.serve(queue, queue.idle.pop() as Runner);
     this.watch(queue);
   }
 
@@ -169,10 +189,14 @@ export class RunnerPool implements Stoppable {
   }
 
   private give(queue: RunnerQueue, runner: Runner, { job, done }: WaitingStep): void {
-    runner.run(job, (reply) => {
+    runner.run(job, this.measuring(queue, done));
+  }
+
+  private measuring(queue: RunnerQueue, done: WaitingStep['done']): WaitingStep['done'] {
+    return (reply) => {
       queue.measured(reply.ms);
       done(reply);
-    });
+    };
   }
 
   /** Plain steps that do not end are ended as other steps. */
@@ -192,7 +216,12 @@ export class RunnerPool implements Stoppable {
       void runner.kill();
       return;
     }
-    if (queue.head() !== null) return this.serve(queue, runner);
+    // One that has nothing to do takes from the one with the longest line.
+    if (queue.head() === null) queue.longest(2)?.takeBack();
+    if (queue.head() !== null) {
+      this.serve(queue, runner);
+      return this.fill(queue);
+    }
     queue.idle.push(runner);
     this.sweepLater();
   }
@@ -204,10 +233,10 @@ export class RunnerPool implements Stoppable {
     if (at !== -1) queue.idle.splice(at, 1);
     // A process that cannot even start would be started again forever.
     if (runner.isStarting) queue.take()?.done(failed('A process for the step could not be started'));
-    const next = this.waitingQueue(queue);
+    const next = this.queues.waiting(queue);
     if (next !== null) this.grow(next);
     if (queue.runners.size > 0) return;
-    if (queue.head() === null) this.queues.delete(queue.key);
+    if (queue.head() === null) this.queues.remove(queue);
     else this.grow(queue);
   }
 
@@ -222,7 +251,7 @@ export class RunnerPool implements Stoppable {
   private grow(queue: RunnerQueue): void {
     const head = queue.head();
     if (head === null || this.stopped) return;
-    if (this.runnerCount >= this.options.runnersMax) this.evictIdle();
+    if (this.runnerCount >= this.options.runnersMax) void this.queues.longestIdle()?.kill();
     if (this.runnerCount >= this.options.runnersMax) return;
     let runner: Runner;
     try {
@@ -248,6 +277,8 @@ export class RunnerPool implements Stoppable {
       isolation: this.isolation,
       clock: this.options.clock,
       onIdle: (idle) => this.onIdle(queue, idle),
+      onRoom: () => this.fill(queue),
+      onTakenBack: (steps) => this.putBack(queue, steps),
       onReturned: (steps, failed) => this.runAgain(queue, steps, failed),
       onSpawned: (pid) => this.reaper?.started(pid),
       onRetired: (retired) => this.onRetired(queue, retired),
@@ -257,14 +288,6 @@ export class RunnerPool implements Stoppable {
     return new RunnerProcess(job, options, this.watches);
   }
 
-  private evictIdle(): void {
-    let oldest: Runner | null = null;
-    for (const { idle } of this.queues.values()) {
-      if (idle[0] && (oldest === null || idle[0].sinceMs < oldest.sinceMs)) oldest = idle[0];
-    }
-    void oldest?.kill();
-  }
-
   /** Long enough to justify its start; otherwise two queues would only take the last place from each other. */
   private hasServed(runner: Runner): boolean {
     return this.options.clock.monotonicMs() - runner.readyMs >= STARVE_FACTOR * this.spawnAfterMs;
@@ -272,22 +295,9 @@ export class RunnerPool implements Stoppable {
 
   /** Another queue, without any runner, that waits longer than it should. */
   private starvingQueue(than: RunnerQueue): RunnerQueue | null {
-    const queue = this.queues.size === 1 ? null : this.waitingQueue(than);
+    const queue = this.queues.waiting(than);
     const sinceMs = this.options.clock.monotonicMs() - STARVE_FACTOR * this.spawnAfterMs;
     return queue !== null && (queue.head()?.sinceMs ?? sinceMs) < sinceMs ? queue : null;
-  }
-
-  /** Of the other queues without any runner, the one that has waited longest. */
-  private waitingQueue(than: RunnerQueue): RunnerQueue | null {
-    let longest: RunnerQueue | null = null;
-    let sinceMs = Number.POSITIVE_INFINITY;
-    for (const queue of this.queues.values()) {
-      const head = queue === than || queue.runners.size > 0 ? null : queue.head();
-      if (head === null || head.sinceMs >= sinceMs) continue;
-      longest = queue;
-      sinceMs = head.sinceMs;
-    }
-    return longest;
   }
 
   private watch(queue: RunnerQueue): void {
@@ -301,9 +311,17 @@ export class RunnerPool implements Stoppable {
 
   private growIfLate(queue: RunnerQueue): void {
     queue.watched = false;
-    const head = queue.head();
-    if (head === null || this.stopped) return;
+    if (this.stopped) return;
     const nowMs = this.options.clock.monotonicMs();
+    // What waits behind a long step goes elsewhere.
+    for (const runner of queue.runners) {
+      if (runner.queuedCount > 0 && nowMs - runner.sinceMs >= this.spawnAfterMs) runner.takeBack();
+    }
+    const head = queue.head();
+    if (head === null) {
+      if (queue.longest(1) !== null) this.watch(queue);
+      return;
+    }
     const isLate = nowMs - head.sinceMs >= this.spawnAfterMs;
     if (isLate && queue.wouldGain(nowMs, this.processors, this.spawnAfterMs)) {
       // As many at a time as there are processors to start them on.
@@ -319,12 +337,8 @@ export class RunnerPool implements Stoppable {
     this.options.clock.after(this.idleMs / 4, () => {
       this.sweeping = false;
       const endedMs = this.options.clock.monotonicMs() - this.idleMs;
-      for (const queue of [...this.queues.values()]) {
-        for (const runner of queue.idle.filter((idle) => idle.sinceMs <= endedMs)) {
-          void runner.kill();
-        }
-      }
-      if ([...this.queues.values()].some((queue) => queue.idle.length > 0)) this.sweepLater();
+      for (const runner of this.queues.idleSince(endedMs)) void runner.kill();
+      if (this.queues.longestIdle() !== null) this.sweepLater();
     });
   }
 }

@@ -1,6 +1,6 @@
 // One child process of a step, leader of a process group of its own: its lines on file descriptor 3, its prints, and
 // an end that leaves no process of the group, and of a sandbox none at all.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { Clock } from '@methods/base/clock';
@@ -43,9 +43,10 @@ export class ChildGroup {
     private readonly clock: Clock,
     private readonly events: ChildEvents,
   ) {
-    const { command, args, cwd, env, sandboxed } = launch;
-    const info = sandboxed ? (['pipe'] as const) : [];
-    this.child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...info] });
+    const { command, args, cwd, env, sandboxed, tickets = null } = launch;
+    const info = sandboxed ? 'pipe' : 'ignore';
+    const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'pipe', info, ...(tickets === null ? [] : [tickets])];
+    this.child = spawn(command, args, { cwd, env, detached: true, stdio });
     this.pipe = this.child.stdio[3] as Socket;
     this.listen();
   }
@@ -57,6 +58,11 @@ export class ChildGroup {
   /** The end of what the process printed to stderr. */
   get stderrTail(): string {
     return this.stderr.toString();
+  }
+
+  /** Written, and still in this process. */
+  get unreadBytes(): number {
+    return this.pipe.writableLength;
   }
 
   write(text: string): void {

@@ -24,6 +24,8 @@ export interface RunnerJob {
   readonly lib: CodeBlock | null;
   /** It only computes, and may run twice; see `isPlainNodeCode`. */
   readonly plain: boolean;
+  /** It may wait in line behind others of its kind; see `isContainedNodeCode`. */
+  readonly contained: boolean;
   readonly step: string;
   readonly code: string;
   readonly codeLine: number;

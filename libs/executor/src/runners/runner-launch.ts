@@ -12,6 +12,8 @@ export interface Launch {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly sandboxed: boolean;
+  /** A file that the process has as descriptor 5. */
+  readonly tickets?: number | null;
 }
 
 export const RUNNER_DIR = fileURLToPath(new URL('../../runner', import.meta.url));

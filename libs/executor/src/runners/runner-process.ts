@@ -7,33 +7,40 @@ import { ChildGroup } from './child-group.ts';
 import { ExchangeFolder } from './exchange-folder.ts';
 import { PlainBatch } from './plain-batch.ts';
 import type { ProcessWatch } from './process-watch.ts';
+import { QueuedSteps } from './queued-steps.ts';
 import type { Runner, RunnerOptions } from './runner.ts';
 import { deathFailure } from './runner-death.ts';
 import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
 import { launchOf, stepUserOf } from './runner-launch.ts';
-import {
-  type CodeMessage,
-  type EndMessage,
-  type LibMessage,
-  readRunnerMessage,
-  type StepMessage,
-} from './runner-protocol.ts';
-import { asStepFailure, FILES_FAILED, PROCESSES_STAY, RunningStep } from './running-step.ts';
+import { type EndMessage, readRunnerMessage } from './runner-protocol.ts';
+import { asStepFailure, FILES_FAILED, failedWith, PROCESSES_STAY, RunningStep } from './running-step.ts';
+import { StepLines } from './step-lines.ts';
 
 const READY = '{"t":"ready"}';
 /** A process that hangs before its first step would keep steps waiting that have no deadline yet. */
 const START_MS_MAX = 30_000;
+/** More steps are asked for when so many are left in line. */
+const ROOM_AT = 4;
+/** Of lines that the runner has not read yet: large values do not gather there. */
+const UNREAD_MAX = 64 * 1024;
 
 export class RunnerProcess implements Runner {
   sinceMs: number;
   readyMs = 0;
   private readonly folder: ExchangeFolder;
   private readonly child: ChildGroup;
-  /** Steps whose code was sent, and whether it reads its values from a file. */
-  private readonly knownSteps = new Map<string, boolean>();
+  private readonly lines: StepLines;
   private readonly knownPlainSteps = new Set<string>();
   private current: RunningStep | null = null;
   private batch: PlainBatch | null = null;
+  /** Null: no step waits in line at a runner of this language. */
+  private readonly queued: QueuedSteps | null;
+  /** For the steps in line, to be written with what else comes in this turn. */
+  private later = '';
+  /** No more steps in line: one of them is to end the process. */
+  private closing = false;
+  /** What the step at work fails with when the process is gone. */
+  private doom: StepFailure | null = null;
   private serial = 0;
   private retired = false;
   private replaced = false;
@@ -49,14 +56,23 @@ export class RunnerProcess implements Runner {
   ) {
     this.sinceMs = options.clock.monotonicMs();
     this.folder = new ExchangeFolder(options.folder, job.environment.nodePath, stepUserOf(options));
-    this.child = new ChildGroup(launchOf(job, this.folder, options), options.clock, {
+    this.lines = new StepLines(this.folder, options.isolation.level === 'sandbox');
+    this.queued = job.language === 'node' ? new QueuedSteps(this.folder.dir) : null;
+    const tickets = this.queued?.descriptor ?? null;
+    const launch = { ...launchOf(job, this.folder, options), tickets };
+    this.child = new ChildGroup(launch, options.clock, {
       onLine: (line) => this.onLine(line),
-      onOverflow: () => this.end(new StepFailure('limit', 'The step sent more than a message may hold')),
-      onPrint: (source, chunk) => this.current?.print(source, chunk),
+      onOverflow: () => this.endProcess(new StepFailure('limit', 'The step sent more than a message may hold')),
+      onPrint: (source, chunk) => this.printed(source, chunk),
       onGone: (code, signal) => void this.onGone(code, signal),
     });
     if (this.child.pid !== undefined) options.onSpawned(this.child.pid);
     this.startLimit = options.clock.after(START_MS_MAX, () => void this.kill());
+  }
+
+  /** Contained code prints nothing: what comes is node's own word, and of no one run in line. */
+  private printed(source: 'stdout' | 'stderr', chunk: Buffer): void {
+    if (this.current?.job.contained === false) this.current.print(source, chunk);
   }
 
   get isStarting(): boolean {
@@ -64,20 +80,43 @@ export class RunnerProcess implements Runner {
   }
 
   run(job: RunnerJob, done: (reply: RunnerReply) => void): void {
-    const step = new RunningStep(++this.serial, job, done, this.options.clock, (failure) => this.end(failure));
-    this.current = step;
-    this.sinceMs = step.startedMs;
+    const n = ++this.serial;
+    this.begin(n, job, done);
     let lines: string;
     try {
-      lines = this.linesFor(step.n, job);
+      lines = this.lines.of(n, job, false);
     } catch {
       this.settle(undefined, new StepFailure('internal', 'The files of the step could not be given to it'));
       this.options.onIdle(this);
       return;
     }
-    const { pid } = this.child;
-    if (pid !== undefined) this.watch.add(this, pid, job.memoryMb);
-    this.child.write(lines);
+    this.write(lines);
+  }
+
+  get queuedCount(): number {
+    return this.queued?.size ?? 0;
+  }
+
+  takesQueued(nowMs: number, longMs: number): boolean {
+    const { queued, current } = this;
+    if (queued === null || queued.isFull || this.retired || this.replaced || this.closing) return false;
+    if (this.later.length + this.child.unreadBytes > UNREAD_MAX) return false;
+    return current?.job.contained === true && nowMs - this.sinceMs < longMs;
+  }
+
+  queue(step: WaitingStep, done: (reply: RunnerReply) => void): void {
+    const n = ++this.serial;
+    const lines = this.lines.of(n, step.job, true);
+    this.queued?.add({ n, step, done, isStopped: false });
+    if (this.later === '') setImmediate(() => this.write(''));
+    this.later += lines;
+  }
+
+  takeBack(): void {
+    const present = this.reclaim();
+    if (present === null) return;
+    this.options.onTakenBack([present]);
+    this.options.onIdle(this);
   }
 
   runPlain(steps: readonly WaitingStep[]): void {
@@ -90,7 +129,7 @@ export class RunnerProcess implements Runner {
     this.sinceMs = this.options.clock.monotonicMs();
     const { pid } = this.child;
     if (pid !== undefined) this.watch.add(this, pid, this.job.memoryMb);
-    this.child.write(batch.lines(this.knownPlainSteps));
+    this.write(batch.lines(this.knownPlainSteps));
   }
 
   has(job: RunnerJob): boolean {
@@ -101,34 +140,89 @@ export class RunnerProcess implements Runner {
     return this.batch?.remove(job) ?? null;
   }
 
+  stopQueued(job: RunnerJob, failure: StepFailure): boolean {
+    const step = this.queued?.find(job) ?? null;
+    if (step === null) return false;
+    const present = this.reclaim(step);
+    if (this.queued?.stop(step)) this.closing = true;
+    step.done(failedWith(failure));
+    if (present !== null) {
+      this.options.onTakenBack([present]);
+      this.options.onIdle(this);
+    }
+    return true;
+  }
+
   end(failure: StepFailure): void {
-    this.settle(undefined, failure);
-    this.retire();
-    this.child.terminate();
+    const { current } = this;
+    const present = this.reclaim();
+    if (present !== null) {
+      present.done(failedWith(failure));
+      return this.options.onIdle(this);
+    }
+    // The next one has begun: this one is over, and its end is on its way.
+    if (current !== null && this.queuedCount > 0) current.settle(undefined, failure);
+    else this.endProcess(failure);
   }
 
   kill(failure = new StepFailure('internal', 'The worker stops')): Promise<void> {
-    this.settle(undefined, failure);
+    this.fail(failure);
     this.retire();
     return this.child.kill();
   }
 
-  private linesFor(n: number, job: RunnerJob): string {
-    const { step, key, code, codeLine, names, tryNumber } = job;
-    const { isolation } = this.options;
-    const values = isolation.level === 'sandbox' ? this.folder.withFiles(job.values, job.files).values : job.values;
-    const run: StepMessage = { t: 'step', n, step, key, try: tryNumber, values };
-    // The values as a file are for code that reads it; most does not, and a file costs as much as a short step.
-    const known = this.knownSteps.get(step);
-    const reads = known ?? (code.includes('STEP_IN') || job.lib?.code.includes('STEP_IN') === true);
-    const told: StepMessage = reads ? { ...run, in: this.folder.writeValues(names, values) } : run;
-    if (known !== undefined) return `${JSON.stringify(told)}\n`;
-    const messages: (LibMessage | CodeMessage | StepMessage)[] = [];
-    if (this.knownSteps.size === 0 && job.lib !== null)
-      messages.push({ t: 'lib', code: job.lib.code, line: job.lib.line });
-    this.knownSteps.set(step, reads);
-    messages.push({ t: 'code', step, code, line: codeLine, names }, told);
-    return messages.map((message) => `${JSON.stringify(message)}\n`).join('');
+  private endProcess(failure: StepFailure): void {
+    this.fail(failure);
+    this.retire();
+    this.child.terminate();
+  }
+
+  private timedOut(failure: StepFailure): void {
+    const present = this.reclaim();
+    if (present !== null) {
+      this.options.onTakenBack([present]);
+      this.options.onIdle(this);
+    } else if (this.queuedCount === 0) this.endProcess(failure);
+  }
+
+  /** The step at work fails: at once, or, where that is the next one, when the ends before it have been read. */
+  private fail(failure: StepFailure): void {
+    const present = this.reclaim();
+    if (present !== null) this.options.onTakenBack([present]);
+    else if (this.queuedCount > 0) this.doom ??= failure;
+    else this.settle(undefined, failure);
+  }
+
+  /**
+   * Gives back to the pool what has not begun, but for `stopped`; the present step, where it has not begun either, to the
+   * caller.
+   */
+  private reclaim(stopped: WaitingStep | null = null): WaitingStep | null {
+    if (this.queued === null) return null;
+    const { present, steps } = this.queued.takeBack();
+    if (present !== null) {
+      this.current?.drop();
+      this.current = null;
+      this.watch.remove(this);
+      this.sinceMs = this.options.clock.monotonicMs();
+    }
+    const back = steps.filter((step) => step !== stopped);
+    if (back.length > 0) this.options.onTakenBack(back);
+    return present;
+  }
+
+  private begin(n: number, job: RunnerJob, done: (reply: RunnerReply) => void): void {
+    const step = new RunningStep(n, job, done, this.options.clock, (failure) => this.timedOut(failure));
+    this.current = step;
+    this.sinceMs = step.startedMs;
+    const { pid } = this.child;
+    if (pid !== undefined) this.watch.add(this, pid, job.memoryMb);
+  }
+
+  private write(lines: string): void {
+    const all = this.later + lines;
+    this.later = '';
+    if (all !== '') this.child.write(all);
   }
 
   private onLine(line: string): void {
@@ -157,7 +251,7 @@ export class RunnerProcess implements Runner {
     this.watch.remove(this);
     this.sinceMs = this.options.clock.monotonicMs();
     if (batch.replace === null) this.options.onIdle(this);
-    else this.end(new StepFailure('internal', 'The runner was replaced'));
+    else this.endProcess(new StepFailure('internal', 'The runner was replaced'));
   }
 
   private onEnd(current: RunningStep, message: EndMessage): void {
@@ -166,15 +260,21 @@ export class RunnerProcess implements Runner {
     const { error, out, ms } = message;
     if (message.spawned && !this.replaced) this.replaced = this.child.hasOthers(this.folder.workDir);
     if (error !== null) {
-      this.afterOutput(current, undefined, new StepFailure(error.kind, error.message, error), ms);
-    } else if (message.files && out !== undefined) {
+      this.ended(current, undefined, new StepFailure(error.kind, error.message, error), ms);
+    } else if (message.files && out !== undefined && !current.job.contained) {
       this.collecting = this.collect(current.job, out).then(
         (collected) => this.afterOutput(current, collected, null, ms),
         (fault: unknown) => this.afterOutput(current, undefined, asStepFailure(fault, FILES_FAILED), ms),
       );
     } else {
-      this.afterOutput(current, out, null, ms);
+      this.ended(current, out, null, ms);
     }
+  }
+
+  /** Contained code prints nothing. */
+  private ended(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
+    if (step.job.contained) this.over(step, out, failure, ms);
+    else this.afterOutput(step, out, failure, ms);
   }
 
   /** What the runner says of its children is the step's to forge: before files are taken, the system is asked. */
@@ -189,17 +289,27 @@ export class RunnerProcess implements Runner {
 
   /** The step's prints come on other pipes; they were written before its end and are read by the end of this turn. */
   private afterOutput(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
-    setImmediate(() => {
-      this.collecting = null;
-      if (this.current !== step) return;
-      // What the next step must not find cannot be cleared: it gets another runner.
-      if (!this.folder.isCleared()) this.replaced = true;
-      this.settle(out, failure, ms);
-      // It ended while its files were taken.
-      if (this.retired) return;
-      if (this.replaced) this.end(new StepFailure('internal', 'The runner was replaced'));
-      else this.options.onIdle(this);
-    });
+    setImmediate(() => this.over(step, out, failure, ms));
+  }
+
+  private over(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
+    this.collecting = null;
+    if (this.current !== step) return;
+    // What the next step must not find cannot be cleared: it gets another runner.
+    if (!this.folder.isCleared() || this.queued?.isWornOut) this.replaced = true;
+    this.settle(out, failure, ms);
+    if (this.replaced) this.reclaim();
+    const next = this.queued?.next() ?? null;
+    if (next !== null) {
+      this.begin(next.n, next.step.job, next.isStopped ? () => {} : next.done);
+      if (next.isStopped) this.endProcess(new StepFailure('internal', 'The step was stopped'));
+      else if (this.queuedCount <= ROOM_AT) this.options.onRoom();
+      return;
+    }
+    // It ended while its files were taken.
+    if (this.retired) return;
+    if (this.replaced) this.endProcess(new StepFailure('internal', 'The runner was replaced'));
+    else this.options.onIdle(this);
   }
 
   /** Of plain steps there is nothing to settle: they run again elsewhere. */
@@ -217,11 +327,16 @@ export class RunnerProcess implements Runner {
   private async onGone(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     // The step had ended before, and its files are still taken.
     if (this.collecting === null) {
-      this.settle(undefined, deathFailure(code, signal, this.child.stderrTail, this.job.memoryMb));
+      const failure = this.doom ?? deathFailure(code, signal, this.child.stderrTail, this.job.memoryMb);
+      const present = this.reclaim();
+      if (present !== null) this.options.onTakenBack([present]);
+      this.settle(undefined, failure);
+      for (let begun = this.queued?.next(); begun; begun = this.queued?.next()) begun.done(failedWith(failure));
     }
     this.retire();
     await this.collecting;
     this.options.onExit(this, this.child.pid, this.folder.workDir);
+    this.queued?.close();
     this.folder.remove();
   }
 

@@ -31,6 +31,10 @@ export interface StepMessage {
   readonly values: readonly JsonValue[];
   /** The same values as a file, for code that reads it. */
   readonly in?: string;
+  /** It meets nothing of what other steps leave in the process but globals. */
+  readonly contained?: true;
+  /** It begins with its ticket only. */
+  readonly queued?: true;
 }
 
 /** Worker to runner: the code of a plain step, once before its first use as one. */

@@ -57,6 +57,38 @@ export class RunnerQueue {
     return step;
   }
 
+  /** To the head, in order: they have waited before. */
+  putBack(steps: readonly WaitingStep[]): void {
+    this.waiting = [...steps, ...this.waiting.slice(this.first)];
+    this.first = 0;
+  }
+
+  /** The runner with the fewest steps in line where one more begins within `withinMs`; null: there is none. */
+  withRoom(nowMs: number, withinMs: number): Runner | null {
+    let best: Runner | null = null;
+    for (const runner of this.runners) {
+      if (best !== null && runner.queuedCount >= best.queuedCount) continue;
+      const inTime = (runner.queuedCount + 1) * this.meanMs <= withinMs;
+      if (inTime && runner.takesQueued(nowMs, withinMs)) best = runner;
+    }
+    return best;
+  }
+
+  get queuedCount(): number {
+    let count = 0;
+    for (const runner of this.runners) count += runner.queuedCount;
+    return count;
+  }
+
+  /** Of the runners with steps in line, the one with the most; null: there is none with so many. */
+  longest(min: number): Runner | null {
+    let longest: Runner | null = null;
+    for (const runner of this.runners) {
+      if (runner.queuedCount >= Math.max(min, (longest?.queuedCount ?? 0) + 1)) longest = runner;
+    }
+    return longest;
+  }
+
   /** The plain steps at the head, as many as go together; none where the head is not plain. */
   takePlain(): WaitingStep[] {
     const steps: WaitingStep[] = [];

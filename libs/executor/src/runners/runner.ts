@@ -17,6 +17,16 @@ export interface Runner {
   runPlain(steps: readonly WaitingStep[]): void;
   /** True while it has this very job. */
   has(job: RunnerJob): boolean;
+  /** Steps that wait in line behind the present one. */
+  readonly queuedCount: number;
+  /** True where one more contained step may wait in line, and the present one runs for less than `longMs`. */
+  takesQueued(nowMs: number, longMs: number): boolean;
+  /** Begins when those before it have ended, unless it is taken back. */
+  queue(step: WaitingStep, done: (reply: RunnerReply) => void): void;
+  /** Returns what has not begun to the pool. */
+  takeBack(): void;
+  /** The job's step in line fails; where it has begun, the process ends with it. False: it does not wait here. */
+  stopQueued(job: RunnerJob, failure: StepFailure): boolean;
   /** Takes the job's step out of the plain ones it has together; null: it is not one of them. */
   removePlain(job: RunnerJob): WaitingStep | null;
   /** Ends its process group: SIGTERM, and SIGKILL after 10 s. The present step, if any, fails with `failure`. */
@@ -35,6 +45,10 @@ export interface RunnerOptions {
   readonly clock: Clock;
   /** Called when it can take its first step, and whenever a step has ended and it could take another. */
   readonly onIdle: (runner: Runner) => void;
+  /** There is room for more steps in line. */
+  readonly onRoom: () => void;
+  /** Steps that waited in line and have not begun. */
+  readonly onTakenBack: (steps: readonly WaitingStep[]) => void;
   /** Plain steps that `failed` or were interrupted: each of them runs again as any other step. */
   readonly onReturned: (steps: readonly WaitingStep[], failed: boolean) => void;
   /** Called with the process's id as soon as there is one. */

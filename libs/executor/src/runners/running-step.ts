@@ -56,6 +56,12 @@ export class RunningStep {
     this.timer?.cancel();
   }
 
+  /** It has not begun, and begins elsewhere. */
+  drop(): void {
+    this.settled = true;
+    this.timer?.cancel();
+  }
+
   settle(out: JsonValue | undefined, failure: StepFailure | null, ms?: number): void {
     if (this.settled) return;
     this.settled = true;
@@ -73,6 +79,10 @@ export class RunningStep {
 /** A fault around the step's own code; one that is not of the language could hold content, and only `message` is told. */
 export function asStepFailure(fault: unknown, message: string): StepFailure {
   return fault instanceof StepFailure ? fault : new StepFailure('internal', message);
+}
+
+export function failedWith(failure: StepFailure): RunnerReply {
+  return { out: undefined, failure, checks: [], stdout: null, ms: 0 };
 }
 
 export const FILES_FAILED = 'The files of the step could not be taken over';

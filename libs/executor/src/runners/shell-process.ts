@@ -72,6 +72,22 @@ export class ShellProcess implements Runner {
     return null;
   }
 
+  readonly queuedCount = 0;
+
+  takesQueued(): boolean {
+    return false;
+  }
+
+  queue(): void {
+    throw new AssertionFailed('no step waits in line at a shell');
+  }
+
+  takeBack(): void {}
+
+  stopQueued(): boolean {
+    return false;
+  }
+
   has(job: RunnerJob): boolean {
     return this.current?.job === job;
   }

@@ -1,0 +1,76 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { readSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { QueuedSteps } from './queued-steps.ts';
+import type { WaitingStep } from './runner-job.ts';
+
+describe('steps in line at a runner', () => {
+  let folder: string;
+  let queued: QueuedSteps;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'queued-'));
+    queued = new QueuedSteps(folder);
+  });
+  afterEach(async () => {
+    queued.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const steps = new Map<number, WaitingStep>();
+  function add(...numbers: number[]): void {
+    for (const n of numbers) {
+      const step = { job: { step: `step ${n}` }, plain: false, sinceMs: 0, done: () => {} } as unknown as WaitingStep;
+      steps.set(n, step);
+      queued.add({ n, step, done: step.done, isStopped: false });
+    }
+  }
+  /** As the runner does, which has the same open file. */
+  function ticket(): number | null {
+    const bytes = Buffer.alloc(4);
+    return readSync(queued.descriptor, bytes, 0, 4, null) === 4 ? bytes.readUInt32LE() : null;
+  }
+  const numbers = (taken: readonly (WaitingStep | null)[]) =>
+    taken.map((it) => [...steps].find(([, step]) => step === it)?.[0] ?? null);
+  function takenBack(): (number | null)[] {
+    const { present, steps: back } = queued.takeBack();
+    return numbers([present, ...back]);
+  }
+
+  it('are taken back in their order while the runner reads nothing, and no ticket is left for it', () => {
+    add(1, 2, 3);
+    deepEqual(takenBack(), [null, 1, 2, 3]);
+    equal(ticket(), null);
+    equal(queued.size, 0);
+  });
+
+  it('are the runner’s once it has their ticket', () => {
+    add(1, 2, 3);
+    equal(ticket(), 1);
+    deepEqual(takenBack(), [null, 2, 3]);
+    equal(queued.size, 1);
+    equal(queued.next()?.n, 1);
+  });
+
+  it('are taken back also where one is the next and has not begun', () => {
+    add(1, 2);
+    equal(queued.next()?.n, 1);
+    deepEqual(takenBack(), [1, 2]);
+    add(3);
+    equal(queued.next()?.n, 3);
+    equal(ticket(), 3);
+    deepEqual(takenBack(), [null]);
+  });
+
+  it('that come later have tickets of their own', () => {
+    add(1, 2);
+    takenBack();
+    add(3);
+    equal(ticket(), 3);
+    equal(queued.find(steps.get(3)?.job as WaitingStep['job']), steps.get(3));
+    equal(queued.stop(steps.get(3) as WaitingStep), true);
+    equal(queued.next()?.isStopped, true);
+  });
+});

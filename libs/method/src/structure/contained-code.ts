@@ -1,0 +1,43 @@
+// Which node code is contained: it computes, waits, and asks servers, and reaches nothing of its process that code of
+// another step could meet: no file, environment, output, other process or global object. So steps of such code may wait
+// in line at one runner, each begun when the one before it has ended.
+import type { AnyNode } from 'acorn';
+import { CodeNames } from './code-names.ts';
+import { parseNodeCode } from './code-syntax.ts';
+import { PLAIN_BUILT_IN, PLAIN_NODES } from './plain-code.ts';
+
+const CHARACTERS_MAX = 20_000;
+const NODES = new Set<AnyNode['type']>([
+  ...PLAIN_NODES,
+  ...(['AwaitExpression', 'YieldExpression', 'ImportExpression', 'ThisExpression', 'Super'] as const),
+  ...(['ClassDeclaration', 'ClassExpression', 'ClassBody', 'MethodDefinition', 'PropertyDefinition'] as const),
+  ...(['PrivateIdentifier', 'StaticBlock'] as const),
+]);
+const BUILT_IN = new Set([
+  ...PLAIN_BUILT_IN,
+  ...[
+    'step fetch Headers Request Response FormData Blob File URL URLSearchParams AbortController AbortSignal',
+    'TextEncoder TextDecoder Buffer atob btoa crypto performance structuredClone Promise Symbol Proxy',
+    'setTimeout clearTimeout setImmediate clearImmediate queueMicrotask WeakMap WeakSet ArrayBuffer DataView',
+    'Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array Float32Array Float64Array',
+    'AggregateError EvalError ReferenceError Event EventTarget',
+  ]
+    .join(' ')
+    .split(' '),
+]);
+/** They compute, and no more. */
+const MODULES = new Set(
+  ['assert', 'buffer', 'crypto', 'path', 'querystring', 'string_decoder', 'timers/promises', 'url', 'zlib'].flatMap(
+    (name) => [name, `node:${name}`],
+  ),
+);
+const CONTAINED = { nodes: NODES, builtIn: BUILT_IN, modules: MODULES, mayWait: true };
+/** Makes code of text, but for a class's own; or reads its values from a file. */
+const REACHES = /\.\s*constructor\b|\bconstructor\b(?!\s*\()|\bSTEP_IN\b/;
+
+/** `names`: the code's values. False also for code that does not parse. */
+export function isContainedNodeCode(code: string, names: readonly string[]): boolean {
+  if (code.length > CHARACTERS_MAX || REACHES.test(code)) return false;
+  const whole = parseNodeCode(code, names);
+  return !('message' in whole) && new CodeNames(names, CONTAINED).areKnown(whole);
+}
