@@ -1,5 +1,5 @@
 // One text for one JSON value (RFC 8785), and its digest: how repeats of a request or an answer are recognized.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
 export function canonicalJson(value: unknown): string {
@@ -8,5 +8,5 @@ export function canonicalJson(value: unknown): string {
 
 /** SHA-256 over the canonical text. */
 export function canonicalDigest(value: unknown): Buffer {
-  return createHash('sha256').update(canonicalJson(value), 'utf8').digest();
+  return hash('sha256', canonicalJson(value), 'buffer');
 }

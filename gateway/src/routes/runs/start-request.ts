@@ -1,6 +1,6 @@
 // What a start asks for, and how a repeat of it is recognized: by what was asked, not by what it means today, so that
 // a later publish makes no conflict.
-import { createHash, randomFillSync } from 'node:crypto';
+import { hash as hashOf, randomFillSync } from 'node:crypto';
 import { canonicalDigest } from '@methods/base/canonical';
 import { bareMethodId } from '@methods/base/ids';
 import type { Static } from 'typebox';
@@ -31,7 +31,7 @@ export function askedStart(body: Static<typeof StartRunBody>): AskedStart {
     metadata: body.metadata ?? {},
   };
   if (body.idempotency_key === undefined) return { ...asked, key: null };
-  const hash = createHash('sha256').update(body.idempotency_key, 'utf8').digest();
+  const hash = hashOf('sha256', body.idempotency_key, 'buffer');
   return { ...asked, key: { hash, digest: digestOf(asked) } };
 }
 
