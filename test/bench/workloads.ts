@@ -84,7 +84,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
         for (const [size, concurrency] of [
           [1_000, 1],
           [1_000, 4],
-          [100, 8],
+          [100, 6],
         ] as const) {
           const name = `${size} starts a request`;
           measurements.push(await measure(stack, name, { ...order, size, concurrency, runs: runs(60_000) }));
