@@ -156,8 +156,7 @@ export class RunnerPool implements Stoppable {
     for (let head = queue.head(); head !== null && !head.plain && head.job.contained; head = queue.head()) {
       const runner = queue.withRoom(nowMs, this.spawnAfterMs);
       if (runner === null) return;
-      queue.take();
-      runner.queue(head, this.measuring(queue, head.done));
+      if (runner.queue(head, this.measuring(queue, head.done))) queue.take();
     }
   }
 

@@ -37,6 +37,16 @@ export class ChildGroup {
   /** Resolves when what came before the sandbox was known has been passed on. */
   private linesRead: Promise<void> = Promise.resolve();
 
+  /** `onFailed`: before it throws. */
+  static start(launch: Launch, clock: Clock, events: ChildEvents, onFailed: () => void): ChildGroup {
+    try {
+      return new ChildGroup(launch, clock, events);
+    } catch (error) {
+      onFailed();
+      throw error;
+    }
+  }
+
   /** Throws when the system has no process left to give, or an argument is too long for it. */
   constructor(
     private readonly launch: Launch,

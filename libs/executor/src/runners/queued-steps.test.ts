@@ -51,17 +51,35 @@ describe('steps in line at a runner', () => {
     equal(ticket(), 1);
     deepEqual(takenBack(), [null, 2, 3]);
     equal(queued.size, 1);
-    equal(queued.next()?.n, 1);
+    equal(queued.next(0)?.n, 1);
   });
 
   it('are taken back also where one is the next and has not begun', () => {
     add(1, 2);
-    equal(queued.next()?.n, 1);
+    equal(queued.next(0)?.n, 1);
     deepEqual(takenBack(), [1, 2]);
     add(3);
-    equal(queued.next()?.n, 3);
+    equal(queued.next(3)?.n, 3);
     equal(ticket(), 3);
     deepEqual(takenBack(), [null]);
+  });
+
+  it('cannot wait where no ticket can be written', async () => {
+    const full = new QueuedSteps(await mkdtemp(join(folder, 'full-')));
+    const step = { job: { step: 'none' } } as unknown as WaitingStep;
+    full.close();
+    equal(full.add({ n: 1, step, done: () => {}, isStopped: false }), false);
+    deepEqual([full.hasRoom, full.size], [false, 0]);
+  });
+
+  it('have no room until the runner has passed those taken back', () => {
+    add(1, 2);
+    takenBack();
+    equal(queued.hasRoom, false);
+    queued.next(2);
+    equal(queued.hasRoom, false);
+    queued.next(3);
+    equal(queued.hasRoom, true);
   });
 
   it('that come later have tickets of their own', () => {
@@ -71,6 +89,6 @@ describe('steps in line at a runner', () => {
     equal(ticket(), 3);
     equal(queued.find(steps.get(3)?.job as WaitingStep['job']), steps.get(3));
     equal(queued.stop(steps.get(3) as WaitingStep), true);
-    equal(queued.next()?.isStopped, true);
+    equal(queued.next(3)?.isStopped, true);
   });
 });

@@ -3,7 +3,7 @@
 import type { Timer } from '@methods/base/clock';
 import type { JsonValue } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
-import { ChildGroup } from './child-group.ts';
+import { type ChildEvents, ChildGroup } from './child-group.ts';
 import { ExchangeFolder } from './exchange-folder.ts';
 import { PlainBatch } from './plain-batch.ts';
 import type { ProcessWatch } from './process-watch.ts';
@@ -19,6 +19,8 @@ import { StepLines } from './step-lines.ts';
 const READY = '{"t":"ready"}';
 /** A process that hangs before its first step would keep steps waiting that have no deadline yet. */
 const START_MS_MAX = 30_000;
+/** So long the end of a step may be on its way. */
+const END_MS_MAX = 10_000;
 /** More steps are asked for when so many are left in line. */
 const ROOM_AT = 4;
 /** Of lines that the runner has not read yet: large values do not gather there. */
@@ -44,7 +46,7 @@ export class RunnerProcess implements Runner {
   private serial = 0;
   private retired = false;
   private replaced = false;
-  /** The files of a step are being taken; until then its folder stays. */
+  /** Of a step's files; until then its folder stays. */
   private collecting: Promise<void> | null = null;
   private starting = true;
   private readonly startLimit: Timer;
@@ -58,21 +60,17 @@ export class RunnerProcess implements Runner {
     this.folder = new ExchangeFolder(options.folder, job.environment.nodePath, stepUserOf(options));
     this.lines = new StepLines(this.folder, options.isolation.level === 'sandbox');
     this.queued = job.language === 'node' ? new QueuedSteps(this.folder.dir) : null;
-    const tickets = this.queued?.descriptor ?? null;
-    const launch = { ...launchOf(job, this.folder, options), tickets };
-    this.child = new ChildGroup(launch, options.clock, {
+    const launch = { ...launchOf(job, this.folder, options), tickets: this.queued?.descriptor ?? null };
+    const events: ChildEvents = {
       onLine: (line) => this.onLine(line),
       onOverflow: () => this.endProcess(new StepFailure('limit', 'The step sent more than a message may hold')),
-      onPrint: (source, chunk) => this.printed(source, chunk),
+      // Contained code prints nothing: what comes is node's own word, and of no one run in line.
+      onPrint: (...print) => this.current?.job.contained === false && this.current.print(...print),
       onGone: (code, signal) => void this.onGone(code, signal),
-    });
+    };
+    this.child = ChildGroup.start(launch, options.clock, events, () => this.close());
     if (this.child.pid !== undefined) options.onSpawned(this.child.pid);
     this.startLimit = options.clock.after(START_MS_MAX, () => void this.kill());
-  }
-
-  /** Contained code prints nothing: what comes is node's own word, and of no one run in line. */
-  private printed(source: 'stdout' | 'stderr', chunk: Buffer): void {
-    if (this.current?.job.contained === false) this.current.print(source, chunk);
   }
 
   get isStarting(): boolean {
@@ -99,24 +97,20 @@ export class RunnerProcess implements Runner {
 
   takesQueued(nowMs: number, longMs: number): boolean {
     const { queued, current } = this;
-    if (queued === null || queued.isFull || this.retired || this.replaced || this.closing) return false;
+    if (!queued?.hasRoom || this.retired || this.replaced || this.closing) return false;
     if (this.later.length + this.child.unreadBytes > UNREAD_MAX) return false;
     return current?.job.contained === true && nowMs - this.sinceMs < longMs;
   }
 
-  queue(step: WaitingStep, done: (reply: RunnerReply) => void): void {
-    const n = ++this.serial;
-    const lines = this.lines.of(n, step.job, true);
-    this.queued?.add({ n, step, done, isStopped: false });
+  queue(step: WaitingStep, done: (reply: RunnerReply) => void): boolean {
+    if (!this.queued?.add({ n: ++this.serial, step, done, isStopped: false })) return false;
     if (this.later === '') setImmediate(() => this.write(''));
-    this.later += lines;
+    this.later += this.lines.of(this.serial, step.job, true);
+    return true;
   }
 
   takeBack(): void {
-    const present = this.reclaim();
-    if (present === null) return;
-    this.options.onTakenBack([present]);
-    this.options.onIdle(this);
+    this.freed(this.reclaim());
   }
 
   runPlain(steps: readonly WaitingStep[]): void {
@@ -146,23 +140,18 @@ export class RunnerProcess implements Runner {
     const present = this.reclaim(step);
     if (this.queued?.stop(step)) this.closing = true;
     step.done(failedWith(failure));
-    if (present !== null) {
-      this.options.onTakenBack([present]);
-      this.options.onIdle(this);
-    }
+    this.freed(present);
     return true;
   }
 
   end(failure: StepFailure): void {
-    const { current } = this;
     const present = this.reclaim();
     if (present !== null) {
       present.done(failedWith(failure));
       return this.options.onIdle(this);
     }
-    // The next one has begun: this one is over, and its end is on its way.
-    if (current !== null && this.queuedCount > 0) current.settle(undefined, failure);
-    else this.endProcess(failure);
+    if (this.queuedCount > 0) this.current?.settle(undefined, failure);
+    this.endPresent(failure);
   }
 
   kill(failure = new StepFailure('internal', 'The worker stops')): Promise<void> {
@@ -178,11 +167,24 @@ export class RunnerProcess implements Runner {
   }
 
   private timedOut(failure: StepFailure): void {
-    const present = this.reclaim();
-    if (present !== null) {
-      this.options.onTakenBack([present]);
-      this.options.onIdle(this);
-    } else if (this.queuedCount === 0) this.endProcess(failure);
+    if (!this.freed(this.reclaim())) this.endPresent(failure);
+  }
+
+  /** Where the next one has begun, the present one is over, and its end is on its way, unless the code took tickets. */
+  private endPresent(failure: StepFailure): void {
+    const { current } = this;
+    if (this.queuedCount === 0) return this.endProcess(failure);
+    this.options.clock.after(END_MS_MAX, () => {
+      if (this.current === current && !this.retired) this.endProcess(failure);
+    });
+  }
+
+  /** The present step has not begun and goes elsewhere. */
+  private freed(present: WaitingStep | null): boolean {
+    if (present === null) return false;
+    this.options.onTakenBack([present]);
+    this.options.onIdle(this);
+    return true;
   }
 
   /** The step at work fails: at once, or, where that is the next one, when the ends before it have been read. */
@@ -260,21 +262,15 @@ export class RunnerProcess implements Runner {
     const { error, out, ms } = message;
     if (message.spawned && !this.replaced) this.replaced = this.child.hasOthers(this.folder.workDir);
     if (error !== null) {
-      this.ended(current, undefined, new StepFailure(error.kind, error.message, error), ms);
+      this.afterOutput(current, undefined, new StepFailure(error.kind, error.message, error), ms);
     } else if (message.files && out !== undefined && !current.job.contained) {
       this.collecting = this.collect(current.job, out).then(
         (collected) => this.afterOutput(current, collected, null, ms),
         (fault: unknown) => this.afterOutput(current, undefined, asStepFailure(fault, FILES_FAILED), ms),
       );
     } else {
-      this.ended(current, out, null, ms);
+      this.afterOutput(current, out, null, ms);
     }
-  }
-
-  /** Contained code prints nothing. */
-  private ended(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
-    if (step.job.contained) this.over(step, out, failure, ms);
-    else this.afterOutput(step, out, failure, ms);
   }
 
   /** What the runner says of its children is the step's to forge: before files are taken, the system is asked. */
@@ -287,9 +283,10 @@ export class RunnerProcess implements Runner {
     return job.collectFiles(out, workDir);
   }
 
-  /** The step's prints come on other pipes; they were written before its end and are read by the end of this turn. */
+  /** Prints come on other pipes, written before the end, and are read by the end of this turn. Those in line do not print. */
   private afterOutput(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
-    setImmediate(() => this.over(step, out, failure, ms));
+    if (this.queuedCount > 0) this.over(step, out, failure, ms);
+    else setImmediate(() => this.over(step, out, failure, ms));
   }
 
   private over(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
@@ -299,10 +296,10 @@ export class RunnerProcess implements Runner {
     if (!this.folder.isCleared() || this.queued?.isWornOut) this.replaced = true;
     this.settle(out, failure, ms);
     if (this.replaced) this.reclaim();
-    const next = this.queued?.next() ?? null;
+    const next = this.queued?.next(step.n) ?? null;
     if (next !== null) {
       this.begin(next.n, next.step.job, next.isStopped ? () => {} : next.done);
-      if (next.isStopped) this.endProcess(new StepFailure('internal', 'The step was stopped'));
+      if (next.isStopped) this.timedOut(new StepFailure('internal', 'The step was stopped'));
       else if (this.queuedCount <= ROOM_AT) this.options.onRoom();
       return;
     }
@@ -331,11 +328,15 @@ export class RunnerProcess implements Runner {
       const present = this.reclaim();
       if (present !== null) this.options.onTakenBack([present]);
       this.settle(undefined, failure);
-      for (let begun = this.queued?.next(); begun; begun = this.queued?.next()) begun.done(failedWith(failure));
+      for (let begun = this.queued?.next(0); begun; begun = this.queued?.next(0)) begun.done(failedWith(failure));
     }
     this.retire();
     await this.collecting;
     this.options.onExit(this, this.child.pid, this.folder.workDir);
+    this.close();
+  }
+
+  private close(): void {
     this.queued?.close();
     this.folder.remove();
   }

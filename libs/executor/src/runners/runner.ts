@@ -21,8 +21,8 @@ export interface Runner {
   readonly queuedCount: number;
   /** True where one more contained step may wait in line, and the present one runs for less than `longMs`. */
   takesQueued(nowMs: number, longMs: number): boolean;
-  /** Begins when those before it have ended, unless it is taken back. */
-  queue(step: WaitingStep, done: (reply: RunnerReply) => void): void;
+  /** Begins when those before it have ended, unless it is taken back. False: it cannot wait here. */
+  queue(step: WaitingStep, done: (reply: RunnerReply) => void): boolean;
   /** Returns what has not begun to the pool. */
   takeBack(): void;
   /** The job's step in line fails; where it has begun, the process ends with it. False: it does not wait here. */

@@ -32,6 +32,7 @@ export class RunningStep {
   }
 
   take(event: StepEvent): void {
+    if (this.settled) return;
     if (event.t !== 'check') {
       this.job.log().push(event.t, Buffer.from(logLine(event)));
     } else if (this.checks.length < CHECKS_MAX) {

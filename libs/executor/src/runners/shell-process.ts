@@ -78,7 +78,7 @@ export class ShellProcess implements Runner {
     return false;
   }
 
-  queue(): void {
+  queue(): never {
     throw new AssertionFailed('no step waits in line at a shell');
   }
 

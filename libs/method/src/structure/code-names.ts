@@ -8,6 +8,8 @@ export interface CodeRule {
   readonly builtIn: ReadonlySet<string>;
   /** What it may import. */
   readonly modules: ReadonlySet<string>;
+  /** Members that it may not name, nor spell as a text. */
+  readonly members: ReadonlySet<string>;
   /** Async functions, generators, `for await`. */
   readonly mayWait: boolean;
 }
@@ -38,7 +40,7 @@ export class CodeNames {
   }
 
   private read(node: AnyNode): boolean {
-    const { nodes, modules, mayWait } = this.rule;
+    const { nodes, modules, members, mayWait } = this.rule;
     if (!nodes.has(node.type)) return false;
     switch (node.type) {
       case 'Identifier':
@@ -58,7 +60,8 @@ export class CodeNames {
       case 'PropertyDefinition':
         return (!node.computed || this.read(node.key)) && (!node.value || this.read(node.value));
       case 'ImportExpression':
-        return node.source.type === 'Literal' && modules.has(String(node.source.value));
+        // What else it is given is code too.
+        return !node.options && node.source.type === 'Literal' && modules.has(String(node.source.value));
       case 'ForOfStatement':
         return (mayWait || !node.await) && this.readAll(node);
       case 'VariableDeclaration':
@@ -68,9 +71,13 @@ export class CodeNames {
       case 'CatchClause':
         return (!node.param || this.declare(node.param)) && this.read(node.body);
       case 'MemberExpression':
-        return this.read(node.object) && (!node.computed || this.read(node.property));
+        return this.read(node.object) && this.readKey(node.property, node.computed);
       case 'Property':
-        return (!node.computed || this.read(node.key)) && this.read(node.value);
+        return this.readKey(node.key, node.computed) && this.read(node.value);
+      case 'Literal':
+        return !members.has(String(node.value));
+      case 'TemplateElement':
+        return !members.has(String(node.value.cooked));
       case 'LabeledStatement':
         return this.read(node.body);
       case 'BreakStatement':
@@ -79,6 +86,11 @@ export class CodeNames {
       default:
         return this.readAll(node);
     }
+  }
+
+  private readKey(key: AnyNode, isComputed: boolean): boolean {
+    if (isComputed || key.type !== 'Identifier') return this.read(key);
+    return !this.rule.members.has(key.name);
   }
 
   /** A pattern's names are declared and count as used too, which does no harm. */

@@ -31,7 +31,9 @@ const MODULES = new Set(
     (name) => [name, `node:${name}`],
   ),
 );
-const CONTAINED = { nodes: NODES, builtIn: BUILT_IN, modules: MODULES, mayWait: true };
+/** They make code of text, or hide a timer that is left behind. */
+const MEMBERS = new Set(['constructor', 'unref']);
+const CONTAINED = { nodes: NODES, builtIn: BUILT_IN, modules: MODULES, members: MEMBERS, mayWait: true };
 /** Makes code of text, but for a class's own; or reads its values from a file. */
 const REACHES = /\.\s*constructor\b|\bconstructor\b(?!\s*\()|\bSTEP_IN\b/;
 

@@ -30,7 +30,13 @@ export const PLAIN_NODES: ReadonlySet<AnyNode['type']> = new Set<AnyNode['type']
   'ParenthesizedExpression',
 ]);
 
-const PLAIN = { nodes: PLAIN_NODES, builtIn: PLAIN_BUILT_IN, modules: new Set<string>(), mayWait: false };
+const PLAIN = {
+  nodes: PLAIN_NODES,
+  builtIn: PLAIN_BUILT_IN,
+  modules: new Set<string>(),
+  members: new Set<string>(),
+  mayWait: false,
+};
 
 /** Operators in a module, as which code is checked and run; comments in the script as which plain code runs. */
 const COMMENTS_OF_SCRIPTS = /<!--|-->/;
