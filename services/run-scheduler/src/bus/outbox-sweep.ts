@@ -41,7 +41,8 @@ type Postponed = OutboxRun & { readonly sendAtMs: number };
 
 export class OutboxSweep {
   private readonly window = new SendWindow(UNCONFIRMED_MS);
-  private sweeping = false;
+  /** The sweep under way. */
+  private sweeping: Promise<void> | null = null;
   private again = false;
   /** The last sweep ended because the notifier is busy. */
   private paused = false;
@@ -82,14 +83,18 @@ export class OutboxSweep {
 
   /** Something new was held back, or the notifier has caught up: a sweep that waits for it can continue. */
   goOn(): void {
-    if (this.sweeping) this.canGoOn = true;
+    if (this.sweeping !== null) this.canGoOn = true;
     else if (this.paused) void this.sweep();
   }
 
-  async sweep(): Promise<void> {
+  /** Resolves when what is due by now was sent, by the sweep under way and one after it. Never rejects. */
+  sweep(): Promise<void> {
     this.again = true;
-    if (this.sweeping) return;
-    this.sweeping = true;
+    this.sweeping ??= this.sweepAll();
+    return this.sweeping;
+  }
+
+  private async sweepAll(): Promise<void> {
     while (this.again || (this.paused && this.canGoOn)) {
       this.again = false;
       this.paused = false;
@@ -101,7 +106,7 @@ export class OutboxSweep {
         this.options.logger.warn({ error }, 'outbox could not be read');
       }
     }
-    this.sweeping = false;
+    this.sweeping = null;
   }
 
   private async rounds(): Promise<void> {
