@@ -48,6 +48,8 @@ const plainSteps = [];
 /** In the order in which they are to run. */
 const steps = [];
 let running = false;
+/** The step before could change nothing of what is put back. */
+let isClean = false;
 /** This process is to run no more steps. */
 let closed = false;
 const tickets = new Tickets();
@@ -90,11 +92,12 @@ async function runStep(message) {
   const startedMs = performance.now();
   const result = {};
   try {
-    if (message.contained) state.count();
+    if (message.contained && isClean) state.count();
     else {
       folder.enter();
       state.reset(message);
     }
+    isClean = message.contained;
     const step = new StepObject(message, workDir, pipe.send);
     const run = await functions.get(message.step);
     const out = await run(step, ...message.values);
@@ -111,6 +114,8 @@ async function runStep(message) {
     result.replace = 'the step left timers, connections or processes';
   } else if (state.isChanged(changing.has(message.step))) {
     result.replace = 'the step changed what all code shares';
+  } else if (message.contained && state.reachedCode()) {
+    result.replace = 'the step reached what makes code of text';
   } else if (++stepsRun % HEAP_CHECK_EVERY_STEPS === 0 && memoryIsLow()) {
     result.replace = 'its memory grew';
   }

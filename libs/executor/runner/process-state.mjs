@@ -31,11 +31,13 @@ export class ProcessState {
   #listeners;
   #dispatcher;
   #spawned = false;
+  #reachedCode = false;
 
   /** Call when nothing of the author's has run yet. */
   constructor(workDir) {
     this.#workDir = workDir;
     this.#watchSpawning();
+    this.#watchCode();
     // biome-ignore lint/style/noProcessEnv: this is what the author's code sees of its environment, not our configuration.
     this.#environment = { ...process.env };
     for (const name of PLAIN) this.#watch(globalThis[name]);
@@ -78,6 +80,12 @@ export class ProcessState {
     // Counted at the first step: while the runner's own modules load, the engine listens too.
     this.#listeners ??= listenerCount();
     this.#spawned = false;
+    this.#reachedCode = false;
+  }
+
+  /** True when the step reached, as a member of a function, what makes code of text. */
+  reachedCode() {
+    return this.#reachedCode;
   }
 
   /** True when the step started a process. */
@@ -120,6 +128,28 @@ export class ProcessState {
       return typeof value === 'function' ? value : undefined;
     });
     this.#watched.push({ object, keys, values });
+  }
+
+  /** The parser cannot see which member a name that is made at run time leads to. */
+  #watchCode() {
+    const reached = () => {
+      this.#reachedCode = true;
+    };
+    for (const it of [() => {}, async () => {}, function* () {}, async function* () {}]) {
+      const prototype = Object.getPrototypeOf(it);
+      const { value: make } = Object.getOwnPropertyDescriptor(prototype, 'constructor');
+      Object.defineProperty(prototype, 'constructor', {
+        configurable: true,
+        get() {
+          reached();
+          return make;
+        },
+        // As a value does that a prototype has: the function gets a member of its own.
+        set(value) {
+          Object.defineProperty(this, 'constructor', { value, writable: true, enumerable: true, configurable: true });
+        },
+      });
+    }
   }
 
   #watchSpawning() {

@@ -58,6 +58,17 @@ describe('a line at a runner', { timeout: 120_000 }, () => {
     assert.deepEqual((await third).returned, { n: 3 });
   });
 
+  it('is left by a step that makes code of text, which finds nothing of the step before it', async () => {
+    const harness = await started(1);
+    const text = { out: out({ text: { type: 'string' } }) };
+    const run = async (name: string, code: string) => (await harness.run(node(name, code, text), version)).returned;
+    const prints = await run('prints', "console.log('x'); return { text: String(process.pid) }");
+    const makes = (part: string) =>
+      `const make = (() => {})[['const', 'ructor'].join('')]; return { text: make('${part}')() }`;
+    assert.deepEqual(await run('reads', makes('return process.env.STEP_NAME')), { text: 'reads' });
+    assert.notDeepEqual(await run('asks', makes('return String(process.pid)')), prints);
+  });
+
   it('is in a file that steps cannot write', async () => {
     const harness = await started(1);
     const code = `const fs = await import('node:fs');
