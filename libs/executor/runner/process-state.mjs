@@ -32,12 +32,12 @@ export class ProcessState {
   #dispatcher;
   #spawned = false;
   #reachedCode = false;
+  #watchesCode = false;
 
   /** Call when nothing of the author's has run yet. */
   constructor(workDir) {
     this.#workDir = workDir;
     this.#watchSpawning();
-    this.#watchCode();
     // biome-ignore lint/style/noProcessEnv: this is what the author's code sees of its environment, not our configuration.
     this.#environment = { ...process.env };
     for (const name of PLAIN) this.#watch(globalThis[name]);
@@ -77,6 +77,9 @@ export class ProcessState {
 
   /** Before a step that can change nothing of what is put back. */
   count() {
+    // Not before the first such step: a process that only runs plain code pays nothing for it.
+    if (!this.#watchesCode) this.#watchCode();
+    this.#watchesCode = true;
     // Counted at the first step: while the runner's own modules load, the engine listens too.
     this.#listeners ??= listenerCount();
     this.#spawned = false;
