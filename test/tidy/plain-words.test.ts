@@ -15,7 +15,6 @@ const NOT_DONE = [
   'docs/performance.md',
   'gateway/src/routes/runs/',
   'libs/executor/src/runners/',
-  'libs/worker/',
   'services/run-scheduler/src/actor/',
   'services/run-scheduler/src/rpc/',
   'services/run-scheduler/src/store/',

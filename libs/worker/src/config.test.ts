@@ -12,7 +12,7 @@ const least = {
   WORKER_DATA_DIR: '/var/lib/worker',
 };
 
-test('sends the auth part of its key alone, and keeps everything it does not know as a secret', () => {
+test('sends only the auth part of its key, and treats every unknown variable as a secret', () => {
   const config = readConfig({ ...least, PATH: '/bin', API_TOKEN: 'secret value' });
   assert.equal(config.authPart, authPart);
   assert.deepEqual(config.addresses, ['node-1:4700', 'node-2:4700']);
@@ -22,7 +22,7 @@ test('sends the auth part of its key alone, and keeps everything it does not kno
   assert.ok(!config.secrets.has('SERVICE_API_KEY'));
 });
 
-test('keeps environments below its data folder and runs no install scripts, unless told otherwise', () => {
+test('keeps environments in its data folder and runs no install scripts by default', () => {
   const plain = readConfig(least);
   assert.deepEqual([plain.cacheDir, plain.allowInstallScripts], ['/var/lib/worker/environments', false]);
   const told = readConfig({ ...least, WORKER_CACHE_DIR: '/var/cache/worker', WORKER_ALLOW_INSTALL_SCRIPTS: 'true' });
@@ -30,7 +30,7 @@ test('keeps environments below its data folder and runs no install scripts, unle
   assert.ok(!told.secrets.has('WORKER_CACHE_DIR'));
 });
 
-test('takes plain addresses and those over TLS, and none of another kind', () => {
+test('accepts addresses with and without TLS, and no other scheme', () => {
   const addresses = 'node-1:4700,https://workers.example.com,https://workers.example.com:8443/,[::1]:4700';
   assert.deepEqual(readConfig({ ...least, METHODS_GRPC_URL: addresses }).addresses, addresses.split(','));
   for (const wrong of ['http://node-1:4700', 'https://', 'https://a/b', 'grpc://a:1', 'node-1:4700,', 'node-1']) {
@@ -38,7 +38,7 @@ test('takes plain addresses and those over TLS, and none of another kind', () =>
   }
 });
 
-test('names at most as many methods as a node takes', () => {
+test('accepts at most as many methods as a node allows', () => {
   const methods = (count: number) => ({ ...least, WORKER_METHODS: Array(count).fill(METHOD).join(',') });
   assert.equal(readConfig(methods(1_000)).methods.length, 1_000);
   assert.throws(() => readConfig(methods(1_001)), /WORKER_METHODS/);
@@ -50,7 +50,7 @@ test('runs steps in a sandbox unless it is switched off', () => {
   assert.throws(() => readConfig({ ...least, WORKER_SANDBOX: 'no' }), /WORKER_SANDBOX/);
 });
 
-test('refuses a mistyped key without telling it', () => {
+test('refuses a mistyped key without printing it', () => {
   const mistyped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
   assert.throws(
     () => readConfig({ ...least, SERVICE_API_KEY: mistyped }),
@@ -58,7 +58,7 @@ test('refuses a mistyped key without telling it', () => {
   );
 });
 
-test('tells all faults at once', () => {
+test('reports all faults at once', () => {
   assert.throws(
     () => readConfig({ ...least, METHODS_GRPC_URL: 'no port', WORKER_CONCURRENCY: '0' }),
     (error: Error) => /METHODS_GRPC_URL/.test(error.message) && /WORKER_CONCURRENCY/.test(error.message),

@@ -1,5 +1,5 @@
-// The worker's configuration: read once at start, all faults told at once. Everything else of its environment may be
-// a secret that some method declares.
+// Reads the worker's configuration once at start and reports all faults together. Every other variable of the
+// environment may be a secret that a method declares.
 import { join, resolve } from 'node:path';
 import { parseBearerKey } from '@methods/auth/service-key';
 import { ConfigError, readEnvironment, SecretText } from '@methods/config/environment';
@@ -9,22 +9,22 @@ import { Type } from 'typebox';
 const ADDRESS = '([^\\s,/]+:[0-9]{1,5}|https://[^\\s,/]+/?)';
 
 const Environment = Type.Object({
-  /** The run-scheduler's worker endpoints: host:port, or https://host:port over TLS, with commas between them. */
+  /** The run-scheduler's worker endpoints, comma-separated: host:port, or https://host:port for TLS. */
   METHODS_GRPC_URL: Type.String({ pattern: `^${ADDRESS}(,${ADDRESS})*$` }),
   SERVICE_API_KEY: SecretText(),
-  /** Production ids (wf_...) with commas between them, as many as a node takes of one worker. */
+  /** Production ids (wf_...), comma-separated, at most as many as a node accepts from one worker. */
   WORKER_METHODS: Type.String({ pattern: '^wf_[0-9a-z]{26}(,wf_[0-9a-z]{26}){0,999}$' }),
-  /** Runs executed side by side. */
+  /** The number of runs executed at the same time. */
   WORKER_CONCURRENCY: Type.Integer({ default: 10, minimum: 1, maximum: 10_000 }),
-  /** For the files of runs and runners. */
+  /** Holds the files of runs and runners. */
   WORKER_DATA_DIR: Type.String({ minLength: 1 }),
-  /** For the packages of methods; may be shared by the workers of one machine. */
+  /** Holds the packages of methods. Several workers of one machine may share it. */
   WORKER_CACHE_DIR: Type.Optional(Type.String({ minLength: 1 })),
-  /** on: where bubblewrap works. off: steps see what the worker sees. */
+  /** on: uses the sandbox where bubblewrap works. off: steps see what the worker sees. */
   WORKER_SANDBOX: Type.Enum(['on', 'off'], { default: 'on' }),
-  /** Packages may run code of theirs while they are installed. */
+  /** Whether packages may run their install scripts. */
   WORKER_ALLOW_INSTALL_SCRIPTS: Type.Boolean({ default: false }),
-  /** How long steps may still run after SIGTERM. */
+  /** How long steps may continue after SIGTERM. */
   WORKER_DRAIN_MS: Type.Integer({ default: 25_000, minimum: 0, maximum: 3_600_000 }),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
 });
@@ -41,11 +41,11 @@ export interface Config {
   readonly drainMs: number;
   readonly logLevel: LogLevel;
   readonly path: string;
-  /** Every variable that is none of the above, by name. */
+  /** All other variables, by name. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-/** @throws ConfigError with one line a fault. */
+/** @throws ConfigError with one line per fault. */
 export function readConfig(source: Readonly<Record<string, string | undefined>> = process.env): Config {
   const environment = readEnvironment(Environment, source);
   const key = parseBearerKey(environment.SERVICE_API_KEY.reveal());

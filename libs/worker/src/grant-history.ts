@@ -1,4 +1,4 @@
-// What a grant tells of the run's earlier attempts, as the executor takes it.
+// Converts what a grant reports of the run's earlier attempts to the executor's form.
 import type { FinishedStep } from '@methods/executor/run-options';
 import type { RunErrorCode } from '@methods/executor/run-outcome';
 import type { ErrorKind, StepError } from '@methods/executor/step-failure';
@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '@methods/method/json';
 import { StepStatus, type StepError as ToldError } from '@methods/proto/run/v1/run_pb';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
 
-/** By path. */
+/** Keyed by path. */
 export function finishedSteps(grant: Grant): Map<string, FinishedStep> {
   const finished = new Map<string, FinishedStep>();
   for (const { path, status: number, outJson, outWithheld: withheld, error } of grant.finishedSteps) {

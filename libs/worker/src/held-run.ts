@@ -1,5 +1,4 @@
-// One granted run on this worker, from the grant to its end here: finished, waiting for an answer, given back, or
-// taken away.
+// Executes one granted run on this worker until it finishes, waits for an answer, is given back, or is taken away.
 import { unreachable } from '@methods/base/assert';
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
@@ -35,20 +34,20 @@ export interface HeldRunParts {
   readonly runners: RunnerPool;
   readonly secrets: ReadonlyMap<string, string>;
   readonly fetch: typeof fetch;
-  /** Where run folders stand while a run is here. */
+  /** Holds the folders of runs during their execution. */
   readonly baseDir: string;
   readonly clock: Clock;
   readonly draining: () => boolean;
   readonly startsToldAfterMs?: number | undefined;
 }
 
-/** Why a run ends here before its walk does. */
+/** Why this worker stops the run before its walk ends. */
 type Stop =
-  /** Cancelled, stale or lost: nobody is told. */
+  /** Cancelled, stale or lost: nothing is reported. */
   | { readonly reason: 'taken' }
   /** The worker stops: the run is given back. */
   | { readonly reason: 'drain' }
-  /** The owner cannot record what the run reports: the run fails. */
+  /** The owner cannot record a report of the run: the run fails. */
   | { readonly reason: 'unreportable'; readonly error: FailureMessage };
 
 const RETRY_MS = 1_000;
@@ -56,7 +55,7 @@ const UNSTORABLE = { code: 'step_failed', kind: 'internal', message: 'A report o
 const TOO_LARGE = { code: 'step_failed', kind: 'limit', message: 'A step or question is larger than 4 MiB' };
 
 export class HeldRun {
-  /** Some message since the grant has named the run, so that its owner knows the grant arrived. */
+  /** True once a message after the grant has named the run, so that its owner knows the grant arrived. */
   acceptanceTold = false;
   private readonly abort = new AbortController();
   private stop: Stop | null = null;
@@ -67,7 +66,7 @@ export class HeldRun {
     private readonly parts: HeldRunParts,
   ) {}
 
-  /** Cancelled, stale or lost: ends the present step and tells nobody. */
+  /** Cancelled, stale or lost: ends the present step and reports nothing. */
   take(): void {
     this.stop = { reason: 'taken' };
     this.reports.end(new RunTaken('the run was taken away'));
@@ -81,10 +80,10 @@ export class HeldRun {
     this.abort.abort();
   }
 
-  /** The owner refused report `seq`. */
+  /** Handles the owner's refusal of report `seq`. */
   refused(seq: number, code: string, message: string): void {
     if (code !== 'invalid_request') return this.take();
-    // What followed a refused report was dropped with it, and may be refused as well.
+    // The reports after a refused one were dropped with it, and may be refused too.
     if (!this.reports.drop(seq, new RunTaken('a report cannot be recorded'))) return;
     if (this.stop !== null) return this.take();
     this.stop = { reason: 'unreportable', error: { ...UNSTORABLE, message: message || UNSTORABLE.message } };
@@ -92,8 +91,8 @@ export class HeldRun {
   }
 
   /**
-   * Resolves when nothing of the run is left to do here, with its last state for the log. `onReported` is called when
-   * its end is sent, before it is acknowledged.
+   * Resolves with the run's last state, for the log, when the worker has nothing left to do for it. Calls `onReported`
+   * when the end is sent, before it is acknowledged.
    */
   async execute(onReported: () => void): Promise<string> {
     try {
@@ -104,16 +103,16 @@ export class HeldRun {
     }
   }
 
-  /** What is told of a walk that broke off. */
+  /** Reports the end of a walk that was interrupted. */
   private async endEarly(error: unknown): Promise<string> {
     if (this.stop?.reason === 'drain') return this.giveBack();
     if (this.stop?.reason === 'unreportable') return this.fail(this.stop.error, true);
     if (this.stop === null && error instanceof ReportTooLarge) return this.fail(TOO_LARGE, true);
-    // The server refused what the run cannot do without: its version or its files.
+    // The server refused the version or the files that the run needs.
     if (this.stop === null && error instanceof ServiceError) {
       return this.fail({ code: 'step_failed', kind: 'internal', message: error.message });
     }
-    // What the version depends on cannot be had here, or its code cannot be read.
+    // A dependency of the version is unavailable here, or its code cannot be read.
     if (this.stop === null && error instanceof StepFailure) {
       const code = error.kind === 'syntax' ? 'step_failed' : 'dependencies_failed';
       return this.fail({ code, kind: error.kind, message: error.message });
@@ -125,9 +124,9 @@ export class HeldRun {
     const { grant, parts } = this;
     if (parts.draining()) return this.giveBack();
     const version = await this.version(() => parts.versions.get(grant.method, grant.versionId));
-    // To prepare it may have taken minutes.
+    // The preparation may have taken minutes.
     if (parts.draining()) return this.giveBack();
-    // One folder a grant: the run may be granted here again while this one still removes its files.
+    // Each grant gets a folder of its own: the run may be granted here again while this one still removes its files.
     const folder = RunFolder.create(parts.baseDir, `${grant.runId}-${grant.token.slice(0, 8)}`);
     try {
       if (grant.folderId !== '') {
@@ -144,7 +143,7 @@ export class HeldRun {
 
   private run(version: WorkerVersion, saved: SavedFolder): Promise<RunOutcome> {
     const { grant, parts } = this;
-    // Lost before: a step that ends its worker must be known by name.
+    // The run was lost before: starts are reported at once, so that a step that crashes its worker is known by name.
     const fetch = fetchOf(grant, parts.folders.client, (work) => this.patiently(work));
     const startsToldAfterMs = grant.attempt > 1 ? 0 : parts.startsToldAfterMs;
     return executeRun({
@@ -173,19 +172,19 @@ export class HeldRun {
   private journal(saved: SavedFolder): RunJournal {
     return {
       stepStarted: async (path, kind, checkpoint) => {
-        // In its place after the records before it, which may wait for their files.
+        // Keeps its place after earlier records, which may still wait for their files.
         await saved.save();
         const begun = { path, kind, atMs: this.parts.clock.wallMs(), ...(checkpoint && { checkpoint }) };
         await this.report((seq) => stepStartedItem(this.grant, seq, begun));
       },
       stepRuns: (path, kind, atMs) => {
-        // Nobody waits for it: where it cannot be recorded, neither can what follows.
+        // Not awaited: if this cannot be recorded, the next report fails as well.
         this.report((seq) => stepStartedItem(this.grant, seq, { path, kind, atMs })).catch(() => {});
       },
       stepEnded: async (record) => {
         await saved.save();
         await this.report((seq) => stepRecordItem(this.grant, seq, record, saved.folderId));
-        // Between two steps is where a draining worker lets go.
+        // A draining worker gives runs back between two steps.
         if (!this.parts.draining()) return;
         this.stop ??= { reason: 'drain' };
         throw new RunTaken('the worker drains');
@@ -193,7 +192,7 @@ export class HeldRun {
     };
   }
 
-  /** For the journal, which cannot tell one refusal from another. */
+  /** Wraps `reports.report` for the journal, which does not distinguish refusals. */
   private async report(make: (seq: number) => WorkerItem): Promise<void> {
     try {
       await this.reports.report(make);
@@ -205,7 +204,7 @@ export class HeldRun {
 
   private async tell(outcome: RunOutcome, saved: SavedFolder, onReported: () => void): Promise<string> {
     const { grant } = this;
-    // Also where there is nothing to save: records that still wait for their files go before the end.
+    // Needed even if nothing is left to save: records that still wait for their files go before the end.
     await saved.save();
     if (outcome.status === 'stopped') throw new RunTaken('the walk was stopped');
     const { lastRecord } = outcome;
@@ -240,13 +239,13 @@ export class HeldRun {
     return 'given back';
   }
 
-  /** `cleanupLeft`: steps have run, and those that follow a failure have not. */
+  /** `cleanupLeft`: steps have run, and the steps that follow a failure have not. */
   private async fail(error: FailureMessage, cleanupLeft = this.grant.finishedSteps.length > 0): Promise<string> {
     await this.reports.report((seq) => failedItem(this.grant, seq, error, cleanupLeft));
     return 'failed';
   }
 
-  /** A stopped run does not wait for packages to be installed; the runs that share the version do. */
+  /** Rejects at once when the run is stopped. The installation continues for the runs that share the version. */
   private version(fetch: () => Promise<WorkerVersion>): Promise<WorkerVersion> {
     return this.patiently((signal) => {
       return new Promise((resolve, reject) => {
@@ -260,8 +259,9 @@ export class HeldRun {
   }
 
   /**
-   * Again and again while the server is away, as long as the run is ours. A key that is not accepted any more is this
-   * worker's trouble and no fault of the run. @throws RunTaken when the run is no longer ours or must be let go.
+   * Retries while the server is unavailable, as long as this worker holds the run. A key that is no longer accepted is
+   * retried too: it is this worker's fault and must not fail the run. @throws RunTaken when the run is no longer ours
+   * or must be let go.
    */
   private async patiently<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     for (;;) {

@@ -1,4 +1,4 @@
-// The files that the inputs of a granted run name: references for the run, and their content from the run-scheduler.
+// Fetches from the run-scheduler the files that the inputs of a granted run reference.
 import { ServiceError } from '@methods/errors/service-error';
 import type { FetchFile, InputFolder } from '@methods/executor/files/input-folder';
 import { StepFailure } from '@methods/executor/step-failure';
@@ -8,12 +8,15 @@ import { replaceFiles } from '@methods/method/typed-fields';
 import type { Grant, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import type { Client } from '@methods/rpc/client';
 
-/** For the largest file over a slow line; a server that is gone is noticed long before. */
+/** Enough for the largest file over a slow line. A lost server is noticed long before. */
 const TRANSFER_MS = 3_600_000;
 
 type Patiently = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
-/** Fetches with the token of the attempt: the server gives a file to the worker that holds a run which names it. */
+/**
+ * Fetches with the token of the attempt: the server gives a file only to the worker that holds a run which references
+ * it.
+ */
 export function fetchOf(
   { runId, token }: Pick<Grant, 'runId' | 'token'>,
   client: () => Client<typeof WorkerService>,
@@ -25,7 +28,7 @@ export function fetchOf(
         await take(partsOf(client().getInputFile({ runId, token, fileId }, { signal, timeoutMs: TRANSFER_MS })));
       } catch (error) {
         if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
-        throw new StepFailure('input', 'A file of the inputs is there no more');
+        throw new StepFailure('input', 'A file of the inputs no longer exists');
       }
     });
 }
@@ -34,7 +37,7 @@ async function* partsOf(messages: AsyncIterable<{ readonly chunk: Uint8Array }>)
   for await (const { chunk } of messages) yield chunk;
 }
 
-/** The inputs as the run sees them. What is no reference stays as it is, and fails the run. */
+/** The inputs as the run sees them. A value that is not a valid reference is kept, and fails the run. */
 export function inputsOf(
   { inputsJson }: Pick<Grant, 'inputsJson'>,
   { inputSchema }: Pick<CompiledMethod, 'inputSchema'>,

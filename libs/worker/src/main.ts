@@ -1,4 +1,4 @@
-// The worker's process; on SIGTERM or SIGINT it lets go of the runs it holds.
+// Runs the worker as a process. On SIGTERM or SIGINT it lets go of the runs it holds.
 import { systemClock } from '@methods/base/clock';
 import { StepFetch } from '@methods/executor/step-fetch';
 import { runService } from '@methods/service/run-service';
@@ -18,7 +18,7 @@ runService({
       fetch: stepFetch.fetch,
       clock: systemClock,
       logger,
-      // Whoever started this process waits for this line.
+      // The parent process waits for this line.
       onConnected: () => process.stdout.write('{"ready":true}\n'),
     });
     return {

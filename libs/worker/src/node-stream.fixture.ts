@@ -1,4 +1,4 @@
-// One worker's stream as the run-scheduler of a test sees it: what came, and the free places it may use.
+// One worker's stream as a test's run-scheduler sees it: the items received, and the free places it may use.
 import { ServiceError } from '@methods/errors/service-error';
 import type { Hello, WorkResponseSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
@@ -12,7 +12,7 @@ export class NodeStream {
   open = true;
   /** Run ids of each heartbeat. */
   readonly heartbeats: string[][] = [];
-  /** Grants the worker has asked for and not been sent. */
+  /** Grants that the worker has asked for and not yet received. */
   free = 0;
 
   constructor(private readonly connection: FrameConnection<NodeItem>) {}
@@ -21,7 +21,7 @@ export class NodeStream {
     return this.connection.metadata.get('authorization')[0];
   }
 
-  /** Never more free places than the worker has said it has, as the real one counts. */
+  /** Never counts more free places than the worker has reported, as the real node does. */
   credit(count: number): void {
     this.free += Math.min(count, (this.hello?.slots ?? 0) - this.free);
   }
@@ -36,7 +36,7 @@ export class NodeStream {
     return this.connection.send(item);
   }
 
-  /** As when the node dies. */
+  /** Breaks the stream as the death of the node would. */
   cut(): void {
     this.connection.close(new ServiceError('unavailable', 'This node is stopping.'));
   }

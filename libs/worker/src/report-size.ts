@@ -1,15 +1,15 @@
-// The size of a report. One that no message can carry would end the stream it is sent on, and each one after it, as it is
-// repeated: no run of the worker could report any more.
+// Measures reports. A report larger than a message would end its stream, and every later one since it is repeated: no
+// run of the worker could report any more.
 import type { WorkerItem } from './scheduler-link.ts';
 
 /** A message carries 4 MiB. */
 export const REPORT_BYTES_MAX = (4 << 20) - (64 << 10);
-/** Tag, length or number of a field, at most. */
+/** An upper bound for the tag, length or number of one field. */
 const FIELD_BYTES = 16;
 
-/** At most so many bytes. */
+/** An upper bound of the encoded size. */
 export function reportBytes(item: WorkerItem): number {
-  // A character is at most 3 bytes of UTF-8: most reports need no count.
+  // A character takes at most 3 bytes of UTF-8, so most reports need no exact count.
   const most = bytesOf(item, (text) => text.length * 3);
   return most <= REPORT_BYTES_MAX ? most : bytesOf(item, (text) => Buffer.byteLength(text));
 }

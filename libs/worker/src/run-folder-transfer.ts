@@ -1,23 +1,23 @@
-// A run's folder to and from the run-scheduler, in chunks of 64 KiB.
+// Transfers a run's folder to and from the run-scheduler, in chunks of 64 KiB.
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { RunFolder } from '@methods/executor/run-folder';
 import type { Grant, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import type { Client } from '@methods/rpc/client';
 
 const CHUNK_BYTES = 64 << 10;
-/** For the largest folder over a slow line; a server that is gone is noticed long before. */
+/** Enough for the largest folder over a slow line. A lost server is noticed long before. */
 const TRANSFER_MS = 3_600_000;
 
 export class RunFolderTransfer {
   constructor(readonly client: () => Client<typeof WorkerService>) {}
 
   /**
-   * The folder's id. Its archive stands beside it on the way: the size must be told first, and a few large folders in
-   * memory would end a worker. One call a run at a time.
+   * Stores the folder and returns its id. The archive is written to a file beside the folder first: its size is sent
+   * before its content, and a few large folders in memory would exhaust a worker. At most one call per run at a time.
    */
   async put(grant: Pick<Grant, 'runId' | 'token'>, folder: RunFolder, signal: AbortSignal): Promise<string> {
     const path = `${folder.dir}.tar.gz`;
-    // Made anew, so that no link is followed, and read from the same descriptor.
+    // Created exclusively, so that no link is followed, and read from the same descriptor.
     const archive = await open(path, 'wx+', 0o600);
     try {
       for await (const chunk of folder.archive()) {

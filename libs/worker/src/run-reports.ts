@@ -1,15 +1,16 @@
-// What one run tells its owner: numbered, in order, kept until acknowledged and repeated on a new stream or when no
-// answer comes. A refusal ends the run here. The last step's record travels within the report that follows it.
+// Sends one run's reports to its owner: numbered, in order, kept until acknowledged, and repeated on a new stream or
+// when no acknowledgement arrives. A refusal ends the run on this worker. The last step's record travels in the report
+// that follows it.
 import type { Clock } from '@methods/base/clock';
 import { REPORT_BYTES_MAX, reportBytes } from './report-size.ts';
 import type { SchedulerLink, WorkerItem } from './scheduler-link.ts';
 
-/** The run is no longer this worker's: another attempt holds it, or it has ended. */
+/** The run no longer belongs to this worker: another attempt holds it, or it has ended. */
 export class RunTaken extends Error {
   override readonly name = 'RunTaken';
 }
 
-/** Not sent, and its number is still free. */
+/** The report was not sent; its number is still free. */
 export class ReportTooLarge extends Error {
   override readonly name = 'ReportTooLarge';
 }
@@ -36,7 +37,7 @@ export class RunReports {
   ) {}
 
   /**
-   * `make` gets the report's number; resolves when the owner has recorded it, rejects when it never will.
+   * Calls `make` with the report's number. Resolves when the owner has recorded the report, rejects when it never will.
    * @throws ReportTooLarge at once.
    */
   report(make: (seq: number) => WorkerItem): Promise<void> {
@@ -47,8 +48,8 @@ export class RunReports {
   }
 
   /**
-   * The last step's record and what follows it. @throws ReportTooLarge at once; a record that fits is sent even where
-   * what follows it does not.
+   * Reports the last step's record and what follows it. @throws ReportTooLarge at once; a record that fits is sent even
+   * if the next report does not fit.
    */
   reportLast(record: (seq: number) => WorkerItem, end: (seq: number) => WorkerItem): Promise<unknown> {
     if (this.ended !== null) return Promise.reject(this.ended);
@@ -72,8 +73,8 @@ export class RunReports {
   }
 
   /**
-   * The owner will never record report `seq`: it and what followed it are dropped, and the next report gets its number.
-   * False when it does not wait any more.
+   * The owner will never record report `seq`: drops it and all later ones, and frees its number for the next report.
+   * Returns false when the report is no longer pending.
    */
   drop(seq: number, error: Error): boolean {
     const at = this.pending.findIndex((pending) => pending.seq === seq);
@@ -83,12 +84,12 @@ export class RunReports {
     return true;
   }
 
-  /** A new stream: everything again, in order. */
+  /** Sends everything again, in order, on a new stream. */
   repeatAll(): void {
     this.sendFrom(0);
   }
 
-  /** Called on a coarse tick: reports whose answer is overdue go out again, and with one all that follow it. */
+  /** Called on a coarse tick: when the first acknowledgement is overdue, sends it and all later reports again. */
   repeatOverdue(): void {
     const first = this.pending[0];
     if (first !== undefined && this.clock.monotonicMs() - first.sentAtMs > REPEAT_MS) this.repeatAll();
@@ -103,7 +104,7 @@ export class RunReports {
     const recorded = new Promise<void>((resolve, reject) => {
       this.pending.push({ seq, item, bytes, sentAtMs: 0, resolve, reject });
     });
-    // Nobody waits for it any more when a later report of the run could not be made.
+    // Avoids an unhandled rejection when a later report of the run was too large and the caller stopped waiting.
     recorded.catch(() => {});
     return recorded;
   }
@@ -124,14 +125,14 @@ export class RunReports {
   }
 }
 
-/** One message in place of two; null: they go one by one. */
+/** Joins two reports into one message. Null when they must be sent separately. */
 function joined(record: Pending, next: Pending, isTaken: boolean): WorkerItem | null {
   const { item: last } = record.item;
   const { item: end } = next.item;
   if (end?.case !== 'finish' && end?.case !== 'ask' && end?.case !== 'sleep') return null;
   const fits = isTaken && record.bytes + next.bytes <= REPORT_BYTES_MAX;
   const lastRecord = fits && last?.case === 'stepRecord' ? last.value : undefined;
-  // Written into what is there: a copy of either costs more than one report in place of two saves.
+  // Writes into the existing message: a copy of either costs more than the saved report.
   Object.assign(end.value, { lastRecord });
   return lastRecord === undefined ? null : next.item;
 }

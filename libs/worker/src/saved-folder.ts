@@ -1,5 +1,5 @@
-// The run's folder and what of it the server has: files are stored before the record that names them is sent, so that
-// an acknowledged step never needs to run again for them.
+// Tracks which revision of the run's folder the server has. Files are stored before the record that names them is sent,
+// so an acknowledged step never has to run again for its files.
 import type { RunFolder } from '@methods/executor/run-folder';
 
 export class SavedFolder {
@@ -12,19 +12,20 @@ export class SavedFolder {
     private storedRevision: number,
   ) {}
 
-  /** `folder` is as the server has it: `folderId` was unpacked into it, or it is empty and so is `folderId`. */
+  /** `folder` matches the server's copy: `folderId` was unpacked into it, or both are empty. */
   static of(folder: RunFolder, folderId: string, store: (folder: RunFolder) => Promise<string>): SavedFolder {
     return new SavedFolder(folder, store, folderId, folder.revision);
   }
 
-  /** Empty: nothing was stored. */
+  /** Empty when nothing was stored. */
   get folderId(): string {
     return this.storedId;
   }
 
   /**
-   * Stores what the server has not. Calls take turns, and whoever waits for one goes on before the next begins: what
-   * is sent after its save keeps its order. A save that failed fails all that follow, as their records name its files.
+   * Stores what the server does not have yet. Saves run one at a time and resolve in order, before the next one begins,
+   * so records sent after their saves keep their order. A failed save fails all later ones, since their records name
+   * its files.
    */
   save(): Promise<void> {
     this.saving = this.saving.then(() => this.saveNow());

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => node.stop());
 
-/** A link whose waits are over when the test says so. */
+/** A link whose waits end when the test advances them. */
 class HeldLink {
   readonly waitsMs: number[] = [];
   private over: (() => void)[] = [];
@@ -44,7 +44,7 @@ class HeldLink {
     for (const run of this.over.splice(0)) run();
   }
 
-  /** The pauses before `count` more tries. */
+  /** The pauses before the next `count` dials. */
   async pauses(count: number): Promise<number[]> {
     const from = this.waitsMs.length;
     for (let i = from; i < from + count; i++) {
@@ -70,7 +70,7 @@ describe('the link to the run-scheduler', () => {
     }
   });
 
-  it('goes on to the next address', async () => {
+  it('continues with the next address', async () => {
     const held = new HeldLink([NOBODY, NOBODY, node.address]);
     held.link.start();
     await until('the link is welcomed', () => {
@@ -80,7 +80,7 @@ describe('the link to the run-scheduler', () => {
     held.link.stop();
   });
 
-  it('waits little again once it was welcomed', async () => {
+  it('resets its waits after a welcome', async () => {
     const held = new HeldLink([node.address]);
     held.link.start();
     for (let i = 0; i < 6; i++) {
@@ -95,7 +95,7 @@ describe('the link to the run-scheduler', () => {
     );
   });
 
-  it('does not take a node that accepts streams and ends them for one that serves', async () => {
+  it('keeps growing its waits for a node that accepts streams and ends them', async () => {
     node.welcomes = false;
     const held = new HeldLink([node.address]);
     held.link.start();

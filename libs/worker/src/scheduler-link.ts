@@ -1,5 +1,5 @@
-// The worker's stream to the run-scheduler: one of several addresses at a time, dialled again with growing waits.
-// Whatever the worker says is sent on a stream that was welcomed or not at all; who needs it heard repeats it.
+// The worker's stream to the run-scheduler: connected to one of several addresses at a time, dialled again with growing
+// waits. Items are sent only on a welcomed stream; the sender repeats what must arrive.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import type { ServiceError } from '@methods/errors/service-error';
@@ -12,7 +12,7 @@ export type WorkerItem = SentItem<typeof WorkRequestSchema>;
 export interface SchedulerLinkOptions {
   /** The nodes' worker endpoints, `host:port` or `https://host:port`, tried in turn. */
   readonly addresses: readonly string[];
-  /** `Bearer sk_...`, the auth part alone. */
+  /** `Bearer sk_...`, with only the auth part of the key. */
   readonly authorization: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -26,9 +26,9 @@ export interface SchedulerLinkOptions {
 export class SchedulerLink {
   private readonly backoff = new Backoff({ firstMs: 100, maxMs: 5_000, jitter: 0.5 });
   private connection: FrameConnection<WorkerItem> | null = null;
-  /** The node has spoken on this stream, and its first word is the welcome. */
+  /** The node has sent its first item on this stream, the welcome. */
   private welcomed = false;
-  /** Of that node: it takes the last step's record within the report that follows it. */
+  /** Whether the connected node accepts the last step's record inside the report that follows it. */
   takesLastRecord = false;
   private redial: Timer | null = null;
   private streamNumber = 0;
@@ -49,20 +49,20 @@ export class SchedulerLink {
     this.connection?.close();
   }
 
-  /** Address of the node the stream is at, for the other calls. */
+  /** Address of the connected node, for the other calls. */
   get address(): string {
     return this.options.addresses[this.next % this.options.addresses.length] ?? '';
   }
 
   /**
-   * False when there is no stream. What is sent between hello and welcome would be counted twice: the welcome is where
-   * reports are repeated and free places told.
+   * Returns false when there is no welcomed stream. An item sent between hello and welcome would count twice: after the
+   * welcome, reports are repeated and free places announced again.
    */
   send(item: WorkerItem): boolean {
     return this.welcomed && (this.connection?.send(item) ?? false);
   }
 
-  /** The node is about to stop: elsewhere, at once. */
+  /** The node is about to stop: connects to another one at once. */
   moveOn(): void {
     this.connection?.close();
   }
@@ -86,7 +86,7 @@ export class SchedulerLink {
     this.welcomed = true;
     const { item } = welcome ?? {};
     this.takesLastRecord = item?.case === 'welcome' && item.value.features.includes('last_record');
-    // Not before: a node that accepts streams and ends them at once would be dialled without a pause.
+    // Not earlier: a node that accepts streams and ends them at once would be dialled without a pause.
     this.backoff.reset();
     this.options.logger.info({ address: this.address }, 'connected');
   }
@@ -99,7 +99,7 @@ export class SchedulerLink {
     if (this.stopped) return;
     this.next++;
     const waitMs = this.backoff.nextMs();
-    // Why a node refuses this worker, for example a method that its organization does not have.
+    // The reason a node refuses this worker, for example a method that its organization does not have.
     const reason = error === null || error.code === 'unavailable' ? {} : { reason: error.message };
     this.options.logger.warn({ code: error?.code ?? 'closed', ...reason, waitMs: Math.round(waitMs) }, 'not connected');
     this.redial = this.options.clock.after(waitMs, () => this.dial());

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { canonicalDigest } from '@methods/base/canonical';
 import { askItem } from './step-message.ts';
 
-test('the form of a prepared version is encoded once for all runs that ask with it', () => {
+test('encodes the form of a prepared version once for all runs that ask with it', () => {
   let reads = 0;
   const form = {
     get type() {

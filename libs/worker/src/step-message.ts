@@ -1,4 +1,4 @@
-// What the executor says of steps and questions, as messages for the run-scheduler.
+// Converts the executor's steps and questions to messages for the run-scheduler.
 import { canonicalDigest } from '@methods/base/canonical';
 import type { RunQuestion, StepEnd } from '@methods/executor/run-outcome';
 import { textEnd } from '@methods/method/cut-text';
@@ -7,7 +7,7 @@ import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';
 import type { Grant } from '@methods/proto/worker/v1/worker_service_pb';
 import type { WorkerItem } from './scheduler-link.ts';
 
-/** What every report says of the grant it belongs to. */
+/** The fields that identify the grant in every report. */
 type HeldGrant = Pick<Grant, 'runId' | 'token' | 'attempt'>;
 
 const STEP_STATUS = {
@@ -16,7 +16,10 @@ const STEP_STATUS = {
   skipped: StepStatus.SKIPPED,
 } as const;
 
-/** A step begins: `checkpoint` is what a resume must know of it. Shown as waiting where nothing runs. */
+/**
+ * Reports that a step begins. `checkpoint` is what a resumed run needs to know about it. Without running code the step
+ * is shown as waiting.
+ */
 export function stepStartedItem(
   grant: HeldGrant,
   seq: number,
@@ -39,7 +42,7 @@ export function stepStartedItem(
   return { item: { case: 'stepRecord', value } };
 }
 
-/** The server keeps the end of a step's log, not all of it. */
+/** The server keeps only the end of a step's log. */
 const LOG_TAIL_CHARACTERS = 4_096;
 
 export function stepRecordItem(grant: HeldGrant, seq: number, end: StepEnd, folderId: string): WorkerItem {
@@ -66,7 +69,7 @@ export function stepRecordItem(grant: HeldGrant, seq: number, end: StepEnd, fold
   return { item: { case: 'stepRecord', value } };
 }
 
-/** Postgres keeps no NUL in a text, and a record with one would be refused for ever. */
+/** Postgres text cannot hold NUL: a record with one would be refused on every repeat. */
 function logTailOf({ log }: StepEnd): string {
   return log === null ? '' : textEnd(log.text, LOG_TAIL_CHARACTERS).replaceAll('\u0000', '\ufffd');
 }
@@ -110,7 +113,7 @@ interface SentForm {
   readonly sha256: string;
 }
 
-/** A prepared version has its forms once, and each of its runs asks with them. */
+/** Caches a prepared version's encoded forms for all of its runs. */
 const sentForms = new WeakMap<RunQuestion['form'], SentForm>();
 
 function sentForm(form: RunQuestion['form']): SentForm {

@@ -1,6 +1,7 @@
-// Methods for tests of the worker. Their steps are requests, so that a test sees each begin and decides its end.
+// Methods for tests of the worker. Their steps are HTTP requests, so a test sees each one begin and decides how it
+// ends.
 
-/** A method whose steps are requests to `/<name>` that return `{ n }`, one after the other. */
+/** A method whose steps request `/<name>` one after the other and return `{ n }`. */
 export function requestSteps(...names: string[]): string {
   const steps = names.map(
     (name) => `  - name: ${name}\n    http: { get: "http://steps.test/${name}" }\n    out: { n: integer }`,
@@ -8,7 +9,7 @@ export function requestSteps(...names: string[]): string {
   return `format: method/2\nname: requests\nsteps:\n${steps.join('\n')}\nresult: { n: =steps.${names.at(-1)}.n }\n`;
 }
 
-/** Keeps a file, asks, and sends the file on. */
+/** Keeps a file, asks a question, and sends the file afterwards. */
 export const fileAskUpload = `format: method/2
 name: file-ask-upload
 steps:
@@ -27,7 +28,7 @@ steps:
 result: { sent: =steps.decide.yes }
 `;
 
-/** Keeps a file, and ends. */
+/** Keeps a file and ends. */
 export const fileLast = `format: method/2
 name: file-last
 steps:
@@ -39,7 +40,7 @@ steps:
 result: { bytes: =steps.one.kept.bytes }
 `;
 
-/** Keeps two files, one after the other; a skipped step follows each. */
+/** Keeps two files in sequence, each followed by a skipped step. */
 export const fileSkipFileSkip = `format: method/2
 name: file-skip-file-skip
 steps:
@@ -68,7 +69,7 @@ steps:
 result: { bytes: =steps.two.kept.bytes }
 `;
 
-/** Shows five texts, each as large as an out may be: together beyond 4 MiB. */
+/** Shows five texts, each as large as an out may be: more than 4 MiB in all. */
 export const largeQuestion = `format: method/2
 name: large-question
 steps:

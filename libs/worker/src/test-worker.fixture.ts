@@ -1,5 +1,5 @@
-// A worker under test with a data folder of its own, a clock that can be turned, a log that can be read, and steps
-// whose requests the test answers when it likes.
+// A worker under test: it has its own data folder, a clock the test turns, a readable log, and steps whose requests the
+// test answers.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '@methods/logging/logger';
@@ -10,23 +10,23 @@ import { Worker, type WorkerOptions } from './worker.ts';
 import type { WorkerNode } from './worker-node.fixture.ts';
 
 export interface StepRequest {
-  /** Last part of the URL. */
+  /** The last part of the URL. */
   readonly name: string;
   readonly signal: AbortSignal;
-  /** What the step sends. */
+  /** The body the step sends. */
   body(): Promise<string>;
-  /** A text or bytes as they are, anything else as JSON. */
+  /** Sends a text or bytes unchanged, and anything else as JSON. */
   answer(body: string | Uint8Array | object, contentType?: string): void;
 }
 
 export class TestWorker {
   readonly clock = new TurnableClock();
   readonly dataDir = tempFolder('worker');
-  /** Records as they were written, one line each. */
+  /** Log records as written, one line each. */
   readonly log: string[] = [];
   /** Requests of http steps that wait for an answer. */
   readonly requests: StepRequest[] = [];
-  /** Requests without an answer now, and the most there ever were. */
+  /** The number of open requests now, and its maximum so far. */
   sideBySide = 0;
   sideBySideMax = 0;
   readonly worker: Worker;
@@ -47,7 +47,7 @@ export class TestWorker {
       sandbox: true,
       allowInstallScripts: false,
       path: '/usr/local/bin:/usr/bin:/bin',
-      // Steps take longer on a busy machine: what is told of them must not depend on it.
+      // Steps take longer on a busy machine, which must not change what is reported of them.
       startsToldAfterMs: 2_000_000_000,
       fetch: (input, init) => this.fetch(new Request(input, init)),
       clock: this.clock,
@@ -60,7 +60,7 @@ export class TestWorker {
     });
   }
 
-  /** Started, and welcomed by the node. */
+  /** Resolves when the worker has started and the node has welcomed it. */
   static async start(node: WorkerNode, options: Partial<WorkerOptions> = {}): Promise<TestWorker> {
     const worker = new TestWorker(node, options);
     const streams = node.streams.length;
@@ -76,13 +76,13 @@ export class TestWorker {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const stopped = this.stop();
-    // Steps that a test left open are interrupted at once.
+    // Interrupts at once the steps that a test left open.
     this.clock.forward(3_600_000);
     await stopped;
     await rm(this.dataDir, { recursive: true, force: true });
   }
 
-  /** The next request of a step with that name, taken out of `requests`. */
+  /** Takes the next request of the step with that name out of `requests`. */
   async request(name: string): Promise<StepRequest> {
     const found = await until(`step ${name} sends its request`, () => this.requests.find((it) => it.name === name));
     this.requests.splice(this.requests.indexOf(found), 1);

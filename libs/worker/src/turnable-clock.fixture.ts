@@ -1,4 +1,4 @@
-// The real clock, which a test may also turn forward: timers that are due by then fire at once.
+// The real clock, which a test may also turn forward: timers that become due fire at once.
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 
 interface Turnable {

@@ -1,5 +1,5 @@
-// The versions this worker runs: fetched and prepared once, for all runs that want them. Bounded; the least recently
-// used go first.
+// Caches the versions this worker runs: each is fetched and prepared once for all its runs. Bounded; evicts the least
+// recently used.
 import type { Clock } from '@methods/base/clock';
 import type { GetVersionResponse } from '@methods/proto/worker/v1/worker_service_pb';
 import {
@@ -10,7 +10,7 @@ import {
 } from './version-preparation.ts';
 
 const VERSIONS_MAX = 500;
-/** Environments that nobody prepares for weeks are removed from the disk: one in use is prepared again each day. */
+/** Environments that no worker prepares for weeks are removed from disk, so one in use is prepared again each day. */
 const PREPARED_MS_MAX = 24 * 3_600_000;
 
 interface KnownVersion {
@@ -33,7 +33,7 @@ export class VersionCache {
     return this.known(key) ?? this.keep(key, this.server.getVersion({ method, versionId }));
   }
 
-  /** The version published now, which is asked for each time. Rejects as `prepareVersion` does. */
+  /** Returns the version published now, asking the server each time. Rejects as `prepareVersion` does. */
   async published(method: string): Promise<WorkerVersion> {
     const version = await this.server.getVersion({ method, versionId: 'published' });
     const key = `${method}/${version.versionId}`;
@@ -52,7 +52,7 @@ export class VersionCache {
     const prepared = fetched.then((version) => prepareVersion(version, this.server, this.prepare));
     const known = { prepared, sinceMs: this.clock.monotonicMs() };
     this.versions.set(key, known);
-    // A failure is not kept: the next run asks again.
+    // A failure is not cached: the next run tries again.
     prepared.catch(() => {
       if (this.versions.get(key) === known) this.versions.delete(key);
     });

@@ -1,5 +1,5 @@
-// Makes a version ready to run here: its source checked and compiled, its dependencies installed as its lock says. A
-// version without a lock gets the one made here, unless another worker was first.
+// Prepares a version to run here: checks and compiles its source and installs its dependencies from its lock. Creates
+// the lock of a version that has none, unless another worker stored one first.
 import { createHash } from 'node:crypto';
 import { ServiceError } from '@methods/errors/service-error';
 import type { PreparedDependencies } from '@methods/executor/dependencies/prepare-dependencies';
@@ -12,14 +12,14 @@ import type { GetVersionResponse, PutLockResponse } from '@methods/proto/worker/
 export interface WorkerVersion {
   readonly versionId: string;
   readonly method: CompiledMethod;
-  /** Versions that its calls without one are bound to, by production id. */
+  /** Versions bound to its calls that name no version, by production id. */
   readonly calls: Readonly<Record<string, string>>;
   readonly environment: PreparedEnvironment;
 }
 
 export interface VersionServer {
   getVersion(request: { method: string; versionId: string }): Promise<GetVersionResponse>;
-  /** Write-once: `stored` is false where another lock was first. */
+  /** Write-once: `stored` is false when another lock was stored first. */
   putLock(request: { method: string; versionId: string; lock: Uint8Array }): Promise<PutLockResponse>;
 }
 
@@ -29,8 +29,8 @@ export type PrepareDependencies = (
 ) => Promise<PreparedDependencies>;
 
 /**
- * @throws ServiceError: `unavailable` may be tried again. @throws StepFailure of kind dependency: the version cannot run
- * on this worker, or not now.
+ * @throws ServiceError: `unavailable` may be tried again. @throws StepFailure of kind dependency: this worker cannot
+ * run the version, or not now.
  */
 export async function prepareVersion(
   version: GetVersionResponse,
@@ -45,7 +45,7 @@ export async function prepareVersion(
   const { stored, lockSha256 } = await server.putLock({ method: methodId, versionId, lock });
   if (stored || lockSha256 === sha256Of(lock)) return { versionId, method, calls, environment };
   const first = lockOf(await server.getVersion({ method: methodId, versionId }));
-  if (first === undefined) throw new ServiceError('internal', 'The lock of the version is not to be had.');
+  if (first === undefined) throw new ServiceError('internal', 'The lock file of the version is missing.');
   return { versionId, method, calls, environment: (await prepare(method, first)).environment };
 }
 
@@ -59,7 +59,7 @@ function compiled(version: GetVersionResponse): CompiledMethod {
   throw new ServiceError('invalid_method', `This worker cannot run the version: ${first?.code ?? 'invalid'}.`);
 }
 
-/** Undefined: none was made yet. */
+/** Undefined: the version has no lock yet. */
 function lockOf({ lock, lockSha256 }: GetVersionResponse): Uint8Array | undefined {
   if (lock.length === 0) return undefined;
   if (sha256Of(lock) !== lockSha256) throw new ServiceError('internal', 'The lock does not match its hash.');

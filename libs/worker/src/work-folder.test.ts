@@ -16,7 +16,7 @@ function age(path: string, hours: number): void {
   utimesSync(path, then, then);
 }
 
-test('what a killed worker left is removed, and nothing else', async () => {
+test('removes what a killed worker left, and nothing else', async () => {
   for (const name of ['runs-dead', 'runs-alive', 'other']) {
     mkdirSync(join(dataDir, name));
     writeFileSync(join(dataDir, name, 'file'), 'content');
@@ -28,7 +28,7 @@ test('what a killed worker left is removed, and nothing else', async () => {
   assert.deepEqual(readdirSync(dataDir).sort(), ['other', folder.dir.slice(dataDir.length + 1), 'runs-alive'].sort());
 });
 
-test('a folder that is touched belongs to a worker that lives', async () => {
+test('keeps a folder that its worker touches', async () => {
   const alive = new WorkFolder(dataDir);
   alive.start();
   age(alive.dir, 2);
@@ -37,7 +37,7 @@ test('a folder that is touched belongs to a worker that lives', async () => {
   assert.ok(statSync(alive.dir).isDirectory());
 });
 
-test('a stop removes the folder with what is in it, and nobody else could read it', async () => {
+test('a stop removes the folder with its content, which other users could not read', async () => {
   const folder = new WorkFolder(join(dataDir, 'not', 'there'));
   folder.start();
   assert.equal(statSync(folder.dir).mode & 0o777, 0o700);

@@ -1,12 +1,12 @@
-// Where the run folders of one worker process stand: a folder of its own, removed at its end. What killed workers left
-// beside it goes at the next start: files of runs are content and must not pile up.
+// Owns the folder that holds the run folders of one worker process and is removed at its end. The next start removes
+// the folders of killed workers: run files are content and must not accumulate.
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { readdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeFolder } from '@methods/content/folder/remove-folder';
 
 const PREFIX = 'runs-';
-/** A worker touches its folder with every heartbeat: one silent for so long has lost its leases, alive or not. */
+/** A worker touches its folder with every heartbeat: after an hour without one it has lost its leases, alive or not. */
 const ABANDONED_MS = 3_600_000;
 
 export class WorkFolder {
@@ -14,7 +14,7 @@ export class WorkFolder {
 
   constructor(private readonly dataDir: string) {}
 
-  /** Only after `start`. */
+  /** Valid only after `start`. */
   get dir(): string {
     return this.made;
   }
@@ -24,10 +24,10 @@ export class WorkFolder {
     this.made = mkdtempSync(join(this.dataDir, PREFIX));
   }
 
-  /** Says that its worker lives. */
+  /** Marks the worker as alive. */
   async touch(): Promise<void> {
     const now = new Date();
-    // Where somebody has removed it, the first file of a run makes it again.
+    // If the folder was removed, the first file of a run creates it again.
     await utimes(this.made, now, now).catch(() => {});
   }
 
@@ -36,7 +36,7 @@ export class WorkFolder {
     for (const name of await readdir(this.dataDir)) {
       if (!name.startsWith(PREFIX)) continue;
       const path = join(this.dataDir, name);
-      // Null: another worker that starts now was faster.
+      // Null: another starting worker removed it first.
       const info = await stat(path).catch(() => null);
       if (info === null || Date.now() - info.mtimeMs < ABANDONED_MS) continue;
       await removeFolder(path);

@@ -33,7 +33,7 @@ function resultOf({ recorded }: TestRun): string | undefined {
 }
 
 describe('a call', () => {
-  it('runs the version it was bound to, also through a called method that calls on', async () => {
+  it('runs its bound version, also through nested calls', async () => {
     await using started = await TestWorker.start(node);
     const leaf = node.publish(requestSteps('old'));
     node.published.set('wf_leaf', node.publish(requestSteps('new')));
@@ -48,7 +48,7 @@ describe('a call', () => {
     );
   });
 
-  it('of the published version keeps to the one it began with', async () => {
+  it('of the published version keeps the version it began with', async () => {
     await using started = await TestWorker.start(node);
     const first = node.publish(requestSteps('first'));
     node.published.set('wf_leaf', first);
@@ -60,7 +60,7 @@ describe('a call', () => {
       [begun?.step?.path, begun?.step?.status, begun?.outJson],
       ['other', StepStatus.RUNNING, JSON.stringify({ version_id: first })],
     );
-    // Its worker is lost, and another version is published before it goes on.
+    // Its worker is lost, and another version is published before the run continues.
     node.published.set('wf_leaf', node.publish(requestSteps('second')));
     const again = node.grant({
       versionId,
@@ -79,7 +79,7 @@ describe('a call', () => {
     assert.equal(resultOf(again), '{"n":1}');
   });
 
-  it('fails its run when it is bound to nothing, or to what is not there', async () => {
+  it('fails its run when it has no bound version, or when its target is missing', async () => {
     await using _started = await TestWorker.start(node);
     const unbound = node.grant({ versionId: node.publish(calling('wf_leaf')) });
     await until('it has ended', () => unbound.ended);

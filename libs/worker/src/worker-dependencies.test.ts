@@ -32,7 +32,7 @@ function startWorker(): Promise<TestWorker> {
   return TestWorker.start(node, { path: PATH, secrets: index.host });
 }
 
-/** A method that says a word of the package. Each `title` is a version of its own. */
+/** A method whose step uses the package. Each `title` makes a new version. */
 function saying(title: string, dependencies = 'npm: [says@1.0.0]'): string {
   return `format: method/2
 name: saying
@@ -48,7 +48,7 @@ result: { word: =steps.say.word }
 `;
 }
 
-/** What the run came to: its result, or its error as `code kind message`. */
+/** The run's result, or its error as `code kind message`. */
 async function endOf(run: TestRun): Promise<string> {
   await until('the run has ended', () => run.ended, INSTALL_MS_MAX);
   const last = run.recorded.at(-1);
@@ -63,7 +63,7 @@ function tarballsAsked(): number {
 }
 
 describe('a worker prepares dependencies', () => {
-  it('once for runs that begin together, and gives their lock to the server', async () => {
+  it('once for runs that begin together, and sends their lock to the server', async () => {
     await using _ = await startWorker();
     const versionId = node.publish(saying('together'));
     const asked = tarballsAsked();
@@ -74,7 +74,7 @@ describe('a worker prepares dependencies', () => {
     assert.match(node.locks.get(versionId)?.toString() ?? '', /node_modules\/word/);
   });
 
-  it('as the lock says that the server has, or that another worker was first to give it', async () => {
+  it('from the lock that the server has, or that another worker stored first', async () => {
     const { lock } = await index.prepare({ npm: SAYS });
     assert.ok(lock !== null);
     await index.addNpm('word', '1.5.0', { 'index.js': "export const word = 'second'" });
@@ -105,7 +105,7 @@ describe('a worker prepares dependencies', () => {
     assert.ok(node.locks.has(called));
   });
 
-  it('again when the server was away for the lock', async () => {
+  it('again when the server was unavailable for the lock', async () => {
     await using _ = await startWorker();
     const versionId = node.publish(saying('away'));
     let refusals = 1;
@@ -130,7 +130,7 @@ describe('a worker prepares dependencies', () => {
     assert.equal(fetched, 2);
   });
 
-  it('and gives a run back whose packages are not there when it stops', async () => {
+  it('and gives back a run whose packages are not installed when it stops', async () => {
     await using started = await startWorker();
     await index.addNpm('slow', '1.0.0', { 'index.js': '' });
     index.silentAbout = '/slow';
@@ -180,7 +180,7 @@ describe('a run fails before its first step', () => {
 });
 
 describe('a worker', () => {
-  it('says what it can run, and in the log how far steps are kept apart', async () => {
+  it('announces what it can run, and logs how its steps are isolated', async () => {
     await using started = await startWorker();
     const always = ['ask', 'call', 'check', 'cleanup', 'http', 'node', 'parallel', 'steps', 'wait'];
     assert.deepEqual(node.stream.hello?.features, [...always, 'python', 'shell'].sort());

@@ -1,12 +1,11 @@
-// What of the language this worker can run: every kind but those that need a program of their own, where that program
-// is not there.
+// Lists the features of the language that this worker can run: every kind except those whose program is not installed.
 import { commandOn } from '@methods/executor/dependencies/find-command';
 import type { PythonRuntimes } from '@methods/executor/runners/python-runtime';
 
-/** `cleanup`: claims of runs that have failed, for what follows alone. */
+/** `cleanup`: the worker claims failed runs to execute only their cleanup steps. */
 const ALWAYS = ['ask', 'call', 'check', 'cleanup', 'http', 'node', 'parallel', 'steps', 'wait'];
 
-/** Sorted. `path`: PATH of the steps. */
+/** Sorted. `path` is the PATH of the steps. */
 export async function workerFeatures(path: string, pythons: PythonRuntimes): Promise<readonly string[]> {
   const features = [...ALWAYS];
   if (commandOn(path, 'bash') !== null) features.push('shell');

@@ -20,7 +20,7 @@ function foldersNamed({ recorded }: TestRun): string[] {
   return recorded.map(({ value }) => ('folderId' in value ? value.folderId : ''));
 }
 
-/** The next grant of a run that asked, as its owner makes it of what was recorded. */
+/** The next grant of a run that asked, as its owner builds it from the records. */
 function answered(versionId: string, before: TestRun) {
   const finishedSteps = before.recorded.flatMap((report) =>
     report.case === 'stepRecord'
@@ -34,7 +34,7 @@ function answered(versionId: string, before: TestRun) {
 
 describe('the files of a run', () => {
   for (const content of ['bytes of the file', '']) {
-    it(`are stored before the question and stand on another worker (${content.length} bytes)`, async () => {
+    it(`are stored before the question and restored on another worker (${content.length} bytes)`, async () => {
       const versionId = node.publish(fileAskUpload);
       let run: TestRun;
       {
@@ -53,7 +53,7 @@ describe('the files of a run', () => {
       assert.equal(await upload.body(), content);
       upload.answer({});
       await until('the run has ended', () => next.ended);
-      // Nothing new was there to store.
+      // There was nothing new to store.
       assert.equal(node.folders.size, 1);
     });
   }
@@ -83,7 +83,7 @@ describe('the files of a run', () => {
     assert.deepEqual(foldersNamed(run), [folderId, '']);
   });
 
-  it('wait for a server that is away, and their record with them', async () => {
+  it('wait for an unavailable server, and so does their record', async () => {
     await using started = await TestWorker.start(node);
     let calls = 0;
     node.beforeCall = (name) => {
@@ -114,7 +114,7 @@ describe('the files of a run', () => {
     assert.equal(end.value.error?.message, 'The run folder exceeds 256 MiB.');
   });
 
-  it('are not stored for an attempt that is stale', async () => {
+  it('are not stored for a stale attempt', async () => {
     await using started = await TestWorker.start(node);
     const run = node.grant({ versionId: node.publish(fileAskUpload) });
     const request = await started.request('download');
@@ -125,7 +125,7 @@ describe('the files of a run', () => {
     assert.equal(node.reports.length, 0);
   });
 
-  it('do not hold up a run that was cancelled', async () => {
+  it('do not delay the end of a cancelled run', async () => {
     await using started = await TestWorker.start(node);
     let letGo = () => {};
     const stuck = new Promise<void>((resolve) => {
@@ -145,7 +145,7 @@ describe('the files of a run', () => {
     letGo();
   });
 
-  it('leave the disk with their run', async () => {
+  it('are removed from the disk with their run', async () => {
     await using started = await TestWorker.start(node);
     const run = node.grant({ versionId: node.publish(fileSkipFileSkip) });
     (await started.request('one')).answer('one', 'text/plain');

@@ -76,7 +76,7 @@ function finish({ recorded }: TestRun) {
   return end.value;
 }
 
-describe('the files that inputs name', () => {
+describe('the files that inputs reference', () => {
   it('are fetched once, when a step needs them, and stay out of the saved folder', async () => {
     await using started = await TestWorker.start(node);
     const file = reference('content');
@@ -97,7 +97,7 @@ describe('the files that inputs name', () => {
     await until('the files are gone', () => filesOf(started).length === 0);
   });
 
-  it('are fetched again by another worker that takes the run up', async () => {
+  it('are fetched again by another worker that continues the run', async () => {
     const versionId = node.publish(ASKING);
     const file = reference('content');
     node.files.set(file.file_id, [Buffer.from('content')]);
@@ -120,7 +120,7 @@ describe('the files that inputs name', () => {
     assert.equal(node.story.filter((word) => word === 'file fetched').length, 2);
   });
 
-  it('fail the run where they are not what was sent, or there no more', async () => {
+  it('fail the run when their content differs or is missing', async () => {
     await using started = await TestWorker.start(node);
     const damaged = reference('content');
     node.files.set(damaged.file_id, [Buffer.from('contend')]);
@@ -138,7 +138,7 @@ describe('the files that inputs name', () => {
     }
   });
 
-  it('fail the run before its first step where the row says what no server wrote', async () => {
+  it('fail the run before its first step when the row holds a reference that no server wrote', async () => {
     await using _started = await TestWorker.start(node);
     for (const more of [
       { file_id: 'file_../../../../etc' },
@@ -160,7 +160,7 @@ describe('the files that inputs name', () => {
     assert.ok(!node.story.some((word) => word.includes('begins')));
   });
 
-  it('wait for a server that is away', async () => {
+  it('wait for an unavailable server', async () => {
     await using started = await TestWorker.start(node);
     let calls = 0;
     node.beforeCall = (name) => {

@@ -1,5 +1,5 @@
-// The run-scheduler a worker under test talks to: the real gRPC service, with the rules of grants and reports that a
-// worker relies on, and ways to withhold, refuse and cut off.
+// The run-scheduler that a worker under test talks to: the real gRPC service with the rules for grants and reports that
+// a worker relies on, and ways to withhold, refuse and cut off.
 import { createHash } from 'node:crypto';
 import { newId, newRunId, randomToken } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -32,26 +32,26 @@ const CHUNK_BYTES_MAX = 64 << 10;
 
 export class WorkerNode {
   readonly streams: NodeStream[] = [];
-  /** Every report as it came, repeats too. */
+  /** Every report as received, including repeats. */
   readonly reports: Report[] = [];
   readonly runs = new Map<string, TestRun>();
   /** Stored run folders by id. */
   readonly folders = new Map<string, Buffer>();
-  /** Content of files that inputs name, by id. */
+  /** Content of input files, by id. */
   readonly files = new Map<string, readonly Uint8Array[]>();
-  /** What happened, in order, in short words. */
+  /** A short word for each event, in order. */
   readonly story: string[] = [];
   /** False: a hello gets no answer until `welcomeNow`. */
   welcomes = true;
-  /** What the welcome says; none: a node of an earlier release. */
+  /** Features of the welcome. Empty: a node of an earlier release. */
   features = ['last_record'];
   /** False: reports are recorded, and their acknowledgements wait for `acknowledge`. */
   acknowledges = true;
-  /** The refusal a report gets; null: the usual rules. */
+  /** The refusal that a report gets. Null: the usual rules. */
   refusal: (report: Report) => string | null = () => null;
-  /** What such a refusal says. */
+  /** The message of such a refusal. */
   refusalMessage = '';
-  /** Asked before each call that is no stream; throws what the call shall fail with. */
+  /** Runs before each unary call; what it throws fails the call. */
   beforeCall: (
     name: 'getVersion' | 'putLock' | 'putRunFolder' | 'getRunFolder' | 'getInputFile',
   ) => Promise<void> | void = () => {};
@@ -148,7 +148,7 @@ export class WorkerNode {
     return this.server.stop();
   }
 
-  /** Gives the version's id. `calls`: what its calls without a version are bound to. */
+  /** Returns the version's id. `calls`: the versions bound to its calls. */
   publish(
     source: string,
     { sha256 = sha256Of(Buffer.from(source)), calls = {} }: { sha256?: string; calls?: Record<string, string> } = {},
@@ -158,7 +158,7 @@ export class WorkerNode {
     return versionId;
   }
 
-  /** Leaves as soon as the worker has given a free place for it. A known run gets a new token. */
+  /** Sent as soon as the worker has given a free place for it. A known run gets a new token. */
   grant(grant: TestGrant): TestRun {
     const { runId = newRunId(0), token = randomToken() } = grant;
     const run: TestRun = { runId, token, lastSeq: 0, recorded: [], ended: false };
@@ -169,13 +169,13 @@ export class WorkerNode {
     return run;
   }
 
-  /** Sends every acknowledgement that was withheld, and those to come. */
+  /** Sends all withheld acknowledgements, and future ones at once. */
   acknowledge(): void {
     this.acknowledges = true;
     for (const send of this.unsent.splice(0)) send();
   }
 
-  /** As when the acknowledgements were lost with their stream. */
+  /** Drops the withheld acknowledgements, as the loss of their stream would. */
   forgetAcknowledgements(): void {
     this.acknowledges = true;
     this.unsent = [];

@@ -21,7 +21,7 @@ function welcomedAgain(started: TestWorker, count: number) {
 }
 
 describe('a worker whose stream was lost', () => {
-  it('names what it holds, repeats once what was not acknowledged, and goes on', async () => {
+  it('names the runs it holds, repeats unacknowledged reports once, and continues', async () => {
     await using started = await TestWorker.start(node);
     const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')) });
     const idle = node.grant({ versionId: node.publish(requestSteps('other')) });
@@ -51,7 +51,7 @@ describe('a worker whose stream was lost', () => {
     );
   });
 
-  it('keeps a result that ended meanwhile and tells it on the next stream', async () => {
+  it('keeps a result that arrived meanwhile and reports it on the next stream', async () => {
     await using started = await TestWorker.start(node);
     const run = node.grant({ versionId: node.publish(requestSteps('only')) });
     const request = await started.request('only');
@@ -64,7 +64,7 @@ describe('a worker whose stream was lost', () => {
     assert.deepEqual([node.reports.length, run.recorded.length], [1, 2]);
   });
 
-  it('gives no place twice when a run ends between hello and welcome', async () => {
+  it('announces no place twice when a run ends between hello and welcome', async () => {
     await using started = await TestWorker.start(node, { concurrency: 2 });
     const versionId = node.publish(requestSteps('only'));
     const runs = [node.grant({ versionId }), node.grant({ versionId })];
@@ -77,7 +77,7 @@ describe('a worker whose stream was lost', () => {
       return node.streams.length === 2 && node.stream.hello;
     });
     request.answer({ n: 1 });
-    // A turn of the event loop lets the run come to its end here.
+    // The run ends within this turn of the event loop.
     await until('the step has ended', () => started.sideBySide === 1);
     await turn();
     node.welcomeNow();
@@ -89,7 +89,7 @@ describe('a worker whose stream was lost', () => {
     assert.equal(started.sideBySideMax, 2);
   });
 
-  it('moves to another node at once when its own says it stops', async () => {
+  it('moves to another node at once when its node announces its stop', async () => {
     const elsewhere = await WorkerNode.start();
     try {
       await using started = new TestWorker(node, { addresses: [node.address, elsewhere.address] });

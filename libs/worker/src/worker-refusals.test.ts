@@ -42,7 +42,7 @@ describe('a grant that cannot be run', () => {
     assert.equal(started.sideBySideMax, 0);
   });
 
-  it('fails when the source is not the one its hash names', async () => {
+  it('fails when the source does not match its hash', async () => {
     await using started = await TestWorker.start(node);
     const versionId = node.publish(requestSteps('only'), { sha256: 'a'.repeat(64) });
     const { code, message } = await failure(node.grant({ versionId }));
@@ -50,14 +50,14 @@ describe('a grant that cannot be run', () => {
     assert.equal(started.sideBySideMax, 0);
   });
 
-  it('fails when there is no such version', async () => {
+  it('fails when the version does not exist', async () => {
     await using started = await TestWorker.start(node);
     const { code, message } = await failure(node.grant({ versionId: 'ver_none' }));
     assert.deepEqual([code, message], ['step_failed', 'There is no such version.']);
     assert.equal(started.sideBySideMax, 0);
   });
 
-  it('fails when a declared secret is missing or too short to be masked', async () => {
+  it('fails when a declared secret is missing or too short to mask', async () => {
     for (const [secrets, code] of [
       [new Map(), 'secret_missing'],
       [new Map([['API_TOKEN', 'short']]), 'secret_too_short'],
@@ -69,7 +69,7 @@ describe('a grant that cannot be run', () => {
     }
   });
 
-  it('waits while the registry is away, and while the key is not accepted', async () => {
+  it('waits while the registry is unavailable, and while the key is not accepted', async () => {
     await using started = await TestWorker.start(node);
     const codes = ['unavailable', 'unauthorized'] as const;
     let calls = 0;
@@ -109,7 +109,7 @@ describe('a version', () => {
     assert.equal(calls, 1);
   });
 
-  it('that could not be fetched is asked for again by the next run', async () => {
+  it('whose fetch failed is fetched again for the next run', async () => {
     await using started = await TestWorker.start(node);
     const versionId = node.publish(requestSteps('only'));
     node.beforeCall = () => {
@@ -124,7 +124,7 @@ describe('a version', () => {
 });
 
 describe('the log of a worker', () => {
-  it('holds nothing of what runs work on', async () => {
+  it('holds no content of runs', async () => {
     const content = 'very private value';
     await using started = await TestWorker.start(node, { secrets: new Map([['API_TOKEN', content]]) });
     const inputsJson = JSON.stringify({ any: content });

@@ -17,7 +17,7 @@ function kinds({ recorded }: TestRun): string[] {
   return recorded.map(({ case: kind }) => kind);
 }
 
-/** What a run failed with: code, kind and message. */
+/** The code, kind and message of the run's failure. */
 function failure({ recorded }: TestRun): string[] {
   const last = recorded.at(-1);
   if (last?.case !== 'finish' || last.value.error === undefined) return [];
@@ -48,7 +48,7 @@ describe('the reports of a run', () => {
     const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')) });
     (await started.request('first')).answer({ n: 1 });
     await until('the record is there', () => run.recorded.length === 1);
-    // Whatever the worker would have begun by now: a heartbeat goes there and back.
+    // The worker would have begun the next step by now: a heartbeat has made a round trip.
     const before = node.stream.heartbeats.length;
     started.clock.forward(15_000);
     await until('a heartbeat came', () => node.stream.heartbeats.length > before);
@@ -58,7 +58,7 @@ describe('the reports of a run', () => {
     await until('the run has ended', () => run.ended);
   });
 
-  it('of a later attempt are not acknowledged by a late word of an earlier one', async () => {
+  it('of a later attempt are not acknowledged by a late message of an earlier one', async () => {
     await using started = await TestWorker.start(node);
     node.acknowledges = false;
     const versionId = node.publish(requestSteps('first', 'second'));
@@ -77,7 +77,7 @@ describe('the reports of a run', () => {
     await until('the run has ended', () => run.ended);
   });
 
-  it('are repeated when no acknowledgement comes', async () => {
+  it('are repeated when no acknowledgement arrives', async () => {
     await using started = await TestWorker.start(node);
     node.acknowledges = false;
     const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')) });
@@ -94,7 +94,7 @@ describe('the reports of a run', () => {
     );
   });
 
-  it('go one by one to a node that does not take a record within another report, also when it is met later', async () => {
+  it('are sent separately to a node that accepts no record within another report, even if it connects later', async () => {
     node.features = [];
     await using started = await TestWorker.start(node);
     node.acknowledges = false;
@@ -112,7 +112,7 @@ describe('the reports of a run', () => {
     assert.deepEqual(kinds(run), ['stepRecord', 'finish']);
   });
 
-  it('carry the last record with a question and a sleep as well', async () => {
+  it('carry the last record with a question and with a sleep', async () => {
     await using started = await TestWorker.start(node);
     const source = `format: method/2
 name: asks
@@ -141,7 +141,7 @@ steps:
     assert.deepEqual([ask.value.lastRecord.seq, ask.value.seq], [1, 2]);
   });
 
-  it('skip what the grant says is finished', async () => {
+  it('skip steps that the grant lists as finished', async () => {
     await using started = await TestWorker.start(node);
     const finishedSteps = [{ path: 'first', status: StepStatus.SUCCEEDED, outJson: '{"n":1}' }];
     const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')), finishedSteps });
@@ -150,7 +150,7 @@ steps:
     assert.deepEqual(node.story, ['step second begins', 'record second', 'finish']);
   });
 
-  it('say why a step failed that did so in an earlier attempt', async () => {
+  it('give the reason of a step that failed in an earlier attempt', async () => {
     await using started = await TestWorker.start(node);
     const source = `format: method/2
 name: branches
@@ -199,7 +199,7 @@ steps:
     assert.deepEqual(node.story, ['step first begins', 'finish']);
   });
 
-  it('end with a failure when the last record and what follows it are both refused', async () => {
+  it('end with a failure when the last record and the report after it are both refused', async () => {
     for (const features of [[], ['last_record']]) {
       node.features = features;
       await using started = await TestWorker.start(node);
@@ -228,7 +228,7 @@ steps:
     assert.equal(asked.value.formSha256, canonicalDigest(form).toString('hex'));
   });
 
-  it('end with a failure when one of them is larger than a message, and leave other runs alone', async () => {
+  it('end with a failure when one of them is larger than a message, and other runs continue', async () => {
     await using started = await TestWorker.start(node);
     const other = node.grant({ versionId: node.publish(requestSteps('other')) });
     const request = await started.request('other');
@@ -242,7 +242,7 @@ steps:
     assert.equal(node.streams.length, 1);
   });
 
-  it('hold no NUL in the log, which no text of the database may', async () => {
+  it('remove NUL from the log, since Postgres text cannot hold it', async () => {
     await using started = await TestWorker.start(node);
     const source = `format: method/2
 name: prints

@@ -38,7 +38,7 @@ function records({ recorded }: TestRun) {
 }
 
 describe('a wait of more than a minute', () => {
-  it('is told with the time left, and holds nothing on the worker', async () => {
+  it('is reported with the time left and occupies no place of the worker', async () => {
     await using started = await TestWorker.start(node, { concurrency: 1 });
     const versionId = node.publish(PAUSE);
     const run = node.grant({ versionId });

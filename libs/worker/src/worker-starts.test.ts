@@ -20,8 +20,8 @@ function records({ recorded }: TestRun): string[] {
   });
 }
 
-describe('a step that takes its time', () => {
-  it('is told while it runs, with its start and without an end, and no step that ends before', async () => {
+describe('a slow step', () => {
+  it('is reported while it runs, with its start and without an end; a step that ends earlier is not', async () => {
     await using started = await TestWorker.start(node, { startsToldAfterMs: 5_000 });
     const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')) });
     (await started.request('first')).answer({ n: 1 });
@@ -38,7 +38,7 @@ describe('a step that takes its time', () => {
     assert.ok((told.value.step?.startedAtMs ?? 0) <= beforeMs);
   });
 
-  it('is told at once where the run was lost before, so that a step that ends its worker has a name', async () => {
+  it('is reported at once when the run was lost before, so that a step that crashes its worker has a name', async () => {
     await using started = await TestWorker.start(node);
     const run = node.grant({ versionId: node.publish(requestSteps('first')), attempt: 2 });
     const first = await started.request('first');

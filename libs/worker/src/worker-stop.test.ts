@@ -18,7 +18,7 @@ function kinds({ recorded }: TestRun): string[] {
 }
 
 describe('a worker that stops', () => {
-  it('lets the present step end, gives the run back with it, and goes', async () => {
+  it('waits for the present step, gives the run back with it, and ends', async () => {
     await using started = await TestWorker.start(node);
     const run = node.grant({ versionId: node.publish(requestSteps('first', 'second')) });
     const request = await started.request('first');
@@ -45,7 +45,7 @@ describe('a worker that stops', () => {
     assert.deepEqual(node.story, ['step one begins', 'folder stored', 'record one', 'record never', 'giveBack']);
   });
 
-  it('tells the end of a run whose last step ends in time', async () => {
+  it('reports the end of a run whose last step ends in time', async () => {
     await using started = await TestWorker.start(node);
     const run = node.grant({ versionId: node.publish(requestSteps('only')) });
     const request = await started.request('only');
@@ -91,7 +91,7 @@ describe('a worker that stops', () => {
     const { stream } = node;
     const stopped = started.stop();
     await until('the worker takes no more', () => stream.leaving);
-    // Sent before the leave was read, as far as the worker can tell.
+    // As far as the worker can see, sent before the node read its leave.
     stream.leaving = false;
     const late = node.grant({ versionId: node.publish(requestSteps('second')) });
     await until('the late one is back', () => late.ended);
@@ -101,7 +101,7 @@ describe('a worker that stops', () => {
     assert.deepEqual(kinds(held), ['stepRecord', 'finish']);
   });
 
-  it('gives no place away again', async () => {
+  it('announces no places again', async () => {
     await using started = await TestWorker.start(node, { concurrency: 1 });
     const run = node.grant({ versionId: node.publish(requestSteps('first')) });
     const request = await started.request('first');
@@ -113,7 +113,7 @@ describe('a worker that stops', () => {
     assert.equal(node.stream.free, 0);
   });
 
-  it('is gone at once when it holds nothing, also without a node', async () => {
+  it('ends at once when it holds nothing, also without a node', async () => {
     await using idle = await TestWorker.start(node);
     await idle.stop();
     await using alone = new TestWorker(node, { addresses: ['127.0.0.1:1'] });

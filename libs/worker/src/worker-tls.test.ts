@@ -23,7 +23,7 @@ result:
   word: =steps.first.word
 `;
 
-describe('a worker and a node with a certificate of an own authority', () => {
+describe('a worker and a node with a certificate of a private authority', () => {
   const folder = tempFolder('worker-tls');
   const workers: ChildProcess[] = [];
   let node: WorkerNode;
@@ -39,7 +39,7 @@ describe('a worker and a node with a certificate of an own authority', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   });
 
-  /** What it prints, as it prints it. */
+  /** The process's output, unchanged. */
   function startWorker(name: string, more: Record<string, string>): { said: string } {
     const env = {
       PATH: [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
@@ -61,7 +61,7 @@ describe('a worker and a node with a certificate of an own authority', () => {
     return output;
   }
 
-  test('meet where the worker trusts the authority, for its stream and for its calls', async () => {
+  test('connect when the worker trusts the authority, for its stream and its calls', async () => {
     const output = startWorker('trusting', { NODE_EXTRA_CA_CERTS: own.authorityFile });
     await until('it is connected', () => output.said.includes('{"ready":true}'));
     const run = node.grant({ method: METHOD, versionId: node.publish(FILE) });
@@ -71,14 +71,14 @@ describe('a worker and a node with a certificate of an own authority', () => {
     assert.deepEqual(JSON.parse(end.value.resultJson), { word: 'hello' });
   });
 
-  test('do not where it trusts others alone, and nothing was said to the node', async () => {
+  test('do not connect when it trusts only others, and the node receives nothing', async () => {
     const before = node.streams.length;
     const output = startWorker('doubting', {});
     await until('it was refused twice', () => output.said.split('not connected').length > 2);
     assert.equal(node.streams.length, before);
   });
 
-  test('do not where the worker speaks plain text', async () => {
+  test('do not connect when the worker speaks plain text', async () => {
     const before = node.streams.length;
     const output = startWorker('plain', { METHODS_GRPC_URL: node.address.replace('https://', '') });
     await until('it was refused twice', () => output.said.split('not connected').length > 2);

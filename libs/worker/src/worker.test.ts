@@ -14,7 +14,7 @@ before(async () => {
 after(() => node.stop());
 
 describe('a worker', () => {
-  it('says who it is, what it runs and how many places it has', async () => {
+  it('announces its id, its methods and its places', async () => {
     await using started = await TestWorker.start(node, { concurrency: 3 });
     const { hello, authorization, free } = node.stream;
     assert.equal(authorization, 'Bearer sk_test');
@@ -24,7 +24,7 @@ describe('a worker', () => {
     assert.equal(free, 3);
   });
 
-  it('never runs more side by side than it has places, and uses them all', async () => {
+  it('never runs more runs at once than it has places, and uses them all', async () => {
     await using started = await TestWorker.start(node, { concurrency: 2 });
     const versionId = node.publish(requestSteps('only'));
     const runs = Array.from({ length: 9 }, () => node.grant({ versionId }));
@@ -37,7 +37,7 @@ describe('a worker', () => {
     assert.equal(started.sideBySideMax, 2);
   });
 
-  it('gives the place of a run that has ended before the end is acknowledged', async () => {
+  it('frees the place of an ended run before the end is acknowledged', async () => {
     await using started = await TestWorker.start(node, { concurrency: 1 });
     const versionId = node.publish(requestSteps('only'));
     node.acknowledges = false;
@@ -94,7 +94,7 @@ describe('a worker', () => {
     assert.equal(run.recorded.at(-1)?.case, 'finish');
   });
 
-  it('drops runs that a heartbeat finds stale', async () => {
+  it('drops runs that a heartbeat reply lists as stale', async () => {
     await using started = await TestWorker.start(node);
     const { runId, token } = node.grant({ versionId: node.publish(requestSteps('only')) });
     const { signal } = await started.request('only');
@@ -102,7 +102,7 @@ describe('a worker', () => {
     await until('the step has ended', () => signal.aborted);
   });
 
-  it('takes a new attempt of a run it holds in place of the old one', async () => {
+  it('replaces the attempt it holds by a new attempt of the same run', async () => {
     await using started = await TestWorker.start(node);
     const versionId = node.publish(requestSteps('only'));
     const old = node.grant({ versionId });
@@ -114,7 +114,7 @@ describe('a worker', () => {
     assert.deepEqual(old.recorded, []);
   });
 
-  it('drops its runs when it has heard nothing for a whole lease', async () => {
+  it('drops its runs when it has received nothing for a whole lease', async () => {
     await using started = await TestWorker.start(node);
     const run = node.grant({ versionId: node.publish(requestSteps('only')) });
     const { signal } = await started.request('only');

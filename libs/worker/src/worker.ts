@@ -1,4 +1,4 @@
-// A worker: claims runs of its methods over one stream, executes them side by side, tells what they do, and lets go
+// A worker: claims runs of its methods over one stream, executes several at a time, reports their progress, and lets go
 // of them when it must stop.
 import type { Clock } from '@methods/base/clock';
 import { randomToken } from '@methods/base/ids';
@@ -27,36 +27,36 @@ export interface WorkerOptions {
   readonly authPart: string;
   /** Production ids, wf_... */
   readonly methods: readonly string[];
-  /** Runs executed side by side. */
+  /** The number of runs executed at the same time. */
   readonly concurrency: number;
-  /** The environment's values; only what a method declares is ever given to it. */
+  /** The environment's values. A run gets only those that its method declares. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** For runners' exchange folders and run folders. */
+  /** Holds runners' exchange folders and run folders. */
   readonly dataDir: string;
-  /** For prepared environments; may be shared with other workers of this machine. */
+  /** Holds prepared environments. Other workers of this machine may share it. */
   readonly cacheDir: string;
   /** Whether steps run in a sandbox, where bubblewrap works. */
   readonly sandbox: boolean;
-  /** Packages may run code of theirs while they are installed. */
+  /** Whether packages may run their install scripts. */
   readonly allowInstallScripts: boolean;
   /** PATH of the steps. */
   readonly path: string;
   readonly fetch: typeof fetch;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A step that takes longer is told while it runs. */
+  /** A step that takes longer is reported as running. */
   readonly startsToldAfterMs?: number;
-  /** How long steps may still run after a stop was asked for. */
+  /** How long steps may continue after a stop was requested. */
   readonly drainMs?: number;
   readonly onConnected?: () => void;
-  /** A run's end here: its status, `given back`, `taken` or `lost`. */
+  /** Called when a run ends here, with its status, `given back`, `taken` or `lost`. */
   readonly onRunEnded?: (run: Pick<Grant, 'runId' | 'method' | 'attempt'>, end: string) => void;
 }
 
 const TICK_MS = 500;
 const DRAIN_MS = 25_000;
 const GIVE_BACK_MS = 3_000;
-/** Until the scheduler says otherwise. */
+/** Until the scheduler sends other values. */
 const DEFAULT_HEARTBEAT_MS = 15_000;
 const DEFAULT_LEASE_MS = 60_000;
 
@@ -69,7 +69,7 @@ export class Worker implements Stoppable {
   private readonly folders: RunFolderTransfer;
   private readonly workFolder: WorkFolder;
   private readonly clients = new Map<string, Client<typeof WorkerService>>();
-  /** Aborted when nothing needs to be installed any more. */
+  /** Aborted when no installation is needed any more. */
   private readonly installs = new AbortController();
   private readonly isolation: Isolation;
   private features: readonly string[] = [];
@@ -80,7 +80,7 @@ export class Worker implements Stoppable {
   private heardAtMs = 0;
   private occupied = 0;
   private draining = false;
-  /** No grant is on its way to us any more. */
+  /** No more grants can arrive. */
   private left = false;
   private emptyListeners: (() => void)[] = [];
 
@@ -103,12 +103,12 @@ export class Worker implements Stoppable {
       logger,
       hello: (streamNumber) => this.hello(streamNumber),
       onItems: (items) => this.received(items),
-      // What was on its way is lost with its stream, and queued again: the next hello does not name it.
+      // Grants on their way are lost with their stream and queued again, since the next hello does not name them.
       onDown: () => this.hasLeft(),
     });
   }
 
-  /** Resolves when it has begun to look for a node. */
+  /** Resolves when the worker has begun to look for a node. */
   async start(): Promise<void> {
     const { clock, logger, path } = this.options;
     this.runners.start();
@@ -118,14 +118,14 @@ export class Worker implements Stoppable {
       logger.warn({ err: error }, 'folders of ended workers were not removed');
     });
     this.features = await workerFeatures(path, this.runners.pythons);
-    // Stopped meanwhile.
+    // The worker was stopped meanwhile.
     if (this.draining) return;
     this.heardAtMs = clock.monotonicMs();
     this.link.start();
     this.tick();
   }
 
-  /** Takes nothing new; each run ends or is given back after its present step. */
+  /** Accepts no more grants; each run ends or is given back after its present step. */
   async stop(): Promise<void> {
     this.draining = true;
     this.leave();
@@ -155,7 +155,7 @@ export class Worker implements Stoppable {
     return prepared;
   }
 
-  /** Asks for no more grants; those already sent are still taken, and given back. */
+  /** Asks for no more grants. Grants already sent still arrive and are given back. */
   private leave(): void {
     if (!this.link.send({ item: { case: 'leave', value: {} } })) this.left = true;
   }
@@ -267,7 +267,7 @@ export class Worker implements Stoppable {
       this.occupied--;
       if (!this.draining) this.credit(1);
     };
-    // The place is free once the run's end is sent: the next grant need not wait for the acknowledgement.
+    // Frees the place once the run's end is sent: the next grant need not wait for the acknowledgement.
     const reported = () => {
       if (this.held.size <= 2 * this.options.concurrency) free();
     };
@@ -299,7 +299,7 @@ export class Worker implements Stoppable {
   private cancelled(runs: readonly { runId: string; token: string }[]): void {
     const ours = runs.flatMap(({ runId, token }) => this.heldBy(runId, token) ?? []);
     if (ours.length === 0) return;
-    // The owner ends the run with this heartbeat; it must still name the run.
+    // The owner ends the run with this heartbeat, which must still name the run.
     this.heartbeat();
     for (const run of ours) run.take();
   }
@@ -332,7 +332,7 @@ export class Worker implements Stoppable {
       const { runId, token } = run.grant;
       this.link.send({ item: { case: 'accepted', value: { runId, token } } });
     }
-    // Nothing heard for a whole lease: others hold these runs by now.
+    // No message for a whole lease: other workers hold these runs by now.
     if (nowMs - this.heardAtMs > this.leaseMs) for (const run of this.held.values()) run.take();
     this.ticker = this.options.clock.after(TICK_MS, () => this.tick());
   }
