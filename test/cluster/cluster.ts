@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isRunning } from '@methods/base/running-process';
 import type { ReadyLine } from '@methods/local-stack/stack';
 import { NO_SIGN_IN, type StackFolder, StackProcess, stackFolder } from '../e2e/stack-process.ts';
 import { migratedDatabase } from '../harness/migrated-database.ts';
@@ -91,7 +92,7 @@ export class Cluster {
   async kill(name: string, signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT' = 'SIGKILL'): Promise<void> {
     const pid = await this.runningPid(name);
     process.kill(pid, signal);
-    await until(`${name} is gone`, () => !isAlive(pid), CHANGE_MS);
+    await until(`${name} is gone`, () => !isRunning(pid), CHANGE_MS);
   }
 
   freeze(name: string): void {
@@ -129,7 +130,7 @@ export class Cluster {
     rmSync(join(this.folder.dataDir, name, 'files'), { recursive: true, force: true });
     process.kill(pid, 'SIGKILL');
     letGo();
-    await until(`${name} is gone`, () => !isAlive(pid), CHANGE_MS);
+    await until(`${name} is gone`, () => !isRunning(pid), CHANGE_MS);
   }
 
   /** NATS dies and has lost everything when it is back. */
@@ -184,7 +185,7 @@ export class Cluster {
   }
 
   async stop(): Promise<void> {
-    for (const pid of this.frozen) if (isAlive(pid)) process.kill(pid, 'SIGCONT');
+    for (const pid of this.frozen) if (isRunning(pid)) process.kill(pid, 'SIGCONT');
     await this.stack.stop();
     this.folder.remove();
     await this.dropDatabase();
@@ -192,11 +193,11 @@ export class Cluster {
 
   /** Resolves when it runs again under another process id than `before`. */
   private async restarted(name: string, before: number): Promise<void> {
-    await until(`${name} runs again`, () => this.pidOf(name) !== before && isAlive(this.pidOf(name)), CHANGE_MS);
+    await until(`${name} runs again`, () => this.pidOf(name) !== before && isRunning(this.pidOf(name)), CHANGE_MS);
   }
 
   private async runningPid(name: string): Promise<number> {
-    return until(`${name} runs`, () => isAlive(this.pidOf(name)) && this.pidOf(name), CHANGE_MS);
+    return until(`${name} runs`, () => isRunning(this.pidOf(name)) && this.pidOf(name), CHANGE_MS);
   }
 
   private present(): ReadyLine {
@@ -213,15 +214,6 @@ function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
     process.kill(pid, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }
 

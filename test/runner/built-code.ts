@@ -2,6 +2,7 @@
 // processes would resolve and translate a thousand files again, in a loader's thread of its own.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isRunning } from '@methods/base/running-process';
 import { buildCode } from '@methods/built-code/build-code';
 import { builtName, referencedCode } from '@methods/built-code/code-references';
 import type { Plugin } from 'esbuild';
@@ -82,14 +83,4 @@ function groupsOfTests(root: string): Plugin {
       });
     },
   };
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // It runs, and is somebody else's.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

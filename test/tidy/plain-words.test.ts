@@ -21,7 +21,6 @@ const NOT_DONE = [
   'services/run-scheduler/src/timer/',
   'services/run-scheduler/src/worker-stream/',
   'test/harness/',
-  'test/runner/',
 ];
 
 const COMMENT = String.raw`(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)`;

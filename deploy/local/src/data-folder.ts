@@ -1,8 +1,10 @@
 // The folder a stack keeps everything in: one stack at a time, its secrets readable only by its owner.
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { authSha256, createServiceKey, type NewServiceKey } from '@methods/auth/service-key';
+import { tryLockFile } from '@methods/base/lock-file';
+import { isRunning } from '@methods/base/running-process';
 import { StackError } from './embedded/stack-error.ts';
 
 /** Marks a folder as ours, so that --reset never empties a home folder. */
@@ -24,21 +26,21 @@ export class DataFolder {
   private constructor(
     readonly path: string,
     readonly secrets: StackSecrets,
+    readonly release: () => void,
   ) {}
 
   /** @throws StackError with one sentence; then the folder is as it was. */
   static open(path: string, reset: boolean): DataFolder {
-    let locked = false;
+    let release: (() => void) | null = null;
     try {
       mkdirSync(path, { recursive: true, mode: 0o700 });
-      takeLock(path);
-      locked = true;
+      release = takeLock(path);
       refuseForeign(path, reset);
       if (reset) empty(path);
       writeFileSync(join(path, MARK), '{"kind":"methods local stack"}\n');
-      return new DataFolder(path, readSecrets(path));
+      return new DataFolder(path, readSecrets(path), release);
     } catch (error) {
-      if (locked) rmSync(join(path, LOCK), { force: true });
+      release?.();
       if (error instanceof StackError) throw error;
       throw new StackError('folder_unusable', `The data folder ${path} cannot be written.`, { cause: error });
     }
@@ -56,31 +58,12 @@ export class DataFolder {
     const text = JSON.stringify({ secretsKey, key: key.key, authPart: key.authPart, webhookSecret });
     writeFileSync(join(this.path, 'secrets.json'), `${text}\n`, { mode: 0o600 });
   }
-
-  release(): void {
-    rmSync(join(this.path, LOCK), { force: true });
-  }
 }
 
-/** A link appears with its content or not at all: no other start reads a lock without a holder. */
-function takeLock(path: string): void {
-  const lock = join(path, LOCK);
-  const own = `${lock}.${process.pid}`;
-  writeFileSync(own, String(process.pid));
-  try {
-    for (let tries = 0; tries < 2; tries++) {
-      try {
-        linkSync(own, lock);
-        return;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-        if (isStack(Number(readFileSync(lock, 'utf8')))) break;
-        rmSync(lock, { force: true });
-      }
-    }
-  } finally {
-    rmSync(own, { force: true });
-  }
+/** @throws StackError `folder_in_use` */
+function takeLock(path: string): () => void {
+  const lock = tryLockFile(join(path, LOCK), { mayHold: isStack, idOnly: true });
+  if (lock.held) return lock.release;
   throw new StackError('folder_in_use', `The data folder ${path} is in use by another running stack.`);
 }
 
@@ -93,19 +76,14 @@ export function isStackRunning(path: string): boolean {
   }
 }
 
-/** The holder still runs, and is not a later process with its number. */
+/** The holder is running, and is not a later process with its number. */
 function isStack(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
+  if (pid === process.pid || !isRunning(pid)) return false;
   try {
     return MAIN.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync('/proc/self')) return false;
-  }
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    // It has ended meanwhile; or this system has no such files.
+    return !((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync('/proc/self'));
   }
 }
 

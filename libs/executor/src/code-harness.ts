@@ -85,12 +85,3 @@ export class CodeHarness {
  */
 export const LEAVES_GROUP =
   "mkfifo up never; setsid sh -c 'echo > up; read line < never' > /dev/null 2>&1 3>&- & read line < up";
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { isRunning } from '@methods/base/running-process';
 import type { CodeLanguage } from '@methods/method/compiled-method';
-import { CodeHarness, isAlive } from './code-harness.ts';
+import { CodeHarness } from './code-harness.ts';
 import { literal, node } from './hand-built-method.ts';
 import { until } from './run-harness.ts';
 import { RunStop } from './run-stop.ts';
@@ -172,7 +173,7 @@ step log "said $TOKEN"`,
       const { failure } = await run(kind, sleeping[kind], {}, { stop: new RunStop(aborted.signal), onLog });
       assert.equal(failure?.message, 'The step was stopped');
       assert.ok(pid > 0);
-      await until(() => !isAlive(pid));
+      await until(() => !isRunning(pid));
     });
   }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { isRunning } from '@methods/base/running-process';
 import type { JsonValue } from '@methods/method/json';
 import { expression, literal, method, node, out, path } from './hand-built-method.ts';
 import { RunFolder } from './run-folder.ts';
@@ -217,7 +218,7 @@ describe('a node step', () => {
     assert.deepEqual([error?.kind, error?.message], ['timeout', 'No end within 3s']);
     const pid = Number(log?.text.trim());
     assert.ok(pid > 0);
-    await until(() => !isAlive(pid));
+    await until(() => !isRunning(pid));
   });
 
   it('fails with kind out for invalid JSON, missing or wrong fields, and drops undeclared fields', async () => {
@@ -299,12 +300,3 @@ describe('a node step', () => {
     assert.equal(await failure(large, { limits: { filesBytesMax: 1000 } }), 'limit');
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { isRunning } from '@methods/base/running-process';
 import type { JsonValue } from '@methods/method/json';
-import { CodeHarness, isAlive, LEAVES_GROUP } from './code-harness.ts';
+import { CodeHarness, LEAVES_GROUP } from './code-harness.ts';
 import { literal, node } from './hand-built-method.ts';
 import { RunFolder } from './run-folder.ts';
 import { until } from './run-harness.ts';
@@ -180,7 +181,7 @@ subprocess.run(["echo", "from a child"])`);
     assert.deepEqual([late?.kind, late?.message], ['timeout', 'No end within 3s']);
     const pid = Number(log?.text.trim());
     assert.ok(pid > 0);
-    await until(() => !isAlive(pid));
+    await until(() => !isRunning(pid));
   });
 
   it('fails with kind memory and its line where it asks for too much at once', async () => {
@@ -245,7 +246,7 @@ return {"folder": os.listdir("."), "cwd": os.getcwd() == step.dir, "env": [os.en
       const first = await pidOf('first', '');
       assert.equal(await pidOf('leaves', code), first);
       assert.notEqual(await pidOf('first', ''), first);
-      await until(() => !isAlive(first));
+      await until(() => !isRunning(first));
     });
   }
 

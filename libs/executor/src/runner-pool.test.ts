@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { isRunning } from '@methods/base/running-process';
 import { nodeArguments } from '@methods/built-code/node-arguments';
 import type { JsonValue } from '@methods/method/json';
 import { LEAVES_GROUP } from './code-harness.ts';
@@ -93,7 +94,7 @@ describe('the runner pool', () => {
   it('ends idle runners after their time', async () => {
     const harness = await start({ idleMs: 100 });
     const first = Number(await pidOf(harness, pidStep(''), 'ver_1'));
-    await until(() => harness.runners.size === 0 && !isAlive(first));
+    await until(() => harness.runners.size === 0 && !isRunning(first));
   });
 
   for (const [what, code] of Object.entries({
@@ -109,7 +110,7 @@ describe('the runner pool', () => {
       const harness = await start();
       const first = Number(await pidOf(harness, pidStep(code), 'ver_1'));
       assert.notEqual(await pidOf(harness, pidStep(''), 'ver_1'), first);
-      await until(() => !isAlive(first));
+      await until(() => !isRunning(first));
     });
   }
 
@@ -177,18 +178,9 @@ describe('a killed worker', () => {
     });
     await until(() => said.split('\n').length > 2);
     const [folder = '', ...pids] = said.trim().split(/\s+/);
-    assert.ok(pids.length === 2 && pids.every((it) => isAlive(Number(it))) && existsSync(folder));
+    assert.ok(pids.length === 2 && pids.every((it) => isRunning(Number(it))) && existsSync(folder));
     worker.kill('SIGKILL');
-    await until(() => !pids.some((it) => isAlive(Number(it))) && !existsSync(folder));
+    await until(() => !pids.some((it) => isRunning(Number(it))) && !existsSync(folder));
     await rm(dirname(folder), { recursive: true });
   });
 });
-
-function isAlive(id: number): boolean {
-  try {
-    process.kill(id, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

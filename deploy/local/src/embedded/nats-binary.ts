@@ -14,10 +14,12 @@ import {
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { withLockFile } from './lock-file.ts';
+import { withLockFile } from '@methods/base/lock-file';
 import { StackError } from './stack-error.ts';
 
 const run = promisify(execFile);
+
+const LOCK_WAIT_MAX_MS = 600_000;
 
 const HOW_TO_GET_IT =
   'put a nats-server (2.9 or newer, https://nats.io/download) on PATH, or name a running one in NATS_URL';
@@ -51,7 +53,9 @@ export async function installNatsServer(env: NodeJS.ProcessEnv = process.env): P
       cause: error,
     });
   }
-  return withLockFile(join(folder, 'install.lock'), async () => {
+  const lock = join(folder, 'install.lock');
+  const tooLong = () => new StackError('install_failed', `The lock ${lock} is held by another process: remove it.`);
+  return withLockFile(lock, { waitMaxMs: LOCK_WAIT_MAX_MS, againMs: 100, tooLong }, async () => {
     // A process that waited for the lock finds what its holder installed.
     const there = findNatsServer(env);
     if (there) return there;

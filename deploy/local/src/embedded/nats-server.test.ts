@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { until } from '@methods/test/harness/until';
-import { withLockFile } from './lock-file.ts';
 import { findNatsServer, startNats } from './nats-server.ts';
 import { StackError, type StackErrorCode } from './stack-error.ts';
 
@@ -50,23 +49,5 @@ describe('the local nats-server', () => {
     await assert.rejects(startNats({ ...options('taken'), port }), fails('port_taken'));
     other.close();
     await assert.rejects(startNats({ ...options('x'), dataDir: '/dev/null/none' }), fails('folder_unusable'));
-  });
-
-  test('lets one process at a time install, even if a holder of the lock died', async () => {
-    const lock = join(folder, 'install.lock');
-    writeFileSync(lock, '2147483646');
-    let inside = 0;
-    let most = 0;
-    await Promise.all(
-      Array.from({ length: 5 }, () =>
-        withLockFile(lock, async () => {
-          most = Math.max(most, ++inside);
-          await new Promise((resolve) => setImmediate(resolve));
-          inside--;
-        }),
-      ),
-    );
-    assert.equal(most, 1);
-    assert.equal(existsSync(lock), false);
   });
 });

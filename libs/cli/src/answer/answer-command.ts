@@ -36,7 +36,7 @@ export const answerCommand: Command = {
     }
     const run = await runs.reopen(runId);
     if (run.record.question?.id !== question.id) {
-      await run.release();
+      run.release();
       throw new CommandError('question_changed', `${runId} no longer waits for this answer`);
     }
     sayThatItGoesOn(run, output);

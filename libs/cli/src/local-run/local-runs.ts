@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '@methods/base/ids';
+import { tryLockFile } from '@methods/base/lock-file';
 import { RunFolder } from '@methods/executor/run-folder';
 import type { JsonObject } from '@methods/method/json';
 import { CommandError } from '../command/command-error.ts';
@@ -11,7 +12,6 @@ import type { MethodFile } from '../method-file/method-file.ts';
 import { readCalledFiles, writeCalledFiles } from './called-copies.ts';
 import { readRunFile, writeRunFile, writeRunJson } from './run-files.ts';
 import { JOURNAL, type JournalEvent, readJournal } from './run-journal.ts';
-import { takeRunLock } from './run-lock.ts';
 import { type LocalRunRecord, readRunRecord } from './run-record.ts';
 
 /** A run this process has to itself. */
@@ -26,7 +26,7 @@ export interface OpenRun {
   readonly called: ReadonlyMap<string, Buffer>;
   /** Of earlier attempts. */
   readonly events: readonly JournalEvent[];
-  readonly release: () => Promise<void>;
+  readonly release: () => void;
 }
 
 export class LocalRuns {
@@ -65,7 +65,7 @@ export class LocalRuns {
     };
     const dir = join(this.dir, record.run_id);
     await mkdir(dir, { mode: 0o700 });
-    const release = await this.lock(record.run_id);
+    const release = this.lock(record.run_id);
     await writeRunFile(dir, 'method', file.bytes);
     const copies = new Map([...called].map(([path, { bytes }]) => [path, bytes]));
     await writeCalledFiles(dir, copies);
@@ -101,7 +101,7 @@ export class LocalRuns {
   async reopen(runId: string): Promise<OpenRun> {
     await this.find(runId);
     const dir = join(this.dir, runId);
-    const release = await this.lock(runId);
+    const release = this.lock(runId);
     try {
       // Again, under the lock: the process that held it may have continued meanwhile.
       const record = await this.find(runId);
@@ -124,15 +124,17 @@ export class LocalRuns {
         release,
       };
     } catch (error) {
-      await release();
+      release();
       throw error instanceof CommandError ? error : damaged(runId, error);
     }
   }
 
-  private async lock(runId: string): Promise<() => Promise<void>> {
-    const lock = await takeRunLock(join(this.dir, runId));
+  /** One process at a time works on a run: a second one would run its steps twice. */
+  private lock(runId: string): () => void {
+    const lock = tryLockFile(join(this.dir, runId, 'lock'));
     if (lock.held) return lock.release;
-    throw new CommandError('run_busy', `the process ${lock.pid} works on ${runId}`);
+    const holder = lock.pid === null ? 'another process' : `the process ${lock.pid}`;
+    throw new CommandError('run_busy', `${holder} works on ${runId}`);
   }
 }
 

@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { tryLockFile } from '@methods/base/lock-file';
 import { tempFolder } from '@methods/test/harness/temp-folder';
 import { readUnsent } from '../upload/unsent-record.ts';
 import { readCalledFiles, writeCalledFiles } from './called-copies.ts';
 import { openToAppend, readRunFile } from './run-files.ts';
 import { JOURNAL, readJournal } from './run-journal.ts';
-import { takeRunLock } from './run-lock.ts';
 import { readRunRecord } from './run-record.ts';
 import { writeStepFile } from './step-folder.ts';
 
@@ -50,7 +50,7 @@ test('a FIFO in the folder of a run blocks no one', async () => {
   await assert.rejects(() => readJournal(run), /is not a file/);
   await assert.rejects(() => openToAppend(run, JOURNAL));
   await assert.rejects(() => readRunRecord(run), /is not a file/);
-  const lock = await takeRunLock(run);
+  const lock = tryLockFile(join(run, 'lock'));
   assert.equal(lock.held, true);
 });
 

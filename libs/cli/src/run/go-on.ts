@@ -69,7 +69,7 @@ export async function goOn(
       await executor.stop();
     }
   } finally {
-    await run.release();
+    run.release();
   }
 }
 

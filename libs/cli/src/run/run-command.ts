@@ -82,7 +82,7 @@ export async function targetOf(run: OpenRun, line: CommandLine, context: Command
   try {
     return await uploadTarget(run.record.file, run.record.sha256, line, context);
   } catch (error) {
-    await run.release();
+    run.release();
     throw error;
   }
 }
@@ -98,7 +98,7 @@ export async function recompile(run: OpenRun, output: Output): Promise<LocalMeth
   try {
     return compileToRun(copy, '/', output, (path) => run.called.get(path) ?? null);
   } catch (error) {
-    await run.release();
+    run.release();
     throw error;
   }
 }

@@ -36,6 +36,6 @@ export async function sendUnsent(run: OpenRun, line: CommandLine, context: Comma
     output.line(`The record of ${run_id} has been sent.`);
     return EXIT.done;
   } finally {
-    await run.release();
+    run.release();
   }
 }

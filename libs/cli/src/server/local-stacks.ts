@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bareMethodId } from '@methods/base/ids';
+import { isRunning as isProcessRunning } from '@methods/base/running-process';
 
 /** In the command line of every running stack, also of one that was built before. */
 const MAIN = /\bdeploy[/.]local[/.]src[/.]main\./;
@@ -49,14 +50,7 @@ function methodsOf(told: unknown): Map<string, string> {
 /** The holder of the folder's lock is a stack, and no later process with its number. */
 async function isRunning(dataDir: string): Promise<boolean> {
   const pid = Number(await readFile(join(dataDir, 'stack.lock'), 'utf8').catch(() => ''));
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  if (process.platform === 'linux') {
-    return MAIN.test(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''));
-  }
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  if (!isProcessRunning(pid)) return false;
+  if (process.platform !== 'linux') return true;
+  return MAIN.test(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { withFileLock } from './file-lock.ts';
@@ -91,24 +91,6 @@ test('after signing out of the last server, no other one replaces it', async () 
   await forgetSignIns(stateDir, SERVER);
   assert.equal(await lastSignIn(stateDir), null);
   assert.deepEqual([await issuersOf(stateDir, SERVER), await issuersOf(stateDir, other.server)], [[], [ISSUER]]);
-});
-
-test('a lock lets one in at a time, also past one that was left behind', async () => {
-  const path = join(stateDir, 'lock');
-  // No process has this number: it is above what Linux gives.
-  writeFileSync(path, `4194305 ${hostname()}`);
-  let inside = 0;
-  let most = 0;
-  const { signal } = new AbortController();
-  const work = () =>
-    withFileLock(path, signal, async () => {
-      most = Math.max(most, ++inside);
-      await new Promise(setImmediate);
-      inside--;
-    });
-  await Promise.all(Array.from({ length: 20 }, work));
-  assert.equal(most, 1);
-  assert.deepEqual(readdirSync(stateDir), []);
 });
 
 test('a wait for a lock can be interrupted, and a failure releases the lock', async () => {

@@ -5,8 +5,8 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { isRunning } from '@methods/base/running-process';
 import { programArguments } from '@methods/test/harness/program-arguments';
-import { isAlive } from '../code-harness.ts';
 import { until } from '../run-harness.ts';
 import { ensureEnvironment } from './environment-store.ts';
 import { NOTHING, PATH, PackageIndex } from './package-index.fixture.ts';
@@ -98,7 +98,7 @@ describe('an environment', () => {
     assert.notDeepEqual(managers, []);
     builder.kill('SIGKILL');
     await once(builder, 'close');
-    await until(() => !managers.some(isAlive));
+    await until(() => !managers.some(isRunning));
     const left = await readdir(cacheDir);
     assert.match(left.join(), /^\.building-[^,]+$/);
     index.silentAbout = '';
