@@ -16,8 +16,8 @@ import { resumption } from './interruption.ts';
 import type { Turn } from './place.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { substitutionOf } from './substitution.ts';
+import type { Walk } from './walk.ts';
 import { STOPPED, type Walked } from './walk-end.ts';
-import type { Walker } from './walker.ts';
 
 type ActingStep = CodeStep | HttpStep;
 
@@ -29,24 +29,24 @@ interface Tried {
   readonly log: StepLog | null;
 }
 
-export async function act(walker: Walker, step: ActingStep, turn: Turn): Promise<Walked> {
-  const { run } = walker;
+export async function act(walk: Walk, step: ActingStep, turn: Turn): Promise<Walked> {
+  const { run } = walk;
   const { place, path } = turn;
   const { recorder, endsMs } = place.frame;
   const { observer, random = Math.random } = run.options;
   if (!(await run.settled())) return STOPPED;
-  const resumed = step.onInterrupt === 'rerun' ? null : resumption(walker, step, turn);
+  const resumed = step.onInterrupt === 'rerun' ? null : resumption(walk, step, turn);
   if (resumed !== null && resumed.kind !== 'run') return resumed;
   const begun = recorder.begin();
-  const before = walker.judged(step, 'require', turn);
+  const before = walk.judged(step, 'require', turn);
   const refused = failedCheck(before);
-  if (refused !== null) return walker.failed(step, turn, refused, begun, { checks: before });
+  if (refused !== null) return walk.failed(step, turn, refused, begun, { checks: before });
   if (resumed !== null && !(await run.started(path, step.kind, resumed.checkpoint))) return STOPPED;
   const tries: StepTry[] = [];
   for (let tryNumber = 1; ; tryNumber++) {
     observer?.stepStarted?.(path, step.kind, tryNumber);
     const tryBegun = tryNumber === 1 ? begun : recorder.begin();
-    const tried = await tryOnce(walker, step, turn, tryNumber);
+    const tried = await tryOnce(walk, step, turn, tryNumber);
     if (run.stop.stopped) return STOPPED;
     const error = tried.failure === null ? null : recorder.errorOf(tried.failure);
     tries.push({ startedAtMs: tryBegun.wallMs, finishedAtMs: recorder.endMs(tryBegun), error });
@@ -54,7 +54,7 @@ export async function act(walker: Walker, step: ActingStep, turn: Turn): Promise
     const parts = { checks, tries, log: tried.log };
     try {
       if (tried.out !== null) {
-        walker.succeeded(step, turn, tried.out, begun, parts);
+        walk.succeeded(step, turn, tried.out, begun, parts);
         return { kind: 'done', value: tried.out.value };
       }
       // Its files do not belong to the run: they are not kept with the others, and their names may hold a secret.
@@ -62,25 +62,25 @@ export async function act(walker: Walker, step: ActingStep, turn: Turn): Promise
       const failure = tried.failure as StepFailure;
       const timeIsUp = endsMs !== null && run.options.clock.monotonicMs() >= endsMs;
       const delayMs = timeIsUp ? null : retryDelayMs(step.retry, tryNumber, failure, place.scope, random);
-      if (delayMs === null) return walker.failed(step, turn, failure, begun, parts);
+      if (delayMs === null) return walk.failed(step, turn, failure, begun, parts);
       if (error !== null) observer?.stepRetrying?.(path, tryNumber + 1, delayMs, error);
       const leftMs = endsMs === null ? delayMs : Math.max(0, endsMs - run.options.clock.monotonicMs());
       if (!(await run.pause(Math.min(delayMs, leftMs)))) return STOPPED;
     } catch (fault) {
-      return walker.failed(step, turn, fault, begun, parts);
+      return walk.failed(step, turn, fault, begun, parts);
     }
   }
 }
 
 /** One try. Never rejects. */
-async function tryOnce(walker: Walker, step: ActingStep, turn: Turn, tryNumber: number): Promise<Tried> {
+async function tryOnce(walk: Walk, step: ActingStep, turn: Turn, tryNumber: number): Promise<Tried> {
   const { place, path } = turn;
   const { recorder } = place.frame;
-  const { observer } = walker.run.options;
+  const { observer } = walk.run.options;
   let end: ActionEnd;
   try {
-    const mock = await substitutionOf(walker, step, turn, tryNumber);
-    end = mock ?? (await actionOf(step, contextOf(walker, step, turn, tryNumber)));
+    const mock = await substitutionOf(walk, step, turn, tryNumber);
+    end = mock ?? (await actionOf(step, contextOf(walk, step, turn, tryNumber)));
   } catch (error) {
     return { failure: failureOf(error, step), out: null, checks: [], log: null };
   }
@@ -94,7 +94,7 @@ async function tryOnce(walker: Walker, step: ActingStep, turn: Turn, tryNumber: 
   const failure = failedCheck(checks) ?? end.failure;
   if (failure !== null) return { failure: failureOf(failure, step), out: null, checks, log: end.log };
   try {
-    const out = stepOut(step, end.returned, recorder.mask, walker.run.options.folder);
+    const out = stepOut(step, end.returned, recorder.mask, walk.run.options.folder);
     // Its output with its own secret could not be masked before.
     if (givesSecret) {
       log = recorder.maskedLog(log);
@@ -102,7 +102,7 @@ async function tryOnce(walker: Walker, step: ActingStep, turn: Turn, tryNumber: 
       tell();
     }
     if (step.ensure.length > 0) {
-      const ensured = walker.judged(step, 'ensure', {
+      const ensured = walk.judged(step, 'ensure', {
         ...turn,
         place: { ...place, scope: after(turn, out.value, end) },
       });
@@ -120,8 +120,8 @@ function actionOf(step: ActingStep, context: StepContext): Promise<ActionEnd> {
   return step.kind === 'http' ? runHttpStep(step, context) : runCodeStep(step, context);
 }
 
-function contextOf(walker: Walker, step: ActingStep, { place, path }: Turn, tryNumber: number): StepContext {
-  const { runId, runners, fetch, folder, clock, observer } = walker.run.options;
+function contextOf(walk: Walk, step: ActingStep, { place, path }: Turn, tryNumber: number): StepContext {
+  const { runId, runners, fetch, folder, clock, observer } = walk.run.options;
   const { method, versionId, secrets, endsMs, environment, recorder } = place.frame;
   const { mask } = recorder;
   // A value that becomes secret only with the step's out cannot be masked before.
@@ -142,7 +142,7 @@ function contextOf(walker: Walker, step: ActingStep, { place, path }: Turn, tryN
     runners,
     fetch,
     folder,
-    stop: walker.run.stop,
+    stop: walk.run.stop,
     clock,
     runTimeLeftMs: endsMs === null ? null : endsMs - clock.monotonicMs(),
   };

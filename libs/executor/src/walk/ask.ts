@@ -10,36 +10,36 @@ import type { Begun } from '../records/step-record.ts';
 import type { CheckRecord } from '../run-outcome.ts';
 import type { Turn } from './place.ts';
 import { substitutionOf } from './substitution.ts';
+import type { Walk } from './walk.ts';
 import type { Walked } from './walk-end.ts';
-import type { Walker } from './walker.ts';
 
-export async function askOrAnswer(walker: Walker, step: AskStep, turn: Turn): Promise<Walked> {
+export async function askOrAnswer(walk: Walk, step: AskStep, turn: Turn): Promise<Walked> {
   const { place, path } = turn;
   const { recorder } = place.frame;
-  const { answer } = walker.run.options;
+  const { answer } = walk.run.options;
   const begun = recorder.begin();
-  const checks = walker.judged(step, 'require', turn);
+  const checks = walk.judged(step, 'require', turn);
   const refused = failedCheck(checks);
-  if (refused !== null) return walker.failed(step, turn, refused, begun, { checks });
-  if (answer?.step === path) return answered(walker, step, turn, answer.value, begun, checks);
+  if (refused !== null) return walk.failed(step, turn, refused, begun, { checks });
+  if (answer?.step === path) return answered(walk, step, turn, answer.value, begun, checks);
   try {
-    const mock = await substitutionOf(walker, step, turn, 1);
-    if (mock?.failure) return walker.failed(step, turn, mock.failure, begun, { checks });
+    const mock = await substitutionOf(walk, step, turn, 1);
+    if (mock?.failure) return walk.failed(step, turn, mock.failure, begun, { checks });
     // A mock's answer is not from a person: it is checked as an out is.
     if (mock !== null) {
       const refusals = refusalsOf(
-        walker,
+        walk,
         step,
         turn,
-        stepOut(step, mock.returned, recorder.mask, walker.run.options.folder).value,
+        stepOut(step, mock.returned, recorder.mask, walk.run.options.folder).value,
       );
       return refusals.length > 0
         ? again(step, turn, refusals)
-        : walker.finished(step, turn, mock.returned, begun, { checks });
+        : walk.finished(step, turn, mock.returned, begun, { checks });
     }
     return { kind: 'asking', question: questionOf(step, path, place.scope, recorder.mask) };
   } catch (error) {
-    return walker.failed(step, turn, error, begun, { checks });
+    return walk.failed(step, turn, error, begun, { checks });
   }
 }
 
@@ -48,7 +48,7 @@ export async function askOrAnswer(walker: Walker, step: AskStep, turn: Turn): Pr
  * checks refuse, and that could not be judged where it was given, is asked for again.
  */
 function answered(
-  walker: Walker,
+  walk: Walk,
   step: AskStep,
   turn: Turn,
   value: JsonValue,
@@ -57,22 +57,22 @@ function answered(
 ): Walked {
   const { place, path } = turn;
   try {
-    refuseNamedFiles(value, walker.run.options.folder);
+    refuseNamedFiles(value, walk.run.options.folder);
   } catch (error) {
-    return walker.failed(step, turn, error, begun, { checks: before });
+    return walk.failed(step, turn, error, begun, { checks: before });
   }
   const scope = { ...place.scope, out: value };
-  const ensured = walker.judged(step, 'ensure', { ...turn, place: { ...place, scope } });
+  const ensured = walk.judged(step, 'ensure', { ...turn, place: { ...place, scope } });
   const checks = [...before, ...ensured];
   const refusals = failedOf(ensured);
   if (refusals.length > 0) {
     try {
       return again(step, turn, refusals);
     } catch (error) {
-      return walker.failed(step, turn, error, begun, { checks });
+      return walk.failed(step, turn, error, begun, { checks });
     }
   }
-  walker.run.record(place.frame.recorder.answered({ kind: step.kind, path, begun }, value, { checks }));
+  walk.run.record(place.frame.recorder.answered({ kind: step.kind, path, begun }, value, { checks }));
   return { kind: 'done', value };
 }
 
@@ -80,9 +80,9 @@ function again(step: AskStep, { place, path }: Turn, refusals: readonly RefusedA
   return { kind: 'asking', question: questionOf(step, path, place.scope, place.frame.recorder.mask, refusals) };
 }
 
-function refusalsOf(walker: Walker, step: AskStep, turn: Turn, out: JsonValue): readonly RefusedAnswer[] {
+function refusalsOf(walk: Walk, step: AskStep, turn: Turn, out: JsonValue): readonly RefusedAnswer[] {
   const scope = { ...turn.place.scope, out };
-  return failedOf(walker.judged(step, 'ensure', { ...turn, place: { ...turn.place, scope } }));
+  return failedOf(walk.judged(step, 'ensure', { ...turn, place: { ...turn.place, scope } }));
 }
 
 function failedOf(checks: readonly CheckRecord[]): RefusedAnswer[] {

@@ -14,27 +14,27 @@ import { StepFailure } from '../step-failure.ts';
 import { walkMethod } from './method-walk.ts';
 import { type Frame, firstPlace, type Turn } from './place.ts';
 import { substitutionOf } from './substitution.ts';
+import type { Walk } from './walk.ts';
 import { STOPPED, type Walked } from './walk-end.ts';
-import type { Walker } from './walker.ts';
 
 const DEPTH_MAX = 5;
 
-export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Promise<Walked> {
-  const { run } = walker;
+export async function walkCall(walk: Walk, step: CallStep, turn: Turn): Promise<Walked> {
+  const { run } = walk;
   const { place, path } = turn;
   const { recorder } = place.frame;
   const begun = recorder.begin();
-  const checks = walker.judged(step, 'require', turn);
+  const checks = walk.judged(step, 'require', turn);
   const refused = failedCheck(checks);
-  if (refused !== null) return walker.failed(step, turn, refused, begun, { checks });
+  if (refused !== null) return walk.failed(step, turn, refused, begun, { checks });
   try {
-    const mock = await substitutionOf(walker, step, turn, 1);
-    if (mock?.failure) return walker.failed(step, turn, mock.failure, begun, { checks });
-    if (mock !== null) return walker.finished(step, turn, mock.returned, begun, { checks });
+    const mock = await substitutionOf(walk, step, turn, 1);
+    if (mock?.failure) return walk.failed(step, turn, mock.failure, begun, { checks });
+    if (mock !== null) return walk.finished(step, turn, mock.returned, begun, { checks });
     if (place.frame.depth >= DEPTH_MAX) throw new StepFailure('call', `Calls nest deeper than ${DEPTH_MAX}`);
     run.options.observer?.stepStarted?.(path, 'call', 1);
     const target = pinned(step.target, run.begun(path)?.checkpoint ?? null);
-    const called = await versionOf(walker, place.frame, target);
+    const called = await versionOf(walk, place.frame, target);
     if (run.stop.stopped) return STOPPED;
     if (target.kind === 'method' && target.version === 'published') {
       // From here on the run keeps to this version, even if another is published.
@@ -43,14 +43,14 @@ export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Prom
     const given = objectOf([...step.inputs].map(([name, value]) => [name, evaluate(value, place.scope)] as const));
     run.options.observer?.stepGiven?.(path, recorder.mask.json(given) as JsonObject);
     const inputs = checkedInputs(called.method, given, run.options.folder);
-    const frame = frameOf(walker, called, turn);
+    const frame = frameOf(walk, called, turn);
     const { runId, startedAtMs } = run.options;
-    const end = await walkMethod(walker, { ...firstPlace(frame, runId, startedAtMs, inputs), budget: place.budget });
-    if (end.kind === 'done') return walker.finished(step, turn, end.result, begun, { checks });
+    const end = await walkMethod(walk, { ...firstPlace(frame, runId, startedAtMs, inputs), budget: place.budget });
+    if (end.kind === 'done') return walk.finished(step, turn, end.result, begun, { checks });
     if (end.kind !== 'failed') return end;
     const where = end.error.step === undefined ? 'failed' : `failed in ${end.error.step.slice(frame.prefix.length)}`;
     const failure = new StepFailure('call', `The called method ${where}: ${end.error.message}`);
-    return walker.failed(
+    return walk.failed(
       step,
       turn,
       failure,
@@ -59,15 +59,15 @@ export async function walkCall(walker: Walker, step: CallStep, turn: Turn): Prom
       end.error.code === 'no_answer' ? 'no_answer' : undefined,
     );
   } catch (error) {
-    return walker.failed(step, turn, error, begun, { checks });
+    return walk.failed(step, turn, error, begun, { checks });
   }
 }
 
-async function versionOf(walker: Walker, frame: Frame, target: CallTarget): Promise<CalledVersion> {
+async function versionOf(walk: Walk, frame: Frame, target: CallTarget): Promise<CalledVersion> {
   const { callee } = frame;
   if (callee === undefined) throw new StepFailure('call', 'Other methods cannot be called here');
   // The server may take its time to give the version: finished records are sent before that.
-  walker.run.records.flush();
+  walk.run.records.flush();
   try {
     return await callee(target);
   } catch (error) {
@@ -111,9 +111,9 @@ function isNullable(properties: JsonValue | undefined, name: string): boolean {
   return text.includes('null');
 }
 
-function frameOf(walker: Walker, called: CalledVersion, { place, path }: Turn): Frame {
+function frameOf(walk: Walk, called: CalledVersion, { place, path }: Turn): Frame {
   const { method, versionId, environment, callee } = called;
-  const { clock, secrets: environmentSecrets } = walker.run.options;
+  const { clock, secrets: environmentSecrets } = walk.run.options;
   const secrets = calledSecrets(method, environmentSecrets, place.frame.secrets);
   if ('code' in secrets) throw new StepFailure('secret', secrets.message);
   const { runTimeoutMs } = method.limits;

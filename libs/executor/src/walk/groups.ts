@@ -6,52 +6,52 @@ import { failedCheck } from '../records/checks.ts';
 import { boundedOut, stepOut } from '../records/step-out.ts';
 import type { RunFolder } from '../run-folder.ts';
 import { type Place, placeInside, type Turn } from './place.ts';
+import type { Walk } from './walk.ts';
 import { atRest, DONE_NULL, type Walked } from './walk-end.ts';
-import type { Walker } from './walker.ts';
 
-export function walkGroup(walker: Walker, step: GroupStep, turn: Turn): Promise<Walked> {
-  return around(walker, step, turn, (inner) => walker.list(step.steps, inner));
+export function walkGroup(walk: Walk, step: GroupStep, turn: Turn): Promise<Walked> {
+  return around(walk, step, turn, (inner) => walk.list(step.steps, inner));
 }
 
 /** On a failure the others finish; the first in file order counts. */
-export function walkParallel(walker: Walker, step: ParallelStep, turn: Turn): Promise<Walked> {
-  return around(walker, step, turn, (inner) =>
-    walker.run.records.branching(async () => {
-      const ends = await Promise.all(step.steps.map((branch) => walker.step(branch, inner)));
+export function walkParallel(walk: Walk, step: ParallelStep, turn: Turn): Promise<Walked> {
+  return around(walk, step, turn, (inner) =>
+    walk.run.records.branching(async () => {
+      const ends = await Promise.all(step.steps.map((branch) => walk.step(branch, inner)));
       return atRest(ends) ?? DONE_NULL;
     }),
   );
 }
 
 async function around(
-  walker: Walker,
+  walk: Walk,
   step: GroupStep | ParallelStep,
   turn: Turn,
-  walk: (inner: Place) => Promise<Walked>,
+  walkInside: (inner: Place) => Promise<Walked>,
 ): Promise<Walked> {
   const { recorder } = turn.place.frame;
   const begun = recorder.begin();
-  const before = walker.judged(step, 'require', turn);
+  const before = walk.judged(step, 'require', turn);
   const refused = failedCheck(before);
-  if (refused !== null) return walker.failed(step, turn, refused, begun, { checks: before });
+  if (refused !== null) return walk.failed(step, turn, refused, begun, { checks: before });
   const inner = placeInside(step, turn);
-  const end = await walk(inner);
-  if (end.kind === 'failed') return walker.failedWith(step, turn, end, begun, { checks: before });
+  const end = await walkInside(inner);
+  if (end.kind === 'failed') return walk.failedWith(step, turn, end, begun, { checks: before });
   if (end.kind !== 'done') return end;
   let checks = before;
   try {
-    const out = outOf(step, inner, walker.run.options.folder);
-    const ensured = walker.judged(step, 'ensure', {
+    const out = outOf(step, inner, walk.run.options.folder);
+    const ensured = walk.judged(step, 'ensure', {
       ...turn,
       place: { ...inner, scope: { ...inner.scope, out: out.value } },
     });
     checks = [...before, ...ensured];
     const failure = failedCheck(ensured);
-    if (failure !== null) return walker.failed(step, turn, failure, begun, { checks });
-    walker.succeeded(step, turn, out, begun, { checks });
+    if (failure !== null) return walk.failed(step, turn, failure, begun, { checks });
+    walk.succeeded(step, turn, out, begun, { checks });
     return { kind: 'done', value: out.value };
   } catch (error) {
-    return walker.failed(step, turn, error, begun, { checks });
+    return walk.failed(step, turn, error, begun, { checks });
   }
 }
 

@@ -7,8 +7,8 @@ import type { RunQuestion } from '../run-outcome.ts';
 import { StepFailure } from '../step-failure.ts';
 import type { Turn } from './place.ts';
 import { isDelay } from './wait.ts';
+import type { Walk } from './walk.ts';
 import type { Walked } from './walk-end.ts';
-import type { Walker } from './walker.ts';
 
 /** `checkpoint`: to be kept with the step's start. */
 interface ToRun {
@@ -19,13 +19,13 @@ interface ToRun {
 const TO_RUN: ToRun = { kind: 'run' };
 
 /** For `on_interrupt: fail` and `ask`. */
-export function resumption(walker: Walker, step: CodeStep | HttpStep, turn: Turn): ToRun | Walked {
-  const { run } = walker;
+export function resumption(walk: Walk, step: CodeStep | HttpStep, turn: Turn): ToRun | Walked {
+  const { run } = walk;
   const begun = run.begun(turn.path);
   if (begun === null || isDelay(begun.checkpoint)) return TO_RUN;
   if (step.onInterrupt === 'fail') {
     const message = 'The worker was lost while the step ran; it is unknown whether it took effect';
-    return walker.failed(step, turn, new StepFailure('interrupted', message));
+    return walk.failed(step, turn, new StepFailure('interrupted', message));
   }
   const { answer } = run.options;
   const used = begun.checkpoint as JsonObject | null;
@@ -35,19 +35,19 @@ export function resumption(walker: Walker, step: CodeStep | HttpStep, turn: Turn
   }
   const decision = ownField(answer.value, 'decision');
   if (decision === 'run_again') return { kind: 'run', checkpoint: { answered: answer.questionId } };
-  if (decision === 'happened') return happened(walker, step, turn, ownField(answer.value, 'out'));
-  return walker.failed(step, turn, new StepFailure('interrupted', 'The step was interrupted, and a person ended it'));
+  if (decision === 'happened') return happened(walk, step, turn, ownField(answer.value, 'out'));
+  return walk.failed(step, turn, new StepFailure('interrupted', 'The step was interrupted, and a person ended it'));
 }
 
-function happened(walker: Walker, step: CodeStep | HttpStep, turn: Turn, told: JsonObject[string] | undefined): Walked {
+function happened(walk: Walk, step: CodeStep | HttpStep, turn: Turn, told: JsonObject[string] | undefined): Walked {
   const { recorder } = turn.place.frame;
   const begun = recorder.begin();
   try {
-    const out = stepOut(step, told, recorder.mask, walker.run.options.folder);
-    walker.succeeded(step, turn, out, begun, {});
+    const out = stepOut(step, told, recorder.mask, walk.run.options.folder);
+    walk.succeeded(step, turn, out, begun, {});
     return { kind: 'done', value: out.value };
   } catch (error) {
-    return walker.failed(step, turn, error, begun);
+    return walk.failed(step, turn, error, begun);
   }
 }
 

@@ -6,10 +6,10 @@ import type { Begun } from '../records/step-record.ts';
 import { StepFailure } from '../step-failure.ts';
 import type { Turn } from './place.ts';
 import { delayUntil, isDelay } from './wait.ts';
+import type { Walk } from './walk.ts';
 import { atRest, type Walked } from './walk-end.ts';
-import type { Walker } from './walker.ts';
 
-export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoop, turn: Turn): Promise<Walked> {
+export async function walkEach(walk: Walk, step: CompiledStep, loop: EachLoop, turn: Turn): Promise<Walked> {
   const { place, path } = turn;
   const begun = place.frame.recorder.begin();
   let items: readonly JsonValue[];
@@ -19,7 +19,7 @@ export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoo
       throw new StepFailure('limit', `${items.length} rounds are more steps than the run may take (limits: max_steps)`);
     }
   } catch (error) {
-    const end = isSurelyFalse(step, turn) ? walker.skipped(step, turn) : walker.failed(step, turn, error, begun);
+    const end = isSurelyFalse(step, turn) ? walk.skipped(step, turn) : walk.failed(step, turn, error, begun);
     // Its value is a list in any case.
     return end.kind === 'done' ? { ...end, value: [] } : end;
   }
@@ -31,7 +31,7 @@ export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoo
     while (next < items.length) {
       const round = next++;
       const scope = { ...place.scope, items: { ...place.scope.items, [loop.as]: items[round] ?? null } };
-      const end = await walker.once(step, { place: { ...place, scope }, path: `${path}[${round}]`, round });
+      const end = await walk.once(step, { place: { ...place, scope }, path: `${path}[${round}]`, round });
       if (end.kind === 'done') {
         outs[round] = end.value;
         if (end.skipped === true) skipped++;
@@ -45,53 +45,53 @@ export async function walkEach(walker: Walker, step: CompiledStep, loop: EachLoo
   };
   const lanes = Math.min(loop.atOnce, items.length);
   if (lanes > 1) {
-    await walker.run.records.branching(async () => {
+    await walk.run.records.branching(async () => {
       await Promise.all(Array.from({ length: lanes }, lane));
     });
   } else {
     await lane();
   }
   const rest = atRest(ends.filter((end) => end !== undefined));
-  if (rest !== null) return interrupted(walker, step, turn, begun, rest);
+  if (rest !== null) return interrupted(walk, step, turn, begun, rest);
   // The step is skipped as a whole, but its readers still see a list with a null for each item.
-  if (skipped > 0 && skipped === items.length) return { ...walker.skipped(step, turn), value: outs };
-  return loopEnded(walker, step, turn, begun, outs);
+  if (skipped > 0 && skipped === items.length) return { ...walk.skipped(step, turn), value: outs };
+  return loopEnded(walk, step, turn, begun, outs);
 }
 
-export async function walkRepeat(walker: Walker, step: CompiledStep, loop: RepeatLoop, turn: Turn): Promise<Walked> {
+export async function walkRepeat(walk: Walk, step: CompiledStep, loop: RepeatLoop, turn: Turn): Promise<Walked> {
   const { place, path } = turn;
   const begun = place.frame.recorder.begin();
   const outs: JsonValue[] = [];
   try {
     if (step.condition !== undefined && evaluate(step.condition, place.scope) !== true) {
-      return walker.skipped(step, turn);
+      return walk.skipped(step, turn);
     }
     let last: JsonValue = null;
     for (let round = 0; round < loop.roundsMax; round++) {
       const roundPath = `${path}[${round}]`;
-      const isOver = walker.run.options.ending !== undefined && !place.frame.cleans;
-      if (round > 0 && loop.delayMs > 0 && !isOver && !hasBegun(walker, roundPath)) {
+      const isOver = walk.run.options.ending !== undefined && !place.frame.cleans;
+      if (round > 0 && loop.delayMs > 0 && !isOver && !hasBegun(walk, roundPath)) {
         const delay = { kind: step.kind, path: roundPath, key: 'delay_until', endsMs: place.frame.endsMs } as const;
-        const blocked = await delayUntil(walker, delay, () => walker.wallMs() + loop.delayMs);
+        const blocked = await delayUntil(walk, delay, () => walk.wallMs() + loop.delayMs);
         if (blocked !== null) return blocked;
       }
       const scope = { ...place.scope, last };
-      const end = await walker.once(step, { place: { ...place, scope }, path: roundPath, round }, true);
-      if (end.kind !== 'done') return interrupted(walker, step, turn, begun, end);
+      const end = await walk.once(step, { place: { ...place, scope }, path: roundPath, round }, true);
+      if (end.kind !== 'done') return interrupted(walk, step, turn, begun, end);
       outs.push(end.value);
       // A round that failed with `on_error: continue` has no out to judge.
       if (end.value !== null && evaluate(loop.until, { ...scope, out: end.value }) === true) break;
       last = end.value;
     }
   } catch (error) {
-    return walker.failed(step, turn, error, begun);
+    return walk.failed(step, turn, error, begun);
   }
-  return loopEnded(walker, step, turn, begun, outs);
+  return loopEnded(walk, step, turn, begun, outs);
 }
 
 /** The delay before the round was over in an earlier attempt. */
-function hasBegun(walker: Walker, roundPath: string): boolean {
-  const kept = walker.run.kept(roundPath);
+function hasBegun(walk: Walk, roundPath: string): boolean {
+  const kept = walk.run.kept(roundPath);
   return kept !== undefined && !(kept.status === 'running' && isDelay(kept.out));
 }
 
@@ -112,26 +112,26 @@ function isSurelyFalse(step: CompiledStep, { place }: Turn): boolean {
 }
 
 function interrupted(
-  walker: Walker,
+  walk: Walk,
   step: CompiledStep,
   turn: Turn,
   begun: Begun,
   end: Exclude<Walked, { kind: 'done' }>,
 ): Walked {
-  return end.kind === 'failed' ? walker.failedWith(step, turn, end, begun) : end;
+  return end.kind === 'failed' ? walk.failedWith(step, turn, end, begun) : end;
 }
 
 /**
  * The loop's own record. A list too large for one record is not kept in it, nor one that holds secrets: after a resume
  * it is rebuilt from the rounds, none of which runs twice.
  */
-function loopEnded(walker: Walker, step: CompiledStep, turn: Turn, begun: Begun, outs: JsonValue[]): Walked {
+function loopEnded(walk: Walk, step: CompiledStep, turn: Turn, begun: Begun, outs: JsonValue[]): Walked {
   const { place, path } = turn;
-  if (walker.run.kept(path)?.status !== 'succeeded') {
+  if (walk.run.kept(path)?.status !== 'succeeded') {
     const json = JSON.stringify(outs);
     const withheld = step.out?.hasSecret === true || Buffer.byteLength(json) > step.limits.outputBytesMax;
     const out = { value: outs, json, dropped: [] };
-    walker.run.record(place.frame.recorder.succeeded({ kind: step.kind, path, begun }, out, withheld, {}));
+    walk.run.record(place.frame.recorder.succeeded({ kind: step.kind, path, begun }, out, withheld, {}));
   }
   return { kind: 'done', value: outs };
 }

@@ -6,16 +6,16 @@ import { resultOf } from '../records/run-result.ts';
 import type { RunError, RunErrorCode } from '../run-outcome.ts';
 import type { ErrorKind } from '../step-failure.ts';
 import { newBudget, type Place } from './place.ts';
+import type { Walk } from './walk.ts';
 import { type Failed, type FailedMethod, type MethodEnd, OVER, STOPPED, type Walked } from './walk-end.ts';
-import type { Walker } from './walker.ts';
 
 /** `on_failure` and `finally` of one method together, in one attempt. */
 const CLEANUP_MS_MAX = 3_600_000;
 
-export async function walkMethod(walker: Walker, place: Place): Promise<MethodEnd> {
+export async function walkMethod(walk: Walk, place: Place): Promise<MethodEnd> {
   const { method, prefix, cleans } = place.frame;
-  const { ending } = walker.run.options;
-  const walked = await walkToResult(walker, place);
+  const { ending } = walk.run.options;
+  const walked = await walkToResult(walk, place);
   // All of it was finished, but the run failed before its end was reported.
   const isOver =
     ending !== undefined && !cleans && (walked.kind === 'over' || (walked.kind === 'done' && prefix === ''));
@@ -25,20 +25,20 @@ export async function walkMethod(walker: Walker, place: Place): Promise<MethodEn
   const told = isOver && prefix !== '' ? OVER : end;
   if (method.onFailure.length === 0 && method.finally.length === 0) return told;
   const path = `${prefix}@failure`;
-  const known = failureIn(walker.run.begun(path)?.checkpoint ?? null);
+  const known = failureIn(walk.run.begun(path)?.checkpoint ?? null);
   let failed = known ?? (end.kind === 'failed' ? end : null);
   // A resume while the steps below run must reach the same failure, with the same texts.
-  if (failed !== null && known === null && !(await walker.run.started(path, 'failure', checkpointOf(failed)))) {
+  if (failed !== null && known === null && !(await walk.run.started(path, 'failure', checkpointOf(failed)))) {
     return STOPPED;
   }
   const result = end.kind === 'done' ? end : null;
-  const endsMs = walker.run.options.clock.monotonicMs() + CLEANUP_MS_MAX;
+  const endsMs = walk.run.options.clock.monotonicMs() + CLEANUP_MS_MAX;
   if (failed !== null) {
-    const handled = await walker.list(method.onFailure, after(place, 'on_failure', failed, endsMs));
+    const handled = await walk.list(method.onFailure, after(place, 'on_failure', failed, endsMs));
     if (handled.kind !== 'done' && handled.kind !== 'failed') return handled;
   }
-  const tidied = await walker.list(method.finally, after(place, 'finally', failed, endsMs));
-  if (tidied.kind === 'failed') failed ??= failedMethod(walker, place, tidied);
+  const tidied = await walk.list(method.finally, after(place, 'finally', failed, endsMs));
+  if (tidied.kind === 'failed') failed ??= failedMethod(walk, place, tidied);
   else if (tidied.kind !== 'done') return tidied;
   if (told.kind === 'over') return told;
   return failed ?? (result as MethodEnd);
@@ -54,14 +54,14 @@ function failedBefore(error: RunError): FailedMethod {
   return { kind: 'failed', error, name };
 }
 
-async function walkToResult(walker: Walker, place: Place): Promise<MethodEnd> {
+async function walkToResult(walk: Walk, place: Place): Promise<MethodEnd> {
   const { method, recorder } = place.frame;
-  const before = judgeAll(walker, place, 'require', method.require);
+  const before = judgeAll(walk, place, 'require', method.require);
   if (before !== null) return before;
-  const end: Walked = await walker.list(method.steps, place);
-  if (end.kind === 'failed') return failedMethod(walker, place, end);
+  const end: Walked = await walk.list(method.steps, place);
+  if (end.kind === 'failed') return failedMethod(walk, place, end);
   if (end.kind !== 'done') return end;
-  const last = judgeAll(walker, place, 'ensure', method.ensure);
+  const last = judgeAll(walk, place, 'ensure', method.ensure);
   if (last !== null) return last;
   const result = resultOf(method, place.scope, recorder.mask);
   if ('code' in result) return { kind: 'failed', error: result, name: 'result' };
@@ -70,7 +70,7 @@ async function walkToResult(walker: Walker, place: Place): Promise<MethodEnd> {
 
 /** The method's own checks, recorded as those of a step that no author can write. */
 function judgeAll(
-  walker: Walker,
+  walk: Walk,
   { frame, scope }: Place,
   phase: 'require' | 'ensure',
   list: readonly CompiledCheck[],
@@ -80,20 +80,20 @@ function judgeAll(
   const path = `${frame.prefix}@${phase}`;
   const recorded = { kind: 'check' as const, path, begun: recorder.begin() };
   const checks = judge(list, phase, scope, recorder.mask);
-  for (const check of checks) walker.run.options.observer?.checked?.(path, check);
+  for (const check of checks) walk.run.options.observer?.checked?.(path, check);
   const failure = failedCheck(checks);
   const error = failure === null ? null : recorder.errorOf(failure);
-  if (walker.run.kept(path) === undefined) {
+  if (walk.run.kept(path) === undefined) {
     const out = { value: {}, json: '{}', dropped: [] };
     const end = error === null ? recorder.succeeded(recorded, out, false, { checks }) : null;
-    walker.run.record(end ?? recorder.failed(recorded, error ?? { kind: 'check', message: '' }, { checks }));
+    walk.run.record(end ?? recorder.failed(recorded, error ?? { kind: 'check', message: '' }, { checks }));
   }
   if (error === null) return null;
   return { kind: 'failed', error: { code: 'check_failed', kind: error.kind, message: error.message }, name: phase };
 }
 
-function failedMethod(walker: Walker, { frame }: Place, { path, name, error, code: given }: Failed): FailedMethod {
-  const timeIsUp = frame.endsMs !== null && walker.run.options.clock.monotonicMs() >= frame.endsMs;
+function failedMethod(walk: Walk, { frame }: Place, { path, name, error, code: given }: Failed): FailedMethod {
+  const timeIsUp = frame.endsMs !== null && walk.run.options.clock.monotonicMs() >= frame.endsMs;
   const { kind, message } = error;
   const code: RunErrorCode =
     given ?? (kind === 'check' ? 'check_failed' : kind === 'timeout' && timeIsUp ? 'run_timeout' : 'step_failed');

@@ -3,26 +3,26 @@ import type { CompiledStep } from '@methods/method/compiled-method';
 import type { ActionEnd } from '../step-context.ts';
 import { type Substitute, substituted } from '../substitute.ts';
 import type { Turn } from './place.ts';
-import type { Walker } from './walker.ts';
+import type { Walk } from './walk.ts';
 
 /** The replacement of the step's action; null: there is none. Rejects where a file of it cannot be made. */
 export function substitutionOf(
-  walker: Walker,
+  walk: Walk,
   step: CompiledStep,
   turn: Turn,
   tryNumber: number,
 ): Promise<ActionEnd | null> | null {
-  const { substitute } = walker.run.options;
-  return substitute === undefined ? null : askSubstitute(substitute, walker, step, turn, tryNumber);
+  const { substitute } = walk.run.options;
+  return substitute === undefined ? null : askSubstitute(substitute, walk, step, turn, tryNumber);
 }
 
 async function askSubstitute(
   substitute: Substitute,
-  walker: Walker,
+  walk: Walk,
   step: CompiledStep,
   { place, path, round }: Turn,
   tryNumber: number,
 ): Promise<ActionEnd | null> {
   const substitution = await substitute({ step, path, round, tryNumber, scope: place.scope });
-  return substitution === null ? null : substituted(substitution, { step, path }, walker.run.options.folder);
+  return substitution === null ? null : substituted(substitution, { step, path }, walk.run.options.folder);
 }

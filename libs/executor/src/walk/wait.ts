@@ -7,28 +7,28 @@ import { failedCheck } from '../records/checks.ts';
 import { StepFailure } from '../step-failure.ts';
 import type { Turn } from './place.ts';
 import { substitutionOf } from './substitution.ts';
+import type { Walk } from './walk.ts';
 import { type Blocked, STOPPED, type Walked } from './walk-end.ts';
-import type { Walker } from './walker.ts';
 
 const IN_PLACE_MS_MAX = 60_000;
 const WAIT_MS_MAX = 366 * 86_400_000;
 
-export async function waitUntil(walker: Walker, step: WaitStep, turn: Turn): Promise<Walked> {
+export async function waitUntil(walk: Walk, step: WaitStep, turn: Turn): Promise<Walked> {
   const { place, path } = turn;
   const begun = place.frame.recorder.begin();
-  const checks = walker.judged(step, 'require', turn);
+  const checks = walk.judged(step, 'require', turn);
   const failure = failedCheck(checks);
-  if (failure !== null) return walker.failed(step, turn, failure, begun, { checks });
-  const mock = await substitutionOf(walker, step, turn, 1);
-  if (mock?.failure) return walker.failed(step, turn, mock.failure, begun, { checks });
-  if (mock !== null) return walker.finished(step, turn, mock.returned, begun, { checks });
-  walker.run.options.observer?.stepStarted?.(path, 'wait', 1);
+  if (failure !== null) return walk.failed(step, turn, failure, begun, { checks });
+  const mock = await substitutionOf(walk, step, turn, 1);
+  if (mock?.failure) return walk.failed(step, turn, mock.failure, begun, { checks });
+  if (mock !== null) return walk.finished(step, turn, mock.returned, begun, { checks });
+  walk.run.options.observer?.stepStarted?.(path, 'wait', 1);
   const delay = { kind: step.kind, path, key: 'until', endsMs: place.frame.endsMs } as const;
   try {
-    const blocked = await delayUntil(walker, delay, () => timeOf(walker, step, turn));
-    return blocked ?? walker.finished(step, turn, undefined, begun, { checks });
+    const blocked = await delayUntil(walk, delay, () => timeOf(walk, step, turn));
+    return blocked ?? walk.finished(step, turn, undefined, begun, { checks });
   } catch (error) {
-    return walker.failed(step, turn, error, begun, { checks });
+    return walk.failed(step, turn, error, begun, { checks });
   }
 }
 
@@ -45,12 +45,12 @@ export interface Delay {
  * Null when the time has come. The time of a long wait is kept, so that a resume does not begin it again.
  * @throws StepFailure of kind timeout when the run's own time is over before.
  */
-export async function delayUntil(walker: Walker, delay: Delay, time: () => number): Promise<Blocked | null> {
-  const { run } = walker;
+export async function delayUntil(walk: Walk, delay: Delay, time: () => number): Promise<Blocked | null> {
+  const { run } = walk;
   const { kind, path, key, endsMs } = delay;
   const known = keptTime(run.begun(path)?.checkpoint ?? null, key);
   const untilMs = known ?? time();
-  const leftMs = untilMs - walker.wallMs();
+  const leftMs = untilMs - walk.wallMs();
   if (leftMs > IN_PLACE_MS_MAX) {
     const checkpoint = { [key]: new Date(untilMs).toISOString() };
     if (known === null && !(await run.started(path, kind, checkpoint))) return STOPPED;
@@ -68,8 +68,8 @@ export function isDelay(checkpoint: JsonValue): boolean {
   return keptTime(checkpoint, 'delay_until') !== null;
 }
 
-function timeOf(walker: Walker, { wait }: WaitStep, { place }: Turn): number {
-  const nowMs = walker.wallMs();
+function timeOf(walk: Walk, { wait }: WaitStep, { place }: Turn): number {
+  const nowMs = walk.wallMs();
   if (wait.kind === 'for') return nowMs + wait.ms;
   const text = evaluate(wait.time, place.scope);
   const untilMs = typeof text === 'string' ? timestampOf(text) : null;
