@@ -2,11 +2,11 @@
 import type { CompiledMethod } from './compiled-method.ts';
 import { type Diagnostic, sortDiagnostics } from './diagnostic.ts';
 import { formatOf } from './format.ts';
+import { readMethod } from './read-method.ts';
 import { Findings } from './source/findings.ts';
 import { readYaml } from './source/read-yaml.ts';
 import { decodeSource, SourceText } from './source/source-text.ts';
 import type { Callees } from './structure/callee.ts';
-import { readMethod } from './structure/read-method.ts';
 
 export interface Compilation {
   /** Null when `diagnostics` has an error, and for workflow/1, which has no error but the warning U000. */

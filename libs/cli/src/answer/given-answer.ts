@@ -7,7 +7,7 @@ import type { CompiledMethod, CompiledStep } from '@methods/method/compiled-meth
 import { wellFormed } from '@methods/method/cut-text';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { loneSurrogateIn } from '@methods/method/lone-surrogates';
-import { nearest } from '@methods/method/structure/did-you-mean';
+import { nearest } from '@methods/method/source/did-you-mean';
 import { parse } from 'yaml';
 import { CommandError, UsageError } from '../command/command-error.ts';
 import { allSteps } from '../method-file/called-files.ts';

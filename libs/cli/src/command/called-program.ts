@@ -1,5 +1,5 @@
 // One call of the program: words in, a command's work, an exit code out. It touches the process only by what it is given.
-import { hintNearest } from '@methods/method/structure/did-you-mean';
+import { hintNearest } from '@methods/method/source/did-you-mean';
 import { COMMANDS } from '../commands.ts';
 import type { Config } from '../config.ts';
 import { Output } from '../terminal/output.ts';

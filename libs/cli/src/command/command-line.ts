@@ -1,7 +1,7 @@
 // Reads a command's options and operands from the words of the command line.
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { AssertionFailed } from '@methods/base/assert';
-import { hintNearest } from '@methods/method/structure/did-you-mean';
+import { hintNearest } from '@methods/method/source/did-you-mean';
 import { UsageError } from './command-error.ts';
 import type { CommandWords, OptionWords } from './command-words.ts';
 

@@ -3,7 +3,7 @@
 import { tmpdir } from 'node:os';
 import { PLAIN_ENVIRONMENT, type PreparedEnvironment } from '@methods/executor/prepared-environment';
 import type { CompiledMethod, MethodTest } from '@methods/method/compiled-method';
-import { hintNearest } from '@methods/method/structure/did-you-mean';
+import { hintNearest } from '@methods/method/source/did-you-mean';
 import type { Command, CommandContext } from '../command/command.ts';
 import { UsageError } from '../command/command-error.ts';
 import { EXIT } from '../command/exit-code.ts';

@@ -1,6 +1,6 @@
 // Owns the findings of one check: what a person can act on, at most 20. Values never appear in them: they are content.
 import type { JsonValue } from '../json.ts';
-import { nearest } from '../structure/did-you-mean.ts';
+import { nearest } from '../source/did-you-mean.ts';
 import { KIND } from './schema-node.ts';
 
 /** One way a value misses its schema. `path` is a JSON Pointer (RFC 6901); `code` is the rule's name, such as `required`. */

@@ -1,6 +1,6 @@
 // Owns the walk of one check: a schema applied to a value, with work counted and findings collected or only counted.
 import { isJsonList, type JsonValue } from '../json.ts';
-import { CANDIDATES_MAX } from '../structure/did-you-mean.ts';
+import { CANDIDATES_MAX } from '../source/did-you-mean.ts';
 import { Meter, tooCostly } from './effort.ts';
 import { Evaluated } from './evaluated.ts';
 import type { FindingSink, MissedRule } from './finding-sink.ts';

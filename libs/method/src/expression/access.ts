@@ -1,7 +1,7 @@
 // Owns reading fields and items: `a.b`, `a?.b`, `a[i]`, `.length`. Own fields only; absent is null.
 import type { Evaluator } from '../compiled-value.ts';
 import { isJsonList, isJsonObject, ownField } from '../json.ts';
-import { hintNearest } from '../structure/did-you-mean.ts';
+import { hintNearest } from '../source/did-you-mean.ts';
 import {
   ANY,
   INTEGER,

@@ -1,6 +1,6 @@
 // Owns the expression compiler: one walk gives each node its static type and the function that computes it.
 import type { CompiledExpression, Evaluator } from '../compiled-value.ts';
-import { hintNearest } from '../structure/did-you-mean.ts';
+import { hintNearest } from '../source/did-you-mean.ts';
 import type { PatternBook } from '../types/pattern.ts';
 import {
   contains,

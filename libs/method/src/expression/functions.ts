@@ -2,7 +2,7 @@
 import { DistinctValues } from '../check/distinct-values.ts';
 import type { Frame } from '../compiled-value.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
-import { hintNearest } from '../structure/did-you-mean.ts';
+import { hintNearest } from '../source/did-you-mean.ts';
 import { comparable, holdsTimes, timestampOf } from '../types/instants.ts';
 import {
   ANY,

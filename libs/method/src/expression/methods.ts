@@ -1,7 +1,7 @@
 // Owns method calls: finding the receiver's kind and handing the call to the methods of lists or of texts.
 
 import { isJsonList, type JsonValue } from '../json.ts';
-import { hintNearest } from '../structure/did-you-mean.ts';
+import { hintNearest } from '../source/did-you-mean.ts';
 import { isText, isUnknown, membersOf, shortType, unionOf } from '../types/type.ts';
 import { accessOfNull, compileReceiver, elementType } from './access.ts';
 import type { Compiled, Compiler, Env } from './compiler-context.ts';

@@ -1,7 +1,7 @@
 // Owns operators on numbers, texts and whole values. Nothing is converted: both sides must already be of one kind.
 import type { Frame } from '../compiled-value.ts';
 import type { JsonValue } from '../json.ts';
-import { nearest } from '../structure/did-you-mean.ts';
+import { nearest } from '../source/did-you-mean.ts';
 import { overlap, shapeOf } from '../types/fits.ts';
 import { comparable, holdsTimes, isSortText } from '../types/instants.ts';
 import {

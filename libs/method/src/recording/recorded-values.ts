@@ -2,7 +2,7 @@
 import { literalText } from '../draft/method-text.ts';
 import { snakeName } from '../draft/names.ts';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { isTakenSecretName, SECRET_NAME } from '../structure/names.ts';
+import { isTakenSecretName, SECRET_NAME } from '../source/names.ts';
 import { AnswerBook } from './answer-book.ts';
 import type { RecordingFinding } from './recording-finding.ts';
 import { looksSecret, namesPassword, namesSecret } from './secret-words.ts';

@@ -1,7 +1,8 @@
 // Owns the check of a mapping's keys against its table (M101, M113), and the legacy spellings of workflow/2.
+
+import { nearest } from '../source/did-you-mean.ts';
 import type { Findings } from '../source/findings.ts';
 import type { SourceEntry, SourceMap } from '../source/source-node.ts';
-import { nearest } from './did-you-mean.ts';
 import type { KeyTable } from './keys.ts';
 
 /** Reports keys the table does not know, and known ones that are not available yet. */

@@ -1,10 +1,10 @@
 // Owns the secrets a method declares and which of them its steps use.
 import type { DeclaredSecret } from '../compiled-method.ts';
+import { hintNearest } from '../source/did-you-mean.ts';
 import type { Findings } from '../source/findings.ts';
+import { isTakenSecretName, SECRET_NAME } from '../source/names.ts';
 import { isEmptyNode, type SourceNode } from '../source/source-node.ts';
 import type { Range } from '../source/source-text.ts';
-import { hintNearest } from './did-you-mean.ts';
-import { isTakenSecretName, SECRET_NAME } from './names.ts';
 
 const SECRETS_MAX = 100;
 

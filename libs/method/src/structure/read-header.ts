@@ -1,8 +1,9 @@
 // Owns the header of a method: its format and its name.
+
+import { hintNearest } from '../source/did-you-mean.ts';
 import type { Findings } from '../source/findings.ts';
+import { METHOD_NAME } from '../source/names.ts';
 import type { SourceMap } from '../source/source-node.ts';
-import { hintNearest } from './did-you-mean.ts';
-import { METHOD_NAME } from './names.ts';
 
 const FORMATS = ['method/2', 'workflow/2'] as const;
 

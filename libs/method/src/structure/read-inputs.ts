@@ -1,9 +1,9 @@
 // Owns `inputs`: the fields a run is given.
 import type { Findings } from '../source/findings.ts';
+import { STEP_NAME } from '../source/names.ts';
 import type { SourceEntry } from '../source/source-node.ts';
 import type { TypeReader } from '../types/read-type.ts';
 import type { ObjectType } from '../types/type.ts';
-import { STEP_NAME } from './names.ts';
 
 export function readInputs(findings: Findings, types: TypeReader, entry: SourceEntry | undefined): ObjectType {
   if (!entry) return { kind: 'object', fields: new Map() };

@@ -1,8 +1,8 @@
 // Owns `result`, of the method and of groups: names and the values made of finished steps.
 import type { CompiledValue } from '../compiled-value.ts';
+import { isFieldName } from '../source/names.ts';
 import { isEmptyNode, type SourceEntry } from '../source/source-node.ts';
 import { ANY, contains, type Field, type ObjectType } from '../types/type.ts';
-import { isFieldName } from './names.ts';
 import { type MethodContext, placeOf } from './step-context.ts';
 
 const VALUES_MAX = 200;

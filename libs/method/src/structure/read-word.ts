@@ -1,7 +1,8 @@
 // Owns keys whose value is one of a few fixed words (M105).
+
+import { nearest } from '../source/did-you-mean.ts';
 import type { Findings } from '../source/findings.ts';
 import type { SourceEntry } from '../source/source-node.ts';
-import { nearest } from './did-you-mean.ts';
 
 /** The word; undefined without the key, or with a finding. */
 export function readWord<const Word extends string>(

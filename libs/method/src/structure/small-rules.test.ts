@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { roundDecimal } from '../expression/round-decimal.ts';
 import { splitTemplate } from '../expression/template.ts';
-import { nearest } from './did-you-mean.ts';
+import { nearest } from '../source/did-you-mean.ts';
 import { parseDuration } from './duration.ts';
 
 test('durations are integers with falling units', () => {

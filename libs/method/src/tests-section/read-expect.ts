@@ -1,8 +1,8 @@
 // Owns what a test expects of its run: its end, its result, the skipped steps, and checks of its own.
 import type { TestExpectation } from '../compiled-method.ts';
+import { hintNearest } from '../source/did-you-mean.ts';
 import { jsonOf, type SourceEntry, type SourceMap } from '../source/source-node.ts';
 import { checkKeys } from '../structure/check-keys.ts';
-import { hintNearest } from '../structure/did-you-mean.ts';
 import { readWord } from '../structure/read-word.ts';
 import { type MethodContext, placeOf } from '../structure/step-context.ts';
 import { readChecks } from '../structure/steps/read-checks.ts';

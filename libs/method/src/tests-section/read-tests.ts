@@ -1,8 +1,8 @@
 // Owns the top-level `tests`: each is a run with given inputs, mocked steps and answers, and an expected outcome.
 import type { CompiledCheck, CompiledStep, MethodTest } from '../compiled-method.ts';
+import { hintNearest } from '../source/did-you-mean.ts';
 import { jsonOf, type SourceEntry, type SourceMap, type SourceNode } from '../source/source-node.ts';
 import { checkKeys } from '../structure/check-keys.ts';
-import { hintNearest } from '../structure/did-you-mean.ts';
 import type { MethodContext } from '../structure/step-context.ts';
 import type { ObjectType } from '../types/type.ts';
 import { readExpect } from './read-expect.ts';

@@ -1,7 +1,8 @@
 // Owns the steps of a method by name and path, as its tests name them. Read from the source, so that a step with an error
 // of its own is still a known name.
+
+import { nearest } from '../source/did-you-mean.ts';
 import { entriesOf, type SourceMap, type SourceNode } from '../source/source-node.ts';
-import { nearest } from '../structure/did-you-mean.ts';
 import { KINDS } from '../structure/keys.ts';
 
 export interface IndexedStep {

@@ -1,7 +1,8 @@
 // Owns the question whether a value written in a test fits a declared type, and where it first does not.
+
+import { nearest } from '../source/did-you-mean.ts';
 import { isEmptyNode, type SourceMap, type SourceNode, type SourceScalar } from '../source/source-node.ts';
 import type { Range } from '../source/source-text.ts';
-import { nearest } from '../structure/did-you-mean.ts';
 import { fits } from '../types/fits.ts';
 import { membersOf, type ObjectType, shortType, type Type } from '../types/type.ts';
 

@@ -1,6 +1,6 @@
 // Owns the compact type notation: `T bounds = default -- description` as one text.
-import { nearest } from '../structure/did-you-mean.ts';
-import { isFieldName } from '../structure/names.ts';
+import { nearest } from '../source/did-you-mean.ts';
+import { isFieldName } from '../source/names.ts';
 import { NotationScanner } from './notation-scanner.ts';
 import { type Pattern, type PatternBook, PatternError } from './pattern.ts';
 import { type Bounds, type Field, FORMATS, type ScalarValue, type Type, unionOf } from './type.ts';

@@ -1,5 +1,8 @@
 // Owns types as written in the source: the compact notation, choices, mappings and the long form with `$type`.
+
+import { hintNearest } from '../source/did-you-mean.ts';
 import type { Findings } from '../source/findings.ts';
+import { isFieldName, TYPE_NAME } from '../source/names.ts';
 import {
   entriesOf,
   isEmptyNode,
@@ -10,8 +13,6 @@ import {
   type SourceScalar,
 } from '../source/source-node.ts';
 import type { Range } from '../source/source-text.ts';
-import { hintNearest } from '../structure/did-you-mean.ts';
-import { isFieldName, TYPE_NAME } from '../structure/names.ts';
 import { NamedTypes } from './named-types.ts';
 import { NotationError } from './notation-scanner.ts';
 import { choiceProblem, type NotationContext, parseNotation, readScalar } from './parse-notation.ts';

@@ -1,6 +1,6 @@
 // Owns code of workflow/1: pasted names become variables given by `in`, with names the script does not use itself.
 import { NameBook } from '../draft/names.ts';
-import { isVariableName } from '../structure/names.ts';
+import { isVariableName } from '../source/names.ts';
 import type { Piece, ScannedScript } from './code-piece.ts';
 import type { CodeLanguage } from './old-workflow.ts';
 import type { Paste, PastedNames } from './pasted-names.ts';

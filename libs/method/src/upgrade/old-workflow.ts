@@ -1,9 +1,9 @@
 // Owns the form of workflow/1: its keys and their values. What cannot be read is U001, or U007 for `run`.
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { hintNearest } from '../source/did-you-mean.ts';
 import type { Findings } from '../source/findings.ts';
 import { isEmptyNode, jsonOf, type SourceMap, type SourceNode, type SourceScalar } from '../source/source-node.ts';
 import type { Range } from '../source/source-text.ts';
-import { hintNearest } from '../structure/did-you-mean.ts';
 
 export interface OldWorkflow {
   readonly title: string | null;

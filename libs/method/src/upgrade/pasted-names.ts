@@ -1,7 +1,7 @@
 // Owns `{{name}}`: which texts are pasted names, which parameter or earlier step each names, and how an expression
 // reads that.
 import { NameBook, snakeName } from '../draft/names.ts';
-import { nearest } from '../structure/did-you-mean.ts';
+import { nearest } from '../source/did-you-mean.ts';
 import type { OldStep, OldWorkflow } from './old-workflow.ts';
 
 /** A parameter, or the printed text or answer of an earlier step. */

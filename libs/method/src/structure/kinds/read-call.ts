@@ -1,11 +1,11 @@
 // Owns call steps: the method called (M514, M515), what it is given (M516), and what is taken of its result (M517).
 import type { CallStep, CallTarget } from '../../compiled-method.ts';
+import { hintNearest } from '../../source/did-you-mean.ts';
 import { type SourceEntry, stringOf } from '../../source/source-node.ts';
 import { fits, overlap } from '../../types/fits.ts';
 import { type Field, isNullable, shortType } from '../../types/type.ts';
 import { typeOfSchema } from '../../types/type-of-schema.ts';
 import type { Callee } from '../callee.ts';
-import { hintNearest } from '../did-you-mean.ts';
 import { placeOf, type StepContext } from '../step-context.ts';
 import { type GivenValue, readIn } from './read-in.ts';
 

@@ -1,9 +1,9 @@
 // Owns code steps (node, python, shell): the code, the values and secrets given to it, and where its printed text goes.
 import type { CodeLanguage, CodeStep, StepBase } from '../../compiled-method.ts';
+import { hintNearest } from '../../source/did-you-mean.ts';
 import { type SourceEntry, stringOf } from '../../source/source-node.ts';
 import { isUnknown, membersOf, type Type } from '../../types/type.ts';
 import { nodeParameters } from '../code-syntax.ts';
-import { hintNearest } from '../did-you-mean.ts';
 import { hasNetwork } from '../read-limits.ts';
 import { placeOf, type StepContext } from '../step-context.ts';
 import { checkCode } from './check-code.ts';

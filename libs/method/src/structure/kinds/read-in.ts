@@ -1,7 +1,8 @@
 // Owns `in`: the values given to code and to called methods, by name.
+
+import { isVariableName, STEP_NAME } from '../../source/names.ts';
 import { type SourceNode, stringOf } from '../../source/source-node.ts';
 import type { Range } from '../../source/source-text.ts';
-import { isVariableName, STEP_NAME } from '../names.ts';
 import type { TypedValue, ValuePlace } from '../read-value.ts';
 import type { StepContext } from '../step-context.ts';
 

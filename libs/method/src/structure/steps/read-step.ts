@@ -3,6 +3,7 @@ import type { CompiledStep, EachLoop, RepeatLoop, StepBase } from '../../compile
 import type { CompiledExpression } from '../../compiled-value.ts';
 import type { Root } from '../../expression/compile-expression.ts';
 import { factsOf } from '../../expression/narrowing.ts';
+import { STEP_NAME } from '../../source/names.ts';
 import type { SourceEntry, SourceMap } from '../../source/source-node.ts';
 import type { ObjectType } from '../../types/type.ts';
 import { checkKeys, withTodaysNames } from '../check-keys.ts';
@@ -10,7 +11,6 @@ import { ERROR_ROOT } from '../error-kinds.ts';
 import { STEP_KEYS } from '../keys.ts';
 import { RESPONSE } from '../kinds/http-response.ts';
 import { readKindFields } from '../kinds/read-kind-fields.ts';
-import { STEP_NAME } from '../names.ts';
 import { type GivenLimits, readStepLimits, resolveStepLimits } from '../read-limits.ts';
 import { readWords } from '../read-words.ts';
 import { type MethodContext, placeOf, type StepContext, stepContext } from '../step-context.ts';
