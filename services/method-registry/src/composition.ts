@@ -18,9 +18,9 @@ import { processCompiler, RecordingCompiler } from './build/recording-compiler.t
 import { busRegistryChanges } from './bus/bus-registry-changes.ts';
 import { RegistryChanges } from './bus/registry-changes.ts';
 import type { Config } from './config.ts';
-import { SecretsKeyCheck } from './key/secrets-key-check.ts';
 import { sealedWebhookSecrets, WebhookSecrets } from './key/webhook-secrets.ts';
 import { SourceThreads } from './method/source-threads.ts';
+import { AbandonedUploads } from './retention/abandoned-uploads.ts';
 import { AccountRpcs } from './rpc/account-service.ts';
 import { KnownSources } from './rpc/known-sources.ts';
 import { MethodRegistryRpcs } from './rpc/method-registry-service.ts';
@@ -53,13 +53,12 @@ import { PostgresUserStore } from './store/postgres-user-store.ts';
 import { PostgresVersionStore } from './store/postgres-version-store.ts';
 import { Database, Reader } from './store/query.ts';
 import { registryDatabase } from './store/registry-database.ts';
+import { SecretsKeyCheck } from './store/secrets-key-check.ts';
 import { SessionStore } from './store/session-store.ts';
 import { SettingsStore } from './store/settings-store.ts';
 import { UploadStore } from './store/upload-store.ts';
 import { UserStore } from './store/user-store.ts';
 import { VersionStore } from './store/version-store.ts';
-
-import { AbandonedUploads } from './upload/abandoned-uploads.ts';
 
 export interface MethodRegistry extends Stoppable {
   /** Resolves once requests are served. @throws an Error whose message is for the operator. */

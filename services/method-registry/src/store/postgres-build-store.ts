@@ -2,9 +2,9 @@
 import { newId, randomToken } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import { auditRow } from '../audit/audit-row.ts';
 import type { Doer } from '../audit/doer.ts';
 import type { MethodSource } from '../method/method-source.ts';
+import { auditRow } from './audit-row.ts';
 import type { BuildStore, ClaimedBuild, ClaimTerms } from './build-store.ts';
 import { claimBuild, moveMethods } from './claim-build.ts';
 import { Database, query } from './query.ts';

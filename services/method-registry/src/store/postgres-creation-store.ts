@@ -4,7 +4,7 @@ import { assert } from '@methods/base/assert';
 import { newId, newMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import { auditRow } from '../audit/audit-row.ts';
+import { auditRow } from './audit-row.ts';
 import type { CreatedMethod, Creation, CreationStore, NewMethod } from './creation-store.ts';
 import {
   type MethodRow,

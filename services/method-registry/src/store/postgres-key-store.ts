@@ -2,9 +2,9 @@
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import { auditRow } from '../audit/audit-row.ts';
 import type { KeyUse, ServiceKey } from '../key/service-key.ts';
 import { type Page, type PageRequest, pageOf } from '../page/page.ts';
+import { auditRow } from './audit-row.ts';
 import { type KeyRow, keyColumns, toServiceKey } from './key-rows.ts';
 import type { KeyAct, KeyStore, MadeServiceKey, NewServiceKey } from './key-store.ts';
 import { Database, query, Reader } from './query.ts';

@@ -2,10 +2,10 @@
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import { auditRow } from '../audit/audit-row.ts';
 import { party } from '../audit/doer.ts';
 import type { LocalRun } from '../local-run/local-run.ts';
 import { type Page, pageOf } from '../page/page.ts';
+import { auditRow } from './audit-row.ts';
 import type { LocalRunSelection, LocalRunStore, NewLocalRunRecord } from './local-run-store.ts';
 import { Database, query, Reader, type Statements } from './query.ts';
 

@@ -2,9 +2,9 @@
 // a transaction held open over the network.
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import { auditRow } from '../audit/audit-row.ts';
 import type { Method } from '../method/method.ts';
 import { type Page, pageOf } from '../page/page.ts';
+import { auditRow } from './audit-row.ts';
 import { listMethods, searchReach } from './list-methods.ts';
 import { type MethodRow, methodColumns, methodJoins, toMethod } from './method-rows.ts';
 import type { MethodChange, MethodSelection, MethodStore, Publication } from './method-store.ts';

@@ -2,8 +2,8 @@
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { Settings, SettingsChange } from '../account/settings.ts';
-import { auditRow } from '../audit/audit-row.ts';
 import type { Doer } from '../audit/doer.ts';
+import { auditRow } from './audit-row.ts';
 import { Database, query, Reader } from './query.ts';
 import type { SettingsStore } from './settings-store.ts';
 

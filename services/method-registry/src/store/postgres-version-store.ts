@@ -3,9 +3,9 @@ import { assert } from '@methods/base/assert';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
-import { auditRow } from '../audit/audit-row.ts';
 import type { Method, Version, VersionContent } from '../method/method.ts';
 import { type Page, type PageRequest, pageOf } from '../page/page.ts';
+import { auditRow } from './audit-row.ts';
 import {
   type MethodRow,
   methodColumns,

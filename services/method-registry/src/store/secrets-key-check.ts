@@ -4,8 +4,8 @@ import { SecretBoxError } from '@methods/auth/secret-box';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceDatabase } from '@methods/postgres/service-database';
 import { inject, injectable } from 'tsyringe';
-import { KeyStore } from '../store/key-store.ts';
-import { WebhookSecrets } from './webhook-secrets.ts';
+import { WebhookSecrets } from '../key/webhook-secrets.ts';
+import { KeyStore } from './key-store.ts';
 
 class WrongSecretsKey extends Error {
   override readonly name = 'WrongSecretsKey';

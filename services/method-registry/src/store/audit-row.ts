@@ -1,9 +1,9 @@
 // One line of the audit log as part of the statement it records: both are committed, or neither.
 import { newId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
-import type { Statements } from '../store/query.ts';
-import type { TargetKind } from './audit-entry.ts';
-import type { Doer } from './doer.ts';
+import type { TargetKind } from '../audit/audit-entry.ts';
+import type { Doer } from '../audit/doer.ts';
+import type { Statements } from './query.ts';
 
 export interface AuditedAct {
   readonly doer: Doer;

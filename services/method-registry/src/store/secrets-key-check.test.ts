@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
-import type { KeyStore } from '../store/key-store.ts';
-import { registryDatabase } from '../store/registry-database.ts';
+import { sealedWebhookSecrets } from '../key/webhook-secrets.ts';
+import type { KeyStore } from './key-store.ts';
+import { registryDatabase } from './registry-database.ts';
 import { SecretsKeyCheck } from './secrets-key-check.ts';
-import { sealedWebhookSecrets } from './webhook-secrets.ts';
 
 test('waits for a Postgres that goes away between the migrations and the check', async () => {
   const database = registryDatabase('postgres://127.0.0.1:1/none', silentLogger);
