@@ -6,9 +6,9 @@ import { toErrorDetail } from '@methods/errors/error-detail';
 import type { Logger } from '@methods/logging/logger';
 import { type RunCommandReplySchema, RunCommandSchema } from '@methods/proto/event/v1/event_pb';
 import { decoder } from '@methods/rpc/message-codec';
-import type { ClaimsAtOnce } from '../queue/claims-at-once.ts';
-import { runOf } from '../rpc/refusals.ts';
-import { runView } from '../rpc/run-message.ts';
+import { runOf } from '../actor/refusals.ts';
+import type { ClaimsAtOnce } from '../claim/claims-at-once.ts';
+import { runView } from '../wire/run-message.ts';
 import { commandOf, type RunCommandInit } from './run-owners.ts';
 
 export type CommandReplyInit = MessageInitShape<typeof RunCommandReplySchema>;

@@ -3,8 +3,8 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { silentLogger } from '@methods/logging/logger';
 import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
-import { DatabaseClock } from '../database-clock.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
+import { DatabaseClock } from '../store/database-clock.ts';
 import { PostgresOutbox, UNCONFIRMED_MS } from '../store/outbox.ts';
 import { newFacts, type TestStore } from '../store/run-store.fixture.ts';
 import type { OutboxEvent } from '../store/run-store.ts';

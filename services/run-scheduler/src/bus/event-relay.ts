@@ -5,7 +5,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
-import type { DatabaseClock } from '../database-clock.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
 import { type Outbox, UNCONFIRMED_MS } from '../store/outbox.ts';
 import type { OutboxEvent } from '../store/run-store.ts';
 import { DirectShare } from './direct-share.ts';

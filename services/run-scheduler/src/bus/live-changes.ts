@@ -7,8 +7,8 @@ import { shardOfRunId } from '@methods/base/ids';
 import { TurnBatch } from '@methods/base/turn-batch';
 import { LiveChangesSchema, WatchedRunsSchema } from '@methods/proto/event/v1/event_pb';
 import { decoder } from '@methods/rpc/message-codec';
-import { runStatusNumber } from '../rpc/run-message.ts';
 import { isFinished, type Run } from '../run/run.ts';
+import { runStatusNumber } from '../wire/run-message.ts';
 
 interface Change {
   readonly runId: string;

@@ -2,7 +2,7 @@
 // order. Only what is due is read, bodies last. A backlog goes out as fast as the notifier confirms it, so its length
 // costs time and no memory, and the bus never holds more of it than moments of work.
 import type { Logger } from '@methods/logging/logger';
-import type { DatabaseClock } from '../database-clock.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
 import {
   type Outbox,
   type OutboxEntry,

@@ -1,10 +1,10 @@
 // A committed change as the event that others receive.
 import { create, toBinary } from '@bufbuild/protobuf';
 import { RunEventSchema } from '@methods/proto/event/v1/event_pb';
-import { answererNumber, questionMessage, runStatusNumber } from '../rpc/run-message.ts';
 import type { Effect } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
 import type { OutboxEvent } from '../store/run-store.ts';
+import { answererNumber, questionMessage, runStatusNumber } from '../wire/run-message.ts';
 import { EVENT_BYTES_MAX, withoutContent } from './event-size.ts';
 
 type EmittedEvent = Omit<Effect & { type: 'emit' }, 'type'>;

@@ -8,10 +8,10 @@ import { RunCommandRepliesSchema, RunCommandSchema } from '@methods/proto/event/
 import { type PeerItem, PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
 import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
-import type { PeerItemInit } from '../peer/peer-sender.ts';
 import { answer, ask, cancel } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
+import type { PeerItemInit } from '../wire/peer-sender.ts';
 import { CommandConsumer } from './command-consumer.ts';
 import { RunOwners } from './run-owners.ts';
 

@@ -7,13 +7,13 @@ import { fromErrorDetail } from '@methods/errors/error-detail';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import { RunCommandRepliesSchema, type RunCommandReply, RunCommandSchema } from '@methods/proto/event/v1/event_pb';
 import { decoder } from '@methods/rpc/message-codec';
+import { runOf } from '../actor/refusals.ts';
 import type { TellOutcome } from '../actor/run-actor.ts';
-import type { PeerSender } from '../peer/peer-sender.ts';
-import type { ClaimsAtOnce } from '../queue/claims-at-once.ts';
-import { runOf } from '../rpc/refusals.ts';
-import { type RunViewMessage, runView } from '../rpc/run-message.ts';
+import type { ClaimsAtOnce } from '../claim/claims-at-once.ts';
 import type { Run } from '../run/run.ts';
 import type { AnswerRun, CancelRun } from '../run/run-command.ts';
+import type { PeerSender } from '../wire/peer-sender.ts';
+import { type RunViewMessage, runView } from '../wire/run-message.ts';
 
 export type PublicCommand = AnswerRun | CancelRun;
 export type RunCommandInit = MessageInitShape<typeof RunCommandSchema>;

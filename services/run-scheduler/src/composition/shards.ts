@@ -1,8 +1,9 @@
 // The nodes, this node's shards, and the links to the others.
-import { PeerLinks } from '../peer/peer-links.ts';
+
 import { Membership } from '../shard/membership.ts';
 import { ShardLease } from '../shard/shard-lease.ts';
 import { ShardOwner } from '../shard/shard-owner.ts';
+import { PeerLinks } from '../wire/peer-links.ts';
 import type { NodeParts } from './node-parts.ts';
 
 export function provideShards(parts: NodeParts): void {

@@ -1,8 +1,9 @@
 // Queues, workers, grants and leases.
+
+import { ClaimRuns } from '../claim/claim-runs.ts';
+import { ClaimsAtOnce } from '../claim/claims-at-once.ts';
 import { NodeRoutes } from '../peer/node-routes.ts';
-import { ClaimRuns } from '../queue/claim-runs.ts';
 import { ClaimWaiters } from '../queue/claim-waiters.ts';
-import { ClaimsAtOnce } from '../queue/claims-at-once.ts';
 import { InterestNews } from '../queue/interest-news.ts';
 import { QueueInterests } from '../queue/queue-interests.ts';
 import { ReadyRuns } from '../queue/ready-runs.ts';

@@ -4,9 +4,9 @@ import { create, fromBinary } from '@bufbuild/protobuf';
 import { newRunId } from '@methods/base/ids';
 import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
 import { PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
+import type { PeerItemInit, PeerSender } from '../wire/peer-sender.ts';
 import { NodeRoutes } from './node-routes.ts';
 import { PeerRouter, type PeerRouterOptions } from './peer-router.ts';
-import type { PeerItemInit, PeerSender } from './peer-sender.ts';
 
 type Call = readonly [part: string, method: string, ...args: unknown[]];
 

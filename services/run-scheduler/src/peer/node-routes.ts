@@ -2,15 +2,15 @@
 // of peer-router.ts, which takes the same things from peers.
 import { create, toBinary } from '@bufbuild/protobuf';
 import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
-import type { ClaimRuns } from '../queue/claim-runs.ts';
+import type { ClaimRuns } from '../claim/claim-runs.ts';
 import type { ClaimOffer, ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { QueueHead } from '../queue/ready-runs.ts';
 import type { QueueKey } from '../store/run-store.ts';
+import type { PeerSender } from '../wire/peer-sender.ts';
 import type { DeliveredGrant } from '../worker-stream/grant-desk.ts';
 import type { HeartbeatRun } from '../worker-stream/heartbeat-sender.ts';
 import type { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
 import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
-import type { PeerSender } from './peer-sender.ts';
 
 /** This node's own parts, known once all are made. */
 export interface LocalParts {

@@ -2,17 +2,17 @@
 import { toErrorDetail } from '@methods/errors/error-detail';
 import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
 import type { CommandConsumer } from '../bus/command-consumer.ts';
-import type { ClaimRuns } from '../queue/claim-runs.ts';
+import type { ClaimRuns } from '../claim/claim-runs.ts';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
 import type { QueueInterests } from '../queue/queue-interests.ts';
-import { runView } from '../rpc/run-message.ts';
 import type { StartRuns } from '../rpc/start-run.ts';
+import type { PeerItemInit, PeerSender } from '../wire/peer-sender.ts';
+import { runView } from '../wire/run-message.ts';
 import type { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
 import type { OwnerLink } from '../worker-stream/owner-link.ts';
 import type { TakeOver } from '../worker-stream/take-over.ts';
 import { isReport, type WorkerReports } from '../worker-stream/worker-reports.ts';
 import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
-import type { PeerItemInit, PeerSender } from './peer-sender.ts';
 
 export interface PeerRouterOptions {
   readonly commands: CommandConsumer;

@@ -5,7 +5,7 @@ import { runIdBound } from '@methods/base/ids';
 import type { RetentionDays } from '@methods/base/retention-days';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
-import type { DatabaseClock } from '../database-clock.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
 import type { AgedRun, OldRuns, RunKey } from './old-runs.ts';
 
 const DAY_MS = 86_400_000;

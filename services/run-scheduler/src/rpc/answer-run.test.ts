@@ -5,15 +5,15 @@ import type { ServiceError } from '@methods/errors/service-error';
 import { type AnswerRun, AnswerRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkedFully } from '@methods/value-threads/checked-fully';
 import type { CostlyValue } from '@methods/value-threads/value-threads';
+import { runOf } from '../actor/refusals.ts';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
 import { ask, cancel, claim } from '../run/run.fixture.ts';
 import type { AnswerChecksOf, Run } from '../run/run.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
+import { runView } from '../wire/run-message.ts';
 import { judgedAnswer } from '../worker-stream/judged-answer.ts';
 import { AnswerRuns } from './answer-run.ts';
-import { runOf } from './refusals.ts';
-import { runView } from './run-message.ts';
 
 const FORM = {
   type: 'object',

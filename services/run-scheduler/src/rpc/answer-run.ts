@@ -9,10 +9,10 @@ import type { ValueThreads } from '@methods/value-threads/value-threads';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { RunOwners } from '../bus/run-owners.ts';
 import type { OpenQuestion } from '../run/run.ts';
+import type { RunViewMessage } from '../wire/run-message.ts';
 import type { AnswerChecks } from './answer-checks.ts';
 import { CompiledForms } from './compiled-forms.ts';
 import { getRun } from './get-run.ts';
-import type { RunViewMessage } from './run-message.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 const ANSWER_EFFORT = { ...TURN_EFFORT, addedBytesMax: ANSWER_BYTES_MAX };

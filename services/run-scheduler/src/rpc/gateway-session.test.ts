@@ -12,8 +12,8 @@ import { until } from '@methods/test/harness/until';
 import { runs } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import type { RunPage, RunSelection } from '../store/run-lists.ts';
+import { type RunViewMessage, runView } from '../wire/run-message.ts';
 import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
-import { type RunViewMessage, runView } from './run-message.ts';
 import { RunWatchers } from './run-watchers.ts';
 
 describe("a gateway's calls", () => {

@@ -15,12 +15,12 @@ import type { RunOwners } from '../bus/run-owners.ts';
 import type { QueueInterests } from '../queue/queue-interests.ts';
 import type { Run } from '../run/run.ts';
 import type { RunLists } from '../store/run-lists.ts';
+import { isViewAtRest, type RunViewMessage, runView } from '../wire/run-message.ts';
 import type { AnswerRuns } from './answer-run.ts';
 import { getRun } from './get-run.ts';
 import { getStart } from './get-start.ts';
 import { listRuns } from './list-runs.ts';
 import { lookupRun } from './lookup-run.ts';
-import { isViewAtRest, type RunViewMessage, runView } from './run-message.ts';
 import { isAtRest, type RunWatchers, type ViewReceiver } from './run-watchers.ts';
 
 export type NodeItemInit = SentItem<typeof ExchangeResponseSchema>;

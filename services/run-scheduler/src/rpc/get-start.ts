@@ -2,8 +2,8 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { GetStart, StartRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
+import { answererNumber } from '../wire/run-message.ts';
 import { getRun } from './get-run.ts';
-import { answererNumber } from './run-message.ts';
 
 export async function getStart(actors: RunActors, request: GetStart): Promise<MessageInitShape<typeof StartRunSchema>> {
   const { facts } = await getRun(actors, request);

@@ -8,7 +8,7 @@ import type { ListRuns, RunPageSchema } from '@methods/proto/scheduler/v1/run_sc
 import type { Run } from '../run/run.ts';
 import type { ListedRun } from '../store/listed-run.ts';
 import type { RunLists, RunPlace } from '../store/run-lists.ts';
-import { answererNumber, type RunViewMessage, runStatusNames, runStatusNumber } from './run-message.ts';
+import { answererNumber, type RunViewMessage, runStatusNames, runStatusNumber } from '../wire/run-message.ts';
 
 export type RunPageMessage = MessageInitShape<typeof RunPageSchema>;
 

@@ -10,7 +10,7 @@ import { dialFrames } from '@methods/rpc/frame-stream';
 import { RpcServer, served } from '@methods/rpc/server';
 import { until } from '@methods/test/harness/until';
 import { runs } from '../run/run.fixture.ts';
-import { runView } from './run-message.ts';
+import { runView } from '../wire/run-message.ts';
 import { RunSchedulerRpc } from './run-scheduler-service.ts';
 import { RunWatchers } from './run-watchers.ts';
 import type { StartRuns } from './start-run.ts';

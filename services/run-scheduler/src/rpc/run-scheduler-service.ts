@@ -5,12 +5,12 @@ import { ServiceError } from '@methods/errors/service-error';
 import type { GatewayItem, RunSchedulerService, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { serveFrames } from '@methods/rpc/frame-stream';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
-import type { PeerSender } from '../peer/peer-sender.ts';
 import type { RunFolderStore } from '../store/run-folder-store.ts';
+import type { PeerSender } from '../wire/peer-sender.ts';
+import { type RunViewMessage, runView } from '../wire/run-message.ts';
 import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
 import { getRun } from './get-run.ts';
 import type { InputFiles } from './input-files.ts';
-import { type RunViewMessage, runView } from './run-message.ts';
 import type { StartRuns } from './start-run.ts';
 
 export interface NodeState {

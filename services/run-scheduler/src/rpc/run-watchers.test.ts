@@ -7,7 +7,7 @@ import { until } from '@methods/test/harness/until';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { runs } from '../run/run.fixture.ts';
 import type { Run, StepSummary } from '../run/run.ts';
-import type { RunViewMessage } from './run-message.ts';
+import type { RunViewMessage } from '../wire/run-message.ts';
 import { RunWatchers, type ViewReceiver } from './run-watchers.ts';
 
 const OWN_SHARD = 3;

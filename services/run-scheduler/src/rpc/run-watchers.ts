@@ -7,8 +7,8 @@ import { Shares, type SharesOptions } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import { ServiceError } from '@methods/errors/service-error';
 import { isFinished, type Run } from '../run/run.ts';
+import { type RunViewMessage, runView } from '../wire/run-message.ts';
 import { Pace } from './pace.ts';
-import { type RunViewMessage, runView } from './run-message.ts';
 
 export interface ViewReceiver {
   push(view: RunViewMessage, orgId: string): void;

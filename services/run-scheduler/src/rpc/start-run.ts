@@ -3,13 +3,13 @@ import { newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { KeptSteps, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
-import type { DatabaseClock } from '../database-clock.ts';
-import type { ClaimsAtOnce } from '../queue/claims-at-once.ts';
+import type { ClaimsAtOnce } from '../claim/claims-at-once.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { KeptBeginning } from '../run/run-command.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
+import { answererName } from '../wire/run-message.ts';
 import type { InputFiles } from './input-files.ts';
 import { type KeptStepsParts, keptBeginning } from './kept-steps.ts';
-import { answererName } from './run-message.ts';
 import { tooManyUnfinished, type UnfinishedRuns } from './unfinished-runs.ts';
 
 export interface StartedRun {

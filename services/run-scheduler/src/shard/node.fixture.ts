@@ -6,7 +6,7 @@ import { silentLogger } from '@methods/logging/logger';
 import { openPool } from '@methods/postgres/pool';
 import { PeerService } from '@methods/proto/peer/v1/peer_service_pb';
 import { RpcServer, served } from '@methods/rpc/server';
-import { PeerLinks } from '../peer/peer-links.ts';
+import { PeerLinks } from '../wire/peer-links.ts';
 import { Membership } from './membership.ts';
 import { ShardLease } from './shard-lease.ts';
 import { ShardOwner } from './shard-owner.ts';

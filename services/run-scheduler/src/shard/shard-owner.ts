@@ -5,7 +5,7 @@ import type { Clock, Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
 import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
-import type { PeerLinks } from '../peer/peer-links.ts';
+import type { PeerLinks } from '../wire/peer-links.ts';
 import { assignShards } from './assignment.ts';
 import { BelievedOwners } from './believed-owners.ts';
 import { EpochBumps } from './epoch-bumps.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
-import { DatabaseClock } from '../database-clock.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
+import { DatabaseClock } from '../store/database-clock.ts';
 import { ClockLook } from './clock-look.ts';
 
 test('the database is asked for its time while no commit brings it, one look at a time', async () => {

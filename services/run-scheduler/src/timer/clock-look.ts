@@ -1,7 +1,7 @@
 // Asks the database for its time while no commit brings it: on a node with nothing to do a clock that was set would
 // go unnoticed, and a question would end an hour late.
 import type { Logger } from '@methods/logging/logger';
-import type { DatabaseClock } from '../database-clock.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
 
 const FRESH_MS = 1_500;
 

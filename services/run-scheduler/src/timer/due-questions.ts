@@ -4,10 +4,10 @@
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
-import type { DatabaseClock } from '../database-clock.ts';
 import { sizeOfRun } from '../run/recorded-size.ts';
 import type { Run } from '../run/run.ts';
 import { deadlineOf } from '../store/commit-sections.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
 import type { DuePlace, DueQuestion, DueStretch, RunStore } from '../store/run-store.ts';
 import { DueLine } from './due-line.ts';
 import { RunsAhead } from './runs-ahead.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
-import { DatabaseClock } from '../database-clock.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { runs } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
+import { DatabaseClock } from '../store/database-clock.ts';
 import type { DueQuestion, RunStore } from '../store/run-store.ts';
 import { DueQuestions } from './due-questions.ts';
 

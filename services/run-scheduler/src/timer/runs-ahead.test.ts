@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
-import { DatabaseClock } from '../database-clock.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { runs } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
+import { DatabaseClock } from '../store/database-clock.ts';
 import type { DueQuestion } from '../store/run-store.ts';
 import { RunsAhead } from './runs-ahead.ts';
 

@@ -2,8 +2,8 @@
 // is not here is none the worse: its actor reads the run.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
-import type { DatabaseClock } from '../database-clock.ts';
 import type { Run } from '../run/run.ts';
+import type { DatabaseClock } from '../store/database-clock.ts';
 import type { DueQuestion } from '../store/run-store.ts';
 import { TimerHeap } from './timer-heap.ts';
 

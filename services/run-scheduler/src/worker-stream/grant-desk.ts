@@ -4,10 +4,10 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { faultPoint } from '@methods/base/fault-point';
 import type { Logger } from '@methods/logging/logger';
 import type { GrantSchema } from '@methods/proto/worker/v1/worker_service_pb';
-import { stepStatusNumber } from '../rpc/run-message.ts';
 import type { Effect } from '../run/effect.ts';
 import type { Run, RunningRun, StepSummary } from '../run/run.ts';
 import type { KeptStep, RunStore } from '../store/run-store.ts';
+import { stepStatusNumber } from '../wire/run-message.ts';
 import { KeptStepReads } from './kept-step-reads.ts';
 import type { LeaseTable } from './lease-table.ts';
 

@@ -4,13 +4,13 @@ import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
+import { ReadyRuns } from '../queue/ready-runs.ts';
 import { cancel } from '../run/run.fixture.ts';
 import { newFacts, TestStore } from '../store/run-store.fixture.ts';
 import type { QueueKey } from '../store/run-store.ts';
 import { type DeliveredGrant, GrantDesk } from '../worker-stream/grant-desk.ts';
 import { quietLeases } from '../worker-stream/lease-table.fixture.ts';
 import { ClaimRuns } from './claim-runs.ts';
-import { ReadyRuns } from './ready-runs.ts';
 
 describe('claims of queued runs', () => {
   let db: TestStore;

@@ -1,8 +1,8 @@
 // Refusals of the run's rules as errors of the public catalogue.
 import { ServiceError } from '@methods/errors/service-error';
-import type { TellOutcome } from '../actor/run-actor.ts';
 import type { RefusalCode } from '../run/decision.ts';
 import type { Run } from '../run/run.ts';
+import type { TellOutcome } from './run-actor.ts';
 
 const MESSAGES = {
   run_not_waiting: 'The run has no open question.',

@@ -2,11 +2,11 @@
 import type { Clock } from '@methods/base/clock';
 import { randomToken } from '@methods/base/ids';
 import type { RunActors } from '../actor/run-actors.ts';
+import type { ClaimOffer } from '../queue/claim-waiters.ts';
+import type { ReadyRuns } from '../queue/ready-runs.ts';
 import type { Run } from '../run/run.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
 import { CLEANUP_FEATURE } from '../worker-stream/protocol-features.ts';
-import type { ClaimOffer } from './claim-waiters.ts';
-import type { ReadyRuns } from './ready-runs.ts';
 import { ReturnedRuns } from './returned-runs.ts';
 
 /** Entries that are no longer queued are skipped, this many at a time. */

@@ -3,12 +3,12 @@
 import { randomToken } from '@methods/base/ids';
 import type { TellOutcome } from '../actor/run-actor.ts';
 import type { RunActors } from '../actor/run-actors.ts';
+import type { ClaimWaiters } from '../queue/claim-waiters.ts';
+import type { ReadyRuns } from '../queue/ready-runs.ts';
 import type { Run, RunFacts } from '../run/run.ts';
 import type { ClaimRun, RunCommand } from '../run/run-command.ts';
 import { queueOf } from '../store/queue-key.ts';
 import type { GrantDesk } from '../worker-stream/grant-desk.ts';
-import type { ClaimWaiters } from './claim-waiters.ts';
-import type { ReadyRuns } from './ready-runs.ts';
 
 export interface PreparedClaim {
   readonly command: ClaimRun;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ManualClock } from '../manual-clock.fixture.ts';
 import { DatabaseClock } from './database-clock.ts';
-import { ManualClock } from './manual-clock.fixture.ts';
 
 const DATABASE_MS = 1_790_000_000_000;
 

@@ -3,12 +3,12 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
+import { ClaimWaiters } from '../queue/claim-waiters.ts';
 import { answer, ask, cancel } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { type DeliveredGrant, GrantDesk } from '../worker-stream/grant-desk.ts';
 import type { LeaseTable } from '../worker-stream/lease-table.ts';
-import { ClaimWaiters } from './claim-waiters.ts';
 import { ClaimsAtOnce } from './claims-at-once.ts';
 
 const WORKER = 'org_a.worker.1';
