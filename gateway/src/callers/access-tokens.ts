@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import { AgedCache } from '../clients/aged-cache.ts';
+import { AgedCache } from '../cache/aged-cache.ts';
+import type { Identity } from '../clients/accounts.ts';
 import { CallerRefused, type RefusalReason } from './caller-refused.ts';
-import { type ClaimNames, type Identity, identityOf } from './identity.ts';
+import { type ClaimNames, identityOf } from './identity.ts';
 import type { Issuer } from './issuer.ts';
 
 export interface AccessTokensOptions extends ClaimNames {

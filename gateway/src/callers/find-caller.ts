@@ -4,15 +4,19 @@ import type { Caller, UserCaller } from '@methods/auth/caller';
 import { isOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { parseBearerKey } from '@methods/auth/service-key';
 import type { FastifyRequest } from 'fastify';
-import type { Member, Origin } from '../clients/accounts.ts';
+import type { Identity, Member, Origin } from '../clients/accounts.ts';
 import type { OpenedUpload } from '../clients/upload-tokens.ts';
-import type { FindCaller } from '../plugins/caller.ts';
-import { countedAddress } from '../plugins/counted-address.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import { CallerRefused } from './caller-refused.ts';
-import type { Identity } from './identity.ts';
+import { countedAddress } from './counted-address.ts';
 import { hasOwnOrigin, sessionToken } from './session-cookie.ts';
 import type { GuardedSurface } from './surface.ts';
+
+/**
+ * The caller of a request to a surface. A promise only if another process has to be asked. @throws CallerRefused;
+ * ServiceError unavailable when it cannot be known now
+ */
+export type FindCaller = (request: FastifyRequest, surface: GuardedSurface) => Caller | Promise<Caller>;
 
 /** A value that is at hand, or that another process has to be asked for. */
 type Soon<Value> = Value | Promise<Value>;

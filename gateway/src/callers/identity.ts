@@ -1,17 +1,6 @@
 // The person of a verified token or a sign-in, by the claims this server is configured to read.
 import { isRole, mayActAs, type Role } from '@methods/auth/caller';
-
-export interface Identity {
-  /** The issuer's own id of the organization. */
-  readonly externalOrgId: string;
-  /** Empty: unknown. */
-  readonly orgName: string;
-  readonly subject: string;
-  readonly email: string;
-  readonly name: string;
-  /** Empty: the issuer claims none, or none of ours. */
-  readonly claimedRole: Role | '';
-}
+import type { Identity } from '../clients/accounts.ts';
 
 export interface ClaimNames {
   readonly orgClaim: string;

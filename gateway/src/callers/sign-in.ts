@@ -21,10 +21,10 @@ import {
   randomState,
   type ServerMetadata,
 } from 'openid-client';
-import type { SignInUnderWay } from '../clients/accounts.ts';
+import type { Identity, SignInUnderWay } from '../clients/accounts.ts';
 import type { IssuerConfig } from '../config.ts';
 import { CallerRefused } from './caller-refused.ts';
-import { type Identity, identityOf, noOrganization } from './identity.ts';
+import { identityOf, noOrganization } from './identity.ts';
 import type { Issuer } from './issuer.ts';
 import { issuerAway } from './issuer-document.ts';
 

@@ -8,9 +8,8 @@ import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
 import type { Member as MemberMessage } from '@methods/proto/registry/v1/account_pb';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
-import type { Identity } from '../callers/identity.ts';
-import type { RequestDoer } from '../callers/request-doer.ts';
-import { AgedCache } from './aged-cache.ts';
+import { AgedCache } from '../cache/aged-cache.ts';
+import type { RequestDoer } from './registry-calls.ts';
 
 export interface AccountsOptions {
   /** `host:port` of the method registry. */
@@ -18,6 +17,19 @@ export interface AccountsOptions {
   readonly clock: Clock;
   /** Whose people these are; empty where there is no issuer. */
   readonly issuer: string;
+}
+
+/** A person as the claims of a verified token or a sign-in name them. */
+export interface Identity {
+  /** The issuer's own id of the organization. */
+  readonly externalOrgId: string;
+  /** Empty: unknown. */
+  readonly orgName: string;
+  readonly subject: string;
+  readonly email: string;
+  readonly name: string;
+  /** Empty: the issuer claims none, or none of ours. */
+  readonly claimedRole: Role | '';
 }
 
 export interface Member {

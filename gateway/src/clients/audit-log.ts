@@ -7,7 +7,7 @@ import { newId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
-import type { RequestDoer } from '../callers/request-doer.ts';
+import type { RequestDoer } from './registry-calls.ts';
 
 export interface Act {
   readonly orgId: string;

@@ -11,10 +11,10 @@ import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { LRUCache } from 'lru-cache';
-import type { KeyUse } from '../callers/key-uses.ts';
+import { AgedCache } from '../cache/aged-cache.ts';
 import type { SourceThreads } from '../sources/source-threads.ts';
-import { AgedCache } from './aged-cache.ts';
 import { KeyLookups } from './key-lookups.ts';
+import type { KeyUse } from './key-uses.ts';
 import { type MethodVersion, methodVersion } from './method-version.ts';
 
 export interface MethodRegistryOptions {

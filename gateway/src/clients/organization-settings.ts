@@ -5,7 +5,7 @@ import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
 import type { Settings as SettingsMessage } from '@methods/proto/registry/v1/account_pb';
-import { AgedCache } from './aged-cache.ts';
+import { AgedCache } from '../cache/aged-cache.ts';
 import type { RegistryCalls } from './registry-calls.ts';
 import type { RegistryChangeListener } from './registry-changes.ts';
 

@@ -1,5 +1,6 @@
 // Calls to the method registry whose answers are fetched each time: what people and programs read and change through
 // the API. Answers kept for runs are in clients/method-registry.ts.
+import type { Caller } from '@methods/auth/caller';
 import type { Stoppable } from '@methods/base/stoppable';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
@@ -9,6 +10,15 @@ import { type Client, rpcClient } from '@methods/rpc/client';
 import type { AuditLine } from './audit-log.ts';
 
 const RECORD_AUDIT_MS = 3_000;
+
+/** The caller of a request as the registry records it with a change: the fields of `methods.registry.v1.Doer`. */
+export interface RequestDoer {
+  readonly kind: Caller['kind'];
+  /** usr_, key_ or upl_. */
+  readonly id: string;
+  readonly ip: string;
+  readonly requestId: string;
+}
 
 export class RegistryCalls implements Stoppable {
   readonly accounts: Client<typeof AccountService>;

@@ -2,8 +2,9 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
 import { challengeOf } from '../callers/challenge.ts';
+import type { FindCaller } from '../callers/find-caller.ts';
 import type { GuardedSurface } from '../callers/surface.ts';
-import { addCaller, type FindCaller } from './caller.ts';
+import { addCaller } from './caller.ts';
 import { addAccess } from './caller-access.ts';
 import { addLargeBodies, type LargeBodies } from './large-bodies.ts';
 import { addOrganizationTurns, type OrganizationTurns } from './organization-turns.ts';

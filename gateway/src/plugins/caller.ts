@@ -5,6 +5,7 @@ import type { Caller } from '@methods/auth/caller';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { CallerRefused, type RefusalReason } from '../callers/caller-refused.ts';
+import type { FindCaller } from '../callers/find-caller.ts';
 import type { GuardedSurface } from '../callers/surface.ts';
 import type { RefusedCredentials } from './refused-credentials.ts';
 
@@ -23,12 +24,6 @@ declare module 'fastify' {
     callerAgain(request: FastifyRequest): Promise<Caller>;
   }
 }
-
-/**
- * The caller of a request to a surface. A promise only if another process has to be asked. @throws CallerRefused;
- * ServiceError unavailable when it cannot be known now
- */
-export type FindCaller = (request: FastifyRequest, surface: GuardedSurface) => Caller | Promise<Caller>;
 
 /** Before any scope with callers. */
 export function addCallerFields(app: FastifyInstance): void {

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 import { Shares } from '@methods/base/shares';
 import type { FastifyInstance } from 'fastify';
-import { countedAddress } from './counted-address.ts';
+import { countedAddress } from '../callers/counted-address.ts';
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;

@@ -5,7 +5,7 @@ import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { SlowLane } from '@methods/base/slow-lane';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { countedAddress } from './counted-address.ts';
+import { countedAddress } from '../callers/counted-address.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

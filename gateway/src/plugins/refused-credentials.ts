@@ -5,7 +5,7 @@ import type { Clock } from '@methods/base/clock';
 import { TokenBuckets } from '@methods/base/token-bucket';
 import { ServiceError } from '@methods/errors/service-error';
 import type { CallerRefused } from '../callers/caller-refused.ts';
-import { countedAddress } from './counted-address.ts';
+import { countedAddress } from '../callers/counted-address.ts';
 
 const BAD_CREDENTIALS = { perSecond: 1, burst: 60 };
 

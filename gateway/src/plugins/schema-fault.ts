@@ -1,6 +1,6 @@
 // Turns a finding of the schema check into a sentence that names the field.
 import type { Finding } from '@methods/errors/service-error';
-import { nearest } from '@methods/method/structure/did-you-mean';
+import { nearest } from '@methods/method/source/did-you-mean';
 import type { FastifySchemaValidationError } from 'fastify';
 
 /** As the checker reports it with `verbose`; the refused value itself is never used. */

@@ -1,7 +1,7 @@
 // The interfaces of saved versions' sources, compiled once. They depend only on the bytes, so they are kept by their
 // hash and never expire; for each organization, whose share of the threads decides when it is.
 import type { Clock } from '@methods/base/clock';
-import { AgedCache } from '../clients/aged-cache.ts';
+import { AgedCache } from '../cache/aged-cache.ts';
 import type { SavedSource, SourceThreads } from './source-threads.ts';
 
 interface Kept {

@@ -7,7 +7,7 @@ import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { partyView, timeView } from '../../views/party-view.ts';
 import { pageOf } from '../methods/method-schemas.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
-import { replies } from '../runs/run-schemas.ts';
+import { replies } from '../reply-schemas.ts';
 import { type AccountRouteParts, described } from './account-parts.ts';
 import { AuditLine, AuditQuery } from './account-schemas.ts';
 

@@ -4,13 +4,13 @@ import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Member } from '@methods/proto/registry/v1/account_pb';
 import type { FastifyInstance } from 'fastify';
-import { doerOf } from '../../callers/request-doer.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { doerOf } from '../../plugins/request-doer.ts';
 import { timeView } from '../../views/party-view.ts';
 import { pageOf } from '../methods/method-schemas.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
-import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { type AccountRouteParts, described } from './account-parts.ts';
 import { ChangeMemberBody, ListQuery, MemberParams, Member as MemberShape } from './account-schemas.ts';
 

@@ -2,11 +2,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { canonicalHost } from '@methods/webhook-url/webhook-hosts';
 import type { FastifyInstance } from 'fastify';
-import { doerOf } from '../../callers/request-doer.ts';
 import { type Settings, settingsOf } from '../../clients/organization-settings.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
-import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { doerOf } from '../../plugins/request-doer.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { type AccountRouteParts, described } from './account-parts.ts';
 import { ChangeSettingsBody, Settings as SettingsShape } from './account-schemas.ts';
 

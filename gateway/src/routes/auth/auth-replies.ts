@@ -1,7 +1,7 @@
 // The replies of signing in and out in the API's description: success is a redirect, and a refusal is a page for
 // browsers.
 import { Type } from 'typebox';
-import { replies } from '../runs/run-schemas.ts';
+import { replies } from '../reply-schemas.ts';
 
 const Page = { 'text/html': { schema: Type.String({ description: 'For a browser.' }) } };
 

@@ -3,8 +3,8 @@
 import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import type { FastifyInstance } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
+import { clientAddress } from '../../callers/client-address.ts';
 import { clearSessionCookie, sessionToken, setSessionCookie } from '../../callers/session-cookie.ts';
-import { clientAddress } from '../../plugins/client-address.ts';
 import { authReplies } from './auth-replies.ts';
 import type { SignInParts } from './sign-in-parts.ts';
 

@@ -2,8 +2,8 @@
 import { opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import type { FastifyInstance } from 'fastify';
 import { CallerRefused } from '../../callers/caller-refused.ts';
+import { clientAddress } from '../../callers/client-address.ts';
 import { clearSessionCookie, hasOwnOrigin, sessionToken } from '../../callers/session-cookie.ts';
-import { clientAddress } from '../../plugins/client-address.ts';
 import { wantsPage } from './auth-pages.ts';
 import { authReplies } from './auth-replies.ts';
 import type { SignInParts } from './sign-in-parts.ts';

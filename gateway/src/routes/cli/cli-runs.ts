@@ -2,15 +2,15 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { doerOf } from '../../callers/request-doer.ts';
 import { WEIGHT_PER_MIB_MAX } from '../../json/json-weight.ts';
 import type { RecordThreads } from '../../local-runs/record-threads.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
 import { BODY_BYTES_MAX, readBodiesApart } from '../../plugins/json-body.ts';
+import { doerOf } from '../../plugins/request-doer.ts';
 import type { MethodRouteParts } from '../methods/method-parts.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { runIdOf } from '../runs/run-reply.ts';
-import { NoQuery, replies } from '../runs/run-schemas.ts';
 import { KeptRunRecord, RunRecordBody, RunRecordParams } from './cli-schemas.ts';
 
 const RECORD_BYTES_MAX = 4 * 1024 * 1024;

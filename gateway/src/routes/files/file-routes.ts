@@ -1,18 +1,21 @@
 // POST /v1/files, GET and DELETE /v1/files/:id: files for the inputs of runs. Their bytes are passed on as they come and
 // are never whole in this process.
 import { type Caller, callerId } from '@methods/auth/caller';
+import type { Clock } from '@methods/base/clock';
 import { isId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FileOwner } from '../../clients/input-files.ts';
+import type { OrganizationSettings } from '../../clients/organization-settings.ts';
+import type { RunScheduler } from '../../clients/run-scheduler.ts';
 import { addBytesBody } from '../../plugins/bytes-body.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { fileJson } from '../../views/file-view.ts';
-import type { RunRouteParts } from '../runs/run-reply.ts';
-import { NoQuery, replies } from '../runs/run-schemas.ts';
+
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { Bytes } from '../uploads/upload-schemas.ts';
 import { fileDescription } from './file-description.ts';
 import { Deleted, File, FileHeaders, FileParams } from './file-schemas.ts';
@@ -22,7 +25,11 @@ const PLACES = { placesMax: 100, perOrganizationMax: 20, perKeyMax: 10 };
 /** An upload that takes longer has lost its bytes by then. */
 const UPLOAD_MS = 1_800_000;
 
-type FileRouteParts = Pick<RunRouteParts, 'scheduler' | 'settings' | 'clock'>;
+interface FileRouteParts {
+  readonly scheduler: RunScheduler;
+  readonly settings: OrganizationSettings;
+  readonly clock: Clock;
+}
 
 /** In a scope whose bodies may be slow. */
 export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clock }: FileRouteParts): void {

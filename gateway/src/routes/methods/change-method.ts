@@ -2,11 +2,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
-import { doerOf } from '../../callers/request-doer.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { doerOf } from '../../plugins/request-doer.ts';
 import { refuseFields } from '../no-fields.ts';
-import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { type MethodRouteParts, methodIdOf, sentMethod } from './method-parts.ts';
 import { ChangeMethodBody, Method, MethodParams, PublishBody } from './method-schemas.ts';
 import { described, type Spelling } from './spelling.ts';

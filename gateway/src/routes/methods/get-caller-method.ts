@@ -10,7 +10,7 @@ import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { timeView } from '../../views/party-view.ts';
 import { versionJson } from '../../views/version-view.ts';
-import { replies } from '../runs/run-schemas.ts';
+import { replies } from '../reply-schemas.ts';
 import { type MethodRouteParts, methodIdOf } from './method-parts.ts';
 import { CallerMethod, MethodParams } from './method-schemas.ts';
 

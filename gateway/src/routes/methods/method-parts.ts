@@ -4,10 +4,10 @@ import { bareMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Method } from '@methods/proto/registry/v1/method_pb';
 import type { FastifyRequest } from 'fastify';
-import { doerOf } from '../../callers/request-doer.ts';
 import type { AuditLog } from '../../clients/audit-log.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import { callerOf } from '../../plugins/caller.ts';
+import { doerOf } from '../../plugins/request-doer.ts';
 import type { SourceInterfaces } from '../../sources/source-interfaces.ts';
 import { type MethodView, methodView } from '../../views/method-view.ts';
 

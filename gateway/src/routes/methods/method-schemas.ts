@@ -1,7 +1,7 @@
 // The shapes of the method routes: requests are checked against them, and the API's description is made of them.
 import { Type } from 'typebox';
 import { PageFields } from '../page-query.ts';
-import { Finding } from '../runs/run-schemas.ts';
+import { Finding } from '../reply-schemas.ts';
 
 const Closed = { additionalProperties: false } as const;
 

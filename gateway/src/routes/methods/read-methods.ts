@@ -6,7 +6,7 @@ import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { methodView } from '../../views/method-view.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
-import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { type MethodRouteParts, methodIdOf, sentMethod } from './method-parts.ts';
 import {
   AgentPrompt,

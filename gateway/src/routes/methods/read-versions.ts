@@ -7,7 +7,7 @@ import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { sourceText, versionJson, versionView } from '../../views/version-view.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
-import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { type MethodRouteParts, methodIdOf, noteSourceShown } from './method-parts.ts';
 import { MethodParams, pageOf, SourceVersion, VersionInList, VersionParams, VersionsQuery } from './method-schemas.ts';
 import { described, type Spelling, spelled, spelledShape } from './spelling.ts';

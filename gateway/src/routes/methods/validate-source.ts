@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { findingView } from '../../views/finding-view.ts';
-import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { type MethodRouteParts, utf8 } from './method-parts.ts';
 import { ValidateBody, Validation } from './method-schemas.ts';
 import { described, type Spelling } from './spelling.ts';

@@ -3,9 +3,10 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE, tooLarge } from '../../plugins/error-reply.ts';
+import { replies } from '../reply-schemas.ts';
 import { runChanged, runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
-import { AnswerQuery, AnswerRunBody, Run, RunParams, replies } from './run-schemas.ts';
+import { AnswerQuery, AnswerRunBody, Run, RunParams } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
 

@@ -1,6 +1,7 @@
 // The shapes of a batch of starts.
 import { Type } from 'typebox';
-import { Refused, StartedRun, StartRunBody } from './run-schemas.ts';
+import { Refused } from '../reply-schemas.ts';
+import { StartedRun, StartRunBody } from './run-schemas.ts';
 
 export const BATCH_RUNS_MAX = 1_000;
 export const BATCH_BYTES_MAX = 4 * 1024 * 1024;

@@ -7,9 +7,10 @@ import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { runStatusName } from '../../views/run-view.ts';
 import { refuseFields } from '../no-fields.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { runChanged } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
-import { NoQuery, Run, RunParams, replies } from './run-schemas.ts';
+import { Run, RunParams } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 
 export function addCancelRun(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {

@@ -9,10 +9,11 @@ import type { RunAddress } from '../../clients/watched-runs.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { localRunJson } from '../../views/local-run-view.ts';
+import { replies } from '../reply-schemas.ts';
 import { LocalRun } from './list-schemas.ts';
 import { runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf, runJson } from './run-reply.ts';
-import { Run, RunParams, replies, WaitQuery } from './run-schemas.ts';
+import { Run, RunParams, WaitQuery } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 import { readWaitMs, waitingCaller, waitRequest } from './wait-query.ts';
 

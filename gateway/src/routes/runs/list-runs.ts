@@ -10,9 +10,9 @@ import { JSON_TYPE } from '../../plugins/error-reply.ts';
 import { localRunView } from '../../views/local-run-view.ts';
 import { runStatusNumber, runSummaryJson } from '../../views/run-view.ts';
 import { pageRequest, readLimit } from '../page-query.ts';
+import { replies } from '../reply-schemas.ts';
 import { LIST_DESCRIPTION, RunPage, RunsQuery, UserRunPage, UserRunsQuery } from './list-schemas.ts';
 import type { RunRouteParts } from './run-reply.ts';
-import { replies } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 
 type Query = Static<typeof UserRunsQuery>;

@@ -2,9 +2,9 @@
 // they hear of it. What programs do is told without waiting, so that their way depends on nothing more; what they read
 // is not told: a service key is the application that asked for the run.
 import type { FastifyRequest } from 'fastify';
-import { doerOf } from '../../callers/request-doer.ts';
 import type { Act } from '../../clients/audit-log.ts';
 import { callerOf } from '../../plugins/caller.ts';
+import { doerOf } from '../../plugins/request-doer.ts';
 import type { RunRouteParts } from './run-reply.ts';
 
 type Acts = Pick<RunRouteParts, 'audit'>;

@@ -11,9 +11,10 @@ import { atOnce } from '../../turns/at-once.ts';
 import { type ToldRun, toldRun } from '../../views/run-events.ts';
 import { isFinished, isLongRun } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { runShown } from './run-acts.ts';
 import { declaredSteps, type RunRouteParts, runIdOf, STEP_BYTES } from './run-reply.ts';
-import { NoQuery, RunParams, replies } from './run-schemas.ts';
+import { RunParams } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 
 const ACCESS = 'viewer';

@@ -7,11 +7,12 @@ import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { Bytes } from '../uploads/upload-schemas.ts';
 import { asDownload } from './downloads.ts';
 import { runShown } from './run-acts.ts';
 import { type RunRouteParts, runIdOf } from './run-reply.ts';
-import { NoQuery, RunFileParams, RunParams, replies } from './run-schemas.ts';
+import { RunFileParams, RunParams } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 
 const ARCHIVE = 'application/gzip';

@@ -18,11 +18,12 @@ import { type SchemaFault, schemaFinding } from '../../plugins/schema-fault.ts';
 import { atOnce } from '../../turns/at-once.ts';
 import { manySteps } from '../../turns/many-steps.ts';
 import type { Steps } from '../../turns/steps.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { BatchOutcomes } from './batch-outcomes.ts';
 import { BATCH_BYTES_MAX, BATCH_RUNS_MAX, BatchOutline, StartBatchBody, StartedBatch } from './batch-schemas.ts';
 import { runStarted } from './run-acts.ts';
 import type { RunRouteParts } from './run-reply.ts';
-import { NoQuery, replies, StartRunBody } from './run-schemas.ts';
+import { StartRunBody } from './run-schemas.ts';
 import { describedRun, type RunSurface } from './run-surface.ts';
 import { type AcceptedStart, type StartContext, startContext, startSteps } from './start-steps.ts';
 

@@ -4,14 +4,14 @@ import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
-import { doerOf } from '../../callers/request-doer.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import { JSON_TYPE } from '../../plugins/error-reply.ts';
+import { doerOf } from '../../plugins/request-doer.ts';
 import { methodView } from '../../views/method-view.ts';
 import { uploadView } from '../../views/upload-view.ts';
 import { keyHash } from '../methods/method-parts.ts';
-import { NoQuery, replies } from '../runs/run-schemas.ts';
+import { NoQuery, replies } from '../reply-schemas.ts';
 import { CreatedUpload, CreateUploadBody, UploadParams, UploadReply } from './upload-schemas.ts';
 
 export interface UploadRouteParts {

@@ -3,8 +3,7 @@
 // from there.
 import { ServiceError } from '@methods/errors/service-error';
 import type { Upload } from '@methods/proto/registry/v1/upload_service_pb';
-import type { RequestDoer } from '../../callers/request-doer.ts';
-import type { RegistryCalls } from '../../clients/registry-calls.ts';
+import type { RegistryCalls, RequestDoer } from '../../clients/registry-calls.ts';
 import { tooLarge } from '../../plugins/error-reply.ts';
 
 const CHUNK_BYTES_MAX = 1024 * 1024;

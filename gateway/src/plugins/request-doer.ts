@@ -1,17 +1,9 @@
 // The caller of a request as the registry records it with every change.
-import { type Caller, callerId } from '@methods/auth/caller';
+import { callerId } from '@methods/auth/caller';
 import type { FastifyRequest } from 'fastify';
-import { callerOf } from '../plugins/caller.ts';
-import { clientAddress } from '../plugins/client-address.ts';
-
-/** The fields of `methods.registry.v1.Doer`. */
-export interface RequestDoer {
-  readonly kind: Caller['kind'];
-  /** usr_, key_ or upl_. */
-  readonly id: string;
-  readonly ip: string;
-  readonly requestId: string;
-}
+import { clientAddress } from '../callers/client-address.ts';
+import type { RequestDoer } from '../clients/registry-calls.ts';
+import { callerOf } from './caller.ts';
 
 /** @throws ServiceError unauthorized on a route without callers. */
 export function doerOf(request: FastifyRequest): RequestDoer {
