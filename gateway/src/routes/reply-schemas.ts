@@ -4,7 +4,7 @@ import { type TSchema, Type } from 'typebox';
 /** For routes that take no query: a parameter there would be ignored without a word. */
 export const NoQuery = Type.Object({}, { additionalProperties: false });
 
-/** One of several findings; those of a method's source tell their place in the text. */
+/** One of several findings; those of a method's source name their place in the text. */
 export const Finding = Type.Object({
   path: Type.String(),
   code: Type.String(),

@@ -53,7 +53,7 @@ export function answererNumber(answerBy: 'application' | 'team'): Answerer {
   return answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM;
 }
 
-/** Nothing happens to the run until somebody says something. */
+/** Nothing happens to the run until a person, a program or its clock acts on it. */
 export function isViewAtRest({ status }: RunViewMessage): boolean {
   return status !== RunStatus.QUEUED && status !== RunStatus.RUNNING;
 }
