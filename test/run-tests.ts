@@ -2,19 +2,23 @@
 // share one Postgres, started here; each makes databases of its own on it. They run as code that was built here, and
 // call the `methods` command as a package that was packed here. Tests of whole systems come first, and those that load
 // the machine as much as they can last, one file at a time. Nothing is left running, however this ends.
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { findNatsServer, installNatsServer } from '@methods/local-stack/embedded/nats-binary';
 import { root } from './checks/command.ts';
 import { PackedCli } from './harness/packed-cli.ts';
 import { startSharedPostgres } from './harness/postgres.ts';
+import { cpuSeconds } from './harness/process-tree.ts';
 import { tempFolder } from './harness/temp-folder.ts';
 import { BuiltCode } from './runner/built-code.ts';
+import { cpuRanking } from './runner/cpu-ranking.ts';
 import { type NodeTests, runNodeTests } from './runner/node-tests.ts';
 import { sharedProcesses, sharedStacks } from './runner/shared-processes.ts';
 import { findTestFiles } from './runner/test-files.ts';
 import { TestSummary } from './runner/test-summary.ts';
 
+const CPU_FILE = 'node_modules/.cache/methods-test-cpu.txt';
 const { beside, wholeSystem, loads } = findTestFiles(root, process.argv.slice(2));
 const runs = [
   // The longest first. Many of them wait more than they work.
@@ -72,20 +76,28 @@ if (runs.length === 0) {
     startSharedPostgres(),
     PackedCli.install(),
   ]);
-  const pip = tempFolder('pip');
+  const [pip, reports] = [tempFolder('pip'), tempFolder('cpu')];
+  const startS = cpuSeconds([process.pid])[0] ?? 0;
   const env = {
     METHODS_TEST_POSTGRES_URL: postgres.url,
     METHODS_TEST_CLI: cli.bin,
     METHODS_TEST_PIP: pip,
+    METHODS_TEST_CPU: join(reports, 'rows'),
     // Some thirty nats-servers run at a time or after another. One that uses several threads at once takes three times
     // the processor for the same messages.
     GOMAXPROCS: '1',
   };
   try {
     process.exitCode = (await runAll(env, built)) ? 0 : 1;
+    const ranking = cpuRanking(join(reports, 'rows'), [
+      { name: 'build, pack and start', cpuS: startS },
+      { name: 'the Postgres of all', cpuS: cpuSeconds([postgres.pid])[0] ?? 0 },
+    ]);
+    writeFileSync(join(root, CPU_FILE), ranking);
+    console.log(`\nCPU seconds, all of them in ${CPU_FILE}:\n${ranking.split('\n').slice(0, 12).join('\n')}`);
   } finally {
     built.remove();
-    rmSync(pip, { recursive: true, force: true });
+    for (const folder of [pip, reports]) rmSync(folder, { recursive: true, force: true });
     // Nothing is read again: no last checkpoint.
     await Promise.all([postgres.stop('SIGQUIT'), cli.remove()]);
   }

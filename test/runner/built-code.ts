@@ -12,6 +12,7 @@ import { inSuite } from './shared-processes.ts';
 const FOLDER = 'node_modules/.cache';
 const NAME = /^methods-built-(\d+)$/;
 const GROUP = 'tests: ';
+const REPORT = 'cpu report: ';
 const SOURCES = ['libs', 'services', 'gateway', 'deploy', 'test'];
 
 export class BuiltCode {
@@ -76,10 +77,15 @@ function groupsOfTests(root: string): Plugin {
       builder.onResolve({ filter: new RegExp(`^${GROUP}`) }, ({ path }) => ({ path, namespace: 'group' }));
       builder.onLoad({ filter: /^/, namespace: 'group' }, ({ path }) => {
         const files = path.slice(GROUP.length).split(' ');
-        return {
-          contents: files.map((file) => `import ${JSON.stringify(`./${file}`)};`).join('\n'),
-          resolveDir: root,
-        };
+        const imported = [REPORT + path, ...files.map((file) => `./${file}`)];
+        return { contents: imported.map((name) => `import ${JSON.stringify(name)};`).join('\n'), resolveDir: root };
+      });
+      builder.onResolve({ filter: new RegExp(`^${REPORT}`) }, ({ path }) => ({ path, namespace: 'report' }));
+      builder.onLoad({ filter: /^/, namespace: 'report' }, ({ path }) => {
+        const files = path.slice(REPORT.length + GROUP.length).split(' ');
+        const name = files.length === 1 ? files[0] : `start of ${files[0]} and ${files.length - 1} others`;
+        const reports = `import { reportCpu } from './test/runner/cpu-report.ts';`;
+        return { contents: `${reports} reportCpu(${JSON.stringify(name)});`, resolveDir: root };
       });
     },
   };

@@ -76,6 +76,6 @@ test("a file's tests and hooks are in a suite of its name, on the lines they hav
   const suited = inSuite('a/b.test.ts', `${imports.join('\n')}\n${body}`);
   assert.equal(
     suited,
-    `import { describe as inFile } from 'node:test'; ${imports.join('\n')}\n\n inFile("a/b.test.ts", () => {${body.slice(1)}\n});`,
+    `import { describe as inFile } from 'node:test'; import { reportCpuOfFile } from '@methods/test/runner/cpu-report'; ${imports.join('\n')}\n\n inFile("a/b.test.ts", () => { reportCpuOfFile("a/b.test.ts");${body.slice(1)}\n});`,
   );
 });

@@ -61,9 +61,12 @@ function sharingOf(root: string, file: string, seen = new Set<string>()): Sharin
   return LONG.test(source) || used.includes('few') ? 'few' : 'many';
 }
 
+const REPORT = '@methods/test/runner/cpu-report';
+
 /** The file's tests under its name, its hooks with them, on the lines they have. */
 export function inSuite(file: string, source: string): string {
   const imports = IMPORTS.exec(source)?.[0] ?? '';
-  const suite = `import { describe as inFile } from 'node:test';`;
-  return `${suite} ${imports} inFile(${JSON.stringify(file)}, () => {${source.slice(imports.length)}\n});`;
+  const name = JSON.stringify(file);
+  const suite = `import { describe as inFile } from 'node:test'; import { reportCpuOfFile } from '${REPORT}';`;
+  return `${suite} ${imports} inFile(${name}, () => { reportCpuOfFile(${name});${source.slice(imports.length)}\n});`;
 }
