@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { silentLogger } from '@methods/logging/logger';
 import { composeGateway } from './composition.ts';
 import { readConfig } from './config.ts';
-import { gatewayFixture, until } from './testing/gateway-fixture.ts';
+import { gatewayFixture, until } from './testing/gateway.fixture.ts';
 
 test('the composed gateway serves, is ready once its parts are, and stops with waits answered', async () => {
   await using parts = await gatewayFixture();

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
 import { newRunId } from '@methods/base/ids';
 import { routeSchemas } from './plugins/route-schemas.ts';
-import { gatewayFixture, until } from './testing/gateway-fixture.ts';
+import { gatewayFixture, until } from './testing/gateway.fixture.ts';
 
 type Gateway = Awaited<ReturnType<typeof gatewayFixture>>;
 

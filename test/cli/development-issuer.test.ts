@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Browser } from '@methods/local-stack/identity/testing/browser';
+import { Browser } from '@methods/local-stack/identity/testing/browser.fixture';
 import {
   ADA,
   type RunningProvider,
   runningProvider,
   signIn,
-} from '@methods/local-stack/identity/testing/running-provider';
+} from '@methods/local-stack/identity/testing/running-provider.fixture';
 import { type CliGateway, cliGateway } from './cli-gateway.ts';
 import { Desk } from './desk.ts';
 

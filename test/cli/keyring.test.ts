@@ -6,7 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ended, printed } from '@methods/cli/cli.fixture';
-import { type RunningProvider, runningProvider, signIn } from '@methods/local-stack/identity/testing/running-provider';
+import {
+  type RunningProvider,
+  runningProvider,
+  signIn,
+} from '@methods/local-stack/identity/testing/running-provider.fixture';
 import { until } from '../harness/until.ts';
 import { type CliGateway, cliGateway } from './cli-gateway.ts';
 import { Desk } from './desk.ts';

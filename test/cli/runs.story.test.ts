@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { METHODS } from '@methods/cli/cli.fixture';
 import { TerminalProcess } from '@methods/cli/terminal/terminal-process.fixture';
-import { signIn } from '@methods/local-stack/identity/testing/running-provider';
+import { signIn } from '@methods/local-stack/identity/testing/running-provider.fixture';
 import type { RunBody } from '../e2e/api-client.ts';
 import type { Stack } from '../e2e/stack.ts';
 import { until } from '../harness/until.ts';

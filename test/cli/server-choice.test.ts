@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
-import { type RunningProvider, runningProvider } from '@methods/local-stack/identity/testing/running-provider';
+import { type RunningProvider, runningProvider } from '@methods/local-stack/identity/testing/running-provider.fixture';
 import { type CliGateway, cliGateway } from './cli-gateway.ts';
 import { Desk } from './desk.ts';
 

@@ -2,9 +2,9 @@
 // processes ask. A copy costs a tenth of the migrations.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createDatabase, dropDatabase } from '@methods/postgres/database';
 import { migrate } from '@methods/postgres/migrate';
 import { openPool, type Sql } from '@methods/postgres/pool';
+import { createDatabase, dropDatabase } from './database.ts';
 import { type FreshDatabase, freshDatabase, testPostgres } from './postgres.ts';
 import { until } from './until.ts';
 

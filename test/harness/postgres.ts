@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PostgresServer, startPostgres } from '@methods/local-stack/embedded/postgres-server';
-import { createDatabase } from '@methods/postgres/database';
 import postgres from 'postgres';
+import { createDatabase } from './database.ts';
 import { quickFolder } from './temp-folder.ts';
 
 /** Some 250 databases of 10 MB each, and the log of what is written to them. */

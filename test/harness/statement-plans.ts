@@ -3,8 +3,8 @@
 // what it gives, and says which statements of the source never came by.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDatabase } from '@methods/postgres/database';
 import { openPool, type Sql } from '@methods/postgres/pool';
+import { createDatabase } from './database.ts';
 import { countRows, type PlanNode, rowsOf } from './plan-rows.ts';
 import { type OwnPostgres, startTestPostgres } from './postgres.ts';
 import { until } from './until.ts';

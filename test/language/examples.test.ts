@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { PreparedEnvironment } from '@methods/executor/prepared-environment';
 import { PLAIN_ENVIRONMENT } from '@methods/executor/prepared-environment';
-import { RunHarness } from '@methods/executor/run-harness';
+import { RunHarness } from '@methods/executor/run-harness.fixture';
 import type { Callee } from '@methods/executor/run-options';
 import { StepFailure } from '@methods/executor/step-failure';
 import { StepFetch } from '@methods/executor/step-fetch';

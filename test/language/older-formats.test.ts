@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { RunHarness } from '@methods/executor/run-harness';
+import { RunHarness } from '@methods/executor/run-harness.fixture';
 import { StepFetch } from '@methods/executor/step-fetch';
 import { compileMethod } from '@methods/method/compile';
 import type { JsonObject } from '@methods/method/json';

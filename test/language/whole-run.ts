@@ -7,7 +7,7 @@ import { newId } from '@methods/base/ids';
 import { executeRun, type FinishedStep } from '@methods/executor/execute-run';
 import type { PreparedEnvironment } from '@methods/executor/prepared-environment';
 import { RunFolder } from '@methods/executor/run-folder';
-import type { RunHarness } from '@methods/executor/run-harness';
+import type { RunHarness } from '@methods/executor/run-harness.fixture';
 import type { Callee } from '@methods/executor/run-options';
 import type { CheckRecord, RunJournal, RunOutcome, RunQuestion, StepEnd } from '@methods/executor/run-outcome';
 import type { StepFetch } from '@methods/executor/step-fetch';

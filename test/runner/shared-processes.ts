@@ -9,14 +9,14 @@ type Sharing = 'own' | 'few' | 'many';
 /** Files of one process. More of them would keep one core busy while the other has nothing left. */
 const FILES_MAX = { own: 1, few: 4, many: 12 } as const;
 const OWN_PROCESS = [
-  // Its signals and exit, its streams and memory, its environment where that is changed.
-  /\bprocess\.(?:on|once|off|exit|exitCode|argv|chdir|cwd|stdin|stdout|stderr|memoryUsage|kill)\b/,
+  // Its signals and exit, its streams and memory, its environment where that is changed. Signal 0 only looks.
+  /\bprocess\.(?:on|once|off|exit|exitCode|argv|chdir|cwd|stdin|stdout|stderr|memoryUsage|kill)\b(?!\(\w+, 0\))/,
   /\bprocess\.env(?:\.\w+|\[\w+\]) = |\bdelete process\.env\b/,
   /\bglobalThis\.\w|\bmock\.(?:method|fn|timers|module)\b|node:(?:process|worker_threads|v8)/,
   // Its event loop.
   /\bperformance\.(?!now\b)\w+\(/,
   /\bstartTestPostgres\b/,
-  /harness\/(?!until|test-doer|temp-folder|postgres|migrated-database|own-certificate|plan-rows|cpu-time|nats|program-arguments|test-issuer)/,
+  /harness\/(?!(?:until|test-doer|temp-folder|postgres|migrated-database|database-door|registry-process|own-certificate|plan-rows|cpu-time|nats|program-arguments|test-issuer)\b)/,
 ];
 /** Of the module itself: it has no place in a function. */
 const OF_MODULE = /^(?:export|await) |^(?:const|let) .* = await /m;

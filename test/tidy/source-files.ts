@@ -31,7 +31,7 @@ export const handWritten = read((path) => WRITTEN_BY_HAND.test(path) && path !==
 
 /** Tests and what only they use. */
 function isTest(path: string): boolean {
-  return /\.(test|fixture)\.tsx?$/.test(path) || path.includes('/testing/') || /^services\/[^/]+\/test\//.test(path);
+  return /\.(test|fixture)\.tsx?$/.test(path);
 }
 
 export function exists(path: string): boolean {

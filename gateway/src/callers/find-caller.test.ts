@@ -12,7 +12,7 @@ import { addCallerScope } from '../plugins/caller-scope.ts';
 import { LargeBodies } from '../plugins/large-bodies.ts';
 import { OrganizationTurns } from '../plugins/organization-turns.ts';
 import { UnreadReplies } from '../plugins/unread-replies.ts';
-import { MACHINE, type ProbeFixture, PUBLIC_URL, probeFixture } from '../testing/probe-fixture.ts';
+import { MACHINE, type ProbeFixture, PUBLIC_URL, probeFixture } from '../testing/probe.fixture.ts';
 import { LongWork } from '../turns/long-work.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { silentLogger } from '@methods/logging/logger';
 import { type PutFileRequest, RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { RpcServer } from '@methods/rpc/server';
-import { PeerService } from '../testing/peer-service.ts';
+import { PeerService } from '../testing/peer-service.fixture.ts';
 import { InputFiles } from './input-files.ts';
 
 const PART_BYTES = 64 * 1024;

@@ -4,7 +4,7 @@ import { create } from '@bufbuild/protobuf';
 import { newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { type GatewayItem, StartRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
-import { gatewayFixture } from '../testing/gateway-fixture.ts';
+import { gatewayFixture } from '../testing/gateway.fixture.ts';
 
 type Gateway = Awaited<ReturnType<typeof gatewayFixture>>;
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Clock } from '@methods/base/clock';
 import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import { leastCpuMs } from '@methods/test/harness/cpu-time';
-import { RunBook } from '../testing/run-book.ts';
+import { RunBook } from '../testing/run-book.fixture.ts';
 import { PushedRuns } from './pushed-runs.ts';
 
 function pushedRuns() {

@@ -7,7 +7,7 @@ import { silentLogger } from '@methods/logging/logger';
 import { RegistryChangedSchema } from '@methods/proto/event/v1/event_pb';
 import { encoder } from '@methods/rpc/message-codec';
 import { testNats } from '@methods/test/harness/nats';
-import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
+import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 import { followRegistryChanges } from './registry-changes.ts';
 
 const encode = encoder(RegistryChangedSchema);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
-import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
+import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 
 type Gateway = Awaited<ReturnType<typeof gatewayFixture>>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
-import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
+import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 import { RunWaiters } from './run-waiters.ts';
 
 const caller = (id: string) => ({ id, gone: false, onGone: () => () => {} });

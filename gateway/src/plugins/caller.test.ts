@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { newRunId } from '@methods/base/ids';
-import { gatewayFixture } from '../testing/gateway-fixture.ts';
-import { stoppedClock } from '../testing/stopped-clock.ts';
+import { gatewayFixture } from '../testing/gateway.fixture.ts';
+import { stoppedClock } from '../testing/stopped-clock.fixture.ts';
 
 test('without a good key every route answers with the same 401', async () => {
   await using gateway = await gatewayFixture();

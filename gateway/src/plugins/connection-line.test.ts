@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { newRunId } from '@methods/base/ids';
-import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
+import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 
 test('requests of one packet are handled one after the other, and a packet of hundreds closes its connection', async () => {
   await using gateway = await gatewayFixture();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
+import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 
 /** Connections that send nothing, from one address of this machine. */
 function silent(port: number, localAddress: string, count: number): Socket[] {

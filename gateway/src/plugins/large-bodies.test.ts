@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '@methods/base/clock';
 import Fastify from 'fastify';
-import { until } from '../testing/gateway-fixture.ts';
+import { until } from '../testing/gateway.fixture.ts';
 import { LongWork } from '../turns/long-work.ts';
 import { addErrorReply } from './error-reply.ts';
 import { addLargeBodies, LargeBodies } from './large-bodies.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
 import { newRunId } from '@methods/base/ids';
-import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
+import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 
 /** Held replies stay held, and no bucket is refilled, on any machine. */
 function holdingClock() {

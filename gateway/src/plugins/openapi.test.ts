@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { apiFixture } from '../testing/api-fixture.ts';
-import { DescribedReplies } from '../testing/described-replies.ts';
-import { gatewayFixture } from '../testing/gateway-fixture.ts';
+import { apiFixture } from '../testing/api.fixture.ts';
+import { DescribedReplies } from '../testing/described-replies.fixture.ts';
+import { gatewayFixture } from '../testing/gateway.fixture.ts';
 
 test('signing in and out, public routes and uploads answer as they are described', async () => {
   await using api = await apiFixture();

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
 import { TokenBuckets } from '@methods/base/token-bucket';
-import { gatewayFixture } from '../testing/gateway-fixture.ts';
-import { stoppedClock } from '../testing/stopped-clock.ts';
+import { gatewayFixture } from '../testing/gateway.fixture.ts';
+import { stoppedClock } from '../testing/stopped-clock.fixture.ts';
 
 test('a bucket allows its burst, then its rate', () => {
   let nowMs = 0;

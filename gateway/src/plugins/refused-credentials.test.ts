@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
-import { gatewayFixture, type Reply } from '../testing/gateway-fixture.ts';
-import { stoppedClock } from '../testing/stopped-clock.ts';
+import { gatewayFixture, type Reply } from '../testing/gateway.fixture.ts';
+import { stoppedClock } from '../testing/stopped-clock.fixture.ts';
 
 test('an address with too many bad credentials gets 429, good ones from there are still accepted', async () => {
   await using gateway = await gatewayFixture({ rateLimitPerKey: 1_000, trustProxy: '127.0.0.1', clock: stoppedClock });

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
-import { gatewayFixture, until } from '../testing/gateway-fixture.ts';
+import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 
 const MIB = 1024 * 1024;
 const RESULT = JSON.stringify('x'.repeat(3 * MIB));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gatewayFixture } from '../testing/gateway-fixture.ts';
+import { gatewayFixture } from '../testing/gateway.fixture.ts';
 
 const PUBLIC_URL = 'http://127.0.0.1:8080';
 const ISSUER = {

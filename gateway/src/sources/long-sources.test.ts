@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { test } from 'node:test';
 import { compileMethod } from '@methods/method/compile';
-import { gatewayFixture } from '../testing/gateway-fixture.ts';
+import { gatewayFixture } from '../testing/gateway.fixture.ts';
 
 const INPUTS = Array.from({ length: 20 }, (_, n) => `v${n}: =inputs.amount + ${n}`).join(', ');
 

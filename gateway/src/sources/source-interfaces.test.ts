@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
-import { GREETING } from '../testing/api-fixture.ts';
+import { GREETING } from '../testing/api.fixture.ts';
 import { SourceInterfaces } from './source-interfaces.ts';
 import { SourceThreads } from './source-threads.ts';
 

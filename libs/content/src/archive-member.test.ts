@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { until } from '@methods/test/harness/until';
 import { memberOf } from './archive-member.ts';
-import { pax, type RawMember, rawArchive, rawTar } from './hostile-archive.ts';
+import { pax, type RawMember, rawArchive, rawTar } from './hostile-archive.fixture.ts';
 import { ArchiveRefused } from './member-names.ts';
 import { packFolder } from './run-folder-archive.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { pax, type RawMember, rawArchive, rawTar } from './hostile-archive.ts';
+import { pax, type RawMember, rawArchive, rawTar } from './hostile-archive.fixture.ts';
 import { ArchiveRefused } from './member-names.ts';
 import { packFolder, unpackFolder } from './run-folder-archive.ts';
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { systemClock } from '@methods/base/clock';
 import type { CodeLanguage } from '@methods/method/compiled-method';
 import { executeRun } from '../src/execute-run.ts';
-import { literal, method, node, out, path } from '../src/hand-built-method.ts';
+import { literal, method, node, out, path } from '../src/hand-built-method.fixture.ts';
 import { RunFolder } from '../src/run-folder.ts';
 import { RunnerPool } from '../src/runner-pool.ts';
 import { groupMembers, readProcessTable } from '../src/runners/process-table.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isRunning } from '@methods/base/running-process';
 import type { CodeLanguage } from '@methods/method/compiled-method';
-import { CodeHarness } from './code-harness.ts';
-import { literal, node } from './hand-built-method.ts';
-import { until } from './run-harness.ts';
+import { until } from '@methods/test/harness/until';
+import { CodeHarness } from './code-harness.fixture.ts';
+import { literal, node } from './hand-built-method.fixture.ts';
 import { RunStop } from './run-stop.ts';
 import { createMask } from './secrets/mask.ts';
 import type { StepContext } from './step-context.ts';
@@ -173,7 +173,7 @@ step log "said $TOKEN"`,
       const { failure } = await run(kind, sleeping[kind], {}, { stop: new RunStop(aborted.signal), onLog });
       assert.equal(failure?.message, 'The step was stopped');
       assert.ok(pid > 0);
-      await until(() => !isRunning(pid));
+      await until('the processes have ended', () => !isRunning(pid));
     });
   }
 

@@ -3,8 +3,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { CodeStep, CompiledMethod } from '@methods/method/compiled-method';
-import { literal, method, node, out, path } from './hand-built-method.ts';
-import { RunHarness, until } from './run-harness.ts';
+import { until } from '@methods/test/harness/until';
+import { literal, method, node, out, path } from './hand-built-method.fixture.ts';
+import { RunHarness } from './run-harness.fixture.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
 /** What each asked for, and those whose reply is held back. */
@@ -66,7 +67,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     holds = (n) => n === 1;
     const present = run(first);
     const behind = numbers.map((n) => run(asking(n), n === 2 && signal ? { signal } : {}));
-    await until(() => harness.runners.queuedCount === numbers.length);
+    await until('all steps wait in line', () => harness.runners.queuedCount === numbers.length);
     return { present, behind };
   }
 
@@ -76,7 +77,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     const numbers = Array.from({ length: 40 }, (_, i) => i + 1);
     holds = (n) => n === 1;
     const runs = numbers.map((n) => harness.run(asking(n), { versionId: 'ver_line' }));
-    await until(() => held.has(1) && harness.runners.queuedCount === 8);
+    await until('the steps wait in line', () => held.has(1) && harness.runners.queuedCount === 8);
     release(1);
     assert.deepEqual((await Promise.all(runs)).map(numberOf), numbers);
     assert.deepEqual(asked.slice(1), numbers);
@@ -107,7 +108,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     const { present, behind } = await inLine(harness, asking(1), [2, 3, 4], stop.signal);
     stop.abort();
     assert.equal((await behind[0])?.status, 'stopped');
-    await until(() => held.has(1));
+    await until('the first step is held', () => held.has(1));
     release(1);
     assert.deepEqual((await Promise.all([present, ...behind.slice(1)])).map(numberOf), [1, 3, 4]);
     assert.equal(times(2), 0);
@@ -133,7 +134,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     void all.finally(() => {
       over = true;
     });
-    await until(() => {
+    await until('all steps are over', () => {
       // Held for as long as it takes that others are taken back from behind it.
       for (const n of [...held.keys()]) if (harness.runners.queuedCount === 0) release(n);
       return over;
@@ -166,7 +167,7 @@ describe('steps whose code is contained', { timeout: 120_000 }, () => {
     holds = (n) => n === 1;
     const present = harness.run(asking(1, 'console.log(url)\n'), { versionId: 'ver_line' });
     const behind = harness.run(asking(2), { versionId: 'ver_line' });
-    await until(() => held.has(1));
+    await until('the first step is held', () => held.has(1));
     assert.equal(harness.runners.queuedCount, 0);
     release(1);
     assert.deepEqual((await Promise.all([present, behind])).map(numberOf), [1, 2]);

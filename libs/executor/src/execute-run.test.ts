@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
+import { until } from '@methods/test/harness/until';
 import type { FinishedStep } from './execute-run.ts';
-import { RunHarness, until } from './run-harness.ts';
+import { RunHarness } from './run-harness.fixture.ts';
 import type { RunJournal, StepEnd } from './run-outcome.ts';
 import type { RunnerPool } from './runner-pool.ts';
 import type { RunnerJob } from './runners/runner-job.ts';
@@ -147,7 +148,7 @@ describe('a run', () => {
       journal,
       runners: runners as RunnerPool,
     });
-    await until(() => order.length > 0);
+    await until('a step began', () => order.length > 0);
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(order, ['record approval']);
     acknowledge();
@@ -170,7 +171,7 @@ steps:
 `);
     const abort = new AbortController();
     const run = harness.run(endless, { signal: abort.signal });
-    await until(() => harness.runners.size > 0);
+    await until('the runners are as many', () => harness.runners.size > 0);
     abort.abort();
     assert.deepEqual(await run, { status: 'stopped' });
     assert.deepEqual(harness.records, []);

@@ -8,11 +8,11 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { CodeLanguage } from '@methods/method/compiled-method';
 import { isJsonObject } from '@methods/method/json';
-import { type CodeEnd, CodeHarness } from './code-harness.ts';
-import { literal, node, out } from './hand-built-method.ts';
+import { until } from '@methods/test/harness/until';
+import { type CodeEnd, CodeHarness } from './code-harness.fixture.ts';
+import { literal, node, out } from './hand-built-method.fixture.ts';
 import { isolationLevel, NO_SANDBOX } from './isolation.ts';
 import { RunFolder } from './run-folder.ts';
-import { until } from './run-harness.ts';
 import { processesOfFolder, readProcessTable } from './runners/process-table.ts';
 
 const isolation = isolationLevel('/usr/local/bin:/usr/bin:/bin');
@@ -109,7 +109,10 @@ while True:
       // In a sandbox the runner ends with them; without one it ends after its step.
       assert.ok(left.length <= (level.level === 'sandbox' ? 0 : 1), `${left}`);
       await unharmed(end, folder);
-      await until(() => processesOfFolder(readProcessTable(), workDir).length === 0);
+      await until(
+        'no process of the folder is left',
+        () => processesOfFolder(readProcessTable(), workDir).length === 0,
+      );
     });
 
     it('takes only plain files with one name, within their bound, by names that can be kept', async () => {
@@ -171,7 +174,7 @@ echo "$STEP_DIR"`;
       assert.equal(end.failure, null, `${end.failure?.message} ${end.log?.text}`);
       const workDir = end.log?.text.trim() ?? '';
       assert.ok(workDir.startsWith(harness.dir));
-      await until(() => !existsSync(dirname(workDir)));
+      await until('the folder is gone', () => !existsSync(dirname(workDir)));
       assert.equal(await readFile(join(host, 'f'), 'utf8'), SECRET);
     });
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import type { CodeStep } from '@methods/method/compiled-method';
-import { CodeHarness } from './code-harness.ts';
-import { literal, node, out } from './hand-built-method.ts';
-import { until } from './run-harness.ts';
+import { until } from '@methods/test/harness/until';
+import { CodeHarness } from './code-harness.fixture.ts';
+import { literal, node, out } from './hand-built-method.fixture.ts';
 import { RunStop } from './run-stop.ts';
 
 const harnesses: CodeHarness[] = [];
@@ -51,8 +51,8 @@ describe('a line at a runner', { timeout: 120_000 }, () => {
     const first = run(node('works', works, { inputs: { ms: literal(400) }, ...OUT }));
     const second = run(waits('second', 2, 60_000, { timeoutMs: 1_000 }));
     const third = run(waits('third', 3, 0));
-    await until(() => harness.runners.queuedCount === 2);
-    await until(() => harness.runners.queuedCount === 0);
+    await until('the steps wait in line', () => harness.runners.queuedCount === 2);
+    await until('the line is empty', () => harness.runners.queuedCount === 0);
     assert.deepEqual((await first).returned, { n: 1 });
     assert.equal((await second).failure?.kind, 'timeout');
     assert.deepEqual((await third).returned, { n: 3 });
@@ -109,7 +109,7 @@ return { text: 'written' }`;
     const first = run(waits('first', 1, 100));
     const second = run(waits('second', 2, 0), { stop: new RunStop(stop.signal) });
     const third = run(waits('third', 3, 1_500));
-    await until(() => harness.runners.queuedCount === 2);
+    await until('the steps wait in line', () => harness.runners.queuedCount === 2);
     // This turn is longer than the first two take: their ends are there, and are read after the stop.
     await new Promise((go) => setImmediate(go));
     for (const end = performance.now() + 900; performance.now() < end; );

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isJsonObject, type JsonObject } from '@methods/method/json';
-import { CodeHarness } from './code-harness.ts';
-import { literal, node } from './hand-built-method.ts';
+import { until } from '@methods/test/harness/until';
+import { CodeHarness } from './code-harness.fixture.ts';
+import { literal, node } from './hand-built-method.fixture.ts';
 import { isolationLevel } from './isolation.ts';
-import { until } from './run-harness.ts';
 import { processesOfFolder, readProcessTable } from './runners/process-table.ts';
 
 const isolation = isolationLevel('/usr/local/bin:/usr/bin:/bin');
@@ -23,7 +23,7 @@ describe('a hostile step in a sandbox', { skip: isolation.level === 'sandbox' ? 
   before(async () => {
     harness = await CodeHarness.start({ isolation });
     server = createServer((socket) => socket.end('hello')).listen(`\0${abstract}`);
-    await until(() => server.listening);
+    await until('the server listens', () => server.listening);
     await writeFile(host, 'of the host', { mode: 0o600 });
   });
   after(async () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '@methods/method/json';
 import { type InspectedRun, inspectionOf } from './inspection.ts';
 import { JournalEvents } from './journal-events.ts';
-import { RunHarness } from './run-harness.ts';
+import { RunHarness } from './run-harness.fixture.ts';
 import type { StepEnd } from './run-outcome.ts';
 import { stepKey } from './step-key.ts';
 import { methodOf } from './walk/attempts.fixture.ts';

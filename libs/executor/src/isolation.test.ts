@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { CodeLanguage } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
-import { CodeHarness, LEAVES_GROUP } from './code-harness.ts';
-import { literal, node } from './hand-built-method.ts';
+import { until } from '@methods/test/harness/until';
+import { CodeHarness, LEAVES_GROUP } from './code-harness.fixture.ts';
+import { literal, node } from './hand-built-method.fixture.ts';
 import { isolationLevel } from './isolation.ts';
 import { RunFolder } from './run-folder.ts';
-import { until } from './run-harness.ts';
 import { processesOfFolder, readProcessTable } from './runners/process-table.ts';
 import type { StepContext } from './step-context.ts';
 
@@ -48,7 +48,7 @@ describe('a step in a sandbox', { skip }, () => {
       requested.push(request.url ?? '');
       response.end('hello');
     }).listen(0, '127.0.0.1');
-    await until(() => server.listening);
+    await until('the server listens', () => server.listening);
     port = (server.address() as AddressInfo).port;
   });
   after(async () => {
@@ -192,11 +192,11 @@ time.sleep(600)`;
       limits: { timeoutMs: 5_000, timeoutText: '5s' },
     });
     assert.equal(late.failure?.kind, 'timeout');
-    await until(() => requested.includes('/last-word'));
+    await until('the request came', () => requested.includes('/last-word'));
     const { log } = await run('shell', 'setsid sleep 600 > /dev/null 2>&1 3>&- &\necho "$STEP_DIR"');
     const workDir = log?.text.trim() ?? '';
     assert.ok(workDir.startsWith(harness.dir));
-    await until(() => processesOfFolder(readProcessTable(), workDir).length === 0);
+    await until('no process of the folder is left', () => processesOfFolder(readProcessTable(), workDir).length === 0);
   });
 
   it('gets a new process after a step that left one behind', async () => {

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isRunning } from '@methods/base/running-process';
 import type { JsonValue } from '@methods/method/json';
-import { expression, literal, method, node, out, path } from './hand-built-method.ts';
+import { until } from '@methods/test/harness/until';
+import { expression, literal, method, node, out, path } from './hand-built-method.fixture.ts';
 import { RunFolder } from './run-folder.ts';
-import { RunHarness, until } from './run-harness.ts';
+import { RunHarness } from './run-harness.fixture.ts';
 import type { StepEnd } from './run-outcome.ts';
 
 const any = { value: {} };
@@ -218,7 +219,7 @@ describe('a node step', () => {
     assert.deepEqual([error?.kind, error?.message], ['timeout', 'No end within 3s']);
     const pid = Number(log?.text.trim());
     assert.ok(pid > 0);
-    await until(() => !isRunning(pid));
+    await until('the processes have ended', () => !isRunning(pid));
   });
 
   it('fails with kind out for invalid JSON, missing or wrong fields, and drops undeclared fields', async () => {

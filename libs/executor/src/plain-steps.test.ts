@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { CodeStep, CompiledMethod } from '@methods/method/compiled-method';
 import type { JsonObject, JsonValue } from '@methods/method/json';
-import { literal, method, node, out, path } from './hand-built-method.ts';
-import { RunHarness } from './run-harness.ts';
+import { literal, method, node, out, path } from './hand-built-method.fixture.ts';
+import { RunHarness } from './run-harness.fixture.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
 const ANY = out({ value: {} });

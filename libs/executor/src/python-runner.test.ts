@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isRunning } from '@methods/base/running-process';
 import type { JsonValue } from '@methods/method/json';
-import { CodeHarness, LEAVES_GROUP } from './code-harness.ts';
-import { literal, node } from './hand-built-method.ts';
+import { until } from '@methods/test/harness/until';
+import { CodeHarness, LEAVES_GROUP } from './code-harness.fixture.ts';
+import { literal, node } from './hand-built-method.fixture.ts';
 import { RunFolder } from './run-folder.ts';
-import { until } from './run-harness.ts';
 import type { StepContext } from './step-context.ts';
 
 let harness: CodeHarness;
@@ -181,7 +181,7 @@ subprocess.run(["echo", "from a child"])`);
     assert.deepEqual([late?.kind, late?.message], ['timeout', 'No end within 3s']);
     const pid = Number(log?.text.trim());
     assert.ok(pid > 0);
-    await until(() => !isRunning(pid));
+    await until('the processes have ended', () => !isRunning(pid));
   });
 
   it('fails with kind memory and its line where it asks for too much at once', async () => {
@@ -246,7 +246,7 @@ return {"folder": os.listdir("."), "cwd": os.getcwd() == step.dir, "env": [os.en
       const first = await pidOf('first', '');
       assert.equal(await pidOf('leaves', code), first);
       assert.notEqual(await pidOf('first', ''), first);
-      await until(() => !isRunning(first));
+      await until('the processes have ended', () => !isRunning(first));
     });
   }
 

@@ -9,9 +9,10 @@ import { after, describe, it } from 'node:test';
 import { isRunning } from '@methods/base/running-process';
 import { nodeArguments } from '@methods/built-code/node-arguments';
 import type { JsonValue } from '@methods/method/json';
-import { LEAVES_GROUP } from './code-harness.ts';
-import { literal, method, node, out, path } from './hand-built-method.ts';
-import { RunHarness, until } from './run-harness.ts';
+import { until } from '@methods/test/harness/until';
+import { LEAVES_GROUP } from './code-harness.fixture.ts';
+import { literal, method, node, out, path } from './hand-built-method.fixture.ts';
+import { RunHarness } from './run-harness.fixture.ts';
 
 const harnesses: RunHarness[] = [];
 after(() => Promise.all(harnesses.map((harness) => harness.stop())));
@@ -85,7 +86,7 @@ describe('the runner pool', () => {
     const slow = pidStep('await new Promise((resolve) => setTimeout(resolve, 20))');
     let ended = 0;
     const busy = Array.from({ length: 50 }, () => pidOf(harness, slow, 'ver_busy').then(() => ended++));
-    await until(() => ended > 0);
+    await until('a step ended', () => ended > 0);
     await pidOf(harness, pidStep(''), 'ver_other');
     assert.ok(ended < 50, 'it did not wait for all of them');
     await Promise.all(busy);
@@ -94,7 +95,7 @@ describe('the runner pool', () => {
   it('ends idle runners after their time', async () => {
     const harness = await start({ idleMs: 100 });
     const first = Number(await pidOf(harness, pidStep(''), 'ver_1'));
-    await until(() => harness.runners.size === 0 && !isRunning(first));
+    await until('the processes have ended', () => harness.runners.size === 0 && !isRunning(first));
   });
 
   for (const [what, code] of Object.entries({
@@ -110,7 +111,7 @@ describe('the runner pool', () => {
       const harness = await start();
       const first = Number(await pidOf(harness, pidStep(code), 'ver_1'));
       assert.notEqual(await pidOf(harness, pidStep(''), 'ver_1'), first);
-      await until(() => !isRunning(first));
+      await until('the processes have ended', () => !isRunning(first));
     });
   }
 
@@ -159,7 +160,7 @@ describe('the runner pool', () => {
     const harness = await RunHarness.start({ runnersMax: 1 });
     const running = harness.run(pidStep('for (;;) {}'), { versionId: 'ver_1' });
     const waiting = harness.run(pidStep(''), { versionId: 'ver_2' });
-    await until(() => harness.runners.size === 1);
+    await until('the runners are as many', () => harness.runners.size === 1);
     await harness.runners.stop();
     assert.equal((await running).status, 'failed');
     assert.equal((await waiting).status, 'failed');
@@ -170,17 +171,17 @@ describe('the runner pool', () => {
 
 describe('a killed worker', () => {
   it('takes its runners with it, also from inside an endless loop, and their folder', async () => {
-    const main = nodeArguments(new URL('./killed-worker.ts', import.meta.url));
+    const main = nodeArguments(new URL('./killed-worker.fixture.ts', import.meta.url));
     const worker = spawn(process.execPath, main, { stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
     worker.stdout.on('data', (chunk: Buffer) => {
       said += chunk;
     });
-    await until(() => said.split('\n').length > 2);
+    await until('the worker said its processes', () => said.split('\n').length > 2);
     const [folder = '', ...pids] = said.trim().split(/\s+/);
     assert.ok(pids.length === 2 && pids.every((it) => isRunning(Number(it))) && existsSync(folder));
     worker.kill('SIGKILL');
-    await until(() => !pids.some((it) => isRunning(Number(it))) && !existsSync(folder));
+    await until('the processes have ended', () => !pids.some((it) => isRunning(Number(it))) && !existsSync(folder));
     await rm(dirname(folder), { recursive: true });
   });
 });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isRunning } from '@methods/base/running-process';
 import type { JsonValue } from '@methods/method/json';
-import { CodeHarness } from './code-harness.ts';
-import { literal, node, out } from './hand-built-method.ts';
+import { until } from '@methods/test/harness/until';
+import { CodeHarness } from './code-harness.fixture.ts';
+import { literal, node, out } from './hand-built-method.fixture.ts';
 import { RunFolder } from './run-folder.ts';
-import { until } from './run-harness.ts';
 import type { StepContext } from './step-context.ts';
 
 let harness: CodeHarness;
@@ -190,11 +190,11 @@ describe('a shell step', () => {
     const late = await failure('sleep 600 & echo $!; wait', { limits: { timeoutMs: 3_000, timeoutText: '3s' } });
     assert.deepEqual([late.kind, late.message], ['timeout', 'No end within 3s']);
     assert.ok(Number(late.log.trim()) > 0);
-    await until(() => !isRunning(Number(late.log.trim())));
+    await until('the processes have ended', () => !isRunning(Number(late.log.trim())));
     const { log } = await run('sleep 600 > /dev/null & echo $!\nsetsid sleep 601 > /dev/null 2>&1 3>&- &\necho $!');
     const pids = (log?.text ?? '').trim().split('\n').map(Number);
     assert.equal(pids.length, 2);
-    await until(() => !pids.some(isRunning));
+    await until('the processes have ended', () => !pids.some(isRunning));
   });
 
   it('is ended when its processes together use too much memory, or are too many', async () => {

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isJsonObject, type JsonValue } from '@methods/method/json';
-import { node, out } from './hand-built-method.ts';
+import { until } from '@methods/test/harness/until';
+import { node, out } from './hand-built-method.fixture.ts';
 import { RunFolder } from './run-folder.ts';
-import { until } from './run-harness.ts';
 import { StepFailure } from './step-failure.ts';
 import { takeStepFiles } from './step-files.ts';
 
@@ -57,7 +57,7 @@ describe('the files of a step', () => {
       const work = join(base, `work-${processes.length}`);
       await mkdir(work);
       processes.push(spawn('python3', ['-c', script, host], { cwd: work, stdio: 'ignore' }));
-      await until(() => existsSync(join(work, 'up')));
+      await until('the file is there', () => existsSync(join(work, 'up')));
       const step = node('swapped', '', { out: out({ f: { type: 'string' } }, { hasFile: true }) });
       let taken = 0;
       // Until some were taken: a test that only ever met the link would show nothing.

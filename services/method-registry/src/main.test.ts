@@ -7,7 +7,7 @@ import { MethodRegistryService } from '@methods/proto/registry/v1/method_registr
 import { rpcClient } from '@methods/rpc/client';
 import { doorTo } from '@methods/test/harness/database-door';
 import { startTestPostgres, testPostgres } from '@methods/test/harness/postgres';
-import { newKey, newOrganization } from '../test/running-registry.ts';
+import { newKey, newOrganization } from '../test/running-registry.fixture.ts';
 
 const started = new Set<ChildProcess>();
 after(() => {

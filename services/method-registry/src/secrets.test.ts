@@ -5,7 +5,7 @@ import { createServiceKey } from '@methods/auth/service-key';
 import { newRunId } from '@methods/base/ids';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
-import { newUpload, recordedMethod } from '../test/recordings.ts';
+import { newUpload, recordedMethod } from '../test/recordings.fixture.ts';
 import {
   methodSource,
   newKey,
@@ -13,7 +13,7 @@ import {
   newOrganization,
   type RunningRegistry,
   startRegistry,
-} from '../test/running-registry.ts';
+} from '../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 before(async () => {

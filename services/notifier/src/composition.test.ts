@@ -5,9 +5,9 @@ import { newId, newRunId } from '@methods/base/ids';
 import { NotifierService } from '@methods/proto/notifier/v1/notifier_service_pb';
 import { rpcClient } from '@methods/rpc/client';
 import { until } from '@methods/test/harness/until';
-import { deliveriesOf, url } from '../test/deliveries.ts';
-import { type Event, type NotifierStack, notifierStack, SECRET, succeeded } from '../test/notifier-stack.ts';
-import { inTurn, type ReceivedRequest, receiver, status } from '../test/receiver.ts';
+import { deliveriesOf, url } from '../test/deliveries.fixture.ts';
+import { type Event, type NotifierStack, notifierStack, SECRET, succeeded } from '../test/notifier-stack.fixture.ts';
+import { inTurn, type ReceivedRequest, receiver, status } from '../test/receiver.fixture.ts';
 
 let stack: NotifierStack;
 before(async () => {

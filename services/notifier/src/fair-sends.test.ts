@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId } from '@methods/base/ids';
 import { until } from '@methods/test/harness/until';
-import { deliveriesOf } from '../test/deliveries.ts';
-import { nameServer } from '../test/name-server.ts';
-import { type NotifierStack, notifierStack, succeeded } from '../test/notifier-stack.ts';
-import { type Receiver, receiver, status } from '../test/receiver.ts';
-import { type SilentReceivers, silentReceivers } from '../test/silent-receivers.ts';
+import { deliveriesOf } from '../test/deliveries.fixture.ts';
+import { nameServer } from '../test/name-server.fixture.ts';
+import { type NotifierStack, notifierStack, succeeded } from '../test/notifier-stack.fixture.ts';
+import { type Receiver, receiver, status } from '../test/receiver.fixture.ts';
+import { type SilentReceivers, silentReceivers } from '../test/silent-receivers.fixture.ts';
 
 let stack: NotifierStack;
 before(async () => {

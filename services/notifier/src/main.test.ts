@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { nodeArguments } from '@methods/built-code/node-arguments';
 import { startTestPostgres } from '@methods/test/harness/postgres';
 import { until } from '@methods/test/harness/until';
-import { type NotifierStack, notifierStack, succeeded } from '../test/notifier-stack.ts';
-import { receiver } from '../test/receiver.ts';
+import { type NotifierStack, notifierStack, succeeded } from '../test/notifier-stack.fixture.ts';
+import { receiver } from '../test/receiver.fixture.ts';
 
 function notifierProcess(stack: NotifierStack, settings: Readonly<Record<string, string>>): ChildProcess {
   // biome-ignore lint/style/noProcessEnv: the child needs PATH

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Browser } from './testing/browser.ts';
+import { Browser } from './testing/browser.fixture.ts';
 import {
   ADA,
   authorizeUrl,
@@ -13,7 +13,7 @@ import {
   runningProvider,
   signIn,
   verified,
-} from './testing/running-provider.ts';
+} from './testing/running-provider.fixture.ts';
 
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 

@@ -14,8 +14,8 @@ import { tempFolder } from '@methods/test/harness/temp-folder';
 import { until } from '@methods/test/harness/until';
 import { freePort } from '../ports.ts';
 import { readConfig } from './config.ts';
-import { Browser } from './testing/browser.ts';
-import { ADA, authorizeUrl, BASE, exchange, MACHINE, MCP, pkce, verified } from './testing/running-provider.ts';
+import { Browser } from './testing/browser.fixture.ts';
+import { ADA, authorizeUrl, BASE, exchange, MACHINE, MCP, pkce, verified } from './testing/running-provider.fixture.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 

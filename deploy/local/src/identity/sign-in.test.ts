@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Browser } from './testing/browser.ts';
+import { Browser } from './testing/browser.fixture.ts';
 import {
   ADA,
   authorizeUrl,
@@ -14,7 +14,7 @@ import {
   runningProvider,
   signIn,
   verified,
-} from './testing/running-provider.ts';
+} from './testing/running-provider.fixture.ts';
 
 describe('a sign-in with the development identity provider', () => {
   let running: RunningProvider;

@@ -6,7 +6,13 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { nodeArguments } from '@methods/built-code/node-arguments';
 import { tempFolder } from '@methods/test/harness/temp-folder';
-import { MACHINE, MCP, type RunningProvider, runningProvider, verified } from '../identity/testing/running-provider.ts';
+import {
+  MACHINE,
+  MCP,
+  type RunningProvider,
+  runningProvider,
+  verified,
+} from '../identity/testing/running-provider.fixture.ts';
 import { writeReadyLine } from '../ready-file.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));

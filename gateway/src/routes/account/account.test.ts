@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { newId, newRunId } from '@methods/base/ids';
-import { assertRefused } from '../../testing/api-fixture.ts';
-import { fileApi } from '../../testing/file-api.ts';
+import { assertRefused } from '../../testing/api.fixture.ts';
+import { fileApi } from '../../testing/file-api.fixture.ts';
 
 const { running, admin, member, viewer, stranger } = fileApi();
 

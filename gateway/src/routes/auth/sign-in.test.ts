@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newOpaqueToken } from '@methods/auth/opaque-token';
-import { type ProbeFixture, PUBLIC_URL, probeFixture } from '../../testing/probe-fixture.ts';
-import { turnedClock } from '../../testing/turned-clock.ts';
+import { type ProbeFixture, PUBLIC_URL, probeFixture } from '../../testing/probe.fixture.ts';
+import { turnedClock } from '../../testing/turned-clock.fixture.ts';
 
 /** The cookie a reply sets: its value and its attributes. */
 function setCookie(reply: { headers: Record<string, unknown> }): { value: string; attributes: string[] } | null {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
-import { assertRefused } from '../../testing/api-fixture.ts';
-import { fileApi } from '../../testing/file-api.ts';
+import { assertRefused } from '../../testing/api.fixture.ts';
+import { fileApi } from '../../testing/file-api.fixture.ts';
 
 const sourceOf = (title: string) => `format: method/2
 name: greet

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { until } from '@methods/test/harness/until';
-import { type GatewayFixture, gatewayFixture } from '../../testing/gateway-fixture.ts';
+import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 
 const FILES = `format: method/2
 name: files

@@ -3,8 +3,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { newId } from '@methods/base/ids';
 import fc from 'fast-check';
-import { type ApiReply, assertRefused, GREETING } from '../../testing/api-fixture.ts';
-import { fileApi } from '../../testing/file-api.ts';
+import { type ApiReply, assertRefused, GREETING } from '../../testing/api.fixture.ts';
+import { fileApi } from '../../testing/file-api.fixture.ts';
 
 const { running, member, viewer, stranger } = fileApi();
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { newMethodId } from '@methods/base/ids';
-import { type ApiReply, assertRefused, GREETING } from '../../testing/api-fixture.ts';
-import { fileApi } from '../../testing/file-api.ts';
+import { type ApiReply, assertRefused, GREETING } from '../../testing/api.fixture.ts';
+import { fileApi } from '../../testing/file-api.fixture.ts';
 
 const { running, member, viewer, stranger } = fileApi();
 

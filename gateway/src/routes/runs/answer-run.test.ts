@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
-import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway-fixture.ts';
-import type { SchedulerPeer } from '../../testing/scheduler-peer.ts';
+import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway.fixture.ts';
+import type { SchedulerPeer } from '../../testing/scheduler-peer.fixture.ts';
 
 async function waitingRun(gateway: GatewayFixture): Promise<{ runId: string; path: string; questionId: string }> {
   const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });

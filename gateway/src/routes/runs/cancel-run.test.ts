@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
-import { type GatewayFixture, gatewayFixture } from '../../testing/gateway-fixture.ts';
+import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 
 async function run(gateway: GatewayFixture): Promise<string> {
   const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });

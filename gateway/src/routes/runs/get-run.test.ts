@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
-import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway-fixture.ts';
+import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway.fixture.ts';
 
 async function startedRun(gateway: GatewayFixture): Promise<string> {
   const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { newId, newRunId } from '@methods/base/ids';
-import { type GatewayFixture, gatewayFixture } from '../../testing/gateway-fixture.ts';
+import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 
 const START = {
   inputs: { name: 'Ada' },

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
 import { RunStatus, StepStatus, type StepView } from '@methods/proto/run/v1/run_pb';
-import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway-fixture.ts';
+import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway.fixture.ts';
 
 async function startedRun(gateway: GatewayFixture): Promise<string> {
   const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { newId, newRunId } from '@methods/base/ids';
-import { pax, rawArchive } from '@methods/content/hostile-archive';
+import { pax, rawArchive } from '@methods/content/hostile-archive.fixture';
 import { until } from '@methods/test/harness/until';
-import { type GatewayFixture, gatewayFixture } from '../../testing/gateway-fixture.ts';
+import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 
 async function filesOf(gateway: GatewayFixture, runId: string, key = gateway.apiKey.key, path = ''): Promise<Response> {
   return fetch(`http://127.0.0.1:${gateway.port}/v1/runs/${runId}/files${path}`, {

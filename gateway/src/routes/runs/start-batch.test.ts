@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
-import { gatewayFixture, type Reply, until } from '../../testing/gateway-fixture.ts';
+import { gatewayFixture, type Reply, until } from '../../testing/gateway.fixture.ts';
 
 /** Nothing is filled up again, however slow the machine. */
 const STOPPED = { ...systemClock, monotonicMs: () => 0 };

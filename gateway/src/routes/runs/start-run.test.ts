@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { Answerer, RunStatus } from '@methods/proto/run/v1/run_pb';
 import { COMPILING_REST_MS } from '../../plugins/route-schemas.ts';
-import { gatewayFixture } from '../../testing/gateway-fixture.ts';
+import { gatewayFixture } from '../../testing/gateway.fixture.ts';
 
 test('a start is stored with defaults filled in and replied to as queued', async () => {
   await using gateway = await gatewayFixture();

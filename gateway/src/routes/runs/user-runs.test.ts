@@ -5,9 +5,9 @@ import { createServiceKey } from '@methods/auth/service-key';
 import { newId, newRunId } from '@methods/base/ids';
 import { type TestNats, testNats } from '@methods/test/harness/nats';
 import { until } from '@methods/test/harness/until';
-import { type ApiFixture, type Asking, apiFixture, assertRefused } from '../../testing/api-fixture.ts';
-import { RunBook } from '../../testing/run-book.ts';
-import { SchedulerPeer } from '../../testing/scheduler-peer.ts';
+import { type ApiFixture, type Asking, apiFixture, assertRefused } from '../../testing/api.fixture.ts';
+import { RunBook } from '../../testing/run-book.fixture.ts';
+import { SchedulerPeer } from '../../testing/scheduler-peer.fixture.ts';
 
 const SOURCE = `format: method/2
 name: greet

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Upload } from 'tus-js-client';
-import { type ApiFixture, type Asking, apiFixture } from '../../testing/api-fixture.ts';
+import { type ApiFixture, type Asking, apiFixture } from '../../testing/api.fixture.ts';
 
 const MIB = 1024 * 1024;
 

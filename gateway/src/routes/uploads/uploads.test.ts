@@ -5,9 +5,9 @@ import { request as httpRequest } from 'node:http';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { newId } from '@methods/base/ids';
-import { type ApiReply, assertRefused } from '../../testing/api-fixture.ts';
-import { fileApi } from '../../testing/file-api.ts';
-import { until } from '../../testing/gateway-fixture.ts';
+import { type ApiReply, assertRefused } from '../../testing/api.fixture.ts';
+import { fileApi } from '../../testing/file-api.fixture.ts';
+import { until } from '../../testing/gateway.fixture.ts';
 
 const HAR = readFileSync(new URL('../../../../libs/method/src/recording/fixtures/shop-refund.har', import.meta.url));
 const MIB = 1024 * 1024;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isRunning } from '@methods/base/running-process';
 import { programArguments } from '@methods/test/harness/program-arguments';
-import { until } from '../run-harness.ts';
+import { until } from '@methods/test/harness/until';
 import { ensureEnvironment } from './environment-store.ts';
 import { NOTHING, PATH, PackageIndex } from './package-index.fixture.ts';
 
@@ -93,12 +93,16 @@ describe('an environment', () => {
     await rm(join(index.dir, 'npm-cache'), { recursive: true });
     const asked = index.requests.length;
     const builder = elsewhere(cacheDir);
-    await until(() => index.requests.slice(asked).some((url) => url.endsWith('.tgz')), 300_000);
+    await until(
+      'the package is fetched',
+      () => index.requests.slice(asked).some((url) => url.endsWith('.tgz')),
+      300_000,
+    );
     const managers = processesIn(cacheDir);
     assert.notDeepEqual(managers, []);
     builder.kill('SIGKILL');
     await once(builder, 'close');
-    await until(() => !managers.some(isRunning));
+    await until('the processes have ended', () => !managers.some(isRunning));
     const left = await readdir(cacheDir);
     assert.match(left.join(), /^\.building-[^,]+$/);
     index.silentAbout = '';

@@ -8,8 +8,8 @@ import { NOTHING, PATH, PackageIndex } from './package-index.fixture.ts';
 /** On an idle machine it is a fifth of a second. */
 const FIRST_STEP_MS_MAX = 60_000;
 const PREPARE = new URL('./prepare-dependencies.ts', import.meta.url);
-const HARNESS = new URL('../code-harness.ts', import.meta.url);
-const METHOD = new URL('../hand-built-method.ts', import.meta.url);
+const HARNESS = new URL('../code-harness.fixture.ts', import.meta.url);
+const METHOD = new URL('../hand-built-method.fixture.ts', import.meta.url);
 
 let index: PackageIndex;
 before(async () => {

@@ -6,9 +6,9 @@ import { after, before, describe, it } from 'node:test';
 import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { JsonObject, JsonValue } from '@methods/method/json';
-import { answering, TestServer } from '../kinds/http-test-server.ts';
+import { answering, TestServer } from '../kinds/http-server.fixture.ts';
 import { RunFolder } from '../run-folder.ts';
-import { RunHarness } from '../run-harness.ts';
+import { RunHarness } from '../run-harness.fixture.ts';
 
 const SECRET = 'content of the machine';
 const sha256 = createHash('sha256').update(SECRET).digest('hex');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { CompiledValue } from '@methods/method/compiled-method';
-import { http, literal, method, out } from '../hand-built-method.ts';
-import { RunHarness } from '../run-harness.ts';
-import { answering, TestServer } from './http-test-server.ts';
+import { http, literal, method, out } from '../hand-built-method.fixture.ts';
+import { RunHarness } from '../run-harness.fixture.ts';
+import { answering, TestServer } from './http-server.fixture.ts';
 
 const id = { id: { type: 'string' } };
 const SECRET = 'tok-5f2c9a7d1e';

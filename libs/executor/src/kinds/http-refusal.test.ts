@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { RunHarness } from '../run-harness.ts';
+import { RunHarness } from '../run-harness.fixture.ts';
 import type { StepEnd } from '../run-outcome.ts';
 import { methodOf } from '../walk/attempts.fixture.ts';
-import { answering, TestServer } from './http-test-server.ts';
+import { answering, TestServer } from './http-server.fixture.ts';
 
 let harness: RunHarness;
 let server: TestServer;

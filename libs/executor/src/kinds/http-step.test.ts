@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { CompiledValue } from '@methods/method/compiled-method';
 import type { JsonObject, JsonValue } from '@methods/method/json';
-import { expression, http, literal, method, node, out } from '../hand-built-method.ts';
+import { expression, http, literal, method, node, out } from '../hand-built-method.fixture.ts';
 import { RunFolder } from '../run-folder.ts';
-import { RunHarness } from '../run-harness.ts';
+import { RunHarness } from '../run-harness.fixture.ts';
 import { stepKey } from '../step-key.ts';
-import { answering, TestServer } from './http-test-server.ts';
+import { answering, TestServer } from './http-server.fixture.ts';
 
 const id = { id: { type: 'string' } };
 const SECRET = 'tok-5f2c9a7d1e';

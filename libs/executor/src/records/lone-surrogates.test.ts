@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { RunHarness } from '../run-harness.ts';
+import { RunHarness } from '../run-harness.fixture.ts';
 import { createMask } from '../secrets/mask.ts';
 import { maskedEvent, type StepEvent } from '../step-event.ts';
 import { methodOf } from '../walk/attempts.fixture.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { RunHarness } from '../run-harness.ts';
+import { RunHarness } from '../run-harness.fixture.ts';
 import { methodOf } from '../walk/attempts.fixture.ts';
 
 let harness: RunHarness;

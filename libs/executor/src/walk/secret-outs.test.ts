@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '@methods/method/json';
-import { RunHarness } from '../run-harness.ts';
+import { RunHarness } from '../run-harness.fixture.ts';
 import type { RunObserver } from '../run-observer.ts';
 import { methodOf } from './attempts.fixture.ts';
 

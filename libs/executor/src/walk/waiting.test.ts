@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '@methods/base/clock';
-import { answering, TestServer } from '../kinds/http-test-server.ts';
+import { answering, TestServer } from '../kinds/http-server.fixture.ts';
 import type { RunOutcome } from '../run-outcome.ts';
 import { Attempts, methodOf } from './attempts.fixture.ts';
 

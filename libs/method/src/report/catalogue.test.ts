@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { type Callees, compileMethod } from '../compile.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import { upgradeSource } from '../upgrade/upgrade-source.ts';
-import { CATALOGUE } from './catalogue.ts';
+import { CATALOGUE } from './catalogue.fixture.ts';
 
 const sources = new URL('../', import.meta.url);
 const pages = new URL('../../../../docs/diagnostics/', import.meta.url);

@@ -6,7 +6,7 @@ import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
-import { methodSource } from '../../test/running-registry.ts';
+import { methodSource } from '../../test/running-registry.fixture.ts';
 import { methodSource as judgedSource } from '../method/method-source.ts';
 import { judgeSource } from '../method/source-verdict.ts';
 import { BUILD_TRIES_MAX, type ClaimedBuild } from '../store/build-store.ts';

@@ -4,8 +4,13 @@ import { gzipSync } from 'node:zlib';
 import { compileMethod } from '@methods/method/compile';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
-import { recordedMethod, SHOP_HAR, TABLE_RECORDING } from '../../test/recordings.ts';
-import { methodSource, newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import { recordedMethod, SHOP_HAR, TABLE_RECORDING } from '../../test/recordings.fixture.ts';
+import {
+  methodSource,
+  newOrganization,
+  type RunningRegistry,
+  startRegistry,
+} from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 let orgId: string;

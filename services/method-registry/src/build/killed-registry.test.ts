@@ -10,8 +10,8 @@ import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { rpcClient } from '@methods/rpc/client';
 import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import { until } from '@methods/test/harness/until';
-import { recordedMethod, SHOP_HAR } from '../../test/recordings.ts';
-import { newOrganization } from '../../test/running-registry.ts';
+import { recordedMethod, SHOP_HAR } from '../../test/recordings.fixture.ts';
+import { newOrganization } from '../../test/running-registry.fixture.ts';
 
 const started = new Set<ChildProcess>();
 after(() => {

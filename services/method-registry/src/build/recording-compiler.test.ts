@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { nodeArguments } from '@methods/built-code/node-arguments';
-import { SHOP_HAR } from '../../test/recordings.ts';
+import { SHOP_HAR } from '../../test/recordings.fixture.ts';
 import { processCompiler } from './recording-compiler.ts';
 
 const never = new AbortController().signal;

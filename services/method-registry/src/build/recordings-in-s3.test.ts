@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { startS3 } from '@methods/blobs/s3-server.fixture';
 import { Secret } from '@methods/config/environment';
 import { until } from '@methods/test/harness/until';
-import { newUpload, recordedMethod, SHOP_HAR, sendRecording } from '../../test/recordings.ts';
-import { newOrganization, startRegistry } from '../../test/running-registry.ts';
+import { newUpload, recordedMethod, SHOP_HAR, sendRecording } from '../../test/recordings.fixture.ts';
+import { newOrganization, startRegistry } from '../../test/running-registry.fixture.ts';
 
 describe('a registry with S3', { timeout: 300_000 }, () => {
   test('keeps recordings only there, builds them from there, and waits while it is away', async () => {

@@ -16,7 +16,7 @@ import {
   newOrganization,
   type RunningRegistry,
   startRegistry,
-} from '../../test/running-registry.ts';
+} from '../../test/running-registry.fixture.ts';
 
 let nats: TestNats;
 let registry: RunningRegistry;

@@ -5,8 +5,8 @@ import { BlobError } from '@methods/blobs/blob-store';
 import { PostgresBlobStore } from '@methods/blobs/postgres-blob-store';
 import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
-import { newUpload, sendRecording } from '../../test/recordings.ts';
-import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import { newUpload, sendRecording } from '../../test/recordings.fixture.ts';
+import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
 import { PostgresUploadStore } from '../store/postgres-upload-store.ts';
 import { AbandonedUploads } from './abandoned-uploads.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
-import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 let orgId: string;

@@ -3,7 +3,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
-import { methodSource, newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import {
+  methodSource,
+  newOrganization,
+  type RunningRegistry,
+  startRegistry,
+} from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 let orgId: string;

@@ -9,7 +9,7 @@ import {
   newOrganization,
   type RunningRegistry,
   startRegistry,
-} from '../../test/running-registry.ts';
+} from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 let orgId: string;

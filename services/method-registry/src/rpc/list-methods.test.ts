@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { newMethodId } from '@methods/base/ids';
 import { explaining, type RowCounts } from '@methods/test/harness/plan-rows';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
-import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
 import { listMethods } from '../store/list-methods.ts';
 
 const COUNT = 10_000;

@@ -8,7 +8,7 @@ import {
   newOrganization,
   type RunningRegistry,
   startRegistry,
-} from '../../test/running-registry.ts';
+} from '../../test/running-registry.fixture.ts';
 
 const ISSUER = 'https://id.example';
 

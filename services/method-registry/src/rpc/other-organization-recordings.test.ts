@@ -5,8 +5,13 @@ import { newId, newMethodId, newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
-import { newUpload, sendRecording } from '../../test/recordings.ts';
-import { newMethod, newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import { newUpload, sendRecording } from '../../test/recordings.fixture.ts';
+import {
+  newMethod,
+  newOrganization,
+  type RunningRegistry,
+  startRegistry,
+} from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 before(async () => {

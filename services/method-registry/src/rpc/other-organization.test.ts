@@ -12,7 +12,7 @@ import {
   type RegistryClient,
   type RunningRegistry,
   startRegistry,
-} from '../../test/running-registry.ts';
+} from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 before(async () => {

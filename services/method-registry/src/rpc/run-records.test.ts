@@ -3,7 +3,12 @@ import { after, before, describe, test } from 'node:test';
 import { newId, newMethodId, newRunId } from '@methods/base/ids';
 import type { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
-import { newMethod, newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import {
+  newMethod,
+  newOrganization,
+  type RunningRegistry,
+  startRegistry,
+} from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 let orgId: string;

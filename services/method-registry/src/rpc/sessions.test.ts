@@ -2,7 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '@methods/base/ids';
-import { asDoer, newMember, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import { asDoer, newMember, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
 before(async () => {

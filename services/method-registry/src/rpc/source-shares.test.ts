@@ -11,7 +11,7 @@ import {
   newOrganization,
   type RunningRegistry,
   startRegistry,
-} from '../../test/running-registry.ts';
+} from '../../test/running-registry.fixture.ts';
 import { SourceThreads } from '../method/source-threads.ts';
 
 let registry: RunningRegistry;

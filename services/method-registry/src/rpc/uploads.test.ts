@@ -4,8 +4,13 @@ import { after, before, describe, test } from 'node:test';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
-import { newUpload, SHOP_HAR, sendRecording } from '../../test/recordings.ts';
-import { methodSource, newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.ts';
+import { newUpload, SHOP_HAR, sendRecording } from '../../test/recordings.fixture.ts';
+import {
+  methodSource,
+  newOrganization,
+  type RunningRegistry,
+  startRegistry,
+} from '../../test/running-registry.fixture.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -9,7 +9,12 @@ import { askSettings } from '@methods/rpc/ask-settings';
 import { type Client, rpcClient } from '@methods/rpc/client';
 import { RpcServer } from '@methods/rpc/server';
 import { until } from '@methods/test/harness/until';
-import { claimRequest, type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
+import {
+  claimRequest,
+  type NotifierDatabase,
+  notifierDatabase,
+  planned,
+} from '../../test/notifier-database.fixture.ts';
 import type { PlannedDelivery } from '../delivery/delivery.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
 import { recordTries } from '../store/record-tries.ts';

@@ -4,8 +4,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
 import { openPool, type Sql } from '@methods/postgres/pool';
-import { claimRequest, type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
-import { rowsRead } from '../../test/rows-read.ts';
+import {
+  claimRequest,
+  type NotifierDatabase,
+  notifierDatabase,
+  planned,
+} from '../../test/notifier-database.fixture.ts';
+import { rowsRead } from '../../test/rows-read.fixture.ts';
 import type { ClaimRequest } from './claim-deliveries.ts';
 import { claimDeliveries } from './claim-deliveries.ts';
 import { claimStatement } from './claim-statement.ts';

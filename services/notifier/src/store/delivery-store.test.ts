@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
-import { claimRequest, type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
-import { rowsRead } from '../../test/rows-read.ts';
+import {
+  claimRequest,
+  type NotifierDatabase,
+  notifierDatabase,
+  planned,
+} from '../../test/notifier-database.fixture.ts';
+import { rowsRead } from '../../test/rows-read.fixture.ts';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
 import { type ClaimRequest, claimDeliveries } from './claim-deliveries.ts';
 import { getDelivery, listDeliveries, pageStatement, triesStatement } from './list-deliveries.ts';

@@ -13,7 +13,7 @@ import {
   statementRows,
   wasteful,
 } from '@methods/test/harness/statement-plans';
-import { claimRequest, planned } from '../../test/notifier-database.ts';
+import { claimRequest, planned } from '../../test/notifier-database.fixture.ts';
 import { deleteEnded, organizationsWithEnded } from '../retention/old-deliveries.ts';
 import { claimDeliveries } from './claim-deliveries.ts';
 import { getDelivery, listDeliveries } from './list-deliveries.ts';

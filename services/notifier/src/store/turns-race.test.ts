@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
-import { claimRequest, type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
+import {
+  claimRequest,
+  type NotifierDatabase,
+  notifierDatabase,
+  planned,
+} from '../../test/notifier-database.fixture.ts';
 import { claimDeliveries } from './claim-deliveries.ts';
 import { recordTries } from './record-tries.ts';
 import { storeDeliveries } from './store-deliveries.ts';

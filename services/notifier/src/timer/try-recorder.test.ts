@@ -3,7 +3,12 @@ import { after, before, test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
 import { newId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
-import { claimRequest, type NotifierDatabase, notifierDatabase, planned } from '../../test/notifier-database.ts';
+import {
+  claimRequest,
+  type NotifierDatabase,
+  notifierDatabase,
+  planned,
+} from '../../test/notifier-database.fixture.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
 import { recordTries } from '../store/record-tries.ts';
 import { storeDeliveries } from '../store/store-deliveries.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
-import { type NameAnswers, nameServer } from '../../test/name-server.ts';
+import { type NameAnswers, nameServer } from '../../test/name-server.fixture.ts';
 import { LocalNames } from './local-names.ts';
 import { NameResolver } from './name-resolver.ts';
 import { NameServers } from './name-servers.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId } from '@methods/base/ids';
 import { until } from '@methods/test/harness/until';
-import { deliveriesOf, url } from '../../test/deliveries.ts';
-import { type NotifierStack, notifierStack, succeeded } from '../../test/notifier-stack.ts';
-import { receiver, status } from '../../test/receiver.ts';
+import { deliveriesOf, url } from '../../test/deliveries.fixture.ts';
+import { type NotifierStack, notifierStack, succeeded } from '../../test/notifier-stack.fixture.ts';
+import { receiver, status } from '../../test/receiver.fixture.ts';
 
 let stack: NotifierStack;
 before(async () => {

@@ -14,7 +14,7 @@ import { RpcServer } from '@methods/rpc/server';
 import { type TestNats, testNats } from '@methods/test/harness/nats';
 import { composeNotifier, type Notifier } from '../src/composition.ts';
 import { readConfig } from '../src/config.ts';
-import { type NotifierDatabase, notifierDatabase } from './notifier-database.ts';
+import { type NotifierDatabase, notifierDatabase } from './notifier-database.fixture.ts';
 
 export const SECRET = 'whsec_0123456789';
 

@@ -1,8 +1,9 @@
 // A worker process for a test to kill: one runner loops forever, another is idle with a child of its own.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { method, node } from './hand-built-method.ts';
-import { RunHarness, until } from './run-harness.ts';
+import { until } from '@methods/test/harness/until';
+import { method, node } from './hand-built-method.fixture.ts';
+import { RunHarness } from './run-harness.fixture.ts';
 
 const harness = await RunHarness.start();
 const folder = join(harness.dir, readdirSync(harness.dir)[0] ?? '');
@@ -19,5 +20,5 @@ const pidOf = (name: string) => {
     return '';
   }
 };
-await until(() => pidOf('loop') !== '' && pidOf('wait') !== '');
+await until('both steps run', () => pidOf('loop') !== '' && pidOf('wait') !== '');
 process.stdout.write(`${pidOf('loop')} ${pidOf('wait')}\n`);

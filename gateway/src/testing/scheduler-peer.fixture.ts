@@ -11,7 +11,7 @@ import {
 import type { FrameConnection } from '@methods/rpc/frame-connection';
 import { type SentItem, serveFrames } from '@methods/rpc/frame-stream';
 import { RpcServer, served } from '@methods/rpc/server';
-import type { RunBook } from './run-book.ts';
+import type { RunBook } from './run-book.fixture.ts';
 
 type Down = SentItem<(typeof RunSchedulerService.method.exchange)['output']>;
 

@@ -22,7 +22,7 @@ import { UnreadReplies } from '../plugins/unread-replies.ts';
 import { addAuthRoutes } from '../routes/auth/auth-routes.ts';
 import { SourceThreads } from '../sources/source-threads.ts';
 import { LongWork } from '../turns/long-work.ts';
-import { RegistryPeer } from './registry-peer.ts';
+import { RegistryPeer } from './registry-peer.fixture.ts';
 
 export const PUBLIC_URL = 'http://127.0.0.1:8080';
 export const MACHINE = `${PUBLIC_URL}/api`;

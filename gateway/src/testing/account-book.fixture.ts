@@ -7,7 +7,7 @@ import type {
   EnsureUserRequest,
   RecordedAudit,
 } from '@methods/proto/registry/v1/account_service_pb';
-import type { PeerService } from './peer-service.ts';
+import type { PeerService } from './peer-service.fixture.ts';
 
 interface Person {
   readonly orgId: string;

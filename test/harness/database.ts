@@ -1,4 +1,4 @@
-// Makes and drops whole databases: for tests and the local stack.
+// Makes and drops whole databases.
 import postgres from 'postgres';
 
 const NAME = /^[a-z][a-z0-9_]{0,62}$/;

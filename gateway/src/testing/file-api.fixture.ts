@@ -1,6 +1,6 @@
 // One gateway for all tests of a file, and the people they are about.
 import { after, before } from 'node:test';
-import { type ApiFixture, type Asking, apiFixture } from './api-fixture.ts';
+import { type ApiFixture, type Asking, apiFixture } from './api.fixture.ts';
 
 export interface FileApi {
   /** Only within tests. */

@@ -9,7 +9,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { freePort } from '../../ports.ts';
 import { composeIdentity } from '../composition.ts';
 import type { IdentityConfig } from '../config.ts';
-import { Browser, type Page } from './browser.ts';
+import { Browser, type Page } from './browser.fixture.ts';
 
 export const BASE = 'http://127.0.0.1:4600';
 export const MACHINE = `${BASE}/api`;

@@ -77,12 +77,3 @@ export class RunHarness {
     return lastRecord;
   }
 }
-
-/** Resolves when `met` does; polls, as the conditions of tests live in other processes. */
-export async function until(met: () => boolean | Promise<boolean>, timeoutMs = 180_000): Promise<void> {
-  const endMs = performance.now() + timeoutMs;
-  while (!(await met())) {
-    if (performance.now() > endMs) throw new Error('the condition was not met in time');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -1,7 +1,7 @@
 // The outcomes of deliveries, and a notifier that runs while a test works with it.
 import { until } from '@methods/test/harness/until';
 import type { Notifier } from '../src/composition.ts';
-import type { Event, NotifierStack } from './notifier-stack.ts';
+import type { Event, NotifierStack } from './notifier-stack.fixture.ts';
 
 export const url = (port: number) => `http://127.0.0.1:${port}/hook`;
 

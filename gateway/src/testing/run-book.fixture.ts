@@ -9,7 +9,7 @@ import type {
   LookupRun,
   StartRun,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
-import { FileBook } from './file-book.ts';
+import { FileBook } from './file-book.fixture.ts';
 
 interface Booked {
   readonly orgId: string;

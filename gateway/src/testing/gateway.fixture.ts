@@ -18,9 +18,9 @@ import { RecordThreads } from '../local-runs/record-threads.ts';
 import { buildServer, type ServerParts } from '../server.ts';
 import { SourceInterfaces } from '../sources/source-interfaces.ts';
 import { SourceThreads } from '../sources/source-threads.ts';
-import { RegistryPeer } from './registry-peer.ts';
-import { RunBook } from './run-book.ts';
-import { SchedulerPeer } from './scheduler-peer.ts';
+import { RegistryPeer } from './registry-peer.fixture.ts';
+import { RunBook } from './run-book.fixture.ts';
+import { SchedulerPeer } from './scheduler-peer.fixture.ts';
 
 const GREETING = `format: method/2
 name: greet

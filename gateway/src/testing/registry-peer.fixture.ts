@@ -8,8 +8,8 @@ import { MethodRegistryService } from '@methods/proto/registry/v1/method_registr
 import { RunRecordService } from '@methods/proto/registry/v1/run_record_service_pb';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { RpcServer } from '@methods/rpc/server';
-import { AccountBook } from './account-book.ts';
-import { PeerService } from './peer-service.ts';
+import { AccountBook } from './account-book.fixture.ts';
+import { PeerService } from './peer-service.fixture.ts';
 
 interface SavedMethod {
   readonly orgId: string;

@@ -7,7 +7,7 @@ import { createLogger } from '@methods/logging/logger';
 import { type RegistryProcess, startRegistryProcess } from '@methods/test/harness/registry-process';
 import { TestIssuer } from '@methods/test/harness/test-issuer';
 import { composeGateway } from '../composition.ts';
-import { DescribedReplies } from './described-replies.ts';
+import { DescribedReplies } from './described-replies.fixture.ts';
 
 const PUBLIC_URL = 'http://127.0.0.1:8080';
 const AUDIENCE = `${PUBLIC_URL}/api`;
