@@ -2,6 +2,7 @@
 // least recently used go first. A hit costs no promise.
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
+import { LRUCache } from 'lru-cache';
 
 export interface AgedCacheOptions<Value> {
   readonly clock: Clock;
@@ -14,7 +15,6 @@ export interface AgedCacheOptions<Value> {
 
 interface Entry<Value> {
   readonly value: Value;
-  readonly bytes: number;
   /** Monotonic ms; loaded again from then on. */
   goodUntilMs: number;
 }
@@ -24,14 +24,18 @@ const RENEW_SHARE = 1 / 3;
 const SOURCE_AWAY_MS = 1_000;
 
 export class AgedCache<Value> {
-  private readonly entries = new Map<string, Entry<Value>>();
+  private readonly entries: LRUCache<string, Entry<Value>>;
   // Those that began after the last change of their value: a caller that asks after a change joins no load from before
   // it.
   private readonly loads = new Map<string, Promise<Value>>();
-  private bytes = 0;
   private sourceAwayUntilMs = 0;
 
-  constructor(private readonly options: AgedCacheOptions<Value>) {}
+  constructor(private readonly options: AgedCacheOptions<Value>) {
+    this.entries = new LRUCache({
+      maxSize: options.bytesMax,
+      sizeCalculation: ({ value }, key) => Math.ceil(options.bytesOf(value)) + 2 * key.length,
+    });
+  }
 
   /**
    * The value itself when it is at hand. `load` is run once for all who ask meanwhile; when it fails with
@@ -46,7 +50,6 @@ export class AgedCache<Value> {
       if (entry.goodUntilMs - nowMs < ageMs * RENEW_SHARE && nowMs >= this.sourceAwayUntilMs && !this.loads.has(key)) {
         this.load(key, load).catch(() => {});
       }
-      this.touch(key, entry);
       return entry.value;
     }
     if (nowMs < this.sourceAwayUntilMs) return entry.value;
@@ -61,16 +64,13 @@ export class AgedCache<Value> {
   /** The value has changed and must not be used again. */
   drop(key: string): void {
     this.loads.delete(key);
-    const entry = this.entries.get(key);
-    if (!entry) return;
-    this.bytes -= entry.bytes;
     this.entries.delete(key);
   }
 
   /** Like `drop`, for values that events do not name by their key. Looks at every value: for rare events. */
   dropWhere(changed: (value: Value) => boolean): void {
     this.loads.clear();
-    for (const [key, entry] of this.entries) if (changed(entry.value)) this.drop(key);
+    for (const [key, entry] of [...this.entries]) if (changed(entry.value)) this.entries.delete(key);
   }
 
   /** The value may have changed: it is asked for before its next use, and used as it is while its source is away. */
@@ -122,19 +122,6 @@ export class AgedCache<Value> {
 
   private store(key: string, value: Value): void {
     const goodUntilMs = this.options.clock.monotonicMs() + this.options.ageMsOf(value);
-    const bytes = this.options.bytesOf(value) + 2 * key.length;
-    this.bytes += bytes - (this.entries.get(key)?.bytes ?? 0);
-    this.entries.delete(key);
-    this.entries.set(key, { value, bytes, goodUntilMs });
-    for (const [oldest, entry] of this.entries) {
-      if (this.bytes <= this.options.bytesMax || oldest === key) return;
-      this.bytes -= entry.bytes;
-      this.entries.delete(oldest);
-    }
-  }
-
-  private touch(key: string, entry: Entry<Value>): void {
-    this.entries.delete(key);
-    this.entries.set(key, entry);
+    this.entries.set(key, { value, goodUntilMs });
   }
 }

@@ -112,7 +112,7 @@ function register(config: Config, logger: Logger): DependencyContainer {
   once(AccountsToken, () => rpcClient(AccountService, config.methodRegistryUrl));
   const settingsOf = (orgId: string) => askSettings(parts.resolve(AccountsToken), orgId, REGISTRY_TIMEOUT_MS);
   once(WebhookHostsToken, (from) => {
-    const ask = async (orgId: string) => {
+    const ask = async (orgId: string): Promise<readonly string[]> => {
       const settings = await settingsOf(orgId);
       if (settings === null) throw new ServiceError('not_found');
       return settings.webhookHosts;

@@ -1,6 +1,7 @@
 // A host name's addresses: known to this machine, kept from a moment ago, or asked of a name server. The try that asked
 // checks and uses the result; this part judges no address.
 import type { Clock } from '@methods/base/clock';
+import { LRUCache } from 'lru-cache';
 import type { HostResolver, ResolvedAddress } from './host-resolver.ts';
 import { isLocalhost, type LocalNames } from './local-names.ts';
 import type { NameAnswer } from './name-servers.ts';
@@ -25,7 +26,7 @@ const FAILURE_KEPT_MS = 2_000;
 const NAMES_MAX = 2_000;
 
 export class NameResolver {
-  private readonly names = new Map<string, Kept>();
+  private readonly names = new LRUCache<string, Kept>({ max: NAMES_MAX });
 
   constructor(private readonly options: NameResolverOptions) {}
 
@@ -63,16 +64,8 @@ export class NameResolver {
       untilMs: Number.POSITIVE_INFINITY,
     };
     entry.answer.catch(() => keep(FAILURE_KEPT_MS));
-    this.names.delete(name);
     this.names.set(name, entry);
-    this.dropOldest();
     return entry.answer;
-  }
-
-  private dropOldest(): void {
-    if (this.names.size <= NAMES_MAX) return;
-    const oldest = this.names.keys().next().value;
-    if (oldest !== undefined) this.names.delete(oldest);
   }
 }
 

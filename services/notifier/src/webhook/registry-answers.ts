@@ -2,6 +2,7 @@
 // webhooks to. A change counts within that time, or at once when it is announced.
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
+import { LRUCache } from 'lru-cache';
 
 export interface RegistryAnswersOptions<Ids extends readonly string[], Answer> {
   /** Rejects with a ServiceError; `not_found` when the registry knows none. */
@@ -20,7 +21,7 @@ const ENTRIES_MAX = 1_000;
 const ASKS_MAX = 16;
 
 export class RegistryAnswers<Ids extends readonly string[], Answer> {
-  private readonly entries = new Map<string, Entry<Answer>>();
+  private readonly entries = new LRUCache<string, Entry<Answer>>({ max: ENTRIES_MAX });
   private readonly waiting: (() => void)[] = [];
   private asks = 0;
 
@@ -34,11 +35,9 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
     if (known !== undefined && known.freshUntilMs > nowMs) return known.answer;
     const entry: Entry<Answer> = { answer: this.ask(ids), freshUntilMs: nowMs + FRESH_MS };
     entry.answer.catch(() => {
-      if (this.entries.get(name) === entry) this.entries.delete(name);
+      if (this.entries.peek(name) === entry) this.entries.delete(name);
     });
-    this.entries.delete(name);
     this.entries.set(name, entry);
-    this.dropOldest();
     return entry.answer;
   }
 
@@ -63,12 +62,6 @@ export class RegistryAnswers<Ids extends readonly string[], Answer> {
       if (next === undefined) this.asks--;
       else next();
     }
-  }
-
-  private dropOldest(): void {
-    if (this.entries.size <= ENTRIES_MAX) return;
-    const oldest = this.entries.keys().next().value;
-    if (oldest !== undefined) this.entries.delete(oldest);
   }
 }
 

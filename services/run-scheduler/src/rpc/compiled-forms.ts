@@ -1,6 +1,7 @@
 // Compiled forms by their text: a method's question is the same for all its runs.
 import { type CheckValue, compileCheck } from '@methods/method/check-value';
 import type { JsonSchema } from '@methods/method/json';
+import { LRUCache } from 'lru-cache';
 
 const FORMS_MAX = 500;
 /** Forms of earlier releases may be as large as a message. A longer one is compiled for each of its answers. */
@@ -12,7 +13,7 @@ export interface CompiledForm {
 }
 
 export class CompiledForms {
-  private readonly forms = new Map<string, CompiledForm>();
+  private readonly forms = new LRUCache<string, CompiledForm>({ max: FORMS_MAX });
 
   of(formJson: string): CompiledForm {
     const known = this.forms.get(formJson);
@@ -20,7 +21,6 @@ export class CompiledForms {
     const schema = JSON.parse(formJson) as JsonSchema;
     const form = { schema, check: compileCheck(schema) };
     if (formJson.length > FORM_CHARACTERS_MAX) return form;
-    if (this.forms.size >= FORMS_MAX) this.forms.delete(this.forms.keys().next().value ?? '');
     this.forms.set(formJson, form);
     return form;
   }

@@ -5,6 +5,7 @@ import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import { type JsonValue, nestsDeeperThan } from '@methods/method/json';
 import type { Ask } from '@methods/proto/worker/v1/worker_service_pb';
+import { LRUCache } from 'lru-cache';
 import type { AnswerChecksOf, Run } from '../run/run.ts';
 import type { DerivedForm, DeriveForm } from './derived-form.ts';
 
@@ -28,10 +29,9 @@ interface KnownForm {
   readonly calls: SavedVersion['calls'];
 }
 
+/** An object of its own for each size: the cache counts a value only once. */
 interface Entry {
   readonly form: Promise<KnownForm>;
-  readonly orgId: string;
-  bytes: number;
 }
 
 const CALLS_DEEP_MAX = 5;
@@ -46,9 +46,7 @@ const LEVELS_MAX = 200;
 const MISMATCH = "The question's form is not the one that the version's source gives.";
 
 export class QuestionForms {
-  /** The least recently used first. */
-  private readonly known = new Map<string, Entry>();
-  private bytes = 0;
+  private readonly known = new LRUCache<string, Entry>({ maxSize: KEPT_BYTES_MAX });
 
   constructor(
     private readonly options: {
@@ -98,42 +96,27 @@ export class QuestionForms {
     const place = path.replace(/\[\d+\]/g, '');
     const key = `${orgId} ${method} ${versionId} ${place}`;
     const known = this.known.get(key);
-    if (known !== undefined) {
-      this.known.delete(key);
-      this.known.set(key, known);
-      return known.form;
-    }
+    if (known !== undefined) return known.form;
     const form = this.derived(orgId, method, versionId, place);
-    const entry: Entry = { form, orgId, bytes: ENTRY_BYTES + key.length };
-    this.known.set(key, entry);
-    this.bytes += entry.bytes;
+    const entry: Entry = { form };
+    const bytes = ENTRY_BYTES + key.length;
+    this.known.set(key, entry, { size: bytes });
     form.then(
-      ({ derived }) => this.grown(key, entry, derived.kind === 'form' ? derived.json.length : 0),
-      () => this.options.clock.after(FAILURE_MS, () => this.drop(key, entry)),
+      ({ derived }) => {
+        if (derived.kind !== 'form' || this.known.peek(key) !== entry) return;
+        this.known.set(key, { form }, { size: bytes + derived.json.length });
+      },
+      () =>
+        this.options.clock.after(FAILURE_MS, () => {
+          if (this.known.peek(key) === entry) this.known.delete(key);
+        }),
     );
-    this.grown(key, entry, 0);
     return form;
   }
 
   private async derived(orgId: string, method: string, versionId: string, path: string): Promise<KnownForm> {
     const { source, calls } = await this.options.versionOf(orgId, method, versionId);
     return { derived: await this.options.derive(orgId, source, path), calls };
-  }
-
-  private grown(key: string, entry: Entry, bytes: number): void {
-    if (this.known.get(key) !== entry) return;
-    entry.bytes += bytes;
-    this.bytes += bytes;
-    for (const [oldest, other] of this.known) {
-      if (this.bytes <= KEPT_BYTES_MAX) break;
-      this.drop(oldest, other);
-    }
-  }
-
-  private drop(key: string, entry: Entry): void {
-    if (this.known.get(key) !== entry) return;
-    this.known.delete(key);
-    this.bytes -= entry.bytes;
   }
 }
 

@@ -2,6 +2,7 @@
 // changed, and used past their age while it is away: running work must not stop with it.
 import { authSha256, parseBearerKey } from '@methods/auth/service-key';
 import { ServiceError } from '@methods/errors/service-error';
+import { LRUCache } from 'lru-cache';
 
 export interface KeyOwner {
   readonly orgId: string;
@@ -22,9 +23,9 @@ const KEYS_MAX = 10_000;
 const UNKNOWN_MS = 1_000;
 
 export class WorkerKeys {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new LRUCache<string, Known>({ max: KEYS_MAX });
   /** When the registry said that it knows no such key. */
-  private readonly unknown = new Map<string, number>();
+  private readonly unknown = new LRUCache<string, number>({ max: KEYS_MAX });
   /** Under way since the last change of a key. */
   private readonly lookups = new Map<string, Promise<KeyOwner>>();
   private changes = 0;
@@ -64,12 +65,12 @@ export class WorkerKeys {
       // A key changed meanwhile: the answer may be from before.
       if (changes !== this.changes) return await this.options.resolve(hash);
       this.unknown.delete(name);
-      keep(this.known, name, { ...owner, atMs: this.options.nowMs() });
+      this.known.set(name, { ...owner, atMs: this.options.nowMs() });
       return owner;
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'unauthorized') {
         this.known.delete(name);
-        keep(this.unknown, name, this.options.nowMs());
+        this.unknown.set(name, this.options.nowMs());
       } else if (known !== undefined) return known;
       throw error;
     }
@@ -78,13 +79,6 @@ export class WorkerKeys {
   changed(keyId: string): void {
     this.changes++;
     this.lookups.clear();
-    for (const [name, owner] of this.known) if (owner.keyId === keyId) this.known.delete(name);
+    for (const [name, owner] of [...this.known]) if (owner.keyId === keyId) this.known.delete(name);
   }
-}
-
-/** The oldest goes where there are too many. */
-function keep<Value>(map: Map<string, Value>, name: string, value: Value): void {
-  map.delete(name);
-  if (map.size >= KEYS_MAX) map.delete(map.keys().next().value ?? '');
-  map.set(name, value);
 }
