@@ -57,7 +57,7 @@ test('a question is asked field by field, and faults are shown as one types', as
   shown.type('\u001b[B\u001b[B');
   await shown.until('the second choice', (screen) => screen.cursorLine.trim() === '› reject');
   shown.type('\r');
-  await shown.shows('pieces (a whole number)');
+  await shown.shows('pieces (a whole number from 1 to 10)');
   shown.type('99');
   await shown.shows('must be <= 10');
   // Enter does not take it; the line stays to be corrected.

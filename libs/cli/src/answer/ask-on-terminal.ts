@@ -1,21 +1,12 @@
 // Asks a question on the terminal, field by field, until the whole answer fits its form.
-import { compileCheck } from '@methods/method/check-value';
+import { type Field, faultOf, type ListField, readForm, shownValue } from '@methods/form/field';
+import { fieldWords, kindWords } from '@methods/form/field-words';
+import { valueOfText } from '@methods/form/typed-text';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { type Hint, Prompter } from '../terminal/prompt.ts';
 import { editText } from '../terminal/text-editor.ts';
-import {
-  choiceWords,
-  type FormField,
-  faultOf,
-  fieldWords,
-  formFields,
-  isLongText,
-  itemField,
-  promptWords,
-  valueOfLine,
-} from './form-field.ts';
 import { type ShownQuestion, showQuestion } from './show-question.ts';
 
 /** Of one list. */
@@ -53,12 +44,12 @@ class TerminalForm {
   }
 
   async answer(refusals: (answer: JsonValue) => readonly string[]): Promise<JsonObject | null> {
-    const check = compileCheck(this.question.form);
+    const { fields, check } = readForm(this.question.form);
     this.prompter.open();
     try {
       for (;;) {
         const answer: [string, JsonValue][] = [];
-        for (const field of formFields(this.question.form)) {
+        for (const field of fields) {
           const value = await this.field(field);
           if (value !== undefined) answer.push([field.name, value]);
         }
@@ -79,20 +70,18 @@ class TerminalForm {
     }
   }
 
-  private async field(field: FormField): Promise<JsonValue | undefined> {
+  private async field(field: Field): Promise<JsonValue | undefined> {
     const { output } = this;
-    const { title, description } = field.schema;
-    const label = plainText(typeof title === 'string' ? title : field.name);
-    output.line(`  ${output.paint('bold', label)} ${output.paint('dim', `(${this.words(field)})`)}`);
-    if (typeof description === 'string') output.line(`  ${output.paint('dim', plainText(description))}`);
+    const { label, description } = field;
+    output.line(`  ${output.paint('bold', plainText(label))} ${output.paint('dim', `(${this.words(field)})`)}`);
+    if (description !== null) output.line(`  ${output.paint('dim', plainText(description))}`);
     if (isLongText(field)) return this.longText(field);
-    const item = itemField(field);
-    if (item !== null) return this.list(field, item);
+    if (field.kind === 'list') return this.list(field);
     const hint = (line: string) => hintOf(field, line);
-    return valueOfLine(field, await this.line(hint, choiceWords(field)));
+    return valueOfText(field, await this.line(hint, choiceWords(field)));
   }
 
-  private words(field: FormField): string {
+  private words(field: Field): string {
     if (!isLongText(field) || this.editor === null) return promptWords(field);
     return `${fieldWords(field)}; Enter opens the editor`;
   }
@@ -104,7 +93,8 @@ class TerminalForm {
   }
 
   /** An item a line, until an empty one; or the whole list as JSON. */
-  private async list(field: FormField, item: FormField): Promise<JsonValue | undefined> {
+  private async list(field: ListField): Promise<JsonValue | undefined> {
+    const { item } = field;
     const items: JsonValue[] = [];
     for (;;) {
       const hint = (line: string): Hint => {
@@ -113,24 +103,24 @@ class TerminalForm {
         return hintOf(item, line);
       };
       const line = await this.line(hint, choiceWords(item));
-      if (line.trim() === '') return items.length === 0 ? valueOfLine(field, '') : items;
-      if (line.trim().startsWith('[') && items.length === 0) return valueOfLine(field, line);
-      const value = valueOfLine(item, line);
+      if (line.trim() === '') return items.length === 0 ? valueOfText(field, '') : items;
+      if (line.trim().startsWith('[') && items.length === 0) return valueOfText(field, line);
+      const value = valueOfText(item, line);
       if (value !== undefined && items.length < ITEMS_MAX) items.push(value);
     }
   }
 
-  private async longText(field: FormField): Promise<JsonValue | undefined> {
+  private async longText(field: Field): Promise<JsonValue | undefined> {
     for (;;) {
       const first = await this.line((line) => (line === '' ? { text: this.editorWords(field), wrong: false } : OK));
       const text = first === '' && this.editor !== null ? await this.edited(this.editor) : await this.lines(first);
-      const value = text === null ? undefined : valueOfLine(field, text);
+      const value = text === null ? undefined : valueOfText(field, text);
       if (text !== null && (value === undefined || faultOf(field, value) === null)) return value;
       if (value !== undefined) this.complain(faultOf(field, value) ?? '');
     }
   }
 
-  private editorWords(field: FormField): string {
+  private editorWords(field: Field): string {
     if (this.editor !== null) return `Enter opens ${this.editor}; or type the text here`;
     return field.required ? 'an empty line ends the text' : 'Enter leaves it out; an empty line ends the text';
   }
@@ -165,17 +155,36 @@ class TerminalForm {
 
 const OK: Hint = { text: '', wrong: false };
 
+function isLongText(field: Field): boolean {
+  return field.kind === 'text' && field.long;
+}
+
+/** The fixed values as they are typed; empty without any. */
+function choiceWords(field: Field): readonly string[] {
+  return field.kind === 'choice' ? field.choices.map(shownValue) : [];
+}
+
+/** The input a prompt accepts, in a few words. */
+function promptWords(field: Field): string {
+  const words =
+    field.kind === 'choice'
+      ? field.choices.map((choice, index) => `${index + 1} ${shownValue(choice)}`).join(', ')
+      : kindWords(field);
+  if (field.default !== undefined) return `${words}; Enter for ${JSON.stringify(field.default)}`;
+  return field.required ? words : `${words}; Enter leaves it out`;
+}
+
 /** The fault of a line, shown at every key. */
-function hintOf(field: FormField, line: string): Hint {
-  const value = valueOfLine(field, line);
+function hintOf(field: Field, line: string): Hint {
+  const value = valueOfText(field, line);
   if (value === undefined) return OK;
   const fault = faultOf(field, value);
   if (fault === null) return { text: line === '' ? '' : '✓', wrong: false };
   return { text: line === '' ? promptWords(field) : fault, wrong: true };
 }
 
-function endOfList(field: FormField, items: readonly JsonValue[]): Hint {
-  const value = items.length === 0 ? valueOfLine(field, '') : [...items];
+function endOfList(field: Field, items: readonly JsonValue[]): Hint {
+  const value = items.length === 0 ? valueOfText(field, '') : [...items];
   const fault = value === undefined ? null : faultOf(field, value);
   const count = `${items.length} so far`;
   return fault === null

@@ -1,8 +1,9 @@
 // Shows a question and the form of its answer.
+import { readForm } from '@methods/form/field';
+import { fieldWords } from '@methods/form/field-words';
 import type { LocalQuestion } from '../local-run/run-record.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { fieldWords, formFields } from './form-field.ts';
 
 /** As the executor asks it, or as the run's folder has it. */
 export type ShownQuestion = Pick<LocalQuestion, 'prompt' | 'show' | 'form'> & { readonly details?: string | null };
@@ -20,9 +21,9 @@ export function showQuestion(question: ShownQuestion, output: Output): void {
 
 /** For a person who cannot be asked here. */
 export function showForm(question: ShownQuestion, output: Output): void {
-  for (const field of formFields(question.form)) {
-    const { description } = field.schema;
-    const note = typeof description === 'string' ? `  ${output.paint('dim', description)}` : '';
+  for (const field of readForm(question.form).fields) {
+    const { description } = field;
+    const note = description !== null ? `  ${output.paint('dim', description)}` : '';
     output.line(`  ${output.paint('bold', field.name)}: ${fieldWords(field)}${note}`);
   }
 }

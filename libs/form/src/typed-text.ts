@@ -1,0 +1,37 @@
+// Owns how a typed text becomes the value of a field: a line on a terminal, or one control of a posted page.
+import type { JsonValue } from '@methods/method/json';
+import { type Field, shownValue } from './field.ts';
+
+/**
+ * The value of a typed text; undefined: the field is left out. Only the field's check decides whether the value fits,
+ * so a text that cannot be read as the wanted kind is returned as text. A list or a group is read as JSON.
+ */
+export function valueOfText(field: Field, text: string): JsonValue | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '') return valueOfNothing(field);
+  if (field.kind === 'text') return text;
+  if (field.kind === 'choice') return chosen(field.choices, trimmed);
+  if (field.kind === 'boolean') {
+    if (/^(y|yes|true)$/i.test(trimmed)) return true;
+    if (/^(n|no|false)$/i.test(trimmed)) return false;
+  }
+  if (field.kind === 'json' && field.orText) return text;
+  try {
+    return JSON.parse(trimmed) as JsonValue;
+  } catch {
+    return text;
+  }
+}
+
+function valueOfNothing(field: Field): JsonValue | undefined {
+  if (field.default !== undefined || !field.required) return undefined;
+  if (field.nullable) return null;
+  return field.kind === 'list' ? [] : '';
+}
+
+/** The choice itself wins over its number: choices may be numbers. */
+function chosen(choices: readonly JsonValue[], text: string): JsonValue {
+  const named = choices.find((choice) => shownValue(choice).toLowerCase() === text.toLowerCase());
+  if (named !== undefined) return named;
+  return (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined) ?? text;
+}
