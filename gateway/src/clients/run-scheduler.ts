@@ -21,6 +21,7 @@ import type { CallReply } from './scheduler-call.ts';
 import { type CallOptions, SchedulerCalls } from './scheduler-calls.ts';
 import type { CallItem } from './scheduler-node.ts';
 import { SchedulerNode } from './scheduler-node.ts';
+import { Sweeper } from './sweeper.ts';
 import { type FollowedRun, otherReply, type RunAddress, replied, runOf, WatchedRuns } from './watched-runs.ts';
 
 export interface RunSchedulerOptions {
@@ -57,13 +58,14 @@ export class RunScheduler implements Stoppable {
   private readonly pushed: PushedRuns;
   private readonly watched: WatchedRuns;
   readonly files: RunFiles;
-  private sweeper: NodeJS.Timeout | null = null;
+  private readonly sweeper: Sweeper;
 
   constructor({ addresses, clock, logger }: RunSchedulerOptions) {
-    this.calls = new SchedulerCalls(clock);
+    this.calls = new SchedulerCalls(clock, () => this.sweeper.wake());
     this.files = new RunFiles(addresses);
     this.pushed = new PushedRuns(clock);
     this.watched = new WatchedRuns(this.calls, this.pushed, clock);
+    this.sweeper = new Sweeper(clock, SWEEP_MS, () => this.sweep());
     this.nodes = addresses.map(
       (address) =>
         new SchedulerNode({
@@ -88,12 +90,6 @@ export class RunScheduler implements Stoppable {
 
   start(): void {
     for (const node of this.nodes) node.start();
-    this.sweeper = setInterval(() => {
-      this.calls.sweep();
-      this.watched.sweep();
-      this.pushed.trim();
-    }, SWEEP_MS);
-    this.sweeper.unref();
   }
 
   /** Every wait gets the run as it is; new ones too. Calls continue. */
@@ -106,7 +102,7 @@ export class RunScheduler implements Stoppable {
     this.calls.stop();
     this.files.stop();
     for (const node of this.nodes) node.stop();
-    if (this.sweeper) clearInterval(this.sweeper);
+    this.sweeper.stop();
   }
 
   /** A node says it is ready and takes new runs. */
@@ -259,7 +255,16 @@ export class RunScheduler implements Stoppable {
       this.calls.onItem(node, item);
       return;
     }
+    this.sweeper.wake();
     this.pushed.put(item.item.value);
     this.watched.offer(item.item.value);
+  }
+
+  /** A wait begins with a call, so nothing becomes overdue while there is neither a call, a wait nor a kept view. */
+  private sweep(): boolean {
+    this.calls.sweep();
+    this.watched.sweep();
+    this.pushed.trim();
+    return this.calls.size > 0 || this.watched.size > 0 || this.pushed.bytes > 0;
   }
 }

@@ -175,7 +175,12 @@ export class RunWaiters {
     }
   }
 
-  /** Called every 100 ms. */
+  /** Runs that are held. */
+  get size(): number {
+    return this.runs.size;
+  }
+
+  /** Called every 100 ms while there are any. */
   sweep(): void {
     const nowMs = this.clock.monotonicMs();
     for (const run of this.runs.values()) {

@@ -38,7 +38,15 @@ export class SchedulerCalls {
   private lastId = 0;
   private turn = 0;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    /** Called with each call: `sweep` is due while there are any. */
+    private readonly called: () => void,
+  ) {}
+
+  get size(): number {
+    return this.calls.size;
+  }
 
   use(nodes: readonly SchedulerNode[]): void {
     this.nodes = nodes;
@@ -79,6 +87,7 @@ export class SchedulerCalls {
         reject,
       };
       this.calls.set(call.id, call);
+      this.called();
       this.place(call);
     });
   }
@@ -118,7 +127,7 @@ export class SchedulerCalls {
     }
   }
 
-  /** Ends overdue calls and sends what a silent node owes to another one. Called every 100 ms. */
+  /** Ends overdue calls and sends what a silent node owes to another one. Called every 100 ms while there are any. */
   sweep(): void {
     const nowMs = this.clock.monotonicMs();
     for (const call of this.calls.values()) {

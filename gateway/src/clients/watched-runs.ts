@@ -45,7 +45,11 @@ export class WatchedRuns {
     this.waiters.onSourceLost(node);
   }
 
-  /** Called every 100 ms. */
+  get size(): number {
+    return this.waiters.size;
+  }
+
+  /** Called every 100 ms while there are any. */
   sweep(): void {
     this.waiters.sweep();
   }

@@ -9,6 +9,8 @@ interface Turnable {
 export class TurnableClock implements Clock {
   private aheadMs = 0;
   private readonly timers = new Set<Turnable>();
+  /** Timers that have fired. */
+  fired = 0;
 
   wallMs(): number {
     return systemClock.wallMs() + this.aheadMs;
@@ -28,6 +30,7 @@ export class TurnableClock implements Clock {
       atMs: this.monotonicMs() + delayMs,
       fire: () => {
         cancel();
+        this.fired++;
         run();
       },
     };

@@ -66,6 +66,31 @@ describe('a worker', () => {
     });
   });
 
+  it('sends heartbeats also while short runs come one after the other', async () => {
+    await using started = await TestWorker.start(node, { concurrency: 1 });
+    const versionId = node.publish(requestSteps('only'));
+    const before = node.stream.heartbeats.length;
+    for (let n = 0; n < 40; n++) {
+      const run = node.grant({ versionId });
+      (await started.request('only')).answer({ n });
+      await until('it has ended', () => run.ended);
+      started.clock.forward(400);
+    }
+    await until('a heartbeat has come', () => node.stream.heartbeats.length > before);
+  });
+
+  it('wakes only for its heartbeats while it holds no run', async () => {
+    await using started = await TestWorker.start(node, { concurrency: 1 });
+    const versionId = node.publish(requestSteps('only'));
+    const run = node.grant({ versionId });
+    (await started.request('only')).answer({ n: 1 });
+    await until('it has ended', () => run.ended);
+    started.clock.forward(HEARTBEAT_MS);
+    const before = started.clock.fired;
+    for (let n = 0; n < 60; n++) started.clock.forward(1_000);
+    assert.ok(started.clock.fired - before < 20, `${started.clock.fired - before} timers in a minute`);
+  });
+
   it('ends the step of a cancelled run, names the run once more and records nothing', async () => {
     await using started = await TestWorker.start(node, { concurrency: 1 });
     const versionId = node.publish(requestSteps('only'));

@@ -9,9 +9,10 @@ import { RunnerPool } from '@methods/executor/runner-pool';
 import { refuseUnreadableCode } from '@methods/executor/unreadable-code';
 import type { Logger } from '@methods/logging/logger';
 import type { CompiledMethod } from '@methods/method/compiled-method';
-import { type Grant, type SchedulerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
-import { type Client, rpcClient } from '@methods/rpc/client';
+import type { Grant, SchedulerItem } from '@methods/proto/worker/v1/worker_service_pb';
 import { HeldRun } from './held-run.ts';
+import { NextTick } from './next-tick.ts';
+import { NodeClients } from './node-clients.ts';
 import { RunFolderTransfer } from './run-folder-transfer.ts';
 import { RunReports } from './run-reports.ts';
 import { SchedulerLink, type WorkerItem } from './scheduler-link.ts';
@@ -68,12 +69,12 @@ export class Worker implements Stoppable {
   private readonly versions: VersionCache;
   private readonly folders: RunFolderTransfer;
   private readonly workFolder: WorkFolder;
-  private readonly clients = new Map<string, Client<typeof WorkerService>>();
+  private readonly clients: NodeClients;
   /** Aborted when no installation is needed any more. */
   private readonly installs = new AbortController();
   private readonly isolation: Isolation;
   private features: readonly string[] = [];
-  private ticker: { cancel(): void } | null = null;
+  private readonly nextTick: NextTick;
   private heartbeatMs = DEFAULT_HEARTBEAT_MS;
   private leaseMs = DEFAULT_LEASE_MS;
   private nextHeartbeatMs = 0;
@@ -87,14 +88,16 @@ export class Worker implements Stoppable {
   constructor(private readonly options: WorkerOptions) {
     const { clock, logger, addresses, concurrency, dataDir, path } = options;
     this.isolation = options.sandbox ? isolationLevel(path) : NO_SANDBOX;
+    this.nextTick = new NextTick(clock, () => this.tick());
+    this.clients = new NodeClients(`Bearer ${options.authPart}`);
     const { isolation } = this;
     this.runners = new RunnerPool({ folder: dataDir, runnersMax: concurrency, path, clock, isolation });
     const server: VersionServer = {
-      getVersion: (request) => this.client().getVersion(request),
-      putLock: (request) => this.client().putLock(request),
+      getVersion: (request) => this.clients.at(this.link.address).getVersion(request),
+      putLock: (request) => this.clients.at(this.link.address).putLock(request),
     };
     this.versions = new VersionCache(server, (method, lock) => this.prepare(method, lock), clock);
-    this.folders = new RunFolderTransfer(() => this.client());
+    this.folders = new RunFolderTransfer(() => this.clients.at(this.link.address));
     this.workFolder = new WorkFolder(dataDir);
     this.link = new SchedulerLink({
       addresses,
@@ -136,9 +139,9 @@ export class Worker implements Stoppable {
     await this.empty(drainMs + GIVE_BACK_MS);
     interrupt.cancel();
     this.installs.abort();
-    this.ticker?.cancel();
+    this.nextTick.stop();
     this.link.stop();
-    for (const client of this.clients.values()) client.close();
+    this.clients.close();
     await this.runners.stop();
     await this.workFolder.stop();
   }
@@ -237,6 +240,7 @@ export class Worker implements Stoppable {
     this.heartbeatMs = welcome.heartbeatMs || DEFAULT_HEARTBEAT_MS;
     this.leaseMs = welcome.leaseMs || DEFAULT_LEASE_MS;
     this.nextHeartbeatMs = this.options.clock.monotonicMs() + this.heartbeatMs;
+    this.tickSoon();
     for (const run of this.held.values()) run.reports.repeatAll();
     if (!this.draining) this.credit(this.options.concurrency - this.occupied);
     this.options.onConnected?.();
@@ -259,6 +263,7 @@ export class Worker implements Stoppable {
       startsToldAfterMs: this.options.startsToldAfterMs,
     });
     this.held.set(grant.runId, run);
+    this.tickSoon();
     this.occupied++;
     let freed = false;
     const free = () => {
@@ -334,17 +339,12 @@ export class Worker implements Stoppable {
     }
     // No message for a whole lease: other workers hold these runs by now.
     if (nowMs - this.heardAtMs > this.leaseMs) for (const run of this.held.values()) run.take();
-    this.ticker = this.options.clock.after(TICK_MS, () => this.tick());
+    this.tickSoon();
   }
 
-  private client(): Client<typeof WorkerService> {
-    const { address } = this.link;
-    const known = this.clients.get(address);
-    if (known !== undefined) return known;
-    const client = rpcClient(WorkerService, address, {
-      metadata: { authorization: `Bearer ${this.options.authPart}` },
-    });
-    this.clients.set(address, client);
-    return client;
+  /** Without a run only the next heartbeat is due. */
+  private tickSoon(): void {
+    const untilHeartbeatMs = this.nextHeartbeatMs - this.options.clock.monotonicMs();
+    this.nextTick.within(this.held.size > 0 ? TICK_MS : Math.max(TICK_MS, untilHeartbeatMs));
   }
 }

@@ -54,6 +54,7 @@ export class Membership implements Stoppable {
   private state: 'new' | 'running' | 'leaving' | 'stopped' = 'new';
   private beat = 0;
   private checks = 0;
+  private checkedAtMs = 0;
   private timer: Timer | null = null;
   private memberList: readonly Member[] | null = null;
   private rowWriteRunning = false;
@@ -148,25 +149,32 @@ export class Membership implements Stoppable {
     this.bucket.stop();
   }
 
+  // A node that knows no other has none to suspect between two beats.
   private schedule(): void {
-    const { clock } = this.options;
-    const stepMs = this.beatMs / CHECKS_PER_BEAT;
-    const dueAtMs = clock.monotonicMs() + stepMs;
-    this.timer = clock.after(stepMs, () => {
+    const { clock, nodeId } = this.options;
+    const alone = this.watch.alive().every((alive) => alive === nodeId);
+    const checks = alone ? CHECKS_PER_BEAT - this.checks : 1;
+    this.checkedAtMs = clock.monotonicMs();
+    this.timer = clock.after((this.beatMs / CHECKS_PER_BEAT) * checks, () => {
       if (this.state === 'stopped') return;
-      this.step(clock.monotonicMs() - dueAtMs);
+      this.checks += checks;
+      this.step();
       this.schedule();
     });
   }
 
-  private step(lateMs: number): void {
+  private step(): void {
     const nowMs = this.options.clock.monotonicMs();
+    const lateMs = nowMs - this.checkedAtMs - this.beatMs / CHECKS_PER_BEAT;
     if (lateMs > this.suspectMs) {
       this.watch.deaf(nowMs);
       this.options.logger.warn({ late_ms: Math.round(lateMs) }, 'node was frozen');
       for (const listener of this.stallListeners) listener(lateMs);
     }
-    if (++this.checks % CHECKS_PER_BEAT === 0 || lateMs > this.beatMs) void this.sendBeat();
+    if (this.checks >= CHECKS_PER_BEAT || lateMs > this.beatMs) {
+      this.checks = 0;
+      void this.sendBeat();
+    }
     this.checkOthers(nowMs);
     if (nowMs - this.removedOldAtMs > REMOVE_OLD_MS) this.removeOldRows(nowMs);
   }

@@ -42,3 +42,16 @@ test('a tick that stops the ticks is the last', () => {
   for (let i = 0; i < 5; i++) clock.forward(100);
   assert.equal(came, 1);
 });
+
+test('ticks of several spans come together, however late one of them was', () => {
+  const clock = new ManualClock();
+  const ticks = new Ticks(clock);
+  const cameAtMs = new Set<number>();
+  for (const everyMs of [500, 1_000, 2_500, 5_000]) ticks.every(everyMs, () => cameAtMs.add(clock.monotonicMs()));
+  clock.forward(123);
+  ticks.start();
+  clock.forward(1_017);
+  for (let i = 0; i < 10_000; i++) clock.forward(1);
+  const wakes = [...cameAtMs].filter((atMs) => atMs > 1_002_000);
+  assert.ok(wakes.length > 0 && wakes.every((atMs) => atMs % 500 === 0), `${wakes}`);
+});

@@ -30,9 +30,14 @@ export class Ticks implements Stoppable {
     this.timers.clear();
   }
 
+  // At whole multiples of its span, so that ticks of several spans wake the process once.
   private schedule(tick: Tick): void {
-    const dueAtMs = this.clock.monotonicMs() + tick.everyMs;
-    const timer = this.clock.after(tick.everyMs, () => {
+    const { everyMs } = tick;
+    const nowMs = this.clock.monotonicMs();
+    const soonMs = everyMs - (nowMs % everyMs);
+    const delayMs = Math.ceil(soonMs < everyMs / 2 ? soonMs + everyMs : soonMs);
+    const dueAtMs = nowMs + delayMs;
+    const timer = this.clock.after(delayMs, () => {
       this.timers.delete(timer);
       if (!this.running) return;
       tick.run(this.clock.monotonicMs() - dueAtMs);
