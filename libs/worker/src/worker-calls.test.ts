@@ -83,7 +83,7 @@ describe('a call', () => {
     await using _started = await TestWorker.start(node);
     const unbound = node.grant({ versionId: node.publish(calling('wf_leaf')) });
     await until('it has ended', () => unbound.ended);
-    assert.equal(resultOf(unbound), 'The call is bound to no version');
+    assert.equal(resultOf(unbound), 'The call has no bound version');
     const gone = node.grant({ versionId: node.publish(calling('wf_leaf'), { calls: { wf_leaf: 'ver_gone' } }) });
     await until('it has ended', () => gone.ended);
     assert.equal(resultOf(gone), 'The called method is unavailable');

@@ -129,7 +129,7 @@ describe('the files that inputs reference', () => {
     for (const [file, message] of [
       [damaged, /did not arrive as it was sent/],
       [long, /did not arrive as it was sent/],
-      [reference('gone'), /is there no more/],
+      [reference('gone'), /no longer exists/],
     ] as const) {
       const { error } = finish(await ended({ a: file }));
       assert.equal(error?.kind, 'input');
