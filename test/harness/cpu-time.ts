@@ -1,13 +1,13 @@
-// CPU time of a piece of work on a machine that others use too, and that may be several times slower than the one where
-// the bounds were written: what is measured is set against a fixed piece of work that is done beside it.
+// Measures the CPU time of a piece of work on a shared machine that may be several times slower than the one where the
+// bounds were written: compares it with a fixed piece of work done beside it.
 
-/** What `fixedWork` takes where the bounds were written. */
+/** The time of `fixedWork` where the bounds were written. */
 const FIXED_MS = 5;
 const ROUNDS_MAX = 10;
 
 /**
- * CPU time in ms, as if this machine had the speed of the one where the bounds were written. The least of ten rounds,
- * the first of which warm up; no more of them than it takes to come below `enoughMs`.
+ * CPU time in ms, scaled to the speed of the machine where the bounds were written. The least of ten rounds, of which
+ * the first warm up; stops early at a round below `enoughMs`.
  */
 export function leastCpuMs(enoughMs: number, work: () => void): number {
   let leastMs = Number.POSITIVE_INFINITY;
@@ -36,5 +36,5 @@ function fixedWork(): void {
     if (known === undefined) seen.set(key, { n });
     else known.n += key.charCodeAt(n % key.length);
   }
-  if (JSON.parse(JSON.stringify([...seen.values()])).length !== 4_001) throw new Error('it did something else');
+  if (JSON.parse(JSON.stringify([...seen.values()])).length !== 4_001) throw new Error('wrong result');
 }

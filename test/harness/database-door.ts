@@ -1,5 +1,5 @@
-// A port before a database that can be shut: what is open breaks off and what comes is refused, as when Postgres dies.
-// It can also stall: everything stays open and nothing is carried, as on a link whose other end is gone.
+// A proxy before a database that can be shut: open connections break and new ones are refused, as when Postgres dies.
+// It can also stall: connections stay open but carry nothing, as on a link whose other end is gone.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -8,11 +8,11 @@ export interface Door {
   readonly url: string;
   shut(): Promise<void>;
   open(): Promise<void>;
-  /** Carries nothing from now on, neither way, and reads nothing: senders find their buffers full in the end. */
+  /** From now on carries and reads nothing in either direction: senders find their buffers full in the end. */
   stall(): void;
-  /** What stalled goes on where it stopped. */
+  /** Stalled connections continue where they stopped. */
   flow(): void;
-  /** What comes from now on is led to another database. */
+  /** Leads new connections to another database. */
   leadTo(databaseUrl: string): void;
 }
 

@@ -1,26 +1,26 @@
-// A real browser without a window, for pages that only a browser can judge: the Chromium of this machine.
+// Runs a real browser without a window, the Chromium of this machine, for pages that only a browser can judge.
 import { existsSync } from 'node:fs';
 import { chromium, type Page } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-/** As `until`: a busy machine starts a browser in half a minute. */
+/** Generous, as in `until`: a busy machine starts a browser in half a minute. */
 const WITHIN_MS = 180_000;
 
-/** Where a Chromium is installed; null where there is none. */
+/** The path of an installed Chromium, or null. */
 export function findChromium(): string | null {
   return PLACES.find((path) => existsSync(path)) ?? null;
 }
 
-/** One page. What it asks for and complains of is kept from the beginning. */
+/** One page. Keeps its requests and its errors from the beginning. */
 export interface HeadlessBrowser extends AsyncDisposable {
   readonly page: Page;
-  /** Addresses asked for, without those of data. */
+  /** Requested addresses, without data URLs. */
   readonly requested: readonly string[];
-  /** Errors of the console, blocked loads and exceptions nobody caught. */
+  /** Errors of the console, blocked loads and uncaught exceptions. */
   readonly complaints: readonly string[];
 }
 
-/** `executablePath` as findChromium tells it. */
+/** `executablePath` as returned by findChromium. */
 export async function openHeadlessBrowser(executablePath: string): Promise<HeadlessBrowser> {
   const browser = await chromium.launch({
     executablePath,

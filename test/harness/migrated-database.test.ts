@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openPool } from '@methods/postgres/pool';
 import { migratedDatabase } from './migrated-database.ts';
 
-test('many ask at once for a migrated database, and each gets one of its own that ends with its drop', async () => {
+test('gives each of many concurrent callers a migrated database of its own that ends with its drop', async () => {
   const databases = await Promise.all([1, 2, 3, 4].map(() => migratedDatabase('notifier')));
   const pools = databases.map(({ url }) =>
     openPool({ url, applicationName: 'test', max: 1, statementTimeoutMs: 60_000 }),

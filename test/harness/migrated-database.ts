@@ -1,5 +1,5 @@
-// Databases that have the newest schemas of services: copies of one that is migrated once a server, however many
-// processes ask. A copy costs a tenth of the migrations.
+// Gives out databases with the newest schemas of services: copies of a template that is migrated once per server, even
+// if many processes ask. A copy costs a tenth of the migrations.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { migrate } from '@methods/postgres/migrate';
@@ -9,16 +9,16 @@ import { type FreshDatabase, freshDatabase, testPostgres } from './postgres.ts';
 import { until } from './until.ts';
 
 const SERVICES = new URL('../../services/', import.meta.url);
-/** By the folder of the service. */
+/** Keyed by the folder of the service. */
 const SCHEMAS = { 'method-registry': 'registry', notifier: 'notifier', 'run-scheduler': 'scheduler' } as const;
-/** On a busy machine. */
+/** Enough for a busy machine. */
 const WAIT_MS = 600_000;
 
 export type ServiceWithSchema = keyof typeof SCHEMAS;
 
 const templates = new Map<string, Promise<string>>();
 
-/** A database of the caller's own; without `services`, with the schemas of all. */
+/** A database of the caller's own; without `services`, it has the schemas of all. */
 export async function migratedDatabase(...services: readonly ServiceWithSchema[]): Promise<FreshDatabase> {
   if (services.length === 0) return migratedDatabase(...(Object.keys(SCHEMAS) as ServiceWithSchema[]));
   const { url } = await testPostgres();
@@ -32,7 +32,7 @@ async function ensureTemplate(url: string, services: readonly ServiceWithSchema[
   const name = `migrated_${digestOf(services)}`;
   const admin = openPool({ url, applicationName: 'template', max: 1, statementTimeoutMs: 0, connectTimeoutMs: 60_000 });
   try {
-    // Held by the session: two that migrate one template would meet each other's half of it.
+    // Held by the session: two processes that migrate one template would meet each other's unfinished half.
     await admin`select pg_advisory_lock(hashtext(${name}))`;
     const [there] = await admin`select 1 from pg_database where datname = ${name}`;
     if (there === undefined) await makeTemplate(url, admin, name, services);
@@ -42,7 +42,7 @@ async function ensureTemplate(url: string, services: readonly ServiceWithSchema[
   return name;
 }
 
-/** It has its name only once it is whole: a process that was killed leaves one that is never copied. */
+/** Renamed only once it is complete: the half-made one of a killed process is never copied. */
 async function makeTemplate(
   url: string,
   admin: Sql,
@@ -55,7 +55,7 @@ async function makeTemplate(
   for (const service of services) {
     await migrate(partialUrl, { schema: SCHEMAS[service], folder: new URL(`${service}/migrations/`, SERVICES) });
   }
-  // A server process ends some time after its client: a database in use can be neither renamed nor copied.
+  // A server process ends some time after its client, and a database in use can be neither renamed nor copied.
   await until(
     'the migrations have left their database',
     async () => (await admin`select 1 from pg_stat_activity where datname = ${partial}`).length === 0,

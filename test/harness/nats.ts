@@ -1,5 +1,5 @@
-// A real nats-server for tests, which they may kill, wipe and freeze: one for every call, on a port that stays its own.
-// It goes, and its folder with it, when the test process ends, however that happens.
+// A real nats-server for tests, which they may kill, wipe and freeze: a new one for every call, on a port that it
+// keeps. It and its folder are removed when the test process ends, even after a kill.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type NatsServer, startNats } from '@methods/local-stack/embedded/nats-server';
@@ -7,7 +7,7 @@ import { tempFolder } from './temp-folder.ts';
 
 export interface TestNats {
   readonly url: string;
-  /** Of the server running now. */
+  /** The process id of the running server. */
   readonly pid: number;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
@@ -15,13 +15,16 @@ export interface TestNats {
   restart(): Promise<void>;
   /** SIGKILL, loses all its data, starts it again. */
   wipe(): Promise<void>;
-  /** SIGSTOP and SIGCONT: sockets stay open, nothing answers. */
+  /** SIGSTOP and SIGCONT: sockets are kept open, but nothing answers. */
   freeze(): void;
   thaw(): void;
   stop(): Promise<void>;
 }
 
-/** Neither a server of ours nor a client without its server keeps a process alive: a test that waits for them must. */
+/**
+ * Neither a server of ours nor a client without its server keeps a process alive, so a test that waits for them must do
+ * so.
+ */
 async function awake<T>(work: () => Promise<T>): Promise<T> {
   const alive = setInterval(() => {}, 1_000);
   try {
@@ -60,7 +63,7 @@ export async function testNats(folder = tempFolder('nats')): Promise<TestNats> {
   };
 }
 
-/** The signal only asks: a thread that runs on another core goes on for a moment, and may still answer. */
+/** The signal is not immediate: a thread on another core runs for a moment longer and may still answer. */
 function stopProcess(pid: number): void {
   process.kill(pid, 'SIGSTOP');
   const threads = `/proc/${pid}/task`;

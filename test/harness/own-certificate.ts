@@ -1,4 +1,4 @@
-// A certificate for `localhost` by an authority of its own, as an operator makes one.
+// A certificate for `localhost` issued by its own authority, as an operator makes one.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 export interface OwnCertificate {
   readonly key: Buffer;
   readonly certificate: Buffer;
-  /** The authority's certificate, for whoever shall trust it. */
+  /** The authority's certificate, for clients that should trust it. */
   readonly authorityFile: string;
 }
 

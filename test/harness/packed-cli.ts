@@ -1,5 +1,5 @@
-// The `methods` command as a package that somebody installs: packed by npm, unpacked in an empty folder, with the
-// packages it declares beside it and no others. Those come from the workspace: no registry is needed.
+// The `methods` command as an installed package: packed by npm and unpacked in an empty folder, with only its declared
+// dependencies beside it. Those are copied from the workspace, so no registry is needed.
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ export class PackedCli {
     return this.methodsWith({}, ...args);
   }
 
-  /** With these variables besides those of this process. */
+  /** Sets these variables besides those of this process. */
   methodsWith(variables: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
     return ended(process.execPath, [this.bin, ...args], this.dir, variables);
   }

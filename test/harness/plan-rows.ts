@@ -1,5 +1,5 @@
-// What a statement's plan really read: rows of tables and blocks. It says what makes the time, and is the same on every
-// machine.
+// Counts the table rows and blocks that a statement's plan really read. The counts decide how long a statement takes,
+// and are the same on every machine.
 import type { TransactionSql } from '@methods/postgres/pool';
 
 export interface PlanNode {
@@ -16,9 +16,9 @@ export interface PlanNode {
 }
 
 export interface RowCounts {
-  /** Rows of tables that were looked at, whatever became of them. */
+  /** Table rows read, including those that a filter discarded. */
   readonly read: number;
-  /** Rows that came out, were written, or were given as parameters. */
+  /** Rows returned, written, or given as parameters. */
   readonly given: number;
   readonly blocks: number;
 }
@@ -43,7 +43,7 @@ export function rowsOf(node: PlanNode): number {
   return (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 0);
 }
 
-/** A transaction that explains each `select` before it runs it; what they read is added to `counts`. */
+/** A transaction that explains each `select` before it runs it, and adds its reads to `counts`. */
 export function explaining(sql: TransactionSql, counts: RowCounts[]): TransactionSql {
   const explained = async (texts: TemplateStringsArray, values: readonly never[]) => {
     const [row] = await sql<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>`

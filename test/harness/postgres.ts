@@ -1,5 +1,5 @@
-// A real Postgres for tests: one server a test process, or the runner's own one, and a fresh database for whoever asks.
-// No call ends the server: it goes, and its folder with it, when the test process ends, however that happens.
+// A real Postgres for tests: one server per test process, or the test runner's, and a fresh database for each caller.
+// The server and its folder are removed when the test process ends, even after a kill.
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,26 +8,29 @@ import postgres from 'postgres';
 import { createDatabase } from './database.ts';
 import { quickFolder } from './temp-folder.ts';
 
-/** Some 250 databases of 10 MB each, and the log of what is written to them. */
+/** Room for some 250 databases of 10 MB each and their write-ahead log. */
 const SHARED_BYTES = 4 * 2 ** 30;
 const OWN_BYTES = 2 ** 28;
 
 export interface TestPostgres {
-  /** Of the superuser. */
+  /** A URL of the superuser. */
   readonly url: string;
-  /** An empty database of its own. */
+  /** Creates an empty database. */
   freshDatabase(): Promise<FreshDatabase>;
 }
 
 export interface FreshDatabase {
   readonly url: string;
-  /** Breaks off its sessions and lets none in. Its files stay while the server runs: to remove them is a checkpoint. */
+  /**
+   * Ends the database's sessions and refuses new ones. Its files are kept until the server ends: removing them would
+   * cause a checkpoint.
+   */
   drop(): Promise<void>;
 }
 
 let shared: Promise<TestPostgres> | undefined;
 
-/** The server of METHODS_TEST_POSTGRES_URL where the test runner set it, else one started on first use. */
+/** The server of METHODS_TEST_POSTGRES_URL if the test runner set it, else one started on first use. */
 export function testPostgres(): Promise<TestPostgres> {
   shared ??= open();
   return shared;
@@ -44,8 +47,8 @@ async function open(): Promise<TestPostgres> {
 }
 
 /**
- * For many databases: with few checkpoints, as each synchronizes some hundred files a database, and few looks of
- * autovacuum at all of them. fsync and its like are on, as services insist on them.
+ * Settings for many databases: few checkpoints, since each synchronizes some hundred files per database, and few rounds
+ * of autovacuum over all of them. fsync and similar settings are on, because services insist on them.
  */
 export function startSharedPostgres(): Promise<OwnPostgres> {
   const settings = {
@@ -76,13 +79,13 @@ async function closeDatabase(url: string, name: string): Promise<void> {
   }
 }
 
-/** A server of the caller's own: for the test runner, and for tests that stop or kill it. */
+/** Starts a separate server, for the test runner and for tests that stop or kill it. */
 export interface OwnPostgres extends PostgresServer {
   /** Starts it on the same files and port, after it was stopped or killed. */
   again(): Promise<OwnPostgres>;
-  /** The same at another port: what stood by takes over. */
+  /** The same on another port, as when a standby takes over. */
   elsewhere(): Promise<OwnPostgres>;
-  /** SIGSTOP of the server and all its sessions, and SIGCONT: sockets stay open, nothing answers. */
+  /** SIGSTOP and SIGCONT for the server and all its sessions: sockets are kept open, but nothing answers. */
   freeze(): void;
   thaw(): void;
 }
@@ -118,7 +121,7 @@ export function startTestPostgres(
   return start(0);
 }
 
-/** A stopped postmaster makes no more. */
+/** A stopped postmaster starts no more of them. */
 function childrenOf(postmaster: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster)
@@ -128,7 +131,7 @@ function childrenOf(postmaster: number): number[] {
 function parentOf(pid: string): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // After the name, which is in brackets and may hold anything.
+    // After the name, which is in parentheses and may contain any character.
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
     return 0;

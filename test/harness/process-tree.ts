@@ -1,4 +1,4 @@
-// CPU and memory of whole process trees, from /proc: a Postgres is its backends, a worker its runners.
+// Measures CPU and memory of whole process trees from /proc: a Postgres includes its backends, a worker its runners.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_S = 100;
@@ -6,9 +6,9 @@ const TICKS_PER_S = 100;
 interface Stat {
   readonly pid: number;
   readonly parent: number;
-  /** User and system time, with that of children that ended. */
+  /** User and system time, including that of ended children. */
   readonly cpuS: number;
-  /** Of it in the kernel. */
+  /** The part of it spent in the kernel. */
   readonly kernelS: number;
 }
 
@@ -26,7 +26,7 @@ function allProcesses(): Stat[] {
       const [cpuS, kernelS] = [seconds([11, 12, 13, 14]), seconds([12, 14])];
       stats.push({ pid: Number(name), parent: fields[1] ?? 0, cpuS, kernelS });
     } catch {
-      // Ended meanwhile.
+      // It ended meanwhile.
     }
   }
   return stats;
@@ -40,7 +40,7 @@ function treeOf(root: number, all: readonly Stat[]): Stat[] {
   return found;
 }
 
-/** 0: there is no such process. */
+/** 0: the process does not exist. */
 export function parentOf(pid: number): number {
   return allProcesses().find((stat) => stat.pid === pid)?.parent ?? 0;
 }
@@ -60,7 +60,7 @@ export function kernelSeconds(roots: readonly number[]): number[] {
   return roots.map((root) => treeOf(root, all).reduce((sum, stat) => sum + stat.kernelS, 0));
 }
 
-/** Private memory in bytes; Postgres's shared buffers and the page cache are nobody's own. */
+/** Private memory in bytes. Postgres's shared buffers and the page cache do not count. */
 export function privateBytes(roots: readonly number[]): number[] {
   const all = allProcesses();
   return roots.map((root) => treeOf(root, all).reduce((sum, { pid }) => sum + privateOf(pid), 0));
@@ -71,13 +71,13 @@ function privateOf(pid: number): number {
   let shared = false;
   try {
     for (const line of readFileSync(`/proc/${pid}/smaps`, 'utf8').split('\n')) {
-      // The head of a mapping: a shared one counts as private while a single process has touched the page.
+      // The head of a mapping: a shared mapping counts as private while a single process has touched the page.
       const head = /^[0-9a-f]+-[0-9a-f]+ (\S{4}) /.exec(line);
       if (head !== null) shared = head[1]?.endsWith('s') === true;
       else if (!shared && line.startsWith('Private_')) bytes += Number(/(\d+) kB/.exec(line)?.[1] ?? 0) * 1024;
     }
   } catch {
-    // Ended meanwhile.
+    // It ended meanwhile.
   }
   return bytes;
 }

@@ -1,6 +1,6 @@
-// What node is called with for a program that a test writes: a few lines that import code of ours by its URL.
+// Builds node's arguments for a program that a test writes: a few lines that import our code by its URL.
 
-/** `code`: what the program imports, `new URL('./file.ts', import.meta.url)`; in built tests its built form. */
+/** `code`: the imported file, `new URL('./file.ts', import.meta.url)`; in built tests its built form. */
 export function programArguments(program: string, code: URL): string[] {
   const loader = code.pathname.endsWith('.ts') ? ['--import', import.meta.resolve('tsx')] : [];
   return [...loader, '--input-type=module', '--eval', program];

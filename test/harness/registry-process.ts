@@ -1,4 +1,4 @@
-// A real method-registry as a process of its own, for tests of those who only know it by its calls.
+// Runs a real method-registry as a separate process, for tests of its clients.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,16 +18,16 @@ export interface RegistryProcess {
   readonly client: Client<typeof MethodRegistryService>;
   readonly accounts: Client<typeof AccountService>;
   readonly uploads: Client<typeof UploadService>;
-  /** What lies between the registry and its database. */
+  /** The proxy between the registry and its database. */
   readonly door: Door;
-  /** A connection beside the registry's own. */
+  /** A second connection to the registry's database. */
   readonly sql: Sql;
   /** Everything logged so far, at debug. */
   log(): string;
   stop(): Promise<void>;
 }
 
-/** Without `natsUrl` nothing listens where it looks for NATS: nothing but events may depend on it. */
+/** Without `natsUrl`, nothing listens at the registry's NATS address: only events may depend on NATS. */
 export async function startRegistryProcess(natsUrl = 'nats://127.0.0.1:1'): Promise<RegistryProcess> {
   const database = await migratedDatabase('method-registry');
   const door = await doorTo(database.url);

@@ -1,4 +1,4 @@
-// A small disk of a test's own, to be filled: a file system in memory. Only where this user may mount one.
+// A small disk that a test can fill: a file system in memory. Available only if this user may mount one.
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,14 +6,14 @@ import { tempFolder } from './temp-folder.ts';
 
 export interface SmallDisk {
   readonly path: string;
-  /** Until not a byte is left. */
+  /** Fills the disk to its last byte. */
   fill(): void;
-  /** Takes away what `fill` wrote. */
+  /** Removes what `fill` wrote. */
   free(): void;
   remove(): void;
 }
 
-/** Null where nothing may be mounted. */
+/** Null where mounting is not permitted. */
 export function smallDisk(megabytes: number): SmallDisk | null {
   const path = tempFolder('small-disk');
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0755`, 'small-disk', path]);

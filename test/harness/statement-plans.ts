@@ -1,6 +1,6 @@
-// Every statement that passes through a Postgres of a test's own, with the plan it really had: auto_explain writes them
-// to the server's log, whatever pool, role or prepared statement they came through. Counts what a plan reads against
-// what it gives, and says which statements of the source never came by.
+// Collects every statement that passes through a Postgres of the test's own, with its actual plan: auto_explain logs
+// the plans for any pool, role or prepared statement. Compares what a plan reads with what it returns, and lists the
+// statements of the source that never ran.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openPool, type Sql } from '@methods/postgres/pool';
@@ -9,13 +9,13 @@ import { countRows, type PlanNode, rowsOf } from './plan-rows.ts';
 import { type OwnPostgres, startTestPostgres } from './postgres.ts';
 import { until } from './until.ts';
 
-/** How many rows a full database has: METHODS_STATEMENTS_ROWS where it is set. */
+/** The number of rows of a full database: METHODS_STATEMENTS_ROWS if it is set. */
 export function statementRows(rows: number): number {
   return Number(process.env.METHODS_STATEMENTS_ROWS ?? rows);
 }
 
 export interface LoggedPlan {
-  /** In one line. */
+  /** On one line. */
   readonly text: string;
   readonly plan: PlanNode;
 }
@@ -39,13 +39,13 @@ export class StatementPlans {
       logging_collector: 'on',
       log_destination: 'jsonlog',
       log_rotation_size: '0',
-      // Statistics are made when a test says so.
+      // Statistics are gathered only when a test asks for them.
       autovacuum: 'off',
-      // Filling it is not slowed by checkpoints.
+      // Avoids checkpoints while the test fills the database.
       max_wal_size: '8GB',
     });
     const url = await createDatabase(server.url, 'plans');
-    // It fills the database, which takes many minutes where it is as large as it gets.
+    // Has no time limit: filling a large database takes many minutes.
     const settings = { synchronous_commit: 'off' };
     const admin = openPool({ url, applicationName: 'admin', max: 1, statementTimeoutMs: 0, settings });
     return new StatementPlans(url, admin, server);
@@ -56,7 +56,7 @@ export class StatementPlans {
     await this.server.stop();
   }
 
-  /** What ran on connections that were opened meanwhile. */
+  /** The statements of connections opened meanwhile. */
   async during(tour: () => Promise<void>): Promise<LoggedPlan[]> {
     const [row] = await this.admin<{ file: string }[]>`
       select current_setting('data_directory') || '/' || pg_current_logfile('jsonlog') as file`;
@@ -86,7 +86,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** What reads more, and why it may. */
+/** The statements that may read more, and why. */
 export interface Allowance {
   /** A part of the statement. */
   readonly statement: string;
@@ -99,7 +99,7 @@ const ROWS_FREE = 100;
 const BLOCKS_FOR_EACH = 40;
 const BLOCKS_FREE = 600;
 
-/** Sentences about statements that read more than their share of rows or blocks; each statement once. */
+/** One sentence for each statement that read more than its share of rows or blocks. */
 export function wasteful(plans: readonly LoggedPlan[], allowances: readonly Allowance[]): string[] {
   const found = new Map<string, string>();
   for (const { text, plan } of plans) {
@@ -123,7 +123,7 @@ function shapeOf(node: PlanNode): string {
 
 const OF_A_TABLE = /\b(from|into|update|join|using)\s+(scheduler|registry|notifier)\.[a-z_]+/;
 
-/** Parts of statements that are in the source of a folder and in none of the plans. */
+/** Parts of statements that occur in the source of a folder but in none of the plans. */
 export function neverRun(folder: string, plans: readonly LoggedPlan[]): string[] {
   const ran = [...new Set(plans.map(({ text }) => text))];
   return sourceFiles(folder).flatMap((file) =>
@@ -135,7 +135,7 @@ export function neverRun(folder: string, plans: readonly LoggedPlan[]): string[]
   );
 }
 
-/** All strings of a source; of a template each part between two values is one. */
+/** All strings of a source; a template gives one string for each part between two values. */
 function textsOf(source: string): string[] {
   const texts: string[] = [];
   let at = 0;

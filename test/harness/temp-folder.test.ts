@@ -5,13 +5,13 @@ import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { quickFolder } from './temp-folder.ts';
 
-test('a folder for more than the machine can keep in memory is on the disk', () => {
+test('uses the disk for more than the machine can hold in memory', () => {
   const folder = quickFolder('quick', 2 ** 60);
   assert.equal(dirname(folder), realpathSync(tmpdir()));
   rmSync(folder, { recursive: true });
 });
 
-test('a folder for little is in memory where there is such a file system', { skip: !existsSync('/dev/shm') }, () => {
+test('uses memory for little data where a memory file system exists', { skip: !existsSync('/dev/shm') }, () => {
   const folder = quickFolder('quick', 4_096);
   assert.equal(dirname(folder), '/dev/shm');
   rmSync(folder, { recursive: true });

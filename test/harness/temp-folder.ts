@@ -1,9 +1,9 @@
-// Folders of tests: one for a test process, and one that they share.
+// Folders for tests: one per test process, and a shared one.
 import { mkdtempSync, realpathSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where tests of dependencies keep one pip for all of them; undefined: no test runner gave them a place. */
+/** A shared folder in which tests of dependencies keep one pip. Undefined when no test runner provides it. */
 export function pipFolder(): string | undefined {
   return process.env.METHODS_TEST_PIP;
 }
@@ -12,12 +12,12 @@ export function tempFolder(name: string): string {
   return realpathSync(mkdtempSync(join(tmpdir(), `methods-test-${name}-`)));
 }
 
-/** A file system in memory, on Linux; on small machines and in containers it may be small. */
+/** A file system in memory, on Linux; it may be small on small machines and in containers. */
 const IN_MEMORY = '/dev/shm';
 
 /**
- * For what is written and synchronized all the time and never read again. In memory where that leaves the machine as
- * much again as the `bytes` it may come to; else a `tempFolder`.
+ * A folder for files that are written and synchronized often and never read again. In memory if the machine then has at
+ * least the expected `bytes` left again; else a `tempFolder`.
  */
 export function quickFolder(name: string, bytes: number): string {
   return hasMemoryFor(bytes) ? realpathSync(mkdtempSync(join(IN_MEMORY, `methods-test-${name}-`))) : tempFolder(name);
@@ -26,7 +26,7 @@ export function quickFolder(name: string, bytes: number): string {
 function hasMemoryFor(bytes: number): boolean {
   try {
     const { bavail, bsize } = statfsSync(IN_MEMORY);
-    // Of a container; without a bound it is 0 or beyond what there is.
+    // The limit of a container; without one it is 0 or larger than the memory.
     const bound = process.constrainedMemory() || Number.POSITIVE_INFINITY;
     return bavail * bsize >= bytes && Math.min(freemem(), bound) >= 2 * bytes;
   } catch {

@@ -1,2 +1,2 @@
-// Who does what tests do in an organization.
+// The doer that tests use for changes in an organization.
 export const TEST_DOER = { kind: 'system', id: 'test', ip: '', requestId: '' } as const;

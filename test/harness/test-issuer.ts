@@ -1,6 +1,6 @@
-// An identity provider for tests, written apart from everything it tests: keys of several kinds that rotate, tokens of
-// any make, a code flow that signs in at once, and for command lines devices, refresh tokens that are good for one use,
-// and revocation. It can go away and come back at the same address.
+// An identity provider for tests, written independently of the code it tests: rotating keys of several kinds, arbitrary
+// tokens, a code flow that signs in at once, and for command lines a device flow, single-use refresh tokens and
+// revocation. It can go down and come back at the same address.
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ interface SigningKey {
 
 export interface TokenOptions {
   readonly alg?: TestAlgorithm;
-  /** Merged over the usual header; undefined takes a field away. */
+  /** Merged over the usual header; undefined removes a field. */
   readonly header?: Record<string, unknown>;
   readonly key?: CryptoKey | Uint8Array;
 }
@@ -27,7 +27,7 @@ type Claims = Record<string, unknown>;
 const HOUR_S = 3_600;
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** One sign-in of a command line, of which only the newest refresh token is good. */
+/** One sign-in of a command line; only its newest refresh token is valid. */
 interface Grant {
   readonly clientId: string;
   readonly resource: string;
@@ -40,7 +40,7 @@ interface Code {
   readonly nonce: string;
   readonly redirectUri: string;
   readonly clientId: string;
-  /** The audience of the access token; empty: it opens nothing but userinfo. */
+  /** The audience of the access token. Empty: it opens only userinfo. */
   readonly resource: string;
 }
 
@@ -49,22 +49,22 @@ export class TestIssuer implements AsyncDisposable {
   readonly asked: string[] = [];
   /** Connections break. */
   away = false;
-  /** Who signs in next, over `sub`, `org_id`, `org_name`, `email` and `name`. */
+  /** The next user to sign in, over `sub`, `org_id`, `org_name`, `email` and `name`. */
   person: Claims = {};
   /** Changes the ID token of the code flow. */
   forge: (claims: Claims) => Claims = (claims) => claims;
   readonly clientId = 'dashboard';
   /** Signs the tokens of the flows. */
   alg: TestAlgorithm = 'ES256';
-  /** How long access tokens of command lines hold. */
+  /** The lifetime of command lines' access tokens. */
   expiresS = HOUR_S;
-  /** What their access tokens are for, whatever was asked for; null: what was asked for. */
+  /** The audience of their access tokens, instead of the requested one. Null: the requested one. */
   givenAudience: string | null = null;
-  /** Taken out of the metadata. */
+  /** Removed from the metadata. */
   readonly withheld = new Set<string>();
   keys: SigningKey[] = [];
   readonly grants: Grant[] = [];
-  /** What nobody but a thief or a second process does: it ended the grant. */
+  /** A refresh token was used twice, by a thief or a second process, which ended the grant. */
   refreshTokensUsedAgain = 0;
   private readonly used = new Map<string, Grant>();
   private readonly devices = new Map<string, { userCode: string; allowed: boolean | null; code: Code }>();
@@ -83,12 +83,12 @@ export class TestIssuer implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** New keys of all kinds; tokens of the old ones are no good any more. */
+  /** Replaces the keys of all kinds; tokens signed with the old ones become invalid. */
   async rotate(): Promise<void> {
     this.keys = await Promise.all((['RS256', 'ES256', 'EdDSA'] as const).map((alg) => newSigningKey(alg)));
   }
 
-  /** An access token with the claims of a usual one under those given; undefined takes a claim away. */
+  /** An access token with the usual claims, overridden by the given ones; undefined removes a claim. */
   token(claims: Claims, { alg = 'ES256', header = {}, key }: TokenOptions = {}): Promise<string> {
     const signing = this.keys.find((each) => each.alg === alg);
     if (!signing) throw new Error(`no key for ${alg}`);
@@ -141,7 +141,7 @@ export class TestIssuer implements AsyncDisposable {
     }
   }
 
-  /** A person enters the code that a device shows. */
+  /** Enters, as a person would, the code that a device shows. */
   answerDevice(userCode: string, allowed: boolean): void {
     const device = [...this.devices.values()].find((each) => each.userCode === userCode);
     if (device === undefined) throw new Error(`no device shows ${userCode}`);

@@ -1,11 +1,13 @@
-// Waiting for a condition, in place of sleeping.
+// Waits for a condition instead of sleeping.
 
-/** Between two looks: 10 ms at first, and a twentieth of the wait so far later, so that a long wait costs little. */
+/**
+ * The pause between two checks: 10 ms at first, then a twentieth of the wait so far, so that a long wait costs little.
+ */
 const POLL_MS = { first: 10, share: 0.05, max: 100 };
 
 /**
- * Resolves with the first truthy value of `condition`; rejects, naming `what`, after `withinMs`. The deadline is for what
- * never comes: a machine that does something else for seconds does not break a test.
+ * Resolves with the first truthy value of `condition`; rejects, naming `what`, after `withinMs`. The limit is generous,
+ * for conditions that never become true: a machine that is busy for seconds must not break a test.
  */
 export async function until<T>(
   what: string,
@@ -22,7 +24,7 @@ export async function until<T>(
   }
 }
 
-/** For tests whose subject is a span of time itself: how long something idles, or a fault lasts. */
+/** For tests of a span of time itself: how long something idles, or a fault lasts. */
 export function elapse(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,5 +1,5 @@
-// All tests and what they start as plain JavaScript, built once for a run: read through tsx, each of some five hundred
-// processes would resolve and translate a thousand files again, in a loader's thread of its own.
+// Builds all tests and the programs they start as plain JavaScript, once for a run: through tsx, each of some five
+// hundred processes would resolve and translate a thousand files again, in a separate loader thread.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning } from '@methods/base/running-process';
@@ -8,7 +8,7 @@ import { builtName, referencedCode } from '@methods/built-code/code-references';
 import type { Plugin } from 'esbuild';
 import { inSuite } from './shared-processes.ts';
 
-/** Under the packages, which built code imports by name. */
+/** Below the packages, which built code imports by name. */
 const FOLDER = 'node_modules/.cache';
 const NAME = /^methods-built-(\d+)$/;
 const GROUP = 'tests: ';
@@ -26,7 +26,7 @@ export class BuiltCode {
     const cache = join(root, FOLDER);
     mkdirSync(cache, { recursive: true });
     for (const name of readdirSync(cache)) {
-      // Of a run that was killed.
+      // Left by a killed run.
       const pid = Number(NAME.exec(name)?.[1]);
       if (pid > 0 && !isRunning(pid)) rmSync(join(cache, name), { recursive: true, force: true });
     }
@@ -45,12 +45,12 @@ export class BuiltCode {
     return built;
   }
 
-  /** Where the built form of a group is. */
+  /** The path of a group's built form. */
   file(group: readonly string[]): string {
     return join(this.folder, this.nameOf(group));
   }
 
-  /** A group has the name of its first file, after its number: Node's runner takes files in the order of their names. */
+  /** A group is named after its number and first file: Node's runner takes files in the order of their names. */
   private nameOf(group: readonly string[]): string {
     const [first = '', ...others] = group;
     const name = builtName(others.length === 0 ? first : first.replace(/\.test\.ts$/, '.and-others.test.ts'));

@@ -1,4 +1,4 @@
-// One run of Node's test runner over some files, shown as it goes.
+// Runs Node's test runner over some files and shows its output as it arrives.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
@@ -6,9 +6,9 @@ export interface NodeTestsOptions {
   readonly root: string;
   /** Plain JavaScript. */
   readonly files: readonly string[];
-  /** Files at once. */
+  /** Files run at once. */
   readonly concurrency: number;
-  /** A test that hangs fails after this. */
+  /** A test that hangs fails after this time. */
   readonly timeoutMs: number;
   readonly env: NodeJS.ProcessEnv;
   readonly line: (line: string) => void;
@@ -25,7 +25,7 @@ export function runNodeTests(options: NodeTestsOptions): NodeTests {
   args.push(`--test-concurrency=${options.concurrency}`, `--test-timeout=${options.timeoutMs}`, ...options.files);
   const child: ChildProcess = spawn(process.execPath, args, {
     cwd: options.root,
-    // The reporter's colours would go with the pipe.
+    // The reporter prints no colours into a pipe.
     env: { ...options.env, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

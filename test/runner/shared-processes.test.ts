@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { inSuite, sharedProcesses, sharedStacks } from './shared-processes.ts';
 
-// Not whole: these words in this file would give it a process of its own.
+// Split, so that these words do not give this file a process of its own.
 const [EXIT, CHILD] = [`${'process'}.exit()`, `import { spawn } from 'node:child${'_'}process';\n`];
 
 const FILES: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
   'b/database.test.ts': `import { testPostgres } from '@methods/test/harness/postgres';\n`,
 };
 
-test('files share a process: with few those that start others, with none those that test or end their own', () => {
+test('files share a process: few if they start others, none if they test or end their own', () => {
   const root = tempFolder('shared-processes');
   for (const [name, text] of Object.entries(FILES)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });
@@ -38,7 +38,7 @@ test('files share a process: with few those that start others, with none those t
   rmSync(root, { recursive: true });
 });
 
-test('files that ask the same module for its common stack are one process', () => {
+test('files that import the same common stack share a process', () => {
   const root = tempFolder('shared-stacks');
   const files = {
     'c/one.test.ts': './common-stack.ts',
@@ -70,7 +70,7 @@ test('a process has a bounded number of files', () => {
   );
 });
 
-test("a file's tests and hooks are in a suite of its name, on the lines they have", () => {
+test("a file's tests and hooks are in a suite of its name and keep their lines", () => {
   const imports = ["// Why.\nimport {\n  test,\n} from 'node:test';", "import { b } from './b.ts';"];
   const body = "\ntest('t', () => `\nimport x from 'y';\n`);";
   const suited = inSuite('a/b.test.ts', `${imports.join('\n')}\n${body}`);

@@ -1,12 +1,12 @@
-// Which test files share a process, so that its start and the loading of the code are paid once for many. A file has one
-// of its own when what it tests is the process itself, or when it starts a Postgres: its text, or that of a fixture, says
-// so. Files that wait for processes of their own, or use the CPU for long, share with few.
+// Decides which test files share a process, so that its start and the loading of the code are paid once for many. A
+// file gets its own process when its text, or that of a fixture, shows that it tests the process itself or starts a
+// Postgres. Files that wait for child processes or use much CPU share with few others.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 type Sharing = 'own' | 'few' | 'many';
 
-/** Files of one process. More of them would keep one core busy while the other has nothing left. */
+/** Files per process. With more of them, one core would be busy while the other has nothing left. */
 const FILES_MAX = { own: 1, few: 4, many: 12 } as const;
 const OWN_PROCESS = [
   // Its signals and exit, its streams and memory, its environment where that is changed. Signal 0 only looks.
@@ -18,15 +18,15 @@ const OWN_PROCESS = [
   /\bstartTestPostgres\b/,
   /harness\/(?!(?:until|test-doer|temp-folder|postgres|migrated-database|database-door|registry-process|own-certificate|plan-rows|cpu-time|nats|program-arguments|test-issuer)\b)/,
 ];
-/** Of the module itself: it has no place in a function. */
+/** Allowed only at the top of a module, not in a function. */
 const OF_MODULE = /^(?:export|await) |^(?:const|let) .* = await /m;
 const LONG = /node:child_process|\bcreateServer\b|harness\/(?:nats|cpu-time)/;
 const IMPORT = /^(?:import|export) [^;]*?'([^']+)';$/gm;
 const COMMON_STACK = /^import \{[^}]*\bcommonStack\b[^}]*\} from '([^']+)';$/m;
-/** At the head of a file; a line further down may be one of a text. */
+/** At the head of a file; a line further down may be part of a text. */
 const IMPORTS = /^(?:(?:import [^;]*?'[^']+';|\/\/.*)?\n)*/;
 
-/** Groups of paths from `root`; a group of one has a process of its own. */
+/** Groups of paths from `root`; a group of one has its own process. */
 export function sharedProcesses(root: string, files: readonly string[]): string[][] {
   const kinds: Record<Sharing, string[]> = { many: [], few: [], own: [] };
   for (const file of files) kinds[sharingOf(root, file)].push(file);
@@ -36,7 +36,7 @@ export function sharedProcesses(root: string, files: readonly string[]): string[
   });
 }
 
-/** Files that ask the same module for its running stack are one group. */
+/** Files that import the same running stack are one group. */
 export function sharedStacks(root: string, files: readonly string[]): string[][] {
   const groups = new Map<string, string[]>();
   for (const file of files) {
@@ -63,7 +63,7 @@ function sharingOf(root: string, file: string, seen = new Set<string>()): Sharin
 
 const REPORT = '@methods/test/runner/cpu-report';
 
-/** The file's tests under its name, its hooks with them, on the lines they have. */
+/** Wraps the file's tests and hooks in a suite of its name; lines are kept. */
 export function inSuite(file: string, source: string): string {
   const imports = IMPORTS.exec(source)?.[0] ?? '';
   const name = JSON.stringify(file);

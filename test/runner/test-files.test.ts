@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { findTestFiles } from './test-files.ts';
 
-describe('which tests there are', () => {
+describe('the list of tests', () => {
   const root = tempFolder('test-files');
 
   before(() => {
@@ -31,7 +31,7 @@ describe('which tests there are', () => {
   });
   after(() => rmSync(root, { recursive: true }));
 
-  test('all test files of our own places, those of whole systems and of loads apart', () => {
+  test('has all our test files, and keeps those of whole systems and of loads apart', () => {
     assert.deepEqual(findTestFiles(root, []), {
       beside: ['libs/a/src/b.test.ts', 'services/s/src/c.test.ts'],
       wholeSystem: ['test/cluster/killed.test.ts', 'test/e2e/story.test.ts'],
@@ -39,7 +39,7 @@ describe('which tests there are', () => {
     });
   });
 
-  test('only those whose path contains one of the words asked for', () => {
+  test('has only those whose path contains one of the given words', () => {
     assert.deepEqual(findTestFiles(root, ['libs/', 'story']), {
       beside: ['libs/a/src/b.test.ts'],
       wholeSystem: ['test/e2e/story.test.ts'],
@@ -47,7 +47,7 @@ describe('which tests there are', () => {
     });
   });
 
-  test('also by the path of a module whose tests the file runs, and of no other that it imports', () => {
+  test('also finds a file by the path of a module that holds its tests, but of no other import', () => {
     assert.deepEqual(findTestFiles(root, ['requests/lists']).wholeSystem, ['test/e2e/story.test.ts']);
     assert.deepEqual(findTestFiles(root, ['e2e/other']).wholeSystem, []);
   });

@@ -1,11 +1,11 @@
-// Which tests there are. Node 20's runner takes no patterns, so the files are listed.
+// Lists the test files, since Node 20's runner accepts no patterns.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 const PLACES = ['libs', 'services', 'gateway', 'deploy', 'test'];
-/** Tests that start a whole system each. What they bound in time, they bound in many seconds. */
+/** Tests that start a whole system each. Their time limits are many seconds. */
 const WHOLE_SYSTEM = ['test/e2e/', 'test/cli/', 'test/cluster/'];
-/** Tests that look at a system under as much load as the machine can make: these want it for themselves. */
+/** Tests of a system under the highest load that the machine can produce: they need the machine for themselves. */
 const LOADS = ['test/chaos/chaos.test.ts', 'test/attacks/'];
 const IMPORT = /^import [^;]*?'(\.[^']+)';$/gm;
 const HAS_TESTS = /^import [^;]*? from 'node:test';$/m;
@@ -17,8 +17,8 @@ export interface TestFiles {
 }
 
 /**
- * Paths from `root`, in order; with `filters`, only those of which one is part, or part of the path of a module whose
- * tests the file runs.
+ * Paths from `root`, in order. With `filters`, only files whose path contains one of them, or that run the tests of a
+ * module whose path does.
  */
 export function findTestFiles(root: string, filters: readonly string[]): TestFiles {
   const isNamed = (path: string) => filters.some((filter) => path.includes(filter));
@@ -38,7 +38,7 @@ export function findTestFiles(root: string, filters: readonly string[]): TestFil
   return found;
 }
 
-/** The modules beside a test file that hold tests of it: those of a stack that many share are not in the file itself. */
+/** The modules beside a test file that hold its tests: tests of a shared stack are in such modules. */
 function bodiesOf(root: string, file: string): string[] {
   const imported = [...readFileSync(join(root, file), 'utf8').matchAll(IMPORT)].map(([, path = '']) =>
     normalize(join(dirname(file), path)),

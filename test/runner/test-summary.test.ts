@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestSummary } from './test-summary.ts';
 
-test('the closing lines of several runs are added up, coloured or not', () => {
+test('adds up the closing lines of several runs, coloured or not', () => {
   const summary = new TestSummary();
   for (const line of ['✔ a test (1.2ms)', 'ℹ tests 3', 'ℹ pass 2', 'ℹ fail 1', 'ℹ duration_ms 10.5'])
     summary.read(line);

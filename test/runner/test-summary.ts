@@ -1,4 +1,4 @@
-// The closing lines of Node's test reporter, read from its output and added up over several runs.
+// Reads the closing lines of Node's test reporter from its output and adds them up over several runs.
 import { stripVTControlCharacters } from 'node:util';
 
 const FIELDS = ['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo', 'duration_ms'] as const;
@@ -7,7 +7,7 @@ const LINE = new RegExp(`^ℹ (${FIELDS.join('|')}) ([0-9.]+)$`);
 export class TestSummary {
   private readonly totals = new Map<string, number>();
 
-  /** One line of a reporter's output; others than the closing ones are passed over. */
+  /** Takes one line of a reporter's output; ignores all but the closing ones. */
   read(line: string): void {
     const [, field, value] = LINE.exec(stripVTControlCharacters(line)) ?? [];
     if (field !== undefined) this.totals.set(field, (this.totals.get(field) ?? 0) + Number(value));

@@ -11,7 +11,7 @@ async function waitingRun(gateway: GatewayFixture): Promise<{ runId: string; pat
   return { runId: body.run_id, path: `/v1/runs/${body.run_id}/answer`, questionId };
 }
 
-/** A run that waits, its node, and an answer to it whose reply is waited for. */
+/** A waiting run, its node, and an answer to it whose request waits for the next rest. */
 async function awaitedAnswer(gateway: GatewayFixture, waitMs = 30_000) {
   const node = gateway.nodes[0] as SchedulerPeer;
   const { runId, path, questionId } = await waitingRun(gateway);
@@ -45,7 +45,7 @@ test('an answer without a question id is stamped with the open question', async 
   assert.equal(sentAnswer(gateway)?.questionId, questionId);
 });
 
-test('an answer when nothing is open or another question is open is a conflict that tells the status', async () => {
+test('an answer is a conflict that shows the status when no question or another one is open', async () => {
   await using gateway = await gatewayFixture();
   const { path, questionId } = await waitingRun(gateway);
   const other = await gateway.ask('POST', path, { answer: { ok: true }, question_id: newId('q') });
@@ -55,7 +55,7 @@ test('an answer when nothing is open or another question is open is a conflict t
   assert.deepEqual([late.status, late.body.error, late.body.status], [409, 'run_not_waiting', 'queued']);
 });
 
-test('an answer that is no object, missing or too large is refused before any node hears of it', async () => {
+test('an answer that is no object, missing or too large is refused without a call to a node', async () => {
   await using gateway = await gatewayFixture();
   const { path } = await waitingRun(gateway);
   assert.equal((await gateway.ask('POST', path, { answer: 5 })).status, 400);
@@ -89,7 +89,7 @@ test('with wait_ms an answer ends its wait at the next question, not at its own'
   assert.equal((await waiting).body.question.id, next.question?.id);
 });
 
-test('a rest that is pushed before the answer is replied to ends the wait', async () => {
+test('a rest that is pushed before the reply to the answer ends the wait', async () => {
   await using gateway = await gatewayFixture();
   const { node, answer, calls } = await awaitedAnswer(gateway);
   node.onAnswered = ({ runId }) => node.push(gateway.book.succeed(runId, '{}'));
@@ -97,7 +97,7 @@ test('a rest that is pushed before the answer is replied to ends the wait', asyn
   assert.deepEqual(calls(), ['answer']);
 });
 
-test('when the time is up the reply is the run as it is, and its node need push nothing more', async () => {
+test('replies with the present run when the time is up, and the node stops pushing', async () => {
   await using gateway = await gatewayFixture();
   const { answer, calls } = await awaitedAnswer(gateway, 20);
   const { status, body } = await answer();
@@ -106,7 +106,7 @@ test('when the time is up the reply is the run as it is, and its node need push 
   assert.deepEqual(calls(), ['answer', 'get', 'unwatch']);
 });
 
-test('the same answer again waits as well while the run goes on, and not once it rests', async () => {
+test('a repeated answer waits while the run continues, but not once it rests', async () => {
   await using gateway = await gatewayFixture();
   const { node, runId, answer } = await awaitedAnswer(gateway);
   const both = [answer(), answer()];
@@ -129,12 +129,12 @@ test('where a node does not say that it will push, the run is watched', async ()
   await until(() => !node.watched.has(runId));
 });
 
-test('an answer that may not wait is not given', async () => {
+test('an answer whose wait is refused is not given', async () => {
   await using gateway = await gatewayFixture();
   const { node, runId, answer } = await awaitedAnswer(gateway);
   const other = await waitingRun(gateway);
   const address = { orgId: gateway.orgId, runId: other.runId, requestId: 'test' };
-  // Their places are taken before their node replies.
+  // Takes their places before the node replies.
   node.frozen = true;
   for (let i = 0; i < 5_000; i++) {
     const caller = { id: `key_${i}`, gone: false, onGone: () => () => {} };

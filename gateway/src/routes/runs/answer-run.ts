@@ -1,4 +1,5 @@
-// POST …/runs/:id/answer: answers the question a run waits on; with wait_ms the reply is the run's next rest.
+// POST …/runs/:id/answer: answers the question that a run waits on. With wait_ms, replies with the run at its next
+// rest.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
@@ -48,7 +49,7 @@ export function addAnswerRun(scope: FastifyInstance, parts: RunRouteParts, surfa
             answered: ({ runId }) => runChanged(request, parts, 'run.answer', { targetId: runId, ...facts }),
           },
         );
-        // What happened since the answer is more than the act itself shows.
+        // A waiting caller sees what happened after the answer, which the audit record of the answer does not cover.
         const told = wait === null ? null : runShown(request, parts, run.runId);
         if (told) await told;
         reply.header('content-type', JSON_TYPE);

@@ -1,10 +1,13 @@
-// The outcomes of a batch of starts as its reply, of bounded size.
+// Builds the reply of a batch of starts from its outcomes, with a bounded size.
 import { errorBody } from '@methods/errors/error-body';
 import type { ServiceError } from '@methods/errors/service-error';
 import { runStatusName, startedRunJson } from '../../views/run-view.ts';
 import type { AcceptedStart } from './start-steps.ts';
 
-/** Of the details of all its errors together. Those of an error beyond it are left out: a repeat of that start gives them. */
+/**
+ * For the error details of the whole batch. An error over the budget has no details; a repeat of that start returns
+ * them.
+ */
 const DETAILS_CHARACTERS_MAX = 1 << 20;
 
 export class BatchOutcomes {

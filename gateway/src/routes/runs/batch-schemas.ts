@@ -1,4 +1,4 @@
-// The shapes of a batch of starts.
+// The schemas of a batch of starts.
 import { Type } from 'typebox';
 import { Refused } from '../reply-schemas.ts';
 import { StartedRun, StartRunBody } from './run-schemas.ts';
@@ -8,7 +8,7 @@ export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 
 const bounds = { minItems: 1, maxItems: BATCH_RUNS_MAX };
 
-/** As the description of the API shows it. */
+/** For the description of the API. */
 export const StartBatchBody = Type.Object(
   { runs: Type.Array(StartRunBody, { ...bounds, description: 'Each is a start as POST …/runs takes it.' }) },
   {
@@ -25,7 +25,7 @@ export const StartBatchBody = Type.Object(
   },
 );
 
-/** What is checked of a body as a whole: each start is judged by itself. */
+/** Checked of the body as a whole; each start is checked by itself. */
 export const BatchOutline = Type.Object({ runs: Type.Array(Type.Unknown(), bounds) }, { additionalProperties: false });
 
 export const StartedBatch = Type.Object(
@@ -33,7 +33,7 @@ export const StartedBatch = Type.Object(
     items: Type.Array(
       Type.Object({
         status: Type.Integer({
-          description: '201: started. 200: the key and values had a run. Else what a single start would reply.',
+          description: '201: started. 200: the key and values had a run. Any other status is that of the same single start.',
         }),
         run: Type.Optional(StartedRun),
         error: Type.Optional(Refused),
@@ -43,5 +43,5 @@ export const StartedBatch = Type.Object(
       }),
     ),
   },
-  { description: 'An outcome for each start, in their order. Some may be refused while others are started.' },
+  { description: 'One outcome for each start, in their order. Some starts may be refused while others succeed.' },
 );

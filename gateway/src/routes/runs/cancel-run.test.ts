@@ -8,7 +8,7 @@ async function run(gateway: GatewayFixture): Promise<string> {
   return body.run_id;
 }
 
-test('a queued run is cancelled at once, and once more', async () => {
+test('a queued run is cancelled at once, and a repeat is accepted', async () => {
   await using gateway = await gatewayFixture();
   const path = `/v1/runs/${await run(gateway)}/cancel`;
   const { status, body } = await gateway.ask('POST', path);

@@ -1,4 +1,4 @@
-// POST …/runs/:id/cancel: 200 when the run is cancelled, 202 when its worker has yet to hear of it.
+// POST …/runs/:id/cancel: 200 when the run is cancelled, 202 while its worker has not been notified.
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
@@ -20,7 +20,7 @@ export function addCancelRun(scope: FastifyInstance, parts: RunRouteParts, surfa
     querystring: NoQuery,
     response: replies({
       200: Run,
-      202: { ...Run, description: 'Running: cancelled as soon as its worker hears of it.' },
+      202: { ...Run, description: 'Running: cancelled as soon as its worker is notified.' },
     }),
   };
   scope

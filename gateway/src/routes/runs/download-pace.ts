@@ -1,20 +1,21 @@
-// How fast the files of runs are read, of one organization by all of its readers: each byte passes through the database,
-// a node and this process, and is unpacked on the way to a file. Who reads without end leaves the processor to others.
+// Limits how fast all readers of an organization together read the files of runs. Each byte passes through the
+// database, a node and this process, and is unpacked for a single file, so an endless reader must leave processor time
+// to others.
 import type { Clock } from '@methods/base/clock';
 
 const BYTES_PER_SECOND = 64 << 20;
-/** Shorter waits gather. */
+/** Shorter waits are added to the next one. */
 const WAIT_MS_MIN = 20;
-/** Those that read nothing now are forgotten. */
+/** Organizations that read nothing now are removed beyond this number. */
 const KNOWN_MAX = 1_000;
 
 export class DownloadPace {
-  /** When what an organization has read would be over at its pace. */
+  /** When each organization's reads so far are paid for at its pace. */
   private readonly overAtMs = new Map<string, number>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** So many bytes were read. Null: the next ones may be read at once. */
+  /** Counts bytes that were read. Null: the next ones may be read at once. */
   took(orgId: string, bytes: number): Promise<void> | null {
     const nowMs = this.clock.monotonicMs();
     if (this.overAtMs.size >= KNOWN_MAX) this.forget(nowMs);

@@ -1,5 +1,4 @@
-// Downloads of the files of runs: how many there may be, at what pace, and what a browser may do with them, which is to
-// save them.
+// Limits the number and pace of downloads of run files, and sets the headers that make a browser only save them.
 import { callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { Shares } from '@methods/base/shares';
@@ -8,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../../plugins/caller.ts';
 import { DownloadPace } from './download-pace.ts';
 
-/** Of this process. Each holds a stream from a node for as long as its reader takes. */
+/** Per process. Each holds a stream from a node until its reader is done. */
 const PLACES = { placesMax: 100, perOrganizationMax: 20, perKeyMax: 10 };
 
 export class Downloads {
@@ -19,7 +18,7 @@ export class Downloads {
     this.pace = new DownloadPace(clock);
   }
 
-  /** Until the reply is over, which the signal says. @throws ServiceError `rate_limited` */
+  /** Counts the download until `signal` reports the end of the reply. @throws ServiceError `rate_limited` */
   begin(request: FastifyRequest, reply: FastifyReply): AbortSignal {
     const caller = callerOf(request);
     const place = this.places.take(caller.orgId, callerId(caller));
@@ -34,8 +33,8 @@ export class Downloads {
 }
 
 /**
- * Methods and callers write files, and a page among them would act as the person who opens it here. So no file is ever
- * shown: it has no type of its own, is saved under its name, and could run nothing.
+ * Methods and callers write files, and a page among them would act as the person who opens it here. So a file is never
+ * shown: it has no type of its own, is saved under its name, and may run nothing.
  */
 export function asDownload(reply: FastifyReply, type: string, name: string): FastifyReply {
   return reply
@@ -46,7 +45,7 @@ export function asDownload(reply: FastifyReply, type: string, name: string): Fas
     .header('x-content-type-options', 'nosniff');
 }
 
-/** RFC 6266: the name for old readers in ASCII, and as it is. */
+/** RFC 6266: the name in ASCII for old clients, and in full. */
 function attachment(name: string): string {
   const plain = name.replaceAll(/[^ !#-$&-[\]-~]/gu, '_');
   if (plain === name) return `attachment; filename="${name}"`;

@@ -1,5 +1,5 @@
-// The open replies that tell of runs as they change: how many there may be, and how each of them goes on. One that its
-// reader does not read holds nothing but the newest state, and is ended after a while.
+// The open replies that report runs as they change: limits their number and runs each of them. A stream whose reader
+// does not read holds only the newest state, and is ended after a while.
 import { Readable } from 'node:stream';
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock, Timer } from '@methods/base/clock';
@@ -17,13 +17,13 @@ import { STEP_BYTES } from './run-reply.ts';
 export interface EventStreamLimits {
   readonly streamsMax: number;
   readonly streamsPerOrganizationMax: number;
-  /** Of one key or person. */
+  /** Per key or person. */
   readonly streamsPerCallerMax: number;
-  /** A comment goes out this often, and the caller's credential is looked at again. */
+  /** How often a comment is sent and the caller's credential is checked again. */
   readonly beatMs: number;
-  /** How long a reader may take for what is under way. */
+  /** How long a reader may take for pending data. */
   readonly slowMs: number;
-  /** What large runs may hold here: events that are not read yet, and what was told. */
+  /** Bounds what large runs hold here: unread events and the state already sent. */
   readonly bytesMax: number;
   readonly bytesPerOrganizationMax: number;
   readonly bytesPerCallerMax: number;
@@ -40,11 +40,11 @@ const LIMITS: EventStreamLimits = {
   bytesPerCallerMax: 32 << 20,
 };
 const BUFFERED_BYTES = 64 * 1024;
-/** Less than this is not counted: there are so many streams at most. */
+/** Smaller amounts are not counted, since the number of streams is bounded. */
 const SMALL_BYTES = 16 * 1024;
 /** One that the system takes, and one behind it. */
 const UNREAD_TEXTS = 2;
-/** What a reader waits before it comes back. */
+/** How long a reader waits before it reconnects. */
 const PREAMBLE = 'retry: 1000\n\n';
 
 export class EventStreams {
@@ -71,7 +71,7 @@ export class EventStreams {
     });
   }
 
-  /** A place among the streams; the stream gives it back. @throws rate_limited, unavailable */
+  /** Takes a place among the streams; the stream returns it. @throws rate_limited, unavailable */
   enter(caller: Caller, stands: () => Promise<boolean>): RunEventStream {
     const place = this.places.take(caller.orgId, callerId(caller));
     if (!place.ok) throw overShare('event streams', place);
@@ -82,7 +82,7 @@ export class EventStreams {
   }
 }
 
-/** One reply. It follows its run from the beginning and tells from `begin` on. */
+/** One reply. It follows its run from the beginning and writes from `begin` on. */
 export class RunEventStream implements RunFollower {
   readonly body: Readable;
   private latest: RunView | null = null;
@@ -91,7 +91,7 @@ export class RunEventStream implements RunFollower {
   private declared: readonly DeclaredStep[] | null = null;
   private blockedSinceMs: number | null = null;
   private writing = false;
-  /** Gives back what is told, and the texts that may be unread, oldest first. */
+  /** Release the bytes held for the state already sent, and for texts that may be unread, oldest first. */
   private leaveTold = () => {};
   private readonly unread: (() => void)[] = [];
   private ended = false;
@@ -104,9 +104,9 @@ export class RunEventStream implements RunFollower {
       readonly limits: EventStreamLimits;
       /** Whether the caller may still read. */
       readonly stands: () => Promise<boolean>;
-      /** Gives the place back. */
+      /** Returns the place. */
       readonly leave: () => void;
-      /** Does what takes long for a run with many steps. */
+      /** Runs work that takes long for a run with many steps in slices. */
       readonly inTurns: <T>(run: RunView, work: Iterator<unknown, T>) => Promise<T>;
       /** Counts bytes that are held here. */
       readonly hold: (bytes: number) => Taken;
@@ -127,7 +127,7 @@ export class RunEventStream implements RunFollower {
     });
   }
 
-  /** `known`: what the reader has already been told, null for nothing. `onEnd` is called once. */
+  /** `known`: the state the reader already has, or null. `onEnd` is called once. */
   begin(known: { revision: number; told: ToldRun } | null, declared: readonly DeclaredStep[], onEnd: () => void): void {
     this.onEnd = onEnd;
     // The reader or the process has gone meanwhile.
@@ -170,18 +170,18 @@ export class RunEventStream implements RunFollower {
         this.tell(run, events);
         this.flush();
       },
-      // The organization has too much waiting: the reader comes back.
+      // The organization has too much work waiting: the reader reconnects.
       () => this.end(),
     );
   }
 
   private tell(run: RunView, { text, told }: RunEvents): void {
-    // What was told before is let go with it.
+    // Releases the state sent before.
     this.leaveTold();
     const leaveTold = this.held(told.bytes);
     const leaveText = leaveTold && this.held(text.length);
     this.leaveTold = leaveTold ?? (() => {});
-    // Over a share the reader comes back.
+    // Over a share: the reader reconnects.
     if (!leaveText) return this.end();
     this.toldRevision = run.revision;
     this.told = told;
@@ -190,7 +190,7 @@ export class RunEventStream implements RunFollower {
     this.endIfFinished(run);
   }
 
-  /** Null: it is over a share. */
+  /** Null: over a share. */
   private held(bytes: number): (() => void) | null {
     if (bytes <= SMALL_BYTES) return () => {};
     const place = this.parts.hold(bytes);
@@ -222,7 +222,7 @@ export class RunEventStream implements RunFollower {
     this.beatLater();
   }
 
-  // A reader that reads no more must not hold the connection for ever.
+  // A reader that has stopped reading must not hold the connection forever.
   private drop(reason: 'slow' | 'unauthorized'): void {
     if (this.ended) return;
     this.body.push(droppedEvent(reason));

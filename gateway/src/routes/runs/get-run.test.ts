@@ -25,7 +25,7 @@ test('a run is read as documented', async () => {
   );
 });
 
-test('malformed, unknown and foreign runs cannot be told apart', async () => {
+test('malformed, unknown and foreign runs look the same', async () => {
   await using gateway = await gatewayFixture();
   const runId = await startedRun(gateway);
   const foreign = gateway.registry.key(newId('org')).key;
@@ -42,7 +42,7 @@ test('malformed, unknown and foreign runs cannot be told apart', async () => {
   assert.equal(new Set(replies.map(({ body }) => body.message)).size, 1);
 });
 
-test('a finished run that was pushed is read without asking a node, by its own organization alone', async () => {
+test('a finished run that was pushed is read without a call to a node, and only by its own organization', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -58,7 +58,7 @@ test('a finished run that was pushed is read without asking a node, by its own o
   assert.equal(stranger.status, 404);
 });
 
-test('a wait for a run started elsewhere watches it and lets it go again', async () => {
+test('a wait for a run started elsewhere watches it and ends the watch afterwards', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -70,7 +70,7 @@ test('a wait for a run started elsewhere watches it and lets it go again', async
   await until(() => !node.watched.has(runId));
 });
 
-test('a caller that hangs up is not waited for', async () => {
+test('stops waiting when the caller hangs up', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -86,7 +86,7 @@ test('a caller that hangs up is not waited for', async () => {
   await until(() => !node.watched.has(runId));
 });
 
-test('after_question goes on waiting past that question and ends at the next', async () => {
+test('after_question waits past that question and ends at the next', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -119,7 +119,7 @@ test('two waits for one run share its watch; the first to end does not end the o
   assert.equal((await long).body.status, 'succeeded');
 });
 
-test('stopping answers every wait with the run as it is', async () => {
+test('stopping answers every wait with the present run', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);

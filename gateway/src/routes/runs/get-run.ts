@@ -1,4 +1,5 @@
-// GET …/runs/:id: a run as it is, or as it is when it finishes or begins to wait. For people also a local run's record.
+// GET …/runs/:id: returns a run at once, or when it finishes or begins to wait. For people, also the record of a local
+// run.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RunView } from '@methods/proto/run/v1/run_pb';

@@ -1,4 +1,4 @@
-// How large a run's inputs are, with the defaults that the method fills in: they travel, are stored and are granted so.
+// Measures a run's inputs including the method's defaults, since they are sent, stored and granted in this form.
 import type { ServiceError } from '@methods/errors/service-error';
 import type { JsonValue } from '@methods/method/json';
 import { tooLarge } from '../../plugins/error-reply.ts';
@@ -6,7 +6,7 @@ import { tooLarge } from '../../plugins/error-reply.ts';
 export const INPUTS_BYTES_MAX = 256 * 1024;
 
 /**
- * Before anything is made of them, a digest included. Inputs are no larger than the body around them, so most are never
+ * Called before any other work, even a digest. Inputs are no larger than the body around them, so most are never
  * measured. @throws ServiceError too_large
  */
 export function checkInputsSize(inputs: unknown, bodyBytes: number): void {
@@ -18,7 +18,7 @@ export function inputsJsonOf(inputs: JsonValue): string {
   return checkedInputsJson(JSON.stringify(inputs));
 }
 
-/** @throws ServiceError too_large: runs of earlier releases may have more. */
+/** @throws ServiceError too_large: runs of earlier releases may have larger inputs. */
 export function checkedInputsJson(json: string): string {
   if (Buffer.byteLength(json) > INPUTS_BYTES_MAX) throw inputsTooLarge();
   return json;

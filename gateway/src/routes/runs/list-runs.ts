@@ -1,4 +1,4 @@
-// GET …/runs: an organization's runs, newest first; for people also the records of local runs.
+// GET …/runs: lists an organization's runs, newest first. For people, also the records of local runs.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { bareMethodId, productionMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -51,7 +51,7 @@ async function productionRuns({ scheduler, clock }: RunRouteParts, orgId: string
 
 async function localRuns({ registryCalls }: RunRouteParts, orgId: string, query: Query): Promise<string> {
   if (query.created_after ?? query.created_before ?? metadataOf(query)[0]) {
-    throw new ServiceError('invalid_request', 'Local runs are selected by "status" and "method" alone.');
+    throw new ServiceError('invalid_request', 'Local runs are selected only by "status" and "method".');
   }
   const methodId = query.method === undefined ? '' : bareMethodId(query.method);
   if (methodId === null) return page([], '');
@@ -65,7 +65,7 @@ async function localRuns({ registryCalls }: RunRouteParts, orgId: string, query:
   );
 }
 
-/** Null for what no run can meet. */
+/** Null for a filter that no run can match. */
 function listOf(orgId: string, query: Query): ListRuns | null {
   const methodId = query.method === undefined ? '' : bareMethodId(query.method);
   const metadata = metadataOf(query);

@@ -1,4 +1,4 @@
-// The shapes of lists of runs, and of the records of local runs.
+// The schemas of lists of runs, and of the records of local runs.
 import { Type } from 'typebox';
 import { PageFields } from '../page-query.ts';
 import { Run } from './run-schemas.ts';
@@ -17,7 +17,7 @@ const filters = {
   created_before: Type.Optional(Type.String({ maxLength: 64, description: 'RFC 3339; earlier than this.' })),
 };
 
-/** Any `metadata.<key>`; the one name that a decoded message cannot hold is no key of a run either. */
+/** Any `metadata.<key>`. A decoded message cannot hold the name __proto__, so no run has it as a key either. */
 const Closed = {
   additionalProperties: false,
   patternProperties: { '^metadata\\.(?!__proto__$)[\\s\\S]{1,64}$': { type: 'string', maxLength: 512 } },
@@ -40,8 +40,8 @@ export const UserRunsQuery = Type.Object(
 );
 
 export const LIST_DESCRIPTION =
-  'Newest first. `metadata.<key>=<value>` selects by a pair of the metadata, several by all of them. A page with a ' +
-  'filter looks at a bounded number of runs: it may hold fewer than `limit`, even none, while `next_cursor` is there.';
+  'Newest first. `metadata.<key>=<value>` selects by one pair of the metadata, several by all of them. A page with a ' +
+  'filter looks at a bounded number of runs: it may hold fewer than `limit`, even none, while `next_cursor` is set.';
 
 const { steps: _steps, question: _question, result: _result, error: _error, ...summary } = Run.properties;
 
@@ -69,7 +69,7 @@ const localFields = {
 
 export const LocalRun = Type.Object(
   { ...localFields, inspection: Type.Unsafe<unknown>({ description: 'As the command line uploaded it.' }) },
-  { description: 'The record of a run on somebody’s own computer.' },
+  { description: 'The record of a run on a person’s own computer.' },
 );
 
 export const RunPage = Type.Object({ items: Type.Array(RunSummary), next_cursor: TextOrNull });

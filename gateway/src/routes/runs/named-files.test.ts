@@ -13,7 +13,7 @@ assert.ok(method);
 const version = { inputSchema: method.inputSchema, takesFiles: true };
 const named = (count: number) => Array.from({ length: count }, () => ({ file_id: newId('file') }));
 
-/** Everything that is asked for is there, each of so many bytes. */
+/** A registry that has every requested file, each of this size. */
 function found(bytes: number) {
   const asked: string[][] = [];
   const find = async (_owner: object, fileIds: readonly string[]) => {
@@ -23,7 +23,7 @@ function found(bytes: number) {
   return { asked, find };
 }
 
-test('a run names at most 100 files of 1 GiB together, and more is refused before or as they are looked up', async () => {
+test('a run names at most 100 files of 1 GiB together, and more is refused before or during the look-up', async () => {
   const owner = { orgId: 'org_a', owner: 'key_a' };
   const files = found(10 * MIB);
   const names = async (list: object[], of = files) => withNamedFiles(of, owner, version, { list } as never);
@@ -37,7 +37,7 @@ test('a run names at most 100 files of 1 GiB together, and more is refused befor
   assert.deepEqual(repeated?.fileIds, [one.file_id], 'the same file counts once');
 });
 
-test('what looks like a file where the method declares none is left as it is', async () => {
+test('keeps values that look like files where the method declares none', async () => {
   const files = found(1);
   const given = { list: [], any: named(1)[0] };
   const owner = { orgId: 'org_a', owner: 'key_a' };

@@ -1,4 +1,4 @@
-// The files that the inputs of a start name: looked up, and put into the inputs as references that only the server makes.
+// Looks up the files that the inputs of a start name and replaces them by references that only the server creates.
 import { ServiceError } from '@methods/errors/service-error';
 import { INPUT_FILE_LIMITS, mebibytes } from '@methods/method/file-limits';
 import type { JsonObject, JsonValue } from '@methods/method/json';
@@ -17,8 +17,8 @@ interface WithFiles {
 }
 
 /**
- * Null: the inputs name none. A promise only where they name some.
- * @throws ServiceError `invalid_inputs` for what the owner may not name, `too_large`
+ * Null: the inputs name no files. A promise only if they do.
+ * @throws ServiceError `invalid_inputs` for files that the owner may not name, `too_large`
  */
 export function withNamedFiles(
   files: Pick<InputFiles, 'find'>,

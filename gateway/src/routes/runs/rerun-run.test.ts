@@ -31,7 +31,7 @@ test('a rerun is a new run with the same version, inputs, answerer, metadata and
   assert.equal((await gateway.ask('GET', `/v1/runs/${runId}`)).body.status, 'succeeded');
 });
 
-test("a rerun belongs to the key that asks for it: the first run's may be revoked since", async () => {
+test('a rerun belongs to the key that requests it: the key of the first run may have been revoked', async () => {
   await using gateway = await gatewayFixture();
   const runId = await finishedRun(gateway);
   const other = gateway.registry.key(gateway.orgId);
@@ -42,7 +42,7 @@ test("a rerun belongs to the key that asks for it: the first run's may be revoke
   assert.deepEqual([second?.keyId, second?.webhookUrl], [other.keyId, START.webhook_url]);
 });
 
-test('without a key every rerun is another run, with one it is the same run again', async () => {
+test('without a key every rerun is another run; with one, a repeat returns the same run', async () => {
   await using gateway = await gatewayFixture();
   const runId = await finishedRun(gateway);
   const path = `/v1/runs/${runId}/rerun`;
@@ -65,7 +65,7 @@ test('without a key every rerun is another run, with one it is the same run agai
   assert.equal((await gateway.ask('POST', path, { idempotency_key: 'again-0002' })).status, 404);
 });
 
-test('a rerun of a run whose inputs are larger than inputs may be now is refused', async () => {
+test('a rerun of a run whose inputs exceed the present limit is refused', async () => {
   await using gateway = await gatewayFixture();
   const runId = await finishedRun(gateway);
   const [first] = gateway.book.starts;
@@ -75,7 +75,7 @@ test('a rerun of a run whose inputs are larger than inputs may be now is refused
   assert.deepEqual([status, body.error, body.details[0].code], [413, 'too_large', 'inputs_bytes']);
 });
 
-test('a rerun with large inputs waits for its turn and has a rest after it, as a start with such a body has', async () => {
+test('a rerun with large inputs waits for its turn and rests afterwards, as a start with such a body does', async () => {
   const rests: number[] = [];
   const clock: Clock = {
     ...systemClock,
@@ -110,7 +110,7 @@ test('a rerun is refused where its start would be refused today', async () => {
   assert.equal(gateway.book.starts.length, 1);
 });
 
-test('a rerun from a later step keeps those before it, under a key of its own', async () => {
+test('a rerun from a later step keeps the steps before it, and has its own key', async () => {
   await using gateway = await gatewayFixture();
   const runId = await finishedRun(gateway);
   const path = `/v1/runs/${runId}/rerun`;
@@ -130,7 +130,7 @@ test('a rerun from a later step keeps those before it, under a key of its own', 
   }
 });
 
-test('runs of nobody and of others cannot be run again, and other fields are refused', async () => {
+test('missing and foreign runs cannot be run again, and other fields are refused', async () => {
   await using gateway = await gatewayFixture();
   const runId = await finishedRun(gateway);
   const foreign = { authorization: `Bearer ${gateway.registry.key(newId('org')).key}` };

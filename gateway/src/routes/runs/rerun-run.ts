@@ -1,6 +1,6 @@
-// POST …/runs/:id/rerun: a new run with the same version and inputs, answerer, metadata and webhook, from its first step
-// or from a later one. It is the run of who asks for it: its webhooks are signed with the caller's key, never with that
-// of the first run, and a caller without a key gets no run with a webhook.
+// POST …/runs/:id/rerun: starts a new run with the same version, inputs, answerer, metadata and webhook, from the first
+// step or from a later one. The run belongs to the caller of the rerun: its webhooks are signed with that key, never
+// with the key of the first run, and a caller without a key gets no run with a webhook.
 import { createHash } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { canonicalDigest } from '@methods/base/canonical';
@@ -33,7 +33,7 @@ const NEEDS_KEY =
 
 interface AskedRerun {
   readonly key: RerunKey | null;
-  /** Of the caller; empty for a person. */
+  /** The caller's key; empty for a person. */
   readonly keyId: string;
   readonly fromStep: string | undefined;
 }
@@ -48,7 +48,7 @@ export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surfac
   const schema = {
     ...describedRun(surface, 'rerunRun', 'Run again with the same version and inputs'),
     description:
-      'Starts a new run of the same version with the same inputs, answerer, metadata and webhook, whatever became of the first one, and leaves that as it is. Its webhooks are signed with the secret of the key that asks; a run with a webhook is run again with a service key only (403 `forbidden` otherwise). With from_step it keeps the steps before that one; a step whose out holds a secret runs again.',
+      'Starts a new run of the same version with the same inputs, answerer, metadata and webhook, regardless of the state of the first run, which is not changed. Its webhooks are signed with the secret of the caller’s key; a run with a webhook needs a service key (403 `forbidden` otherwise). With from_step it keeps the steps before that one; a step whose out holds a secret runs again.',
     params: RunParams,
     querystring: NoQuery,
     body: RerunRunBody,
@@ -82,7 +82,7 @@ export function addRerunRun(scope: FastifyInstance, parts: RunRouteParts, surfac
         try {
           start = await startLike(parts, address, { key, keyId, fromStep });
         } catch (refusal) {
-          // A key that has a run gets it, also when the first run is kept no more.
+          // A key that has a run gets it, even if the first run is no longer kept.
           const lookup = key && {
             $typeName: 'methods.scheduler.v1.LookupRun' as const,
             orgId,
@@ -104,7 +104,7 @@ function keyOf(idempotencyKey: string | undefined, asked: Readonly<Record<string
   return { hash, digest: canonicalDigest(asked) };
 }
 
-/** @throws whatever refuses such a start today, beside not_found */
+/** @throws not_found, and the errors that refuse such a start today */
 async function startLike(
   parts: RunRouteParts,
   address: RunAddress,
@@ -124,7 +124,7 @@ async function startLike(
   const inputs = () => checkedInputsJson(first.inputsJson);
   const inputsJson =
     bytes > LARGE_BODY_BYTES
-      ? // As if they had been sent: they were read, and are passed on as often as the caller asks.
+      ? // Treated as large sent inputs: the caller may reuse the stored ones any number of times.
         await parts.longWork.run(address.orgId, bytes, undivided(inputs), 2 * readingMs(bytes))
       : inputs();
   const kept = fromStep === undefined ? null : await keptSteps(parts, address, first, fromStep);
@@ -139,12 +139,15 @@ async function startLike(
   };
 }
 
-/** Of the first run, whoever sent them: it keeps them, and so does this one. */
+/** The files of the first run, independent of who sent them: both runs keep them. */
 function filesOf(runId: string): NonNullable<StartRun['files']> {
   return { $typeName: 'methods.scheduler.v1.NamedFiles', owner: '', fileIds: [], runId };
 }
 
-/** The names of the steps before `fromStep`; whether each of them ended is for the run's node to say. Null: it is the first one. */
+/**
+ * The names of the steps before `fromStep`; the run's node decides whether each of them ended. Null: it is the first
+ * one.
+ */
 async function keptSteps(
   { registry }: RunRouteParts,
   { orgId, runId }: RunAddress,
@@ -155,7 +158,7 @@ async function keptSteps(
   const names = steps.map(({ name }) => name);
   const at = names.indexOf(fromStep);
   if (at === -1) {
-    const message = `The method has no step "${fromStep}" that stands in no other step.`;
+    const message = `The method has no top-level step "${fromStep}".`;
     throw new ServiceError('invalid_request', message, {
       findings: [{ path: '/from_step', code: 'from_step', message }],
     });

@@ -1,6 +1,6 @@
-// What of the run routes stands in the audit log. What people see of a run, and what they do to it, is written before
-// they hear of it. What programs do is told without waiting, so that their way depends on nothing more; what they read
-// is not told: a service key is the application that asked for the run.
+// Writes the run routes' entries of the audit log. What people see of a run and do to it is recorded before the reply.
+// What programs do is recorded without waiting, so that their requests depend on nothing more; their reads are not
+// recorded, since a service key is the application that requested the run.
 import type { FastifyRequest } from 'fastify';
 import type { Act } from '../../clients/audit-log.ts';
 import { callerOf } from '../../plugins/caller.ts';
@@ -10,17 +10,17 @@ import type { RunRouteParts } from './run-reply.ts';
 type Acts = Pick<RunRouteParts, 'audit'>;
 type RunFacts = Pick<Act, 'targetId' | 'facts'>;
 
-/** Before a whole run is shown. Null where nothing has to be awaited. @throws ServiceError unavailable */
+/** Records a view before a whole run is shown. Null: nothing to await. @throws ServiceError unavailable */
 export function runShown(request: FastifyRequest, { audit }: Acts, runId: string): Promise<void> | null {
   return isPerson(request) ? audit.beforeShowing(actOf(request, 'run.read', { targetId: runId })) : null;
 }
 
-/** After a start. */
+/** Records a start, after it. */
 export function runStarted(request: FastifyRequest, { audit }: Acts, run: RunFacts): void {
   if (isPerson(request)) audit.note(actOf(request, 'run.start', run));
 }
 
-/** After an answer or a cancel, before the reply. Null where nothing has to be awaited. @throws ServiceError unavailable */
+/** Records an answer or a cancel before the reply. Null: nothing to await. @throws ServiceError unavailable */
 export function runChanged(
   request: FastifyRequest,
   { audit }: Acts,

@@ -11,7 +11,7 @@ async function startedRun(gateway: GatewayFixture): Promise<string> {
   return body.run_id;
 }
 
-/** An open reply, read as it comes. */
+/** An open reply, read as it arrives. */
 class Following {
   text = '';
   over = false;
@@ -34,7 +34,7 @@ class Following {
     return new Following(response, abort);
   }
 
-  /** Name, id and data of every event that came. */
+  /** Name, id and data of every event received. */
   get events() {
     const blocks = this.text.split('\n\n').filter((block) => block.startsWith('event: '));
     return blocks.map((block) => {
@@ -47,7 +47,7 @@ class Following {
     });
   }
 
-  /** The first event has come. */
+  /** The first event has arrived. */
   get isWhole(): boolean {
     return this.text.includes('event: run') && this.text.endsWith('\n\n');
   }
@@ -60,7 +60,7 @@ class Following {
     try {
       for await (const chunk of this.response.body ?? []) this.text += Buffer.from(chunk).toString();
     } catch {
-      // Left.
+      // Events that were not read yet.
     }
     this.over = true;
   }
@@ -82,7 +82,7 @@ function greeted(changes: Partial<StepView> = {}): StepView {
   };
 }
 
-test('a run is told as it is and then every step and status that changes, until it has finished', async () => {
+test('sends the run as it is, then every changed step and status, until it has finished', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -123,7 +123,7 @@ test('a run is told as it is and then every step and status that changes, until 
   await until(() => !node.watched.has(runId));
 });
 
-test('a reader that comes back gets what it missed, and nothing twice', async () => {
+test('a reader that reconnects gets what it missed, and nothing twice', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -166,7 +166,7 @@ test('streams of one run share its watch, and the last one to leave ends it', as
   await until(() => !node.watched.has(runId));
 });
 
-test('runs of nobody and of others have no events', async () => {
+test('missing and foreign runs have no events', async () => {
   await using gateway = await gatewayFixture();
   const runId = await startedRun(gateway);
   const foreign = gateway.registry.key(newId('org')).key;
@@ -175,7 +175,7 @@ test('runs of nobody and of others have no events', async () => {
   assert.equal((await Following.of(gateway, 'run_1')).response.status, 404);
 });
 
-test('a key and an organization have so many streams at a time, and others still find theirs', async () => {
+test('a key and an organization have a bounded number of streams, and others still get theirs', async () => {
   const limits = { streamsMax: 20, streamsPerOrganizationMax: 3, streamsPerCallerMax: 2 };
   await using gateway = await gatewayFixture({ eventStreamLimits: limits });
   const runId = await startedRun(gateway);
@@ -214,7 +214,7 @@ test('a comment keeps a quiet stream open, and a credential that has lost its ri
   assert.deepEqual(following.events.at(-1), { event: 'dropped', id: null, data: { reason: 'unauthorized' } });
 });
 
-test('a reader that does not read is dropped, and holds nothing but the newest state meanwhile', async () => {
+test('a reader that does not read is dropped, and holds only the newest state meanwhile', async () => {
   await using gateway = await gatewayFixture({ eventStreamLimits: { beatMs: 50, slowMs: 300 } });
   const [node] = gateway.nodes;
   assert.ok(node);
@@ -247,7 +247,7 @@ test('a reader that does not read is dropped, and holds nothing but the newest s
   socket.destroy();
 });
 
-test('a gateway that stops ends its streams, for readers to come back elsewhere', async () => {
+test('a gateway that stops ends its streams, so that readers reconnect elsewhere', async () => {
   await using gateway = await gatewayFixture();
   const following = await Following.of(gateway, await startedRun(gateway));
   await until(() => following.events.length === 1);
@@ -256,7 +256,7 @@ test('a gateway that stops ends its streams, for readers to come back elsewhere'
   assert.equal(following.events.length, 1);
 });
 
-test('events of large runs that nobody reads use up the share of their key, and those of others come', async () => {
+test('unread events of large runs use up the share of their key, while those of others arrive', async () => {
   const limits = { bytesMax: 64 << 20, bytesPerOrganizationMax: 16 << 20, bytesPerCallerMax: 2 << 20 };
   await using gateway = await gatewayFixture({ eventStreamLimits: limits });
   const runId = await startedRun(gateway);

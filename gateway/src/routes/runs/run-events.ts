@@ -1,4 +1,4 @@
-// GET …/runs/:id/events: the run as it is and then every change of its steps and status, as Server-Sent Events
+// GET …/runs/:id/events: sends the run as it is and then every change of its steps and status, as Server-Sent Events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { mayUse } from '@methods/auth/caller';
@@ -19,7 +19,7 @@ import { describedRun, type RunSurface } from './run-surface.ts';
 
 const ACCESS = 'viewer';
 
-const DESCRIPTION = `First \`run\`, the whole run as GET gives it; then \`step\`, one entry of its \`steps\`, for every step that changed, and \`status\`, the run without its steps, whenever anything else of it changed. Steps that change within a tenth of a second may be told together. An event's id is the run's revision: with \`Last-Event-ID\` the stream goes on from there, with the whole run where anything was missed. The stream ends when the run has finished; a reader that comes back then gets a 204. Before that it may end at any time: come back with the last id. \`dropped\` tells why the server ended it: \`slow\`, the reader did not read, or \`unauthorized\`, the credential has lost its right. A comment goes out every 15 s.`;
+const DESCRIPTION = `First \`run\`, the whole run as GET returns it; then \`step\`, one entry of its \`steps\`, for every step that changed, and \`status\`, the run without its steps, whenever anything else of it changed. Steps that change within a tenth of a second may be sent together. An event's id is the run's revision: with \`Last-Event-ID\` the stream continues from there, with the whole run if anything was missed. The stream ends when the run has finished; a reader that reconnects then gets a 204. It may end at any time before that: reconnect with the last id. \`dropped\` says why the server ended it: \`slow\`, the reader did not read, or \`unauthorized\`, the credential has lost its right. A comment is sent every 15 s.`;
 
 const EventText = {
   description: 'Events `run`, `step`, `status`, `dropped`.',
@@ -33,9 +33,9 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
     params: RunParams,
     querystring: NoQuery,
     headers: Type.Object({
-      'last-event-id': Type.Optional(Type.String({ description: 'The id of the last event that came.' })),
+      'last-event-id': Type.Optional(Type.String({ description: 'The id of the last event received.' })),
     }),
-    response: replies({ 200: EventText, 204: Type.Null({ description: 'The run has finished, and all was told.' }) }),
+    response: replies({ 200: EventText, 204: Type.Null({ description: 'The run has finished, and all events were sent.' }) }),
   };
   scope
     .withTypeProvider<TypeBoxTypeProvider>()
@@ -68,7 +68,7 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
       reply.headers({
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',
-        // Proxies that gather a reply before they pass it on would hold back every event.
+        // Proxies that buffer a whole reply would delay every event.
         'x-accel-buffering': 'no',
       });
       return reply.send(stream.body);
@@ -79,7 +79,7 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
     return isLongRun(run) ? parts.longWork.run(orgId, run.steps.length * STEP_BYTES, work) : atOnce(work);
   }
 
-  /** Whether the caller might ask this again now. That it cannot be known ends nothing. */
+  /** Whether the caller may still make this request. An unanswered check ends nothing. */
   async function stillMay(request: FastifyRequest): Promise<boolean> {
     try {
       return mayUse(await scope.callerAgain(request), ACCESS);
@@ -89,7 +89,7 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
   }
 }
 
-/** -1 for nothing known. What is no id of ours says nothing, as the standard has it. */
+/** -1 when nothing is known. An id that is not ours is ignored, as the standard requires. */
 function revisionOf(lastEventId: string | undefined): number {
   return lastEventId !== undefined && /^\d{1,9}$/.test(lastEventId) ? Number(lastEventId) : -1;
 }

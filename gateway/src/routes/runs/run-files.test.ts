@@ -12,7 +12,7 @@ async function filesOf(gateway: GatewayFixture, runId: string, key = gateway.api
   });
 }
 
-/** `path` as a file value names it. */
+/** `path` in the form of a file value. */
 async function fileOf(gateway: GatewayFixture, runId: string, path: string, key?: string) {
   const encoded = path.split('/').map(encodeURIComponent).join('/');
   const response = await filesOf(gateway, runId, key, `/${encoded}`);
@@ -23,7 +23,7 @@ async function startedRun(gateway: GatewayFixture): Promise<string> {
   return (await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } })).body.run_id;
 }
 
-test('the files of a run come as the archive they were saved as, to be saved and never shown', async () => {
+test('the files of a run are sent as the archive they were saved as, to be saved and never shown', async () => {
   await using gateway = await gatewayFixture();
   const runId = await startedRun(gateway);
   const chunks = [Buffer.alloc(65_536, 1), Buffer.alloc(65_536, 2), Buffer.from('end')];
@@ -43,7 +43,7 @@ test('a run without files has an empty archive', async () => {
   assert.deepEqual(gunzipSync(Buffer.from(await response.arrayBuffer())), Buffer.alloc(1_024));
 });
 
-test('one file of an archive is given by its path, under its name, and is never a page of this origin', async () => {
+test('one file of an archive is sent by its path, under its name, and is never a page of this origin', async () => {
   await using gateway = await gatewayFixture();
   const runId = await startedRun(gateway);
   const names = ['a.html', 'Größe "100%" #1?.csv', 'a%2Fb', "it's (1)*.txt", `${'n'.repeat(250)}.txt`];
@@ -73,7 +73,7 @@ test('one file of an archive is given by its path, under its name, and is never 
   await until('its stream was left', () => gateway.book.archivesRead === 0);
 });
 
-test('what is no path of a file is refused before a node is asked, and a damaged archive has no files', async () => {
+test('an invalid path is refused without a call to a node, and a damaged archive has no files', async () => {
   await using gateway = await gatewayFixture();
   const runId = await startedRun(gateway);
   gateway.book.archives.set(runId, [Buffer.from('no archive')]);
@@ -103,7 +103,7 @@ test('what is no path of a file is refused before a node is asked, and a damaged
   assert.equal((await fileOf(gateway, await startedRun(gateway), 'steps/a/files/a')).status, 404, 'it saved none');
 });
 
-test('a file that the inputs of a run name is given to whoever may read the run', async () => {
+test('a file that the inputs of a run name is sent to callers that may read the run', async () => {
   await using gateway = await gatewayFixture();
   const { methodId } = gateway.registry.method(
     gateway.orgId,
@@ -136,7 +136,7 @@ test('a file that the inputs of a run name is given to whoever may read the run'
   }
 });
 
-test("a run that is not there, or another organization's, has no files", async () => {
+test("a missing run, or one of another organization, has no files", async () => {
   await using gateway = await gatewayFixture();
   const runId = await startedRun(gateway);
   const foreign = await filesOf(gateway, runId, gateway.registry.key(newId('org')).key);
@@ -157,7 +157,7 @@ test('where one node is away the files come from another, and without any they a
   assert.ok(none.headers.get('retry-after'));
 });
 
-test('downloads that nobody reads use up the share of their key and their organization, and no other', async () => {
+test('unread downloads use up the share of their key and their organization, and no other', async () => {
   await using gateway = await gatewayFixture();
   const runId = await startedRun(gateway);
   gateway.book.archives.set(runId, Array(400).fill(Buffer.alloc(65_536)));

@@ -1,5 +1,5 @@
-// GET …/runs/:id/files: what the steps of a run have saved as files, as one archive; and one file of the run, of those or
-// of its inputs, by the path that file values name.
+// GET …/runs/:id/files: sends the files that the steps of a run have saved as one archive, or one file of its steps or
+// inputs by the path that file values name.
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { type ArchiveMember, memberOf } from '@methods/content/archive-member';
@@ -24,11 +24,11 @@ const OF_INPUT = /^inputs\/(file_[0-9a-z]{26})\/([^/]+)$/;
 
 export function addRunFiles(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const { scheduler, downloads } = parts;
-  const archive = { description: 'A gzip tar; an empty one where the run has saved no files.' };
+  const archive = { description: 'A gzip tar, empty if the run has saved no files.' };
   const all = {
     ...describedRun(surface, 'runFiles', 'Read the files of a run'),
     description:
-      'The files its steps have saved so far, under the paths that file values name (steps/<step>/files/<name>), as long as the run is kept. The files of its inputs are not among them.',
+      'The files its steps have saved so far, under the paths that file values name (steps/<step>/files/<name>), as long as the run is kept. The files of its inputs are not included.',
     params: RunParams,
     querystring: NoQuery,
     response: { ...replies({}), 200: { ...archive, content: { [ARCHIVE]: { schema: Bytes } } } },
@@ -49,7 +49,7 @@ export function addRunFiles(scope: FastifyInstance, parts: RunRouteParts, surfac
   const one = {
     ...describedRun(surface, 'runFile', 'Read one file of a run'),
     description:
-      'A file that a step has saved, or that the inputs name, by the path of its file value (steps/<step>/files/<name>, inputs/<file id>/<name>): to be saved, never shown, whatever its type.',
+      'A file that a step has saved, or that the inputs name, by the path of its file value (steps/<step>/files/<name>, inputs/<file id>/<name>): to be saved, never shown, regardless of its type.',
     params: RunFileParams,
     querystring: NoQuery,
     response: { ...replies({}), 200: { description: 'The file.', content: { [FILE]: { schema: Bytes } } } },
@@ -67,7 +67,7 @@ export function addRunFiles(scope: FastifyInstance, parts: RunRouteParts, surfac
   });
 }
 
-/** @throws ServiceError `not_found` for what no file of a run is called, before anything is read. */
+/** @throws ServiceError `not_found` for a path that no file of a run can have, before anything is read. */
 function pathOf(params: unknown): string {
   const path = (params as { '*': string })['*'];
   try {
@@ -100,7 +100,7 @@ async function fileOf(
   return member;
 }
 
-/** Workers pack archives: one that is damaged is no fault of ours, and has no file to give. */
+/** Workers pack archives: a damaged one is not our error, and contains no file to return. */
 function asMissing(error: unknown): null {
   if (error instanceof ArchiveRefused) return null;
   throw error;

@@ -1,4 +1,4 @@
-// What the run routes share: the parts they use, the run a path names, and the run as a reply.
+// Shared by the run routes: their parts, the run that a path names, and the reply that shows a run.
 import type { Clock } from '@methods/base/clock';
 import { bareMethodId, isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -36,17 +36,17 @@ export interface RunRouteParts {
   readonly valueThreads: Pick<ValueThreads, 'check'>;
 }
 
-/** Of a step while its run waits to be written, about. */
+/** The approximate memory of a step while its run waits to be written. */
 export const STEP_BYTES = 500;
 
-/** The run of a path. @throws not_found for what cannot be a run id. */
+/** Reads the run id of a path. @throws not_found for an invalid run id. */
 export function runIdOf(params: unknown): string {
   const { id } = params as { id: string };
   if (!isId('run', id)) throw new ServiceError('not_found');
   return id;
 }
 
-/** The whole run as JSON. Costs a promise only when its version is not at hand, or it has many steps. */
+/** The whole run as JSON. A promise only if its version is not cached, or it has many steps. */
 export function runJson(
   { registry, clock, longWork }: RunRouteParts,
   orgId: string,
@@ -60,7 +60,7 @@ export function runJson(
   return steps instanceof Promise ? steps.then(view) : view(steps);
 }
 
-/** The steps of a run's version. Without its version a run is shown with the steps it has reached. */
+/** The steps of a run's version. Without its version, a run is shown with the steps it has reached. */
 export function declaredSteps(
   { registry }: Pick<RunRouteParts, 'registry'>,
   orgId: string,

@@ -1,4 +1,4 @@
-// The run routes in the order of a run's life, the same ones for programs and for people.
+// The run routes in the order of a run's life, the same for programs and for people.
 import type { FastifyInstance } from 'fastify';
 import { addAnswerRun } from './answer-run.ts';
 import { addCancelRun } from './cancel-run.ts';
@@ -12,7 +12,7 @@ import type { RunSurface } from './run-surface.ts';
 import { addStartBatch } from './start-batch.ts';
 import { addStartRun } from './start-run.ts';
 
-/** In a scope whose routes have callers. */
+/** Within a scope whose routes have callers. */
 export function addRunRoutes(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   addStartRun(scope, parts, surface);
   addStartBatch(scope, parts, surface);

@@ -1,4 +1,4 @@
-// The shapes of the run routes: requests are checked against them, and the API's description is made of them.
+// The schemas of the run routes: requests are checked against them, and the API's description is generated from them.
 import { WEBHOOK_URL_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import { type Static, Type } from 'typebox';
 
@@ -29,14 +29,14 @@ export const WaitQuery = Type.Object(
     after_question: Type.Optional(
       Type.String({
         maxLength: 64,
-        description: 'A question id, q_…: go on waiting while the run waits on this question.',
+        description: 'A question id, q_…: continue to wait while the run waits on this question.',
       }),
     ),
   },
   Closed,
 );
 
-/** The question past which such a request waits is the one that it answers. */
+/** Such a request waits past the question that it answers. */
 export const AnswerQuery = Type.Object({ wait_ms: WaitQuery.properties.wait_ms }, Closed);
 
 export const StartRunBody = Type.Object(
@@ -47,7 +47,7 @@ export const StartRunBody = Type.Object(
     ),
     version: Type.Optional(Type.String({ description: '"published" (default) or a version id, ver_…' })),
     idempotency_key: Type.Optional(
-      Type.String({ minLength: 8, maxLength: 200, description: 'The same key and values give the same run.' }),
+      Type.String({ minLength: 8, maxLength: 200, description: 'The same key and values return the same run.' }),
     ),
     webhook_url: Type.Optional(
       Type.String({
@@ -73,7 +73,7 @@ export const StartRunBody = Type.Object(
       Type.Unsafe<Record<string, string>>({
         type: 'object',
         maxProperties: 32,
-        // The one name that a map of a decoded message cannot hold: it would be lost without a word.
+        // A map of a decoded message cannot hold the name __proto__ and would lose it silently.
         propertyNames: { minLength: 1, maxLength: 64, not: { const: '__proto__' } },
         additionalProperties: { type: 'string', maxLength: 512 },
       }),
@@ -89,19 +89,19 @@ export const StartRunBody = Type.Object(
 
 const RerunFields = Type.Object({
   idempotency_key: Type.Optional(
-    Type.String({ minLength: 8, maxLength: 200, description: 'The same key and values give the same new run.' }),
+    Type.String({ minLength: 8, maxLength: 200, description: 'The same key and values return the same new run.' }),
   ),
   from_step: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 64,
       description:
-        'A step of the method, not one inside another step: the new run keeps what the steps before it came to in the first run, which has finished, and begins there.',
+        'A step of the method, not one inside another step: the new run keeps the results of the steps before it from the first run, which has finished, and begins there.',
     }),
   ),
 });
 
-/** Nothing at all asks for the same as `{}`: many clients cannot send a POST without a body. */
+/** No body is the same as `{}`: many clients cannot send a POST without a body. */
 export const RerunRunBody = Type.Unsafe<Static<typeof RerunFields> | null | undefined>({
   ...RerunFields,
   ...Closed,
@@ -115,7 +115,7 @@ export const AnswerRunBody = Type.Object(
       type: 'object',
       description: "Checked against the question's form.",
     }),
-    question_id: Type.Optional(Type.String({ maxLength: 64, description: 'Default: the question that is open.' })),
+    question_id: Type.Optional(Type.String({ maxLength: 64, description: 'Default: the open question.' })),
   },
   {
     ...Closed,
@@ -154,11 +154,11 @@ const Step = Type.Object({
       message: Type.String(),
       status: Type.Optional(Type.Integer({ description: 'HTTP status.' })),
       line: Type.Optional(Type.Integer({ description: "Line of the method's source." })),
-      reason: Type.Optional(Type.String({ description: 'Reason beside the HTTP status, where the server gave one.' })),
+      reason: Type.Optional(Type.String({ description: 'The reason sent with the HTTP status, if any.' })),
       headers: Type.Optional(
-        Type.Record(Type.String(), Type.String(), { description: 'Headers of the HTTP answer that tell why.' }),
+        Type.Record(Type.String(), Type.String(), { description: 'Headers of the HTTP response that explain it.' }),
       ),
-      body: Type.Optional(Type.String({ description: 'The first KiB of the HTTP answer, without secrets.' })),
+      body: Type.Optional(Type.String({ description: 'The first KiB of the HTTP response, without secrets.' })),
     }),
   ),
 });
@@ -198,10 +198,10 @@ export const Run = Type.Object(
     queued_reason: Type.Optional(
       Type.Union([Type.Literal('sleeping'), Type.Literal('feature_missing'), Type.Literal('no_worker')], {
         description:
-          'Why a queued run is not taken: its time has not come, no worker connected now has the features it needs, or none is connected.',
+          'Why a queued run is not claimed: its time has not come, no connected worker has the features it needs, or no worker is connected.',
       }),
     ),
-    not_before: Type.Optional(Type.String({ format: 'date-time', description: 'When a sleeping run goes on.' })),
+    not_before: Type.Optional(Type.String({ format: 'date-time', description: 'When a sleeping run continues.' })),
     steps: Type.Array(Step),
     question: Type.Optional(Question),
     result: Type.Optional(AnyJson),
@@ -221,7 +221,7 @@ export const Run = Type.Object(
           message: Type.Optional(Type.String()),
           step: Type.Optional(Type.String()),
         },
-        { description: 'The run has failed with this, and what follows a failure is left to do.' },
+        { description: 'The run has failed with this error, and its cleanup steps are not done yet.' },
       ),
     ),
   },

@@ -5,7 +5,7 @@ import { newId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { gatewayFixture, type Reply, until } from '../../testing/gateway.fixture.ts';
 
-/** Nothing is filled up again, however slow the machine. */
+/** The bucket is not refilled, however slow the machine is. */
 const STOPPED = { ...systemClock, monotonicMs: () => 0 };
 
 type Gateway = Awaited<ReturnType<typeof gatewayFixture>>;
@@ -15,7 +15,7 @@ const batch = (gateway: Gateway, runs: readonly unknown[], headers = {}) =>
 
 const statuses = ({ body }: Pick<Reply, 'body'>) => body.items.map(({ status }: { status: number }) => status);
 
-/** Left by its caller when the test says so. */
+/** Its caller hangs up when the test says so. */
 function leftBatch(gateway: Gateway, runs: readonly unknown[]) {
   const caller = new AbortController();
   const reply = fetch(`http://127.0.0.1:${gateway.port}/v1/runs/batch`, {
@@ -57,7 +57,7 @@ test('each start of a batch has the outcome that it would have by itself, in ord
   for (const [n, reply] of alone.entries()) {
     const { status: itsStatus, run, error } = body.items[n];
     assert.equal(itsStatus, reply.status, `start ${n}`);
-    // The limit of a body is said of the start.
+    // The size limit of a body applies to each start.
     if (error?.details?.[0].code === 'body_bytes') assert.equal(reply.body.details[0].code, 'body_bytes');
     else if (error) assert.deepEqual(told(error), told(reply.body), `start ${n}`);
     else assert.deepEqual(run, reply.body, `start ${n}`);
@@ -82,7 +82,7 @@ test('a key that a batch uses twice starts one run, and a repeated batch starts 
   assert.equal(gateway.book.runs.size, 300);
 });
 
-test('a body that is no batch is refused as a whole, and starts nothing', async () => {
+test('a body that is not a batch is refused as a whole, and starts nothing', async () => {
   await using gateway = await gatewayFixture();
   const start = { method: gateway.methodId, inputs: { name: 'Ada' } };
   const refused = async (body: unknown) => {
@@ -138,7 +138,7 @@ test('a thousand errors with all their details make a reply of bounded size', as
   assert.ok(JSON.stringify(body).length < 1.5 * 2 ** 20);
 });
 
-test('a thousand starts that cost much to check do not hold up the start of another organization', async () => {
+test('a thousand starts that cost much to check do not delay the start of another organization', async () => {
   await using gateway = await gatewayFixture();
   const { methodId } = gateway.registry.method(gateway.orgId, COSTLY);
   const texts = Array.from({ length: 500 }, (_, n) => `t${n}`);
@@ -154,12 +154,12 @@ test('a thousand starts that cost much to check do not hold up the start of anot
   assert.ok(begun() < 900, `${begun()} before it`);
   leave();
   await reply;
-  // A caller that has gone starts no more.
+  // A caller that has hung up starts no more.
   assert.equal((await start()).status, 201);
   assert.ok(begun() < 900, `${begun()} in all`);
 });
 
-test('starts whose replies do not come hold back the others, by their number and bytes', async () => {
+test('starts without replies delay the others, by their number and bytes', async () => {
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);

@@ -1,5 +1,5 @@
-// POST …/runs/batch: many starts in one request, each with a key and an outcome of its own. Each is what a request of its
-// own would be: it counts against the rate, and costs the event loop no more at a time. The body is never parsed as a whole.
+// POST …/runs/batch: many starts in one request, each with its own key and outcome. Each is treated as a request of its
+// own: it counts against the rate, and takes no more of the event loop at a time. The body is never parsed as a whole.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { callerId } from '@methods/auth/caller';
 import { Shares } from '@methods/base/shares';
@@ -29,19 +29,19 @@ import { type AcceptedStart, type StartContext, startContext, startSteps } from 
 
 const BATCHES = { placesMax: 256, perOrganizationMax: 8, perKeyMax: 6 };
 const BATCH_RETRY_MS = 2_000;
-/** Starts that have left and wait for their replies, and the bytes of their inputs. */
+/** Starts that were sent and wait for their replies, and the bytes of their inputs. */
 const SENT_MAX = 512;
 const SENT_BYTES_MAX = 2 << 20;
-/** Starts that wait for something before they leave: a thread that checks them, files that they name. */
+/** Starts that wait before they are sent: for a thread that checks them, or for files that they name. */
 const HELD_MAX = 4;
-/** What has not begun by then does not begin: the caller still gets the reply. */
+/** A start that has not begun by then does not begin, so that the caller still gets the reply. */
 const BATCH_MS_MAX = 20_000;
 
 export function addStartBatch(scope: FastifyInstance, parts: RunRouteParts, surface: RunSurface): void {
   const schema = {
     ...describedRun(surface, 'startRuns', 'Start many runs'),
     description:
-      'Starts up to 1,000 runs. Each start has an outcome of its own, in their order: what the same start would be replied by itself. Each counts as a request against the rate of its key and organization: those beyond it are refused with 429 and `retry_after`, the first ones are not. A start that gets 429 or 503 may be repeated with its idempotency_key.',
+      'Starts up to 1,000 runs. The outcomes are in the order of the starts; each is the reply that the same start would get by itself. Each start counts as a request against the rate of its key and organization: those beyond it are refused with 429 and `retry_after`, the first ones are not. A start that gets 429 or 503 may be repeated with its idempotency_key.',
     querystring: NoQuery,
     body: BatchOutline,
     response: replies({ 200: StartedBatch }),
@@ -70,7 +70,7 @@ export function addStartBatch(scope: FastifyInstance, parts: RunRouteParts, surf
   });
 }
 
-/** At most so many under way of a key and an organization: more are refused before they are read. */
+/** Bounds the batches in progress of a key and an organization: more are refused before they are read. */
 function batchPlaces(): onRequestHookHandler {
   const places = new Shares(BATCHES);
   return (request, reply, done) => {
@@ -90,7 +90,7 @@ function readRuns({ longWork }: RunRouteParts, orgId: string, body: Buffer): Lis
 }
 
 interface Rate {
-  /** How many starts are within it; the first one is the request itself. */
+  /** The number of starts within the rate; the request itself pays for the first. */
   readonly granted: number;
   readonly beyond: ServiceError | null;
 }
@@ -164,7 +164,7 @@ class StartBatch {
     return yield* startSteps(this.parts, body, bytes.length, context);
   }
 
-  /** @throws ServiceError for what is no start */
+  /** @throws ServiceError for an invalid start */
   private bodyOf(bytes: Buffer): Static<typeof StartRunBody> {
     if (bytes.length > BODY_BYTES_MAX) {
       throw tooLarge('', 'body_bytes', `A start has at most ${BODY_BYTES_MAX} bytes.`);

@@ -7,7 +7,7 @@ const method = newMethodId();
 const digest = (body: object) =>
   askedStart({ method, idempotency_key: 'order-0001', ...body }).key?.digest.toString('hex');
 
-test('a start with its defaults spelled out asks for the same as one without', () => {
+test('a start with its defaults spelled out is the same request as one without', () => {
   const plain = digest({});
   assert.equal(
     digest({ inputs: {}, version: 'published', metadata: {}, answer_by: 'team', run_data: 'account' }),

@@ -1,5 +1,5 @@
-// What a start asks for, and how a repeat of it is recognized: by what was asked, not by what it means today, so that
-// a later publish makes no conflict.
+// The content of a start, and how a repeat of it is recognized: by what was requested, not by what that resolves to
+// today, so that a later publish causes no conflict.
 import { hash as hashOf, randomFillSync } from 'node:crypto';
 import { canonicalDigest } from '@methods/base/canonical';
 import { bareMethodId } from '@methods/base/ids';
@@ -7,9 +7,9 @@ import type { Static } from 'typebox';
 import type { StartRunBody } from './run-schemas.ts';
 
 export interface AskedStart {
-  /** Null for what cannot be an id. */
+  /** Null for an invalid id. */
   readonly methodId: string | null;
-  /** `published` or what the caller takes for a version id. */
+  /** `published`, or the text that the caller gives as a version id. */
   readonly version: string;
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly webhookUrl: string | null;
@@ -19,7 +19,7 @@ export interface AskedStart {
   readonly key: { readonly hash: Buffer; readonly digest: Buffer } | null;
 }
 
-/** A field left out and one with its default ask for the same. */
+/** An omitted field and its default are the same request. */
 export function askedStart(body: Static<typeof StartRunBody>): AskedStart {
   const webhookUrl = body.webhook_url ?? null;
   const asked = {
@@ -51,8 +51,8 @@ const HASH_BYTES = 32;
 let pool = Buffer.alloc(0);
 
 /**
- * In place of a key's hash for a start without a key: it lets the gateway itself repeat the start on another node
- * without making a second run. As random as any SHA-256 of a secret, and never told.
+ * Replaces the hash of the key in a start without one: the gateway itself can repeat the start on another node without
+ * starting a second run. As random as the SHA-256 of a secret, and never sent to a client.
  */
 export function internalStartHash(): Buffer {
   if (pool.length < HASH_BYTES) pool = randomFillSync(Buffer.allocUnsafeSlow(100 * HASH_BYTES));

@@ -6,7 +6,7 @@ import { Answerer, RunStatus } from '@methods/proto/run/v1/run_pb';
 import { COMPILING_REST_MS } from '../../plugins/route-schemas.ts';
 import { gatewayFixture } from '../../testing/gateway.fixture.ts';
 
-test('a start is stored with defaults filled in and replied to as queued', async () => {
+test('a start is stored with defaults filled in, and the reply is queued', async () => {
   await using gateway = await gatewayFixture();
   const { status, body, headers } = await gateway.ask('POST', '/v1/runs', {
     method: `wf_${gateway.methodId}`,
@@ -26,7 +26,7 @@ test('a start is stored with defaults filled in and replied to as queued', async
   assert.equal(start?.requestDigest.length, 0);
 });
 
-test('the bare method id, a named version and a webhook are taken', async () => {
+test('accepts a bare method id, a named version and a webhook', async () => {
   await using gateway = await gatewayFixture();
   const { status } = await gateway.ask('POST', '/v1/runs', {
     method: gateway.methodId,
@@ -40,7 +40,7 @@ test('the bare method id, a named version and a webhook are taken', async () => 
   assert.equal(gateway.book.starts[0]?.webhookUrl, 'https://example.com/hook');
 });
 
-test('the same key and values give the same run with its present status, other values a conflict', async () => {
+test('the same key and values return the same run with its present status, other values a conflict', async () => {
   await using gateway = await gatewayFixture();
   const start = { method: gateway.methodId, inputs: { name: 'Ada' }, idempotency_key: 'order-0001' };
   const first = await gateway.ask('POST', '/v1/runs', start);
@@ -72,7 +72,7 @@ test('a key that has a run gets it although the start would be refused today', a
   assert.equal(otherValues.body.error, 'idempotency_conflict');
 });
 
-test('a repeat with a key works while the registry is away', async () => {
+test('a repeat with a key works while the registry is unavailable', async () => {
   await using gateway = await gatewayFixture();
   const start = { method: gateway.methodId, inputs: { name: 'Ada' }, idempotency_key: 'order-0004' };
   const first = await gateway.ask('POST', '/v1/runs', start);
@@ -82,7 +82,7 @@ test('a repeat with a key works while the registry is away', async () => {
   assert.equal((await gateway.ask('POST', '/v1/runs', { ...start, idempotency_key: 'order-0005' })).status, 201);
 });
 
-test('what cannot be started is refused by code', async () => {
+test('refuses invalid starts, each by its code', async () => {
   await using gateway = await gatewayFixture();
   const { methodId: unpublished } = gateway.registry.method(gateway.orgId, null);
   const { methodId: foreign } = gateway.registry.method(newId('org'), 'source');
@@ -134,7 +134,7 @@ test('inputs that are small as sent and too large with their defaults are refuse
   assert.equal(gateway.book.starts.length, 1);
 });
 
-test('inputs that cost too much to check are refused with a finding, and hold nobody up', async () => {
+test('inputs that cost too much to check are refused with a finding, and delay no other request', async () => {
   await using gateway = await gatewayFixture();
   const branches = Array.from({ length: 400 }, (_, n) => `{ const: ${-n - 1} }`).join(', ');
   const { methodId } = gateway.registry.method(
@@ -174,13 +174,13 @@ test('the check of large inputs waits for its turn, and the event loop rests aft
     delays.length = 0;
     const { status } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name } });
     assert.equal(status, 201);
-    // The schemas of the routes may still be compiling, a rest after each.
+    // The schemas of the routes may still be compiling, with a rest after each.
     return delays.filter((ms) => ms <= 200 && ms !== COMPILING_REST_MS).length;
   };
   assert.deepEqual([await restsOf('x'.repeat(100_000)), await restsOf('Ada')], [2, 0]);
 });
 
-test('inputs that take more than a turn to check are checked on a thread, and taken', async () => {
+test('inputs that take more than a turn to check are checked on a thread, and accepted', async () => {
   await using gateway = await gatewayFixture();
   const source = `format: method/2
 name: texts
@@ -197,7 +197,7 @@ steps:
   assert.deepEqual(JSON.parse(gateway.book.starts[0]?.inputsJson ?? ''), { texts, note: 'none' });
 });
 
-test('inputs of another type are told by JSON Pointer', async () => {
+test('names inputs of a wrong type by JSON Pointer', async () => {
   await using gateway = await gatewayFixture();
   const { status, body } = await gateway.ask('POST', '/v1/runs', {
     method: gateway.methodId,
@@ -209,7 +209,7 @@ test('inputs of another type are told by JSON Pointer', async () => {
   assert.ok(body.details.every(({ code, message }: { code: string; message: string }) => code && message));
 });
 
-test('inputs left out are an empty object', async () => {
+test('omitted inputs are an empty object', async () => {
   await using gateway = await gatewayFixture();
   const { status, body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId });
   assert.equal(status, 422);
@@ -238,7 +238,7 @@ test('a push that overtakes the reply of its start ends the wait too', async () 
   await using gateway = await gatewayFixture();
   const [node] = gateway.nodes;
   assert.ok(node);
-  // In the same turn: reply and push travel in one frame.
+  // In the same turn: reply and push are in one frame.
   node.onStarted = (run) => node.push(gateway.book.ask(run.runId));
   const { body } = await gateway.ask('POST', '/v1/runs?wait_ms=30000', {
     method: gateway.methodId,
@@ -249,7 +249,7 @@ test('a push that overtakes the reply of its start ends the wait too', async () 
   assert.deepEqual(body.question.show, [{ path: 'steps.total.sum', value: 42 }]);
 });
 
-test('a wait longer than a minute is refused, and one whose time is up gives the run as it is', async () => {
+test('a wait longer than a minute is refused, and one whose time is up returns the present run', async () => {
   await using gateway = await gatewayFixture();
   const start = { method: gateway.methodId, inputs: { name: 'Ada' } };
   const tooLong = await gateway.ask('POST', '/v1/runs?wait_ms=60001', start);
@@ -265,7 +265,7 @@ test('a wait longer than a minute is refused, and one whose time is up gives the
   assert.equal(body.status, 'running');
 });
 
-test("a start whose inputs do not meet the method's own require is refused by the check's sentence, and makes no run", async () => {
+test("inputs that do not meet the method's own require are refused with the check's sentence, and start no run", async () => {
   await using gateway = await gatewayFixture();
   const source = `format: method/2
 name: pay
@@ -290,7 +290,7 @@ steps:
   assert.deepEqual(gateway.book.starts[0]?.needs, ['python'], 'the worker must have python');
 });
 
-test('a file is named by its id; a path, whatever stands beside it, is refused at any depth', async () => {
+test('a file is named by its id; an object with a path is refused at any depth', async () => {
   await using gateway = await gatewayFixture();
   const source = `format: method/2
 name: files

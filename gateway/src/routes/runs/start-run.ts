@@ -33,7 +33,7 @@ export function addStartRun(scope: FastifyInstance, parts: RunRouteParts, surfac
       if (isRepeat) reply.header('idempotent-replayed', 'true');
       const { runId, method, versionId } = run;
       if (!isRepeat) runStarted(request, parts, { targetId: runId, facts: { method, version_id: versionId } });
-      // A run that a worker took at once is still told as queued: the caller asked for no more.
+      // A run that a worker claimed at once is still reported as queued, which saves another read.
       if (wait === null) return startedRunJson(run, isRepeat ? runStatusName(run.status) : 'queued');
       const told = runShown(request, parts, runId);
       if (told) await told;

@@ -1,4 +1,4 @@
-// What a start does, one of a request or of a batch: names a version, checks the inputs, and hands the start to a
+// The steps of a start, single or in a batch: resolves the version, checks the inputs, and sends the start to a
 // run-scheduler node.
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -29,20 +29,20 @@ import { waitingCaller } from './wait-query.ts';
 
 export interface StartContext {
   readonly orgId: string;
-  /** Who may name files. */
+  /** The owner of the files that the inputs may name. */
   readonly owner: FileOwner;
-  /** Empty for a person: its run has no key to sign webhooks with. */
+  /** Empty for a person: the run has no key to sign webhooks with. */
   readonly keyId: string;
   readonly requestId: string;
   readonly wait: WaitRequest | null;
   readonly caller: WaitingCaller;
-  /** Null: the steps are done in slices of it already. */
+  /** Null: the steps already run in slices of it. */
   readonly longWork: LongWork | null;
-  /** Hears how large its inputs are just before the start leaves. */
+  /** Called with the size of the inputs just before the start is sent. */
   readonly leaves?: (inputsBytes: number) => void;
 }
 
-/** Of a request. It waits for no run, and its steps are done in slices, unless the route says otherwise. */
+/** The context of a request. By default it waits for no run, and its steps run in slices. */
 export function startContext(request: FastifyRequest, reply: FastifyReply): StartContext {
   const asking = callerOf(request);
   return {
@@ -80,7 +80,7 @@ export function* startSteps(
   try {
     start = yield* startMessage(parts, asked, bodyBytes, context);
   } catch (refusal) {
-    // A key that has a run gets it, also where its values would be refused today.
+    // A key that has a run gets it, even if its values would be refused today.
     const earlier =
       asked.key && (yield* settled(scheduler.lookupRun(lookup(orgId, asked.key), requestId, wait, caller)));
     if (earlier) return { ...earlier, isRepeat: earlier.replayed };
@@ -161,7 +161,7 @@ function* startMessage(
   };
 }
 
-/** Nearly always both are at hand. */
+/** Nearly always both are cached. */
 function* versionAndSettings(
   parts: RunRouteParts,
   orgId: string,
@@ -175,7 +175,7 @@ function* versionAndSettings(
   return [version, settings];
 }
 
-/** What takes more than a turn of the event loop is checked on a thread. */
+/** Checks that take more than a turn of the event loop run on a thread. */
 function checkedInputs(
   threads: RunRouteParts['valueThreads'],
   {

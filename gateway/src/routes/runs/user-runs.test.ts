@@ -61,7 +61,7 @@ async function started(as = member, url = '/api/runs', more = {}): Promise<strin
   return body.run_id;
 }
 
-/** What the audit log tells of a run, oldest first. */
+/** The audit log's entries about a run, oldest first. */
 async function actsOn(runId: string): Promise<string[]> {
   const { body } = await admin('GET', `/api/audit?target=${runId}`);
   return body.items.map(({ action }: { action: string }) => action).reverse();
@@ -82,7 +82,7 @@ test('people start, read, answer and cancel runs as programs do, each in a role 
   assertRefused(await stranger('POST', `/api/runs/${runId}/cancel`), 404, 'not_found');
 });
 
-test('people run again and follow runs in a role that may, and both are told', async () => {
+test('people run again and follow runs in a role that may, and both are recorded', async () => {
   const runId = await started();
   assertRefused(await viewer('POST', `/api/runs/${runId}/rerun`), 403, 'forbidden');
   assertRefused(await stranger('POST', `/api/runs/${runId}/rerun`), 404, 'not_found');
@@ -115,7 +115,7 @@ test('a person starts a batch, and each of its runs is in the audit log; a viewe
   assertRefused(await viewer('POST', '/api/runs/batch', { runs }), 403, 'forbidden');
 });
 
-test('what people see of a run and do to it is in the audit log before they hear of it', async () => {
+test('what people see of a run and do to it is in the audit log before they get the reply', async () => {
   const runId = await started();
   await viewer('GET', `/api/runs/${runId}`);
   const questionId = book.ask(runId).question?.id;
@@ -127,7 +127,7 @@ test('what people see of a run and do to it is in the audit log before they hear
   assert.equal(body.items[0].by.kind, 'user');
 });
 
-test('a person who waits after an answer sees the run, and the log says both before the reply', async () => {
+test('a person who waits after an answer sees the run, and the log records both before the reply', async () => {
   const runId = await started();
   const questionId = book.ask(runId).question?.id;
   const answer = { answer: { ok: true }, question_id: questionId };
@@ -136,7 +136,7 @@ test('a person who waits after an answer sees the run, and the log says both bef
   assert.deepEqual((await actsOn(runId)).sort(), ['run.answer', 'run.read', 'run.start']);
 });
 
-test('of a service key answers and cancels are told, its starts and reads are not', async () => {
+test('answers and cancels of a service key are recorded, its starts and reads are not', async () => {
   const runId = await started(byKey, '/v1/runs');
   await byKey('GET', `/v1/runs/${runId}`);
   await byKey('GET', '/v1/runs');
@@ -145,7 +145,7 @@ test('of a service key answers and cancels are told, its starts and reads are no
   assert.deepEqual(await actsOn(runId), ['run.cancel']);
 });
 
-test('while the registry cannot write, people see no run and programs go on', async () => {
+test('while the registry cannot write, people see no run and programs continue', async () => {
   const runId = await started();
   await byKey('GET', `/v1/runs/${runId}`);
   await api.registry.door.shut();
@@ -166,7 +166,7 @@ test('while the registry cannot write, people see no run and programs go on', as
   assert.ok(!(await actsOn(runId)).includes('run.read'));
 });
 
-test('a reader of a source is told', async () => {
+test('a read of a source is recorded', async () => {
   await viewer('GET', `/api/methods/${method.id}/versions/${method.versionId}`);
   await until('the reading is told', async () => (await actsOn(method.versionId)).includes('version.read'));
 });
@@ -208,7 +208,7 @@ test('a list selects, pages and shows no content', async () => {
   assert.deepEqual((await viewer('GET', '/api/runs?method=none')).body, { items: [], next_cursor: null });
 });
 
-test('a list refuses what it cannot select by', async () => {
+test('a list refuses invalid filters', async () => {
   const pairs = Array.from({ length: 33 }, (_, i) => `metadata.k${i}=v`).join('&');
   const bad = [
     'status=done',
@@ -231,7 +231,7 @@ test('a list refuses what it cannot select by', async () => {
   assertRefused(await byKey('GET', '/v1/runs?kind=local'), 400, 'invalid_request');
 });
 
-test('records of local runs stand apart, marked as such, and one is found by its id', async () => {
+test('records of local runs are listed apart, marked as such, and found by id', async () => {
   const runId = newRunId(1);
   const record = {
     ...{ workflow_id: method.id, version_id: method.versionId, sequence: 3 },
@@ -289,7 +289,7 @@ test("an organization's rules for webhooks and plain content count at the next s
   assert.equal((await start()).status, 201);
 });
 
-test('a change of settings made through another gateway is heard of over the bus', async () => {
+test('a change of settings through another gateway arrives over the bus', async () => {
   await started();
   const { body } = await admin('GET', '/api/whoami');
   const doer = { kind: 'user', id: body.user.id, ip: '203.0.113.7', requestId: newId('aud') };

@@ -1,4 +1,4 @@
-// `?wait_ms=` and `?after_question=`, and the caller who waits.
+// Reads `?wait_ms=` and `?after_question=`, and the caller that waits.
 import { callerId } from '@methods/auth/caller';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -8,7 +8,7 @@ import type { WaitingCaller, WaitRequest } from '../../clients/run-waiters.ts';
 import { callerOf } from '../../plugins/caller.ts';
 import type { WaitQuery } from './run-schemas.ts';
 
-// A query holds texts alone, and the check of requests turns nothing into something else.
+// A query holds only texts, and the request check converts nothing.
 export const readWaitMs: preValidationHookHandler = (request, _reply, done) => {
   const query = request.query as Record<string, unknown>;
   const text = query.wait_ms;

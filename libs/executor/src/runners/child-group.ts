@@ -1,5 +1,5 @@
-// One child process of a step, leader of a process group of its own: its lines on file descriptor 3, its prints, and
-// an end that leaves no process of the group, and of a sandbox none at all.
+// Runs one child process of a step as the leader of its own process group: reads its lines from file descriptor 3 and
+// its prints, and at its end leaves no process of the group, or of its sandbox, behind.
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
@@ -18,10 +18,10 @@ const INFO_BYTES_MAX = 4096;
 
 export interface ChildEvents {
   readonly onLine: (line: string) => void;
-  /** A line exceeded its bound; nothing more comes. */
+  /** A line exceeded its bound; no more lines follow. */
   readonly onOverflow: () => void;
   readonly onPrint: (source: 'stdout' | 'stderr', chunk: Buffer) => void;
-  /** Once, when the process and its last output are gone. Both null: it could not be started. */
+  /** Called once, when the process and its last output are gone. Both null: it could not be started. */
   readonly onGone: (code: number | null, signal: NodeJS.Signals | null) => void;
 }
 
@@ -29,15 +29,15 @@ export class ChildGroup {
   private readonly child: ChildProcess;
   private readonly pipe: Socket;
   private stderr = Buffer.alloc(0);
-  /** Of a sandbox that has started. */
+  /** Set once a sandbox has started. */
   private init: SandboxInit | null = null;
-  /** The one process of the sandbox that runs steps. */
+  /** The process of the sandbox that runs steps. */
   private runner: number | null = null;
   private gone = false;
-  /** Resolves when what came before the sandbox was known has been passed on. */
+  /** Resolves when the lines received before the sandbox was known have been passed on. */
   private linesRead: Promise<void> = Promise.resolve();
 
-  /** `onFailed`: before it throws. */
+  /** Calls `onFailed` before it throws. */
   static start(launch: Launch, clock: Clock, events: ChildEvents, onFailed: () => void): ChildGroup {
     try {
       return new ChildGroup(launch, clock, events);
@@ -47,7 +47,7 @@ export class ChildGroup {
     }
   }
 
-  /** Throws when the system has no process left to give, or an argument is too long for it. */
+  /** Throws when the system can start no more processes, or an argument is too long for it. */
   constructor(
     private readonly launch: Launch,
     private readonly clock: Clock,
@@ -65,12 +65,12 @@ export class ChildGroup {
     return this.child.pid;
   }
 
-  /** The end of what the process printed to stderr. */
+  /** The end of the process's output on stderr. */
   get stderrTail(): string {
     return this.stderr.toString();
   }
 
-  /** Written, and still in this process. */
+  /** Bytes written that are still in this process. */
   get unreadBytes(): number {
     return this.pipe.writableLength;
   }
@@ -86,7 +86,7 @@ export class ChildGroup {
     this.child.once('exit', () => kill.cancel());
   }
 
-  /** Resolves when the process is gone; what else was in its sandbox is gone with `onGone`. */
+  /** Resolves when the process is gone. The other processes of its sandbox are gone at `onGone`. */
   kill(): Promise<void> {
     if (this.hasExited || this.child.pid === undefined) return Promise.resolve();
     const exited = new Promise<void>((resolve) => this.child.once('exit', () => resolve()));
@@ -94,12 +94,15 @@ export class ChildGroup {
     return exited;
   }
 
-  /** Before any code of a step runs: whatever else there is later, a step started. */
+  /** Called before any code of a step runs: a process that appears later was started by a step. */
   ready(): void {
     this.runner = this.init?.onlyProcess() ?? null;
   }
 
-  /** True when there is a process besides the one that runs steps; without a sandbox, as far as it can be found. */
+  /**
+   * True when a process exists besides the one that runs steps. Without a sandbox, finds only what the process table
+   * shows.
+   */
   hasOthers(workDir: string): boolean {
     const { pid } = this;
     if (pid === undefined) return false;
@@ -108,8 +111,8 @@ export class ChildGroup {
   }
 
   /**
-   * Ends what a step started and waits until it is gone. In a sandbox the runner itself ends too: there, its first
-   * process takes all others with it. False: they did not end in time.
+   * Ends the processes that a step started and waits until they are gone. In a sandbox this ends the runner as well,
+   * since the sandbox's first process takes all others with it. False: they did not end in time.
    */
   async endOthers(workDir: string): Promise<boolean> {
     const { pid, init, clock } = this;
@@ -126,7 +129,7 @@ export class ChildGroup {
     const { events } = this;
     const began = this.launch.sandboxed ? this.sandboxBegan() : Promise.resolve();
     this.listenToLines(began);
-    // A write to a process that is just ending: its exit tells the rest.
+    // Ignored: the process is just ending, and its exit explains the rest.
     this.pipe.on('error', () => {});
     this.child.stdout?.on('data', (chunk: Buffer) => events.onPrint('stdout', chunk));
     this.child.stderr?.on('data', (chunk: Buffer) => {
@@ -137,7 +140,7 @@ export class ChildGroup {
     this.child.on('exit', (code, signal) => this.onExit(code, signal));
   }
 
-  /** Resolves when it is known which process the sandbox began with, or that there is none. */
+  /** Resolves when the first process of the sandbox is known, or known to be missing. */
   private sandboxBegan(): Promise<void> {
     const info = this.child.stdio[4] as Socket;
     let text = '';
@@ -153,7 +156,7 @@ export class ChildGroup {
     });
   }
 
-  /** Lines count from `began` on. They are read before: Node throws away what nothing reads when a process exits. */
+  /** Passes lines on after `began`. They are read before: Node discards unread data when a process exits. */
   private listenToLines(began: Promise<void>): void {
     const { events } = this;
     const lines = new LineReader(LINE_BYTES_MAX, events.onLine);
@@ -182,14 +185,14 @@ export class ChildGroup {
   }
 
   private onExit(code: number | null, signal: NodeJS.Signals | null): void {
-    // Processes that the step started would outlive it in its group, and hold the pipes open.
+    // Otherwise, processes that the step started would outlive it in its group and hold the pipes open.
     this.signal('SIGKILL');
     const waited = new Promise<void>((resolve) => this.clock.after(CLOSE_AFTER_EXIT_MS, resolve));
     const ended = Promise.race([this.linesRead, waited]).then(() =>
       this.init === null ? true : endSandbox(this.init, this.clock),
     );
     const closed = new Promise<void>((resolve) => {
-      // The pipes' last bytes come before 'close'; one that left the group may keep it from ever coming.
+      // The last bytes arrive before 'close'. A process that left the group may prevent 'close' forever.
       this.clock.after(CLOSE_AFTER_EXIT_MS, resolve);
       this.child.once('close', () => resolve());
     });
@@ -200,7 +203,7 @@ export class ChildGroup {
     if (this.gone) return;
     this.gone = true;
     const inner = this.launch.sandboxed && code !== null && code > 128 ? signalOf(code - 128) : null;
-    // Bubblewrap tells a signal as a shell does.
+    // Bubblewrap reports a signal as a shell does, as 128 plus its number.
     if (inner === null) this.events.onGone(code, signal);
     else this.events.onGone(null, inner);
   }
@@ -216,7 +219,9 @@ export class ChildGroup {
     }
   }
 
-  /** Bubblewrap itself would take the sandbox down at once, and the step would not have its time to end. */
+  /**
+   * Signals the processes inside: bubblewrap itself would end the sandbox at once and leave the step no time to end.
+   */
   private terminateInside(leader: number): void {
     const table = readProcessTable();
     for (const pid of groupMembers(table, leader)) {

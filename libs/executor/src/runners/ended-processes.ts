@@ -1,20 +1,20 @@
-// Ends the processes of a step and waits until they are gone: before its files are taken, nothing that it started may
-// still change them.
+// Ends the processes of a step and waits until they are gone, so that nothing the step started can change its files
+// while they are collected.
 import type { Clock } from '@methods/base/clock';
 import { groupMembers, processesOfFolder, readProcessTable } from './process-table.ts';
 import type { SandboxInit } from './sandbox-init.ts';
 
-/** A killed process is gone in a moment, unless it waits for a disk that is away. */
+/** A killed process is gone in a moment, unless it waits for an unavailable disk. */
 const GONE_MS_MAX = 5000;
 const LOOK_EVERY_MS = 2;
 
-/** The processes of a runner without a sandbox, as far as they can be found. */
+/** The processes of a runner without a sandbox, as far as the process table shows them. */
 export interface LooseProcesses {
   /** The group's first process, which may be gone. */
   readonly leader: number;
-  /** What their environment names. */
+  /** The folder that their environment names. */
   readonly workDir: string;
-  /** True: the leader itself stays. */
+  /** True: the leader itself is kept. */
   readonly spareLeader: boolean;
 }
 
@@ -27,8 +27,8 @@ export function endSandbox(init: SandboxInit, clock: Clock): Promise<boolean> {
 }
 
 /**
- * False: they did not end in time. One that left the group and hides its environment is not found: only a sandbox holds
- * it.
+ * False: they did not end in time. A process that left the group and hides its environment is not found; only a sandbox
+ * contains it.
  */
 export function endLoose(processes: LooseProcesses, clock: Clock): Promise<boolean> {
   return ended(clock, () => {
@@ -51,14 +51,15 @@ export function looseProcesses({ leader, workDir, spareLeader }: LooseProcesses)
   return [...found];
 }
 
-/** `attempt` does what it can and says whether all is done; what it ended needs a moment to be gone. */
+/** `attempt` ends what it can and returns whether all is done. A process it has killed needs a moment to be gone. */
 function ended(clock: Clock, attempt: () => boolean): Promise<boolean> {
   const sinceMs = clock.monotonicMs();
   return new Promise((resolve) => {
     const look = () => {
       if (attempt()) resolve(true);
       else if (clock.monotonicMs() - sinceMs > GONE_MS_MAX) resolve(false);
-      // A timer of the clock keeps no process alive, and a command that runs one method may have nothing else.
+      // Uses a real timer: one of the clock does not keep the process alive, and a command that runs one method may
+      // have nothing else to wait for.
       else setTimeout(look, LOOK_EVERY_MS);
     };
     look();

@@ -1,5 +1,5 @@
-// Ends processes that left their step's process group to outlive it: they still carry the step's folder in their
-// environment. One search serves all steps that ended since the last, as each reads the whole process table.
+// Ends processes that left their step's process group to outlive it; they still carry the step's folder in their
+// environment. Each search reads the whole process table, so one search serves all steps that ended since the last.
 import type { Clock, Timer } from '@methods/base/clock';
 import { processesOfFolder, readProcessTable } from './process-table.ts';
 
@@ -11,13 +11,13 @@ export class EscapedProcesses {
 
   constructor(private readonly clock: Clock) {}
 
-  /** `workDir`: of a runner that is gone. */
+  /** `workDir`: the working folder of a runner that is gone. */
   endLater(workDir: string): void {
     this.folders.add(workDir);
     this.timer ??= this.clock.after(EVERY_MS, () => this.endNow());
   }
 
-  /** At the latest when the worker stops. */
+  /** Runs at the latest when the worker stops. */
   endNow(): void {
     this.timer?.cancel();
     this.timer = null;

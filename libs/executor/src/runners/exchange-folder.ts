@@ -1,5 +1,5 @@
-// The folder a step's process shares with the worker: `work` is the step's, `code` holds what was made of its text,
-// `in` what it may only read.
+// Owns the folder that a step's process shares with the worker: `work` belongs to the step, `code` holds what was
+// generated from its text, `in` holds files it may only read.
 import {
   constants,
   copyFileSync,
@@ -21,7 +21,7 @@ const VALUES = 'in.json';
 
 interface PlacedValues {
   readonly values: readonly JsonValue[];
-  /** Of the files in this folder. */
+  /** Numbers the files in this folder. */
   readonly paths: ReadonlySet<string>;
 }
 
@@ -30,15 +30,15 @@ export class ExchangeFolder {
   readonly workDir: string;
   readonly codeDir: string;
   private readonly inDir: string;
-  /** Held open: without a sandbox a step can put a link in its place. */
+  /** Held open: without a sandbox, a step can replace the folder by a link. */
   private readonly in: FolderHandle;
   private hasValues = false;
-  /** Of the files given, by the name of the folder each has below `in`. */
+  /** The given files, by the name of their folder below `in`. */
   private given: string[] = [];
 
   /**
-   * `nodePath`: the prepared packages; code in the folder finds them by walking up, as in any project. `user`: who the
-   * steps are; null: the worker's own user. The folder that it is made in is closed to others.
+   * `nodePath`: the prepared packages; code in the folder finds them by walking up, as in any project. `user`: the
+   * system user of the steps; null: the worker's own. The parent folder is closed to other users.
    */
   constructor(
     dir: string,
@@ -46,7 +46,7 @@ export class ExchangeFolder {
     readonly user: StepUser | null,
   ) {
     for (const name of ['work', 'code', 'in']) mkdirSync(join(dir, name), { recursive: true, mode: 0o755 });
-    // Runners compare with their cwd, which has no links.
+    // Runners compare paths with their cwd, which contains no links.
     this.dir = realpathSync(dir);
     this.workDir = join(this.dir, 'work');
     this.codeDir = join(this.dir, 'code');
@@ -59,7 +59,7 @@ export class ExchangeFolder {
     if (nodePath !== null) symlinkSync(nodePath, join(this.dir, 'node_modules'));
   }
 
-  /** Where `STEP_IN` leads. */
+  /** The target of `STEP_IN`. */
   writeValues(names: readonly string[], values: readonly JsonValue[]): string {
     this.clearValues();
     this.hasValues = true;
@@ -68,7 +68,10 @@ export class ExchangeFolder {
     return join(this.inDir, VALUES);
   }
 
-  /** The same values with their files in this folder, where a sandbox can see them. Throws when one is not there. */
+  /**
+   * Returns the values with their files linked into this folder, where a sandbox can see them. Throws when a file is
+   * missing.
+   */
   withFiles(values: readonly JsonValue[], files: readonly string[]): PlacedValues {
     const placed = new Map<string, string>();
     for (const file of files) {
@@ -92,7 +95,9 @@ export class ExchangeFolder {
     return { values: files.length === 0 ? values : values.map((value) => replacePaths(value, placed)), paths };
   }
 
-  /** After a step: the next must not find what this one was given. False: some of it stays. */
+  /**
+   * Called after a step: the next step must not find what this one was given. False: some of it could not be removed.
+   */
   isCleared(): boolean {
     try {
       this.clearValues();
@@ -121,7 +126,7 @@ export class ExchangeFolder {
   }
 }
 
-/** Where a step is the worker's own user, it may have taken away what it was given. */
+/** A step that runs as the worker's own user may have removed the files it was given. */
 function unlinkGone(place: EntryName): void {
   try {
     unlinkSync(place);

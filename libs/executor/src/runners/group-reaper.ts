@@ -1,9 +1,9 @@
-// Makes sure that process groups die with the process that started them: runners (which leave by themselves when their
-// pipe closes, but not from inside an endless loop) and package managers. A small shell that outlives a killed worker
-// ends what is left, and removes the folder that served it.
+// Ends process groups together with the process that started them: runners (which exit when their pipe closes, but not
+// from an endless loop) and package managers. A small shell that outlives a killed worker ends the remaining groups and
+// removes the folder that served them.
 import { type ChildProcess, spawn } from 'node:child_process';
 
-// Lines "+ GROUP" and "- GROUP"; at the end of input every group still listed is killed.
+// Reads lines "+ GROUP" and "- GROUP"; at the end of input it kills every group still listed.
 const SCRIPT = `groups=
 while read -r op group; do
   rest=
@@ -18,7 +18,7 @@ export class GroupReaper {
   private readonly shell: ChildProcess;
   private readonly gone: Promise<void>;
 
-  /** `path`: PATH, where the shell is found. `folder` is removed when this process is gone, or with `stop`. */
+  /** `path`: the PATH on which the shell is found. Removes `folder` when this process is gone, or with `stop`. */
   constructor(path: string, folder = '') {
     // Detached: an interrupt from the terminal goes to the worker's group and must not end the reaper first.
     this.shell = spawn('sh', ['-c', SCRIPT, 'reaper', folder], {
@@ -43,7 +43,7 @@ export class GroupReaper {
     this.shell.stdin?.write(`- ${group}\n`);
   }
 
-  /** Resolves when what is left has been ended and the folder removed. */
+  /** Resolves when the remaining groups have ended and the folder is removed. */
   stop(): Promise<void> {
     this.shell.ref();
     this.shell.stdin?.end();

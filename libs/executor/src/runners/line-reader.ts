@@ -1,4 +1,4 @@
-// Cuts a stream of bytes into lines, with a bound: a peer that never ends its line must not fill the memory.
+// Splits a stream of bytes into lines of bounded length: a peer that never ends its line must not fill the memory.
 
 const LINE_FEED = 10;
 
@@ -11,7 +11,7 @@ export class LineReader {
     private readonly onLine: (line: string) => void,
   ) {}
 
-  /** False when a line exceeds the bound; nothing may be pushed after that. */
+  /** Returns false when a line exceeds the bound; nothing may be pushed after that. */
   push(chunk: Buffer): boolean {
     let from = 0;
     for (let to = chunk.indexOf(LINE_FEED); to !== -1; to = chunk.indexOf(LINE_FEED, from)) {

@@ -1,22 +1,22 @@
-// Plain steps that a runner has together: it runs them in this order, and their ends come in few messages. Where one
-// fails, or keeps the others waiting, those without an end run again one by one, as all other steps do: nobody can see
+// A batch of plain steps in one runner, which runs them in order and reports their ends in few messages. If a step
+// fails or delays the others, the steps without an end run again one by one, as all other steps do: no one can observe
 // that plain code has run before.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { RunnerJob, WaitingStep } from './runner-job.ts';
 import { type PlainCodeMessage, type PlainStepMessage, readRunnerMessage } from './runner-protocol.ts';
 
-/** So long no end may come: the step at work is longer than what others should wait behind. */
+/** When no end arrives for this long, the step at work is too slow for others to wait behind it. */
 const PATIENCE_MS = 1000;
 
 export interface PlainBatchEvents {
-  /** Steps to be run one by one: they failed, or the runner ends. */
+  /** Returns steps that must run one by one: they failed, or the runner ends. */
   readonly onReturned: (steps: readonly WaitingStep[], failed: boolean) => void;
-  /** No end came in time. */
+  /** No end arrived in time. */
   readonly onStuck: () => void;
 }
 
 export class PlainBatch {
-  /** Why the runner is to take no more steps. */
+  /** Why the runner must take no more steps. */
   replace: string | null = null;
   private readonly waiting: (WaitingStep | null)[];
   private at = 0;
@@ -37,7 +37,7 @@ export class PlainBatch {
     return this.at === this.waiting.length;
   }
 
-  /** The messages for the runner; `known` are the steps whose code it has. */
+  /** The messages for the runner. `known`: the steps whose code it already has. */
   lines(known: Set<string>): string {
     let lines = '';
     for (const [i, it] of this.waiting.entries()) {
@@ -52,7 +52,7 @@ export class PlainBatch {
     return lines;
   }
 
-  /** Takes the job's step out; it has no end here. Null: it is not among those that wait. */
+  /** Removes the job's step, which then has no end here. Null: it is not among the waiting steps. */
   remove(job: RunnerJob): WaitingStep | null {
     const at = this.waiting.findIndex((it) => it?.job === job);
     const step = this.waiting[at] ?? null;
@@ -75,7 +75,7 @@ export class PlainBatch {
     else step.done({ out: message.out, failure: null, checks: [], stdout: null, ms: message.ms });
   }
 
-  /** Its runner ends, or is stuck. */
+  /** Called when the runner ends or is stuck. */
   giveBack(): void {
     this.timer.cancel();
     const steps = this.waiting.filter((it) => it !== null);

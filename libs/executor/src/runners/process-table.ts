@@ -1,4 +1,4 @@
-// The processes of this machine as /proc tells them; empty where there is no /proc.
+// Reads the processes of this machine from /proc; the table is empty where /proc is missing.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessEntry {
@@ -16,21 +16,21 @@ export function readProcessTable(): ProcessTable {
     const pid = Number(name);
     if (!Number.isInteger(pid)) continue;
     const stat = textOf(`/proc/${pid}/stat`);
-    // The command's name stands in parentheses and may hold anything.
+    // The command's name is in parentheses and may contain any character.
     const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 3);
     if (state !== undefined && state !== 'Z') table.set(pid, { parent: Number(parent), group: Number(group) });
   }
   return table;
 }
 
-/** The group's processes and all their descendants, also those that left the group. */
+/** The group's processes and all their descendants, including those that left the group. */
 export function groupMembers(table: ProcessTable, leader: number): number[] {
   const isMember = new Map<number, boolean>();
   const belongs = (pid: number): boolean => {
     let known = isMember.get(pid);
     if (known === undefined) {
       const entry = table.get(pid);
-      // Set first: a table read while processes come and go may hold a circle.
+      // Added first: a table read while processes come and go may contain a cycle.
       isMember.set(pid, false);
       known = entry !== undefined && (pid === leader || entry.group === leader || belongs(entry.parent));
       isMember.set(pid, known);
@@ -40,7 +40,7 @@ export function groupMembers(table: ProcessTable, leader: number): number[] {
   return [...table.keys()].filter(belongs);
 }
 
-/** When the process started, in ticks of the machine; null: it is gone, or dead and only not read off. */
+/** When the process started, in ticks of the machine. Null: it is gone, or a zombie. */
 export function processStart(pid: number): string | null {
   const stat = textOf(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -50,20 +50,20 @@ export function processStart(pid: number): string | null {
 /** The living children of the process and of each of its threads. */
 export function childrenOf(pid: number): number[] {
   const listed = namesIn(`/proc/${pid}/task`).map((thread) => textOrNull(`/proc/${pid}/task/${thread}/children`));
-  // A kernel that does not list children: the table tells them, at the price of reading every process.
+  // A kernel that does not list children: searches the table, which costs a read of every process.
   if (listed.includes(null)) return [...readProcessTable()].flatMap(([it, { parent }]) => (parent === pid ? [it] : []));
   return listed.flatMap((text) => text?.split(' ').filter(Boolean).map(Number) ?? []).filter((it) => processStart(it));
 }
 
-/** Memory that is the process's own, without files it maps; 0 when it is gone. */
+/** The process's private memory, without mapped files; 0 when it is gone. */
 export function ownMemoryBytes(pid: number): number {
   const [, resident = 0, shared = 0] = textOf(`/proc/${pid}/statm`).split(' ').map(Number);
   return Math.max(0, resident - shared) * PAGE_BYTES;
 }
 
-/** The processes whose environment says that they belong to a step working in the folder, wherever they went. */
+/** The processes whose environment names the folder as their step's, including those that left its group. */
 export function processesOfFolder(table: ProcessTable, workDir: string): number[] {
-  // Bytes as they stand there, whatever they encode.
+  // Compares the raw bytes, independent of their encoding.
   const mark = Buffer.from(`STEP_DIR=${workDir}`).toString('latin1');
   return [...table.keys()].filter((pid) => {
     const environment = textOf(`/proc/${pid}/environ`);
@@ -80,7 +80,7 @@ function namesIn(folder: string): string[] {
 }
 
 function textOf(file: string): string {
-  // Null: ended meanwhile, or another user's.
+  // Null: it ended meanwhile, or belongs to another user.
   return textOrNull(file) ?? '';
 }
 

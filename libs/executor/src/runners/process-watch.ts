@@ -1,5 +1,5 @@
-// Looks at the process groups of steps that run for a while: memory and number of processes are bounded for the
-// group as a whole, which no limit of the system does for a plain process.
+// Watches the process groups of steps that run for a while: bounds the memory and the number of processes of the group
+// as a whole, which no system limit does for a plain process.
 import type { Clock, Timer } from '@methods/base/clock';
 import { StepFailure } from '../step-failure.ts';
 import { groupMembers, ownMemoryBytes, readProcessTable } from './process-table.ts';
@@ -12,22 +12,25 @@ interface WatchedStep {
 }
 
 const EVERY_MS = 250;
-/** A look reads the whole process table: not for steps that are over in a moment, of which there always is one. */
+/**
+ * A check reads the whole process table, so steps that end within a moment, of which there are always some, are not
+ * checked.
+ */
 const YOUNG_MS = 50;
-/** Looking takes at most this share of the worker's time. */
+/** Checks take at most this share of the worker's time. */
 const SHARE_MAX = 0.05;
 /** What a runtime needs for itself; the heaps have bounds of their own. */
 const RUNTIME_MB = 128;
 const PROCESSES_MAX = 200;
 
 export class ProcessWatch {
-  /** By the runner that has the step. */
+  /** Keyed by the runner that has the step. */
   private readonly steps = new Map<Runner, WatchedStep>();
   private timer: Timer | null = null;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Until `remove`. Costs nothing for a short step. */
+  /** Watches until `remove`. Costs nothing for a short step. */
   add(runner: Runner, pid: number, memoryMb: number): void {
     this.steps.set(runner, { pid, memoryMb, sinceMs: runner.sinceMs });
     this.timer ??= this.clock.after(EVERY_MS, () => this.look());

@@ -1,5 +1,5 @@
-// The Python interpreter of the steps, asked once what it is: a name on PATH may be a slow script around it, and a
-// sandbox must be told where it lies.
+// Finds the Python interpreter of the steps and asks it once for its paths and version: a name on PATH may be a slow
+// wrapper script, and a sandbox needs the interpreter's location.
 import { execFile } from 'node:child_process';
 import { StepFailure } from '../step-failure.ts';
 
@@ -27,7 +27,7 @@ export class PythonRuntimes {
     if (runtime === undefined) {
       runtime = probe(command, path);
       this.known.set(key, runtime);
-      // It may be installed while the worker runs.
+      // A failure is not cached: Python may be installed while the worker runs.
       runtime.catch(() => this.known.delete(key));
     }
     return runtime;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { QueuedSteps } from './queued-steps.ts';
 import type { WaitingStep } from './runner-job.ts';
 
-describe('steps in line at a runner', () => {
+describe('steps queued at a runner', () => {
   let folder: string;
   let queued: QueuedSteps;
   beforeEach(async () => {
@@ -27,7 +27,7 @@ describe('steps in line at a runner', () => {
       queued.add({ n, step, done: step.done, isStopped: false });
     }
   }
-  /** As the runner does, which has the same open file. */
+  /** Reads as the runner does, which shares the open file. */
   function ticket(): number | null {
     const bytes = Buffer.alloc(4);
     return readSync(queued.descriptor, bytes, 0, 4, null) === 4 ? bytes.readUInt32LE() : null;
@@ -39,14 +39,14 @@ describe('steps in line at a runner', () => {
     return numbers([present, ...back]);
   }
 
-  it('are taken back in their order while the runner reads nothing, and no ticket is left for it', () => {
+  it('are taken back in order while the runner reads nothing, and no ticket remains for it', () => {
     add(1, 2, 3);
     deepEqual(takenBack(), [null, 1, 2, 3]);
     equal(ticket(), null);
     equal(queued.size, 0);
   });
 
-  it('are the runner’s once it has their ticket', () => {
+  it('belong to the runner once it has their ticket', () => {
     add(1, 2, 3);
     equal(ticket(), 1);
     deepEqual(takenBack(), [null, 2, 3]);
@@ -54,7 +54,7 @@ describe('steps in line at a runner', () => {
     equal(queued.next(0)?.n, 1);
   });
 
-  it('are taken back also where one is the next and has not begun', () => {
+  it('are taken back even if one of them is the present step and has not begun', () => {
     add(1, 2);
     equal(queued.next(0)?.n, 1);
     deepEqual(takenBack(), [1, 2]);
@@ -64,7 +64,7 @@ describe('steps in line at a runner', () => {
     deepEqual(takenBack(), [null]);
   });
 
-  it('cannot wait where no ticket can be written', async () => {
+  it('cannot be queued when no ticket can be written', async () => {
     const full = new QueuedSteps(await mkdtemp(join(folder, 'full-')));
     const step = { job: { step: 'none' } } as unknown as WaitingStep;
     full.close();
@@ -82,7 +82,7 @@ describe('steps in line at a runner', () => {
     equal(queued.hasRoom, true);
   });
 
-  it('that come later have tickets of their own', () => {
+  it('that are queued later have tickets of their own', () => {
     add(1, 2);
     takenBack();
     add(3);

@@ -1,8 +1,8 @@
-// The steps that a runner was sent before the one at work has ended. Each has a ticket in a file that the worker opened
-// and the runner was started with: both read it at one position, which the system moves with every read, so exactly one
-// of them gets a ticket. The runner begins a step with its ticket only; what the worker takes back never begins there,
-// also while the runner is deep in another step's code and reads nothing. The runner can only read the file, and what the
-// worker reads of it is bounded.
+// The steps sent to a runner before its present step has ended. Each has a ticket in a file that the worker opened and
+// the runner inherited. Both read it through one file position, which the system advances with every read, so exactly
+// one of them gets each ticket. The runner begins a step only with its ticket. A step that the worker takes back
+// therefore never begins there, even while the runner is deep in another step's code and reads nothing. The runner can
+// only read the file, and the worker's reads of it are bounded.
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunnerJob, WaitingStep } from './runner-job.ts';
@@ -17,25 +17,28 @@ const NOTHING = { present: null, steps: [] };
 export interface QueuedStep {
   readonly n: number;
   readonly step: WaitingStep;
-  /** Where its end goes. */
+  /** Receives the step's end. */
   readonly done: WaitingStep['done'];
   /** Its run was stopped after the runner had begun it. */
   isStopped: boolean;
 }
 
 export class QueuedSteps {
-  /** The runner has it as descriptor 5: what it could write there, the worker would have to read. */
+  /**
+   * The runner inherits it as descriptor 5, open for reading only: the worker would have to read what a runner could
+   * write there.
+   */
   readonly descriptor: number;
   private readonly writable: number;
-  /** Of all in line and the present one. */
+  /** Holds the tickets of all queued steps and of the present one. */
   private readonly buffer = Buffer.alloc(TICKET_BYTES * (STEPS_MAX + 1));
   private readonly waiting: QueuedStep[] = [];
-  /** The present step, where it waited in line; its ticket may still be there. */
+  /** The present step, if it was queued before; its ticket may still be unread. */
   private present: QueuedStep | null = null;
   private fileBytes = 0;
-  /** The last of those taken back; the runner may still have to pass them. */
+  /** The last of the steps taken back, which the runner may still have to pass. */
   private staleTo = 0;
-  /** No ticket can be written, as on a full disk. */
+  /** No ticket can be written, for example because the disk is full. */
   private broken = false;
 
   constructor(folder: string) {
@@ -49,7 +52,7 @@ export class QueuedSteps {
     return this.waiting.length;
   }
 
-  /** A runner that still passes steps without tickets would take those of the next ones too early. */
+  /** A runner that still passes steps without tickets would take the tickets of later steps too early. */
   get hasRoom(): boolean {
     return this.waiting.length < STEPS_MAX && this.staleTo === 0 && !this.broken;
   }
@@ -58,7 +61,7 @@ export class QueuedSteps {
     return this.fileBytes >= FILE_BYTES_MAX;
   }
 
-  /** Before the runner gets the step. False: it cannot wait here. */
+  /** Called before the runner gets the step. False: it cannot be queued here. */
   add(queued: QueuedStep): boolean {
     this.buffer.writeUInt32LE(queued.n);
     try {
@@ -72,7 +75,7 @@ export class QueuedSteps {
     return true;
   }
 
-  /** The one that follows the present step, which was `ended`, becomes the present one. */
+  /** Makes the step after `ended` the present one. */
   next(ended: number): QueuedStep | null {
     if (ended > this.staleTo) this.staleTo = 0;
     this.present = this.waiting.shift() ?? null;
@@ -80,8 +83,8 @@ export class QueuedSteps {
   }
 
   /**
-   * What the runner has not begun, in order; it never will. `present`: the present step is among it. What stays has
-   * begun, and so the present step has ended.
+   * Takes back, in order, the steps that the runner has not begun and never will. `present` is set if the present step
+   * is one of them. The steps that remain have begun, so the present step has ended.
    */
   takeBack(): { readonly present: WaitingStep | null; readonly steps: readonly WaitingStep[] } {
     if (this.waiting.length === 0 && this.present === null) return NOTHING;
@@ -99,7 +102,7 @@ export class QueuedSteps {
     return this.waiting.find(({ step }) => step.job === job)?.step ?? null;
   }
 
-  /** The end of a step that has begun counts no more; false: it does not wait here. */
+  /** Ignores the end of a step that has begun. False: it is not queued here. */
   stop(step: WaitingStep): boolean {
     const queued = this.waiting.find((it) => it.step === step);
     if (queued !== undefined) queued.isStopped = true;

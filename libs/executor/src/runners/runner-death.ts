@@ -1,9 +1,9 @@
-// Reads a process's end: why did it go while a step ran in it?
+// Explains a process's end: why did it exit while a step ran in it?
 
 import { StepFailure } from '../step-failure.ts';
 import { memoryFailure } from './process-watch.ts';
 
-/** `stderr`: the end of what the process printed; the engine writes there that its heap is full. */
+/** `stderr`: the end of the process's output; the engine reports a full heap there. */
 export function deathFailure(
   code: number | null,
   signal: NodeJS.Signals | null,

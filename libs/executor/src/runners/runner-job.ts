@@ -1,4 +1,4 @@
-// One code step on its way through a runner: what it needs, and what came of it.
+// One code step on its way through a runner: its inputs and its outcome.
 import { createHash } from 'node:crypto';
 import type { CodeBlock, CodeLanguage } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
@@ -10,21 +10,21 @@ import type { StepFailure } from '../step-failure.ts';
 import type { PythonRuntime } from './python-runtime.ts';
 
 export interface RunnerJob {
-  /** Which runners can take it; see `runnerKey`. */
+  /** Which runners can run it; see `runnerKey`. */
   readonly runnerKey: string;
   readonly language: CodeLanguage;
   readonly memoryMb: number;
   /** The environment's secrets: name to value. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** False: no network, where there is a sandbox. */
+  /** False: no network, if there is a sandbox. */
   readonly network: boolean;
   readonly environment: PreparedEnvironment;
-  /** Only of python steps. */
+  /** Set only for python steps. */
   readonly python: PythonRuntime | null;
   readonly lib: CodeBlock | null;
   /** It only computes, and may run twice; see `isPlainNodeCode`. */
   readonly plain: boolean;
-  /** It may wait in line behind others of its kind; see `isContainedNodeCode`. */
+  /** It may be queued behind others of its kind; see `isContainedNodeCode`. */
   readonly contained: boolean;
   readonly step: string;
   readonly code: string;
@@ -38,18 +38,18 @@ export interface RunnerJob {
   readonly values: readonly JsonValue[];
   /** The absolute paths of the files in `values`. */
   readonly files: readonly string[];
-  /** From the moment a runner has the step; null: no deadline. */
+  /** Counted from the moment a runner has the step. Null: no deadline. */
   readonly timeoutMs: number | null;
-  /** The deadline as the author spells it, for the message. */
+  /** The deadline as the author wrote it, for the message. */
   readonly timeoutText: string;
-  /** Keep what the code prints, up to so many bytes; null: it is only a log. */
+  /** Keeps the code's prints up to this many bytes. Null: they are only logged. */
   readonly stdoutBytesMax: number | null;
   readonly log: () => LogTail;
-  /** Without secrets: for what is taken out of a text. */
+  /** Without secrets, for use in a text. */
   readonly masked: (text: string) => string;
-  /** Takes what the code tells while it runs; undefined: nobody looks. */
+  /** Receives what the code reports while it runs. Undefined: it is ignored. */
   readonly told: ((event: StepEvent) => void) | undefined;
-  /** Takes the files that `out` names out of the working folder, and gives the out with their values in place. */
+  /** Collects the files that `out` names from the working folder, and returns the out with their values in place. */
   readonly collectFiles: (out: JsonValue, workDir: string) => Promise<JsonValue>;
 }
 
@@ -58,7 +58,7 @@ export interface RunnerReply {
   readonly out: JsonValue | undefined;
   readonly failure: StepFailure | null;
   readonly checks: readonly CheckRecord[];
-  /** What the code printed, where it was to be kept; longer than asked for when it printed more. */
+  /** The code's prints, if they were kept; longer than the bound when it printed more. */
   readonly stdout: Buffer | null;
   /** Running time of the step's code. */
   readonly ms: number;
@@ -82,11 +82,11 @@ export interface RunnerKeyParts {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-/** A runner serves one language, version, set of secrets and set of limits: nothing leaks from one to another. */
+/** A runner serves one language, version, set of secrets and set of limits, so nothing leaks from one to another. */
 export function runnerKey({ language, versionId, memoryMb, network, environment, secrets }: RunnerKeyParts): string {
   const plain = `${language} ${versionId} ${memoryMb} ${network} ${environment.nodePath} ${environment.pythonCommand}`;
   if (secrets.size === 0) return plain;
-  // By value too: a secret that was changed is not the one the runner was started with.
+  // By value too: a runner was started with the old value of a changed secret.
   const hash = createHash('sha256');
   for (const name of [...secrets.keys()].sort()) hash.update(JSON.stringify([name, secrets.get(name)]));
   return `${plain} ${hash.digest('hex')}`;

@@ -1,4 +1,4 @@
-// How a runner's process is started: command, arguments and the whole of its environment.
+// Builds the command, the arguments and the whole environment of a runner's process.
 import { fileURLToPath } from 'node:url';
 import type { ExchangeFolder } from './exchange-folder.ts';
 import type { RunnerOptions } from './runner.ts';
@@ -12,18 +12,18 @@ export interface Launch {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly sandboxed: boolean;
-  /** A file that the process has as descriptor 5. */
+  /** A file that the process inherits as descriptor 5. */
   readonly tickets?: number | null;
 }
 
 export const RUNNER_DIR = fileURLToPath(new URL('../../runner', import.meta.url));
 
-/** A new one for each runner; null: its steps are the worker's own user. */
+/** A new user for each runner. Null: its steps run as the worker's own user. */
 export function stepUserOf({ isolation }: RunnerOptions): StepUser | null {
   return isolation.level === 'sandbox' && isolation.setpriv !== null ? newStepUser(isolation.setpriv) : null;
 }
 
-/** `env`: what is set for this process besides the environment that all steps have. */
+/** `env`: variables for this process besides the environment that all steps have. */
 export function launchOf(
   job: RunnerJob,
   folder: ExchangeFolder,
@@ -33,7 +33,7 @@ export function launchOf(
   const { isolation } = options;
   const { workDir, codeDir } = folder;
   const memoryMb = String(job.memoryMb);
-  // The command `step` is the shell's.
+  // The command `step` exists only for the shell.
   const own = job.language === 'shell' ? [`${RUNNER_DIR}/bin`] : [];
   const path = [...own, ...job.environment.path.split(':'), options.path].filter((it) => it !== '').join(':');
   const environment = {
@@ -50,7 +50,7 @@ export function launchOf(
       process.execPath,
       [`--max-old-space-size=${memoryMb}`, `${RUNNER_DIR}/node-runner.mjs`, workDir, codeDir, memoryMb],
     ],
-    // Isolated (no settings of a user, no current folder among the modules), and no bytecode written beside modules.
+    // Isolated (no user settings, no current folder on the module path), and no bytecode written beside modules.
     python: (): Command => [
       job.python?.executable ?? 'python3',
       ['-I', '-B', `${RUNNER_DIR}/python-runner.py`, workDir, memoryMb],

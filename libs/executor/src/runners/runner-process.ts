@@ -1,5 +1,5 @@
-// One warm runner of node or python steps: a process that takes a step after another. Every way in which a step can
-// end (answer, time-out, crash, cancel) settles it exactly once.
+// One warm runner of node or python steps: a process that runs one step after another. A step is settled exactly once,
+// however it ends (answer, time-out, crash, cancel).
 import type { Timer } from '@methods/base/clock';
 import type { JsonValue } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
@@ -17,13 +17,13 @@ import { asStepFailure, FILES_FAILED, failedWith, PROCESSES_STAY, RunningStep } 
 import { StepLines } from './step-lines.ts';
 
 const READY = '{"t":"ready"}';
-/** A process that hangs before its first step would keep steps waiting that have no deadline yet. */
+/** A process that hangs before its first step would block steps whose deadline has not begun yet. */
 const START_MS_MAX = 30_000;
-/** So long the end of a step may be on its way. */
+/** How long the end of a step may be on its way. */
 const END_MS_MAX = 10_000;
-/** More steps are asked for when so many are left in line. */
+/** Asks for more steps when this few are left in line. */
 const ROOM_AT = 4;
-/** Of lines that the runner has not read yet: large values do not gather there. */
+/** Bounds the lines that the runner has not read yet, so that large values do not accumulate. */
 const UNREAD_MAX = 64 * 1024;
 
 export class RunnerProcess implements Runner {
@@ -35,18 +35,18 @@ export class RunnerProcess implements Runner {
   private readonly knownPlainSteps = new Set<string>();
   private current: RunningStep | null = null;
   private batch: PlainBatch | null = null;
-  /** Null: no step waits in line at a runner of this language. */
+  /** Null: no step is queued at a runner of this language. */
   private readonly queued: QueuedSteps | null;
-  /** For the steps in line, to be written with what else comes in this turn. */
+  /** Lines of queued steps, written with the other output of this turn. */
   private later = '';
-  /** No more steps in line: one of them is to end the process. */
+  /** Accepts no more queued steps: one of them is about to end the process. */
   private closing = false;
-  /** What the step at work fails with when the process is gone. */
+  /** The failure of the present step when the process is gone. */
   private doom: StepFailure | null = null;
   private serial = 0;
   private retired = false;
   private replaced = false;
-  /** Of a step's files; until then its folder stays. */
+  /** Collects a step's files; its folder is kept until then. */
   private collecting: Promise<void> | null = null;
   private starting = true;
   private readonly startLimit: Timer;
@@ -64,7 +64,7 @@ export class RunnerProcess implements Runner {
     const events: ChildEvents = {
       onLine: (line) => this.onLine(line),
       onOverflow: () => this.endProcess(new StepFailure('limit', 'The step sent more than a message may hold')),
-      // Contained code prints nothing: what comes is node's own word, and of no one run in line.
+      // Contained code prints nothing: the output is node's own, and belongs to none of the queued runs.
       onPrint: (...print) => this.current?.job.contained === false && this.current.print(...print),
       onGone: (code, signal) => void this.onGone(code, signal),
     };
@@ -170,7 +170,7 @@ export class RunnerProcess implements Runner {
     if (!this.freed(this.reclaim())) this.endPresent(failure);
   }
 
-  /** Where the next one has begun, the present one is over, and its end is on its way, unless the code took tickets. */
+  /** If the next step has begun, the present one is over and its end is on its way, unless the code took tickets. */
   private endPresent(failure: StepFailure): void {
     const { current } = this;
     if (this.queuedCount === 0) return this.endProcess(failure);
@@ -179,7 +179,7 @@ export class RunnerProcess implements Runner {
     });
   }
 
-  /** The present step has not begun and goes elsewhere. */
+  /** The present step has not begun: returns it to the pool. */
   private freed(present: WaitingStep | null): boolean {
     if (present === null) return false;
     this.options.onTakenBack([present]);
@@ -187,7 +187,7 @@ export class RunnerProcess implements Runner {
     return true;
   }
 
-  /** The step at work fails: at once, or, where that is the next one, when the ends before it have been read. */
+  /** Fails the present step: at once or, if a queued one has begun, when the ends before it have been read. */
   private fail(failure: StepFailure): void {
     const present = this.reclaim();
     if (present !== null) this.options.onTakenBack([present]);
@@ -196,8 +196,8 @@ export class RunnerProcess implements Runner {
   }
 
   /**
-   * Gives back to the pool what has not begun, but for `stopped`; the present step, where it has not begun either, to the
-   * caller.
+   * Returns the steps that have not begun to the pool, except `stopped`. Returns the present step to the caller if it
+   * has not begun either.
    */
   private reclaim(stopped: WaitingStep | null = null): WaitingStep | null {
     if (this.queued === null) return null;
@@ -273,7 +273,7 @@ export class RunnerProcess implements Runner {
     }
   }
 
-  /** What the runner says of its children is the step's to forge: before files are taken, the system is asked. */
+  /** Asks the system before files are collected: a step can forge what its runner reports about child processes. */
   private async collect(job: RunnerJob, out: JsonValue): Promise<JsonValue> {
     const { workDir } = this.folder;
     if (this.child.hasOthers(workDir)) {
@@ -283,7 +283,7 @@ export class RunnerProcess implements Runner {
     return job.collectFiles(out, workDir);
   }
 
-  /** Prints come on other pipes, written before the end, and are read by the end of this turn. Those in line do not print. */
+  /** Prints arrive on other pipes before the end, and are read by the end of this turn. Queued steps do not print. */
   private afterOutput(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
     if (this.queuedCount > 0) this.over(step, out, failure, ms);
     else setImmediate(() => this.over(step, out, failure, ms));
@@ -292,7 +292,7 @@ export class RunnerProcess implements Runner {
   private over(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
     this.collecting = null;
     if (this.current !== step) return;
-    // What the next step must not find cannot be cleared: it gets another runner.
+    // Files that the next step must not find could not be removed: it gets another runner.
     if (!this.folder.isCleared() || this.queued?.isWornOut) this.replaced = true;
     this.settle(out, failure, ms);
     if (this.replaced) this.reclaim();
@@ -303,13 +303,13 @@ export class RunnerProcess implements Runner {
       else if (this.queuedCount <= ROOM_AT) this.options.onRoom();
       return;
     }
-    // It ended while its files were taken.
+    // The process ended while its files were collected.
     if (this.retired) return;
     if (this.replaced) this.endProcess(new StepFailure('internal', 'The runner was replaced'));
     else this.options.onIdle(this);
   }
 
-  /** Of plain steps there is nothing to settle: they run again elsewhere. */
+  /** Settles the present step. Plain steps need no settling: they run again elsewhere. */
   private settle(out: JsonValue | undefined, failure: StepFailure | null, ms?: number): void {
     const { current, batch } = this;
     this.batch = null;
@@ -322,7 +322,7 @@ export class RunnerProcess implements Runner {
   }
 
   private async onGone(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
-    // The step had ended before, and its files are still taken.
+    // Otherwise the step had already ended, and its files are still being collected.
     if (this.collecting === null) {
       const failure = this.doom ?? deathFailure(code, signal, this.child.stderrTail, this.job.memoryMb);
       const present = this.reclaim();

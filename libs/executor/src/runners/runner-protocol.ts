@@ -1,10 +1,10 @@
-// The messages between a worker and its runners: JSON lines over file descriptor 3. A runner is in the hands of the
-// author's code, so nothing of what it says is trusted to have a form.
+// The messages between a worker and its runners: JSON lines over file descriptor 3. A runner is controlled by the
+// author's code, so the form of every message is checked.
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
 import type { StepEvent } from '../step-event.ts';
 import type { ErrorKind } from '../step-failure.ts';
 
-/** Worker to runner: a step's code, once before its first use. */
+/** Worker to runner: a step's code, sent once before its first use. */
 export interface CodeMessage {
   readonly t: 'code';
   readonly step: string;
@@ -14,7 +14,7 @@ export interface CodeMessage {
   readonly names: readonly string[];
 }
 
-/** Worker to runner: the version's `lib`, once before any code. */
+/** Worker to runner: the version's `lib`, sent once before any code. */
 export interface LibMessage {
   readonly t: 'lib';
   readonly code: string;
@@ -31,13 +31,13 @@ export interface StepMessage {
   readonly values: readonly JsonValue[];
   /** The same values as a file, for code that reads it. */
   readonly in?: string;
-  /** It meets nothing of what other steps leave in the process but globals. */
+  /** The code sees nothing of other steps in the process except globals. */
   readonly contained?: true;
-  /** It begins with its ticket only. */
+  /** It begins only with its ticket. */
   readonly queued?: true;
 }
 
-/** Worker to runner: the code of a plain step, once before its first use as one. */
+/** Worker to runner: the code of a plain step, sent once before its first plain run. */
 export interface PlainCodeMessage {
   readonly t: 'plain code';
   readonly step: string;
@@ -45,7 +45,7 @@ export interface PlainCodeMessage {
   readonly names: readonly string[];
 }
 
-/** Worker to runner: run the plain step with these values. The runner knows the line by its first characters. */
+/** Worker to runner: run the plain step with these values. The runner recognizes the line by its first characters. */
 export interface PlainStepMessage {
   readonly t: 'plain';
   readonly n: number;
@@ -56,13 +56,13 @@ export interface PlainStepMessage {
 export type RunnerMessage =
   | StepEvent
   | EndMessage
-  /** Of a plain step: it has no end here, and is to be run as any other step. */
+  /** From a plain step: it has no end here and must run as any other step. */
   | { readonly t: 'again' }
-  /** Of a shell: a part of the out. */
+  /** From a shell: a part of the out. */
   | { readonly t: 'out'; readonly value: JsonObject }
-  /** Of a shell: a command failed in this line of the source. */
+  /** From a shell: a command failed in this line of the source. */
   | { readonly t: 'line'; readonly line: number }
-  /** Of a shell: `step fail`. */
+  /** From a shell: `step fail`. */
   | { readonly t: 'error'; readonly error: RunnerError };
 
 export interface EndMessage {
@@ -90,7 +90,10 @@ export interface RunnerError {
   readonly retry?: boolean;
 }
 
-/** Null for a line that is not of this protocol, or of another step than `n` (a step's late words); a shell's have none. */
+/**
+ * Null for a line that is not part of this protocol, or belongs to a step other than `n` (late messages of a step).
+ * Messages of a shell have no `n`.
+ */
 export function readRunnerMessage(line: string, n: number | undefined): RunnerMessage | null {
   let message: JsonValue;
   try {
@@ -156,7 +159,7 @@ function errorOf(error: JsonObject): RunnerError {
   };
 }
 
-/** What lies outside of 0 to 1 is taken to its end. */
+/** Clamps a value to 0 to 1. */
 function shareIn({ at }: JsonObject): number | null {
   return typeof at === 'number' ? Math.min(1, Math.max(0, at)) : null;
 }

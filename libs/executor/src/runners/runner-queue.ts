@@ -1,24 +1,24 @@
-// The steps of one key: those that wait, the runners that serve them, and whether one runner more would help.
+// The steps of one key: the waiting ones, the runners that serve them, and whether one more runner would help.
 import type { Runner } from './runner.ts';
 import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
 
-/** Steps shorter than this are faster on the runners there are than on one more: the processors are the limit. */
+/** Steps shorter than this run faster on the present runners than on one more: the processors are the limit. */
 const SHORT_STEP_MS = 10;
 const MEAN_WEIGHT = 0.1;
-/** Steps longer than this are not kept waiting behind each other. */
+/** Steps longer than this do not wait behind each other. */
 const PLAIN_STEP_MS_MAX = 250;
-/** Plain steps that go to a runner together. */
+/** The number of plain steps that go to a runner together. */
 const PLAIN_MAX = 64;
 
 export class RunnerQueue {
-  /** Last used on top: the others grow old and end. */
+  /** Last used on top: the others become idle and end. */
   readonly idle: Runner[] = [];
   readonly runners = new Set<Runner>();
   /** True while the pool's timer watches this queue. */
   watched = false;
   /** True until the plain steps of this turn have been gathered. */
   gathering = false;
-  /** Steps whose code was found plain, and which are better run as others are. */
+  /** Steps whose code was considered plain but is better run as other steps are. */
   private readonly notPlain = new Set<string>();
   private waiting: WaitingStep[] = [];
   private first = 0;
@@ -34,9 +34,10 @@ export class RunnerQueue {
     return plain && !this.notPlain.has(step);
   }
 
-  /** `reply`: of a plain step that was run again as others are, because it `failed` or was interrupted. */
+  /** `reply`: the reply of a plain step that ran again as other steps do, because it `failed` or was interrupted. */
   ranAgain({ step }: RunnerJob, { failure, ms }: RunnerReply, failed: boolean): void {
-    // One that fails both times fails because of its values; one that was interrupted may have been the cause of it.
+    // A step that fails both times fails because of its values. An interrupted one may have been the cause of the
+    // interruption.
     if (failed ? failure === null : failure !== null || ms > PLAIN_STEP_MS_MAX) this.notPlain.add(step);
   }
 
@@ -49,7 +50,7 @@ export class RunnerQueue {
     const step = this.head();
     if (step === null) return null;
     this.first++;
-    // The taken ones are dropped in bulk, so that taking stays cheap in a long queue.
+    // Taken steps are removed in bulk, so that taking is cheap in a long queue.
     if (this.first > 1024 || this.first === this.waiting.length) {
       this.waiting = this.waiting.slice(this.first);
       this.first = 0;
@@ -57,13 +58,13 @@ export class RunnerQueue {
     return step;
   }
 
-  /** To the head, in order: they have waited before. */
+  /** Puts steps back at the head, in order: they have waited before. */
   putBack(steps: readonly WaitingStep[]): void {
     this.waiting = [...steps, ...this.waiting.slice(this.first)];
     this.first = 0;
   }
 
-  /** The runner with the fewest steps in line where one more begins within `withinMs`; null: there is none. */
+  /** The runner with the fewest queued steps where one more would begin within `withinMs`, or null. */
   withRoom(nowMs: number, withinMs: number): Runner | null {
     let best: Runner | null = null;
     for (const runner of this.runners) {
@@ -80,7 +81,7 @@ export class RunnerQueue {
     return count;
   }
 
-  /** Of the runners with steps in line, the one with the most; null: there is none with so many. */
+  /** The runner with the most queued steps, if it has at least `count`; else null. */
   longest(min: number): Runner | null {
     let longest: Runner | null = null;
     for (const runner of this.runners) {
@@ -89,14 +90,14 @@ export class RunnerQueue {
     return longest;
   }
 
-  /** The plain steps at the head, as many as go together; none where the head is not plain. */
+  /** The plain steps at the head, as many as go together. Empty when the head is not plain. */
   takePlain(): WaitingStep[] {
     const steps: WaitingStep[] = [];
     while (steps.length < PLAIN_MAX && this.head()?.plain) steps.push(this.take() as WaitingStep);
     return steps;
   }
 
-  /** The job's step, which leaves the queue; null: it does not wait here. */
+  /** Removes the job's step from the queue. Null: it is not queued here. */
   remove(job: RunnerJob): WaitingStep | null {
     const at = this.waiting.findIndex((step, i) => i >= this.first && step.job === job);
     return at === -1 ? null : (this.waiting.splice(at, 1)[0] ?? null);
@@ -106,13 +107,16 @@ export class RunnerQueue {
     this.meanMs += MEAN_WEIGHT * (ms - this.meanMs);
   }
 
-  /** How many more would have work at once; none while one is starting, as what it will take on is not known yet. */
+  /**
+   * How many more runners would have work at once. 0 while one is starting, since its share of the work is not known
+   * yet.
+   */
   missingRunners(): number {
     for (const runner of this.runners) if (runner.isStarting) return 0;
     return this.waiting.length - this.first;
   }
 
-  /** True when steps are long, so that runners mostly wait and more of them run side by side. */
+  /** True when steps are long: runners mostly wait, so more of them run at the same time. */
   wouldGain(nowMs: number, processors: number, longMs: number): boolean {
     if (this.runners.size < processors || this.meanMs > SHORT_STEP_MS) return true;
     for (const runner of this.runners) if (nowMs - runner.sinceMs < longMs) return false;

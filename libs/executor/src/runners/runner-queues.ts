@@ -26,7 +26,7 @@ export class RunnerQueues {
     this.queues.delete(key);
   }
 
-  /** Of the other queues without any runner, the one that has waited longest. */
+  /** Of the other queues without a runner, the one that has waited longest. */
   waiting(than: RunnerQueue): RunnerQueue | null {
     if (this.queues.size === 1) return null;
     let longest: RunnerQueue | null = null;

@@ -1,4 +1,4 @@
-// The step a runner has at the moment: collects what it says and prints, and settles exactly once.
+// The present step of a runner: collects its messages and prints, and settles exactly once.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { JsonValue } from '@methods/method/json';
 import type { CheckRecord } from '../run-outcome.ts';
@@ -16,7 +16,7 @@ export class RunningStep {
   private printedBytes = 0;
   private settled = false;
 
-  /** `onTimeout` is called at the job's deadline, unless the step has settled. */
+  /** Calls `onTimeout` at the job's deadline, unless the step has settled. */
   constructor(
     readonly n: number,
     readonly job: RunnerJob,
@@ -52,12 +52,12 @@ export class RunningStep {
     this.job.log().push(source, chunk);
   }
 
-  /** The code has ended; what follows is ours and has no deadline. */
+  /** The code has ended; the rest is our own work and has no deadline. */
   stopTimer(): void {
     this.timer?.cancel();
   }
 
-  /** It has not begun, and begins elsewhere. */
+  /** The step has not begun, and begins elsewhere. */
   drop(): void {
     this.settled = true;
     this.timer?.cancel();
@@ -77,7 +77,10 @@ export class RunningStep {
   }
 }
 
-/** A fault around the step's own code; one that is not of the language could hold content, and only `message` is told. */
+/**
+ * A fault around the step's own code. A fault that is not part of the language could hold content, so only `message` is
+ * reported.
+ */
 export function asStepFailure(fault: unknown, message: string): StepFailure {
   return fault instanceof StepFailure ? fault : new StepFailure('internal', message);
 }
@@ -86,6 +89,6 @@ export function failedWith(failure: StepFailure): RunnerReply {
   return { out: undefined, failure, checks: [], stdout: null, ms: 0 };
 }
 
-export const FILES_FAILED = 'The files of the step could not be taken over';
+export const FILES_FAILED = 'The files of the step could not be collected';
 
-export const PROCESSES_STAY = 'The processes of the step could not be ended, and its files were not taken';
+export const PROCESSES_STAY = 'The processes of the step could not be ended, and its files were not collected';

@@ -1,5 +1,5 @@
-// The first process of a sandbox. Every other one in it descends from it, also what left its group or its parent, and
-// the kernel ends them all with it: when it is gone, they are.
+// The first process of a sandbox. Every other process in it descends from it, including those that left their group or
+// parent, and the kernel ends them all with it.
 import { childrenOf, processStart } from './process-table.ts';
 
 export class SandboxInit {
@@ -10,7 +10,7 @@ export class SandboxInit {
     this.start = processStart(pid);
   }
 
-  /** `info`: what bubblewrap writes of itself; null where it is not that. */
+  /** `info`: bubblewrap's JSON about itself. Null if it cannot be read. */
   static of(info: string): SandboxInit | null {
     const pid = Number(/"child-pid": *(\d+)/.exec(info)?.[1]);
     return Number.isInteger(pid) && pid > 1 ? new SandboxInit(pid) : null;
@@ -29,7 +29,7 @@ export class SandboxInit {
     }
   }
 
-  /** The one process that runs steps, while no step has run yet; null: it is not alone. */
+  /** The process that runs steps, while no step has run yet. Null: there are several. */
   onlyProcess(): number | null {
     const [first, ...others] = childrenOf(this.pid);
     return first === undefined || others.length > 0 ? null : first;

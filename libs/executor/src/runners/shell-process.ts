@@ -1,5 +1,5 @@
-// One shell step: bash in a fresh process, which is the step's own. Its values are environment variables, its answers
-// come over file descriptor 3 from the command `step`, and its exit code says how it ended.
+// Runs one shell step as bash in a fresh process of its own. The step's values are environment variables, its replies
+// come from the command `step` over file descriptor 3, and its exit code decides how it ended.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AssertionFailed } from '@methods/base/assert';
@@ -21,7 +21,7 @@ import { shellVariables } from './shell-variables.ts';
 export class ShellProcess implements Runner {
   sinceMs: number;
   readonly readyMs: number;
-  /** There is nothing to wait for: its process starts with its step. */
+  /** Ready at once: the process starts with its step. */
   readonly isStarting = false;
   private readonly folder: ExchangeFolder;
   private child: ChildGroup | null = null;
@@ -79,7 +79,7 @@ export class ShellProcess implements Runner {
   }
 
   queue(): never {
-    throw new AssertionFailed('no step waits in line at a shell');
+    throw new AssertionFailed('no step is queued at a shell');
   }
 
   takeBack(): void {}
@@ -154,7 +154,7 @@ export class ShellProcess implements Runner {
     this.leave();
   }
 
-  /** What the step started may outlive its shell. */
+  /** Processes that the step started may outlive its shell. */
   private async collect(job: RunnerJob, out: JsonValue): Promise<JsonValue> {
     const { workDir } = this.folder;
     if ((await this.child?.endOthers(workDir)) === false) throw new StepFailure('internal', PROCESSES_STAY);
@@ -194,7 +194,10 @@ export class ShellProcess implements Runner {
   }
 }
 
-/** As many line breaks before the code as there are lines before it in the source: messages then name its lines. */
+/**
+ * Adds as many line breaks before the code as it has lines before it in the source, so that messages name the source's
+ * lines.
+ */
 function onItsLines({ code, line }: CodeBlock): string {
   return `${'\n'.repeat(line - 1)}${code}\n`;
 }

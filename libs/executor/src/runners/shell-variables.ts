@@ -1,14 +1,17 @@
-// The values of a shell step as environment variables.
+// Converts the values of a shell step to environment variables.
 import type { JsonValue } from '@methods/method/json';
 import { isFileShaped } from '../files/file-value.ts';
 import { StepFailure } from '../step-failure.ts';
 
-/** Longer ones stand only in the file `$STEP_IN`. */
+/** Longer values exist only in the file `$STEP_IN`. */
 const VARIABLE_BYTES_MAX = 64 * 1024;
-/** All together; the system refuses to start a process with much more. */
+/** For all together; the system refuses to start a process with much more. */
 const VARIABLES_BYTES_MAX = 1024 * 1024;
 
-/** `files`: the paths the worker has given it. Text as it is, files as their path, null as nothing, other values as JSON. Throws StepFailure of kind input. */
+/**
+ * `files`: the paths under which the worker provides files. Text is kept, files become their path, null becomes empty,
+ * other values become JSON. Throws a StepFailure of kind input.
+ */
 export function shellVariables(
   names: readonly string[],
   values: readonly JsonValue[],
@@ -19,7 +22,10 @@ export function shellVariables(
   for (const [i, name] of names.entries()) {
     const text = variableText(values[i] ?? null, files);
     if (text.includes('\0')) {
-      throw new StepFailure('input', `The value of ${name} holds a NUL character, which no environment variable can`);
+      throw new StepFailure(
+        'input',
+        `The value of ${name} contains a NUL character, which an environment variable cannot hold`,
+      );
     }
     const bytes = Buffer.byteLength(text);
     if (bytes > VARIABLE_BYTES_MAX || bytesTotal + bytes > VARIABLES_BYTES_MAX) continue;

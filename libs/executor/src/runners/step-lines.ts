@@ -1,4 +1,5 @@
-// The lines that a warm runner gets for a step: the version's lib and the step's code before their first use, then its values.
+// Builds the lines that a warm runner gets for a step: the version's lib and the step's code before their first use,
+// then the step's values.
 import type { ExchangeFolder } from './exchange-folder.ts';
 import type { RunnerJob } from './runner-job.ts';
 import type { CodeMessage, LibMessage, StepMessage } from './runner-protocol.ts';
@@ -12,13 +13,13 @@ export class StepLines {
     private readonly isSandboxed: boolean,
   ) {}
 
-  /** Throws when a file of its values is not there. */
+  /** Throws when a file of its values is missing. */
   of(n: number, job: RunnerJob, isQueued: boolean): string {
     const { step, key, code, codeLine, names, tryNumber } = job;
     const values = this.isSandboxed ? this.folder.withFiles(job.values, job.files).values : job.values;
     const kind = { ...(job.contained && { contained: true as const }), ...(isQueued && { queued: true as const }) };
     const run: StepMessage = { t: 'step', n, step, key, try: tryNumber, values, ...kind };
-    // The values as a file are for code that reads it; most does not, and a file costs as much as a short step.
+    // Writes the values to a file only for code that reads it: most does not, and a file costs as much as a short step.
     const known = this.known.get(step);
     const reads = known ?? (code.includes('STEP_IN') || job.lib?.code.includes('STEP_IN') === true);
     const told: StepMessage = reads ? { ...run, in: this.folder.writeValues(names, values) } : run;
