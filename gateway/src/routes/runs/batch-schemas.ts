@@ -33,7 +33,8 @@ export const StartedBatch = Type.Object(
     items: Type.Array(
       Type.Object({
         status: Type.Integer({
-          description: '201: started. 200: the key and values had a run. Any other status is that of the same single start.',
+          description:
+            '201: started. 200: the key and values had a run. Any other status is that of the same single start.',
         }),
         run: Type.Optional(StartedRun),
         error: Type.Optional(Refused),

@@ -35,7 +35,10 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
     headers: Type.Object({
       'last-event-id': Type.Optional(Type.String({ description: 'The id of the last event received.' })),
     }),
-    response: replies({ 200: EventText, 204: Type.Null({ description: 'The run has finished, and all events were sent.' }) }),
+    response: replies({
+      200: EventText,
+      204: Type.Null({ description: 'The run has finished, and all events were sent.' }),
+    }),
   };
   scope
     .withTypeProvider<TypeBoxTypeProvider>()

@@ -136,7 +136,7 @@ test('a file that the inputs of a run name is sent to callers that may read the 
   }
 });
 
-test("a missing run, or one of another organization, has no files", async () => {
+test('a missing run, or one of another organization, has no files', async () => {
   await using gateway = await gatewayFixture();
   const runId = await startedRun(gateway);
   const foreign = await filesOf(gateway, runId, gateway.registry.key(newId('org')).key);

@@ -1,5 +1,5 @@
-// How much of a commit each organization has: where several wait, one that starts thousands of runs at once fills its part
-// and leaves the others theirs.
+// Divides a commit between organizations: when several wait, one that starts thousands of runs at once fills only its
+// part of the batch.
 
 export const BATCH_SIZE = { changesMax: 256, bytesMax: 1 << 20 } as const;
 
@@ -19,7 +19,7 @@ export class BatchParts {
   private readonly parts = new Map<string, Part>();
   private readonly changesMax: number;
 
-  /** @param waiting what may be committed now. */
+  /** @param waiting the changes that may be committed now. */
   constructor(waiting: readonly Change[]) {
     for (const { change } of waiting) {
       const { orgId } = change.after.facts;
@@ -30,7 +30,10 @@ export class BatchParts {
     this.changesMax = evenPart([...this.parts.values()].map((part) => part.waiting));
   }
 
-  /** Whether it goes with this batch; then it counts. Once one does not, no later one of its organization does. */
+  /**
+   * Returns whether the change joins this batch, and counts it if so. Once one is refused, no later change of its
+   * organization joins.
+   */
   hasRoom({ change, bytes }: Change): boolean {
     const part = this.parts.get(change.after.facts.orgId);
     if (part === undefined || part.isFull) return false;
@@ -42,7 +45,7 @@ export class BatchParts {
   }
 }
 
-/** What those who have fewer leave is shared by the others. */
+/** The others share what organizations with fewer changes leave free. */
 function evenPart(counts: readonly number[]): number {
   let left: number = BATCH_SIZE.changesMax;
   let others = counts.length;

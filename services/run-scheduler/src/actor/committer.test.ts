@@ -32,7 +32,7 @@ describe('the group commit', () => {
     return db.load(after.facts.runId);
   }
 
-  /** Commits wait at the gate until it is opened; gives the function that opens it. */
+  /** Holds commits at a gate; returns the function that opens it. */
   function closeGate(): () => void {
     let open = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ describe('the group commit', () => {
     return open;
   }
 
-  test('what is submitted in one turn is one statement, and alone a change does not wait', async () => {
+  test('commits the changes of one turn in one statement, and a single change at once', async () => {
     assert.deepEqual(await submitAll([startChange(0), startChange(1), startChange(2)]), ['done', 'done', 'done']);
     assert.deepEqual(await submitAll([startChange()]), ['done']);
     assert.deepEqual(
@@ -54,7 +54,7 @@ describe('the group commit', () => {
     );
   });
 
-  test('one statement of an organization is under way at a time, and all that came meanwhile is the next', async () => {
+  test('runs one statement of an organization at a time, and gathers the next meanwhile', async () => {
     const open = closeGate();
     const first = node.committer.submit(startChange());
     await until('the first is under way', () => node.batches.length === 1);
@@ -69,7 +69,7 @@ describe('the group commit', () => {
     );
   });
 
-  test('an organization waits for its own statement only, and there are two at a time', async () => {
+  test('an organization waits only for its own statement, and at most two run at a time', async () => {
     const closed = new Set(['org_a', 'org_b']);
     node.between = async (commit, batch) => {
       await until('its gate is open', () => !closed.has(batch[0]?.after.facts.orgId ?? ''));
@@ -98,7 +98,7 @@ describe('the group commit', () => {
     assert.deepEqual(orgs().at(-1), ['org_a']);
   });
 
-  test('a thousand starts of one organization at once are few statements, and another organization has its part of the next', async () => {
+  test('commits a thousand starts of one organization in few statements, and gives another organization its part of the next', async () => {
     const open = closeGate();
     const first = submitAll(Array.from({ length: 3 }, (_, n) => startChange(0, { orgId: `org_${n}` })));
     await until('the first is under way', () => node.batches.length === 1);
@@ -120,7 +120,7 @@ describe('the group commit', () => {
     assert.ok(counts.length <= 8, `${counts.length} statements`);
   });
 
-  test('new epochs after one statement got no reply do not refuse the other one under way', async () => {
+  test('new epochs after one statement got no reply do not refuse the other one in flight', async () => {
     let refused = 0;
     node.between = async (commit) => {
       if (refused++ > 0) return commit();
@@ -138,7 +138,7 @@ describe('the group commit', () => {
     assert.equal(node.epochs.size, 4);
   });
 
-  test('the next statement is under way before what follows from the last is done', async () => {
+  test('the next statement is in flight before the effects of the last one run', async () => {
     const open = closeGate();
     const told: number[] = [];
     const first = node.committer.submit(startChange()).then(() => told.push(node.batches.length));
@@ -149,7 +149,7 @@ describe('the group commit', () => {
     assert.deepEqual(told, [2]);
   });
 
-  test('under load a small batch waits for company, at most until 32 are there', async () => {
+  test('under load a small batch waits for more changes, at most until it has 32', async () => {
     const open = closeGate();
     const first = submitAll(Array.from({ length: 10 }, () => startChange()));
     await until('the first is under way', () => node.batches.length === 1);
@@ -175,7 +175,7 @@ describe('the group commit', () => {
     );
   });
 
-  test('two changes of one run are never in one statement: only one of them can have happened', async () => {
+  test('never puts two changes of one run into one statement: only one of them can have happened', async () => {
     const run = await node.started();
     const [one, other] = [cancel, claim('t1')].map((command) => decide(run, command, node.databaseClock.nowMs()));
     assert.ok(one && other);
@@ -183,7 +183,7 @@ describe('the group commit', () => {
     assert.equal((await loaded(one))?.status, 'cancelled');
   });
 
-  test('a shard whose epoch another node has is refused alone and reported lost', async () => {
+  test('refuses only the shard whose epoch another node has, and reports it lost', async () => {
     await node.takenElsewhere(1);
     const [kept, lost] = [startChange(0), startChange(1)];
     assert.deepEqual(await submitAll([kept, lost]), ['done', 'lost_shard']);
@@ -193,7 +193,7 @@ describe('the group commit', () => {
     assert.equal(node.batches.length, 1);
   });
 
-  test('a shard that is lost while its change waits is not written to', async () => {
+  test('writes nothing to a shard that is lost while its change waits', async () => {
     const open = closeGate();
     const first = node.committer.submit(startChange(0));
     await until('the first is under way', () => node.batches.length === 1);
@@ -216,7 +216,7 @@ describe('the group commit', () => {
     assert.deepEqual([await first, await waiting], ['done', 'done']);
   });
 
-  test('a row that Postgres cannot store is refused alone', async () => {
+  test('refuses only the row that Postgres cannot store', async () => {
     const bad = startChange(0, { inputsJson: '"\0"' });
     const good = Array.from({ length: 5 }, () => startChange());
     const outcomes = await submitAll([...good.slice(0, 2), bad, ...good.slice(2)]);
@@ -224,7 +224,7 @@ describe('the group commit', () => {
     for (const change of good) assert.equal((await loaded(change))?.status, 'queued');
   });
 
-  test('a taken key, a run that moved on and a moment that has not come are told apart', async () => {
+  test('distinguishes a taken key, a run that moved on and a moment that has not come', async () => {
     const first = startChange();
     await submitAll([first]);
     const again = startChange(1, { idempotencyHash: first.after.facts.idempotencyHash });
@@ -235,7 +235,7 @@ describe('the group commit', () => {
     assert.deepEqual(await submitAll([early]), ['moved_on']);
   });
 
-  test('a connection that dies in the middle of a commit: new epochs, and nothing can happen afterwards', async () => {
+  test('renews epochs after a connection dies in the middle of a commit, so that nothing can happen afterwards', async () => {
     const change = startChange(0);
     const other = startChange(1);
     const before = node.epochs.get(0) ?? 0;
@@ -259,7 +259,7 @@ describe('the group commit', () => {
     return rows.length;
   }
 
-  test('an answer of the server that nothing happened is no reason for a new epoch', async () => {
+  test('renews no epoch when the server answers that nothing happened', async () => {
     let refusals = 0;
     node.between = async () => {
       refusals++;
@@ -277,7 +277,7 @@ describe('the group commit', () => {
     assert.equal(node.bumped.length, 1);
   });
 
-  test('a batch that met a deadlock is tried again, and not for ever', async () => {
+  test('retries a batch that met a deadlock, a bounded number of times', async () => {
     let deadlocks = 2;
     const deadlock = async (commit: () => Promise<BatchOutcome>) => {
       if (deadlocks-- <= 0) return commit();
@@ -289,7 +289,7 @@ describe('the group commit', () => {
     assert.deepEqual(await submitAll([startChange()]), ['unavailable']);
   });
 
-  test('what nobody waits for any more is not committed, and its neighbours are', async () => {
+  test('does not commit a change whose caller has gone, and commits its neighbours', async () => {
     const open = closeGate();
     const first = node.committer.submit(startChange());
     await until('the first is under way', () => node.batches.length === 1);
@@ -307,7 +307,7 @@ describe('the group commit', () => {
     assert.equal((await loaded(kept))?.status, 'queued');
   });
 
-  test('what waits behind a stalled database is bounded by count and bytes', async () => {
+  test('bounds the changes that wait behind a stalled database by count and bytes', async () => {
     const open = closeGate();
     const first = node.committer.submit(startChange());
     await until('the first is under way', () => node.batches.length === 1);
@@ -325,7 +325,7 @@ describe('the group commit', () => {
     assert.deepEqual(await submitAll([startChange()]), ['done']);
   });
 
-  test('idle waits for what was submitted before it, not for what comes after', async () => {
+  test('idle waits for changes submitted before it, not for later ones', async () => {
     const openFirst = closeGate();
     const first = node.committer.submit(startChange());
     await until('the first is under way', () => node.batches.length === 1);

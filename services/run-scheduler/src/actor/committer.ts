@@ -1,7 +1,8 @@
-// Group commit: an organization has one batch in flight a node, and whatever changed meanwhile is the next one. Alone, a
-// change is committed at once; under load a batch waits a moment for company, since the statement costs more than its
-// rows. Beside a batch in flight there may be a second one with changes of other organizations only: one that commits
-// without end keeps the disk from nobody, and two batches have no row in common that either of them would wait for.
+// Group commit: each organization has one batch in flight per node, and the changes made meanwhile form the next one. A
+// single change is committed at once. Under load a batch waits a moment for more changes, since the statement costs
+// more than its rows. A second batch, only with changes of other organizations, may be in flight beside the first: an
+// organization that commits without pause keeps no other from the disk, and the two batches share no row whose lock one
+// of them would wait for.
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import { sqlState } from '@methods/postgres/safe-db-error';
@@ -10,9 +11,9 @@ import type { BatchOutcome, RunChange, RunStore } from '../store/run-store.ts';
 import { BATCH_SIZE, BatchParts } from './batch-parts.ts';
 
 /**
- * `lost_shard`: another node owns it now. `moved_on`: the row is not as the actor believed, or its moment has not
- * come by the database's clock. `key_taken`: another run has this idempotency key. `unknown`: it may have happened;
- * its shard has a new epoch, so it can no longer happen later. `invalid`: Postgres cannot store it.
+ * `lost_shard`: another node owns it now. `moved_on`: the row is not as the actor believed, or its moment has not come
+ * by the database's clock. `key_taken`: another run has this idempotency key. `unknown`: it may have happened; its
+ * shard has a new epoch, so it can no longer happen later. `invalid`: Postgres cannot store it.
  */
 export type ChangeOutcome = 'done' | 'lost_shard' | 'moved_on' | 'key_taken' | 'unknown' | 'invalid' | 'unavailable';
 
@@ -22,7 +23,7 @@ export interface ShardEpochs {
   bump(shards: readonly number[]): Promise<void>;
 }
 
-/** `wanted`: false once its caller has gone; then it does not happen. */
+/** `wanted`: returns false once the caller has gone; the change is then dropped. */
 export type SubmittedChange = Omit<RunChange, 'epoch'> & { readonly wanted?: (() => boolean) | undefined };
 
 interface Waiting {
@@ -44,14 +45,14 @@ interface Settled {
 /** As many as the store has connections for them. */
 const BATCHES_MAX = 2;
 const { changesMax: CHANGES_MAX, bytesMax: BYTES_MAX } = BATCH_SIZE;
-/** While Postgres stalls the batch in flight takes seconds: what comes beyond this hears `unavailable` at once. */
+/** While Postgres stalls, the batch in flight takes seconds: changes beyond this bound get `unavailable` at once. */
 const WAITING_MAX = 20_000;
 const WAITING_BYTES_MAX = 64 << 20;
-/** A batch larger than this says there is load: the next one waits for company. */
+/** A batch larger than this indicates load: the next one waits for more changes. */
 const LOADED_ABOVE = 4;
 const COMPANY = 32;
 const COMPANY_WAIT_MS = 3;
-/** Tries of a batch that met another's locks in a circle. */
+/** Tries of a batch that deadlocked with another one. */
 const TRIES_MAX = 5;
 
 export class Committer {
@@ -60,10 +61,10 @@ export class Committer {
   private readonly inFlight = new Set<Batch>();
   private scheduled = false;
   private gathering: { cancel(): void } | null = null;
-  /** Changes that are not settled, in the order of their submission. */
+  /** Unsettled changes, in the order of their submission. */
   private readonly open = new Set<Waiting>();
   private idleListeners: { readonly before: ReadonlySet<Waiting>; readonly resolve: () => void }[] = [];
-  /** New epochs under way, after commits without a reply. */
+  /** New epochs being taken, after commits without a reply. */
   private bumps: Promise<void> = Promise.resolve();
 
   constructor(
@@ -125,7 +126,7 @@ export class Committer {
     );
   }
 
-  /** The next batch goes first: what follows from this one is done while the database works. */
+  /** The next batch is sent first: the effects of this one run while the database works. */
   private landed(batch: Batch, settled: readonly Settled[]): void {
     this.inFlight.delete(batch);
     if (this.waiting.length > 0 && this.gathering === null) {
@@ -146,7 +147,10 @@ export class Committer {
     });
   }
 
-  /** In their order, of each organization its part of the batch; what has to wait for a batch in flight is passed over. */
+  /**
+   * Takes changes in order, for each organization up to its part of the batch; skips those that must wait for a batch
+   * in flight.
+   */
   private nextBatch(): Waiting[] {
     let bytes = 0;
     const runIds = new Set<string>();
@@ -158,8 +162,8 @@ export class Committer {
       const { runId } = one.change.after.facts;
       if (!isFull && parts.hasRoom(one)) {
         bytes += one.bytes;
-        // An actor that was dropped and its successor may both have a change of one run: in one statement both would
-        // seem to have happened.
+        // A dropped actor and its successor may each have a change of one run: in one statement both would seem to have
+        // happened.
         isFull = runIds.has(runId) || runIds.size === CHANGES_MAX || (runIds.size > 0 && bytes > BYTES_MAX);
         if (!isFull) {
           runIds.add(runId);
@@ -175,8 +179,8 @@ export class Committer {
   }
 
   /**
-   * The epochs are those of this moment: one that was renewed since the change was made, after a commit without a
-   * reply, must not refuse what has nothing to do with that commit. The run's revision guards the change itself.
+   * Uses the present epochs: one renewed since the change was made, after a commit without a reply, must not refuse a
+   * change unrelated to that commit. The run's revision guards the change itself.
    */
   private async commit(waiting: readonly Waiting[], tries: number): Promise<Settled[]> {
     const settled: Settled[] = [];
@@ -225,7 +229,7 @@ export class Committer {
       }
     }
     if (refused.length === 0) return settled;
-    // The other batch may have got no reply: the new epochs that it led to have nothing to do with this one.
+    // The other batch may have had no reply: the new epochs it caused do not concern this one.
     await this.bumps;
     const isRenewed = (shard: number) => (shards.epochOf(shard) ?? 0) > (epochs.get(shard) ?? 0);
     const again = refused.filter(({ change }) => tries < TRIES_MAX && isRenewed(change.after.facts.shard));
@@ -242,13 +246,13 @@ export class Committer {
     if (kind === 'again' && tries < TRIES_MAX) return this.commit(batch, tries + 1);
     if (kind === 'data') return this.split(batch);
     if (kind !== 'unknown') return allOf(batch, 'unavailable');
-    // No reply: the statement may still be running. A new epoch waits for its lock and shuts it out.
+    // No reply: the statement may still be running. Taking a new epoch waits for its lock and shuts it out.
     this.bumps = this.options.shards.bump([...new Set(batch.map((w) => w.change.after.facts.shard))]);
     await this.bumps;
     return allOf(batch, 'unknown');
   }
 
-  /** One row that Postgres cannot store must not fail its neighbours: halve until it stands alone. */
+  /** One row that Postgres cannot store must not fail its neighbours: halves the batch until that row is by itself. */
   private async split(batch: readonly Waiting[]): Promise<Settled[]> {
     if (batch.length === 1) return allOf(batch, 'invalid');
     const middle = batch.length >> 1;
@@ -272,12 +276,12 @@ function bytesOf(change: SubmittedChange): number {
   return bytes;
 }
 
-/** What a failed statement means. Only a server's own error says that nothing happened. */
+/** Classifies a failed statement. Only a server's own error proves that nothing happened. */
 function faultKind(error: unknown): 'again' | 'data' | 'refused' | 'unknown' {
   const state = sqlState(error);
   if (state === null) return 'unknown';
   if (state === '40P01' || state === '40001') return 'again';
   if (/^(22|23|54)/.test(state)) return 'data';
-  // The server, or what stands before it, is going away and may have done it before it said so.
+  // The server, or a proxy before it, is shutting down and may have committed before it sent this.
   return /^(08|57P|40003)/.test(state) ? 'unknown' : 'refused';
 }

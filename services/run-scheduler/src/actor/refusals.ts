@@ -25,7 +25,7 @@ function refusalError(code: RefusalCode, run: Run | null): ServiceError {
   }
 }
 
-/** The run a command left, or the error that says why not. */
+/** The run after a command, or the error that explains why it was refused. */
 export function runOf(outcome: TellOutcome): Run {
   if (outcome.kind === 'accepted') return outcome.run;
   if (outcome.kind === 'refused') throw refusalError(outcome.code, outcome.run);

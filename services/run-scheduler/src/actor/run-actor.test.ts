@@ -24,7 +24,7 @@ import { type ActorHost, RunActor, type TellOutcome } from './run-actor.ts';
 
 type Change = Omit<RunChange, 'epoch'>;
 
-/** A node in memory: the row as it stands, and commits that a test lets through, loses or refuses. */
+/** A node in memory: its row, and commits that a test lets through, loses or refuses. */
 class Host implements ActorHost {
   row: Run | null = null;
   readonly changes: Change[] = [];
@@ -35,7 +35,7 @@ class Host implements ActorHost {
   failingLoads: readonly number[] = [];
   /** Called between the tries of a load. */
   onPause: () => void = () => {};
-  /** What becomes of the next commits, in turn; then all are done. */
+  /** Outcomes of the next commits, in order; later ones succeed. */
   fates: (ChangeOutcome | 'done_unheard' | Promise<ChangeOutcome>)[] = [];
 
   async load(): Promise<Run | null> {
@@ -100,7 +100,7 @@ describe("a run's actor", () => {
     assert.deepEqual(host.committedEffects, [[{ type: 'grant', token: 't1', workerSession: 'worker.1' }]]);
   });
 
-  test('the last step and the finish share one commit, and the step is in it', async () => {
+  test('the last step and the finish share one commit, which contains the step', async () => {
     host.row = runs.running;
     await tellAll(recordStep('t1', 3, 'last'), succeed('t1', 4));
     assert.deepEqual(
@@ -109,7 +109,7 @@ describe("a run's actor", () => {
     );
   });
 
-  test('a grant that comes back and the next claim are two commits: who pauses such runs sees both', async () => {
+  test('a returned grant and the next claim are two commits: a reader that pauses such runs sees both', async () => {
     host.row = { ...runs.running, lastSeq: 0 };
     const outcomes = await tellAll(returnGrant('t1'), claim('t2'), recordStep('t2', 1));
     assert.deepEqual(kinds(outcomes), ['accepted queued', 'accepted running', 'accepted running']);
@@ -122,7 +122,7 @@ describe("a run's actor", () => {
     );
   });
 
-  test('at most one event a commit: what follows an event is the next commit, in order', async () => {
+  test('at most one event a commit: changes after an event are in the next commit, in order', async () => {
     host.row = runs.waiting;
     const expire = { ...expireQuestion('q1') };
     const outcomes = await tellAll(expire, cancel);
@@ -140,7 +140,7 @@ describe("a run's actor", () => {
     );
   });
 
-  test('nobody hears anything before the commit', async () => {
+  test('sends no reply before the commit', async () => {
     let commit: (outcome: ChangeOutcome) => void = () => {};
     host.fates = [
       new Promise((resolve) => {
@@ -156,7 +156,7 @@ describe("a run's actor", () => {
     assert.equal(host.committedEffects.length, 1);
   });
 
-  test('what changes nothing is answered without a commit', async () => {
+  test('answers a command that changes nothing without a commit', async () => {
     host.row = runs.cancelled;
     assert.deepEqual(kinds(await tellAll(cancel, answer('q1', 'x'))), [
       'accepted cancelled',
@@ -171,7 +171,7 @@ describe("a run's actor", () => {
     assert.equal(host.row, runs.running);
   });
 
-  test('a row that moved on is loaded and everything decided anew', async () => {
+  test('a row that moved on is loaded, and everything is decided again', async () => {
     host.row = runs.running;
     await tell(recordStep('t1', 2));
     host.row = { ...runs.running, revision: 9, lastSeq: 3 };
@@ -181,7 +181,7 @@ describe("a run's actor", () => {
     assert.deepEqual([host.loads, host.row.revision], [2, 9]);
   });
 
-  test('a commit that went unheard and did not happen is made again', async () => {
+  test('a commit without a reply that did not happen is made again', async () => {
     host.row = runs.running;
     host.fates = ['unknown'];
     assert.deepEqual(kinds([await tell(succeed('t1', 3))]), ['accepted succeeded']);
@@ -193,7 +193,7 @@ describe("a run's actor", () => {
     ['finish', runs.running, succeed('t1', 3), 'lease_ended'],
     ['cancel', runs.running, cancel, 'notify_cancel'],
   ] as const) {
-    test(`a ${name} whose commit went unheard and did happen is told once, with all its effects`, async () => {
+    test(`a ${name} whose commit got no reply but happened is reported once, with all its effects`, async () => {
       host.row = before;
       host.fates = ['done_unheard'];
       const outcome = await tell(command);
@@ -204,13 +204,13 @@ describe("a run's actor", () => {
     });
   }
 
-  test('a start whose commit went unheard and did happen is told once', async () => {
+  test('a start whose commit got no reply but happened is reported once', async () => {
     host.fates = ['done_unheard'];
     assert.deepEqual(kinds(await tellAll(start, claim('t1'))), ['accepted running', 'accepted running']);
     assert.deepEqual([host.changes.length, host.committedEffects.length], [1, 1]);
   });
 
-  test('a row that cannot be read after an unheard commit is read again until it can be', async () => {
+  test('a row that cannot be read after a commit without a reply is read until it can be', async () => {
     host.row = runs.queued;
     host.fates = ['done_unheard'];
     host.failingLoads = [2, 3];
@@ -218,7 +218,7 @@ describe("a run's actor", () => {
     assert.deepEqual([host.changes.length, host.committedEffects.length, host.loads], [1, 1, 4]);
   });
 
-  test('a row that cannot be read after an unheard commit is left to the next owner of its shard', async () => {
+  test('a row that cannot be read after a commit without a reply is left to the next owner of its shard', async () => {
     host.row = runs.queued;
     host.fates = ['done_unheard'];
     host.failingLoads = [2, 3, 4];
@@ -227,7 +227,7 @@ describe("a run's actor", () => {
     assert.deepEqual([host.loads, host.committedEffects], [2, []]);
   });
 
-  test('a row that cannot be read at first fails the commands, and the next one reads it', async () => {
+  test('a row that cannot be read at first fails its commands, and the next command reads it', async () => {
     host.row = runs.queued;
     host.failingLoads = [1];
     assert.deepEqual(kinds([await tell(claim('t2')), await tell(claim('t3'))]), [
@@ -236,7 +236,7 @@ describe("a run's actor", () => {
     ]);
   });
 
-  test('a moment that never comes ends in "unavailable" and keeps nobody else from an answer', async () => {
+  test('a moment that never comes ends in "unavailable" and delays no other reply', async () => {
     host.row = runs.waiting;
     host.fates = Array.from({ length: 5 }, () => 'moved_on' as const);
     const [expired, answered] = await tellAll(expireQuestion('q1'), answer('q1', 'd'));
@@ -254,7 +254,7 @@ describe("a run's actor", () => {
     ['invalid', 'invalid_request'],
     ['unavailable', 'unavailable'],
   ] as const) {
-    test(`a commit refused as ${outcome} fails the command as ${code} and the run is read anew`, async () => {
+    test(`a commit refused as ${outcome} fails the command as ${code} and the run is read again`, async () => {
       host.fates = [outcome];
       assert.deepEqual(await tell(start), { kind: 'failed', code });
       assert.deepEqual(kinds([await tell(cancel)]), ['refused not_found']);
@@ -263,14 +263,14 @@ describe("a run's actor", () => {
     });
   }
 
-  test('a full mailbox refuses and loses nothing of what it took', async () => {
+  test('a full mailbox refuses commands and loses none that it accepted', async () => {
     host.row = runs.cancelled;
     const outcomes = await tellAll(...Array.from({ length: 1_001 }, () => cancel));
     assert.equal(outcomes.filter((outcome) => outcome.kind === 'accepted').length, 1_000);
     assert.deepEqual(outcomes.at(-1), { kind: 'failed', code: 'unavailable' });
   });
 
-  test('dropped: what waits goes to the new owner, what is in flight is settled by its commit', async () => {
+  test('dropped: waiting commands go to the new owner, those in flight are settled by their commit', async () => {
     let commit: (outcome: ChangeOutcome) => void = () => {};
     host.row = runs.running;
     host.fates = [
@@ -288,7 +288,7 @@ describe("a run's actor", () => {
     assert.equal((await inFlight).kind, 'accepted');
   });
 
-  test('dropped while a commit went unheard: nothing is known, and nothing is read or told', async () => {
+  test('dropped after a commit without a reply: nothing is known, and nothing is read or reported', async () => {
     let commit: (outcome: ChangeOutcome) => void = () => {};
     host.row = runs.running;
     host.fates = [

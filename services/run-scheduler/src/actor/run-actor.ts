@@ -1,6 +1,6 @@
-// One run's actor: it takes what is told to the run one at a time, lets the rules decide, hands the change to the
-// committer, and only after the commit replies and lets the effects out. What arrives while a commit is under way
-// is decided together next and shares one commit.
+// One run's actor: takes the run's commands one at a time, lets the rules decide, passes the change to the committer,
+// and only after the commit replies and runs the effects. Commands that arrive during a commit are decided together
+// next and share one commit.
 import { Mailbox } from '@methods/actors/mailbox';
 import { Backoff } from '@methods/base/backoff';
 import type { Decision, RefusalCode } from '../run/decision.ts';
@@ -16,19 +16,19 @@ export type TellOutcome =
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly run: Run | null }
   | { readonly kind: 'failed'; readonly code: FailureCode };
 
-/** `wrong_shard`: ask the new owner. `unavailable`: nothing is known; the same may be told again. */
+/** `wrong_shard`: ask the new owner. `unavailable`: the outcome is unknown; the command may be repeated. */
 export type FailureCode = 'wrong_shard' | 'unavailable' | 'key_taken' | 'invalid_request';
 
 export interface Envelope {
-  /** Refused as missing when the run is another organization's; null: a message of our own. */
+  /** The run is refused as missing if it belongs to another organization. Null: one of our own messages. */
   readonly orgId: string | null;
   readonly command: RunCommand;
-  /** Of a start: false once its caller has gone. */
+  /** For a start: returns false once its caller has gone. */
   readonly wanted?: (() => boolean) | undefined;
   readonly reply: (outcome: TellOutcome) => void;
 }
 
-/** What an actor needs of its node. */
+/** The parts of its node that an actor uses. */
 export interface ActorHost {
   load(runId: string): Promise<Run | null>;
   submit(change: SubmittedChange): Promise<ChangeOutcome>;
@@ -37,11 +37,11 @@ export interface ActorHost {
   eventFor(run: Run, effect: Effect & { type: 'emit' }): OutboxEvent;
   /** After a commit: the run changed from `before` to `after`. */
   committed(before: Run | null, after: Run, effects: readonly Effect[], events: readonly OutboxEvent[]): void;
-  /** The actor has nothing to do; `run` is what it holds. */
+  /** The actor has nothing to do; `run` is the state it holds. */
   settled(actor: RunActor, run: Run | null): void;
 }
 
-/** How often the same commands are decided anew after the row turned out to be different. */
+/** How often the same commands are decided again after the row turned out to be different. */
 const ROUNDS_MAX = 4;
 
 export class RunActor {
@@ -70,11 +70,11 @@ export class RunActor {
     }
     if (this.working) return;
     this.working = true;
-    // The rest of this turn may hold more for the same run.
+    // The rest of this turn may bring more commands for the same run.
     setImmediate(() => void this.work());
   }
 
-  /** The node lost the shard: what waits is sent to the new owner, what is in flight is settled by its commit. */
+  /** The node lost the shard: waiting commands go to the new owner, those in flight are settled by their commit. */
   drop(): void {
     this.dropped = true;
     for (const envelope of this.mailbox.takeAll()) envelope.reply({ kind: 'failed', code: 'wrong_shard' });
@@ -88,7 +88,7 @@ export class RunActor {
         const settled = await this.handle(taken, rounds);
         rounds = settled ? 0 : rounds + 1;
       } catch {
-        // The store could not be read, or an assertion failed: the state is not to be trusted.
+        // The store could not be read, or an assertion failed: the state cannot be trusted.
         this.run = undefined;
         for (const envelope of taken) envelope.reply({ kind: 'failed', code: 'unavailable' });
       }
@@ -97,7 +97,7 @@ export class RunActor {
     this.host.settled(this, this.run ?? null);
   }
 
-  /** False when the envelopes went back to the mailbox to be decided anew. */
+  /** False when the envelopes went back to the mailbox to be decided again. */
   private async handle(taken: readonly Envelope[], rounds: number): Promise<boolean> {
     const before = this.run === undefined ? await this.host.load(this.runId) : this.run;
     this.run = before;
@@ -137,8 +137,8 @@ export class RunActor {
   }
 
   /**
-   * The commit went unheard. Its shard has a new epoch of ours, so nobody else can have written: a row that stands as
-   * the change would leave it means that it happened, and all its effects are still owed.
+   * The commit got no reply. Its shard now has a new epoch of ours, so no other node can have written: if the row is as
+   * the change would leave it, the change happened, and all its effects are still due.
    */
   private async happenedUnheard(
     before: Run | null,
@@ -153,7 +153,10 @@ export class RunActor {
     return true;
   }
 
-  /** Null also when the shard was lost. Given up earlier, a claim that did happen would wait for its lease to end. */
+  /**
+   * Null also when the shard was lost. Retries long: if it gave up, a claim that did happen would wait for its lease to
+   * end.
+   */
   private async loadPatiently(): Promise<Run | null> {
     const again = new Backoff({ firstMs: 50, maxMs: 1_000, jitter: 0.5 });
     while (!this.dropped) {
@@ -166,7 +169,7 @@ export class RunActor {
     return null;
   }
 
-  /** What was decided did not happen: it goes back to be decided anew, a few times. */
+  /** The decided changes did not happen: returns them to the mailbox to be decided again, a few times. */
   private again(decided: Decided, rounds: number): boolean {
     this.mailbox.putBack(decided.rest);
     if (rounds >= ROUNDS_MAX || this.dropped) {
@@ -192,8 +195,8 @@ interface Decided {
 }
 
 /**
- * Lets the rules decide over all envelopes in order, up to the first that emits an event, one event a commit, or up to a
- * claim of a run that was running.
+ * Lets the rules decide over all envelopes in order, up to the first that emits an event (one event a commit), or up to
+ * a claim of a run that was running.
  */
 function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: number): Decided {
   let after = before;
@@ -202,7 +205,7 @@ function decideAll(before: Run | null, envelopes: readonly Envelope[], nowMs: nu
   const replies: Replies[] = [];
   for (let i = 0; i < envelopes.length; i++) {
     const envelope = envelopes[i] as Envelope;
-    // What ended the last claim is seen by itself: a run goes from one claim to the next through the queue.
+    // The end of the last claim must be visible by itself: between two claims a run is in the queue.
     if (envelope.command.type === 'claim' && before?.status === 'running' && after?.status === 'queued') {
       return { after, effects, steps, replies, rest: envelopes.slice(i) };
     }
@@ -225,14 +228,14 @@ function dueOf(before: Run | null, after: Run): number {
   if (before?.status === 'sleeping' && after.status !== 'cancelled') return before.wakeAtMs;
   if (before?.status === 'queued' && after.status === 'failed') return before.ending?.byMs ?? 0;
   if (before?.status !== 'waiting') return 0;
-  // Only its expiry queues a run that waits without a new answer.
+  // Without a new answer, only its expiry queues a waiting run.
   const expired = after.status === 'failed' || (after.status === 'queued' && after.answer === before.answer);
   return expired ? (before.question.deadlineAtMs ?? 0) : 0;
 }
 
 function reply(replies: readonly Replies[], run: Run | null): void {
   for (const { envelope, decision } of replies) {
-    // What is not found may be another organization's.
+    // A missing run may belong to another organization.
     if (decision.kind === 'refused' && decision.code === 'not_found') {
       envelope.reply({ kind: 'refused', code: 'not_found', run: null });
     } else if (decision.kind === 'refused') envelope.reply({ kind: 'refused', code: decision.code, run });

@@ -32,13 +32,13 @@ describe("a node's actors", () => {
   }
 
   async function idleFor(ms: number): Promise<void> {
-    // A reply is there a moment before its actor has nothing to do.
+    // A reply arrives a moment before its actor has nothing to do.
     await new Promise(setImmediate);
     clock.forward(ms);
     node.actors.sweep();
   }
 
-  test('a run has one actor, however many speak to it at once', async () => {
+  test('a run has one actor, for any number of concurrent commands', async () => {
     const run = await node.started();
     await idleFor(IDLE_MS);
     const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => node.tell(run, claim(`t${i}`))));
@@ -47,7 +47,7 @@ describe("a node's actors", () => {
     assert.equal((await db.load(run.facts.runId))?.revision, run.revision + 1);
   });
 
-  test('commands are decided in the order they were told', async () => {
+  test('commands are decided in the order they arrived', async () => {
     const run = await node.started();
     const told = [claim('t1'), recordStep('t1', 1, 'a'), recordStep('t1', 2, 'b'), succeed('t1', 3), cancel];
     const outcomes = await Promise.all(told.map((command) => node.tell(run, command)));
@@ -59,7 +59,7 @@ describe("a node's actors", () => {
     assert.deepEqual([finished?.status, finished?.steps.map((step) => step.path)], ['succeeded', ['a', 'b']]);
   });
 
-  test('an actor without anything to do is let go after 5 s, and the run comes back from its row', async () => {
+  test('an idle actor is removed after 5 s, and the run is loaded from its row again', async () => {
     const queued = await node.started();
     const waiting = await node.running();
     await node.tell(waiting, ask(waiting.token, 1));
@@ -73,7 +73,7 @@ describe("a node's actors", () => {
     }
   });
 
-  test('whoever is spoken to is not idle', async () => {
+  test('an actor that receives commands is not idle', async () => {
     const run = await node.started();
     await idleFor(IDLE_MS - 1);
     await node.tell(run, recordStep('nobody', 1));
@@ -81,7 +81,7 @@ describe("a node's actors", () => {
     assert.equal(node.actors.size, 1);
   });
 
-  test('the actor of a running run stays for as long as it runs, that of a finished one goes at once', async () => {
+  test('the actor of a running run is kept while it runs, that of a finished one is removed at once', async () => {
     const run = await node.running();
     await idleFor(3_600_000);
     assert.equal(node.actors.size, 1);
@@ -89,13 +89,13 @@ describe("a node's actors", () => {
     await until('it is gone', () => node.actors.size === 0);
   });
 
-  test('a run that is not there leaves no actor behind', async () => {
+  test('a missing run leaves no actor behind', async () => {
     const outcome = await node.actors.tell(newRunId(0), 'org_a', cancel);
     assert.deepEqual(outcome, { kind: 'refused', code: 'not_found', run: null });
     await until('nobody is left', () => node.actors.size === 0);
   });
 
-  test('of any number of idle actors 2,048 stay in memory, and the others are still reached', async () => {
+  test('of any number of idle actors 2,048 are kept in memory, and the others can still be reached', async () => {
     const runs = await Promise.all(Array.from({ length: IDLE_MAX + 150 }, (_, i) => node.started({ shard: i % 4 })));
     await until('the rest was let go', () => node.actors.size === IDLE_MAX);
     const [first] = runs as [Run];
@@ -103,11 +103,11 @@ describe("a node's actors", () => {
     assert.equal((await node.tell(first, cancel)).kind, 'accepted');
   });
 
-  test("actors of a lost shard are dropped and their callers sent elsewhere, another shard's stay", async () => {
+  test("actors of a lost shard are dropped and their callers sent elsewhere, another shard's are kept", async () => {
     const [lost, kept] = [await node.started({ shard: 1 }), await node.started({ shard: 2 })];
     const told = node.tell(lost, cancel);
     node.lose([1]);
-    // Taken back at once: what was told before is decided anew all the same, by whoever reads the row.
+    // Taken back at once: earlier commands are still decided again, by the actor that reads the row.
     node.epochs.set(1, EPOCH);
     assert.deepEqual(await told, { kind: 'failed', code: 'wrong_shard' });
     node.lose([1]);
@@ -116,7 +116,7 @@ describe("a node's actors", () => {
     assert.notEqual(node.actors.resident(kept.facts), null);
   });
 
-  test("a malformed id is no run, and a resident run is nobody else's", async () => {
+  test('a malformed id is no run, and a resident run is hidden from other organizations', async () => {
     assert.equal((await node.actors.tell('run_!', 'org_a', cancel)).kind, 'refused');
     const run = await node.started();
     assert.equal(node.actors.resident({ runId: run.facts.runId, orgId: 'org_b' }), null);
@@ -134,7 +134,7 @@ describe("a node's actors", () => {
     assert.equal(another.kind, 'started');
   });
 
-  test('of many starts with one key at once one run comes to be', async () => {
+  test('many concurrent starts with one key create one run', async () => {
     const { idempotencyHash, requestDigest } = newFacts(0);
     const starts = Array.from({ length: 12 }, (_, i) =>
       node.actors.startRun(newFacts(i % 4, { idempotencyHash, requestDigest }), null),
@@ -160,7 +160,7 @@ describe("a node's actors", () => {
     });
   }
 
-  test('who follows a commit and fails keeps neither the others nor the reply from hearing of it', async () => {
+  test('a commit listener that fails keeps neither the others nor the reply from being called', async () => {
     const heard: string[] = [];
     node.actors.listen({
       committed() {

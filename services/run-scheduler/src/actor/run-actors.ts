@@ -1,4 +1,4 @@
-// Addresses a run by its id: finds or makes the actor of a run whose shard this node owns. Idle actors are let go;
+// Addresses a run by its id: finds or creates the actor of a run whose shard this node owns. Idle actors are removed;
 // those of a lost shard are dropped at once.
 import { Passivation } from '@methods/actors/passivation';
 import type { Clock } from '@methods/base/clock';
@@ -66,12 +66,12 @@ export class RunActors implements ActorHost {
     this.eventListeners.push(listener);
   }
 
-  /** Lets idle actors go; called on a coarse tick. */
+  /** Removes idle actors; called on a coarse tick. */
   sweep(): void {
     this.passivation.sweep();
   }
 
-  /** `known`: the run as committed, for an actor that is made for this command. */
+  /** `known`: the committed run, for an actor created for this command. */
   tell(runId: string, orgId: string | null, command: RunCommand, known?: Run): Promise<TellOutcome> {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return Promise.resolve({ kind: 'refused', code: 'not_found', run: null });
@@ -80,8 +80,8 @@ export class RunActors implements ActorHost {
   }
 
   /**
-   * Starts a run, and claims it in the same commit where a worker waits for it. Nothing is committed for a caller who is
-   * gone by then, which `wanted` tells.
+   * Starts a run, and claims it in the same commit if a worker waits for it. Commits nothing for a caller that has gone
+   * by then, which `wanted` reports.
    */
   async startRun(
     facts: RunFacts,
@@ -100,9 +100,9 @@ export class RunActors implements ActorHost {
     return outcome.code === 'key_taken' ? this.replay(facts) : { kind: 'failed', code: outcome.code };
   }
 
-  /** The run a taken key belongs to: the same request gets that run, another one a conflict. */
+  /** The run that has a taken key: the same request gets that run, any other a conflict. */
   private async replay(facts: RunFacts): Promise<StartOutcome> {
-    // The other node's insert may not be visible at the first look.
+    // The other node's insert may not be visible at the first read.
     for (let look = 0; look < 2; look++) {
       const run = await this.byKey(facts.orgId, facts.idempotencyHash).catch(() => null);
       if (run === null) continue;
@@ -117,12 +117,12 @@ export class RunActors implements ActorHost {
     return found.get(keyText(orgId, idempotencyHash)) ?? null;
   }
 
-  /** The run as committed, read from the database. */
+  /** The committed run, read from the database. */
   read(runId: string): Promise<Run | null> {
     return this.loader.load(runId);
   }
 
-  /** Where the run is in the database, at a fraction of what reading it costs. */
+  /** The run's revision in the database, at a fraction of the cost of reading it. */
   place(runId: string): Promise<RunPlace | null> {
     return this.loader.place(runId);
   }
@@ -137,7 +137,7 @@ export class RunActors implements ActorHost {
     }
   }
 
-  /** What a resident actor holds, without a read; it may be a commit behind, and a commit will tell. */
+  /** The state of a resident actor, without a read. It may be a commit behind, and the commit will notify. */
   resident(run: { runId: string; orgId: string }): Run | null {
     const known = this.actors.get(run.runId)?.committedRun ?? null;
     return known?.facts.orgId === run.orgId ? known : null;
@@ -183,7 +183,7 @@ export class RunActors implements ActorHost {
     if (events.length > 0) for (const listener of this.eventListeners) this.tellOf(after, () => listener(events));
   }
 
-  /** The change is committed: a listener that fails must keep neither the others nor the reply from hearing of it. */
+  /** The change is committed: a listener that fails must keep neither the others nor the reply from being called. */
   private tellOf(run: Run, tell: () => void): void {
     try {
       tell();

@@ -4,7 +4,7 @@ import { runs } from '../run/run.fixture.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { RunLoader } from './run-loader.ts';
 
-test('whoever needs a run in one turn shares one read, and a run asked for twice is read once', async () => {
+test('callers that need runs in one turn share one read, and a run requested twice is read once', async () => {
   const reads: (readonly string[])[] = [];
   const load: RunStore['load'] = async (runIds) => {
     reads.push(runIds);
@@ -26,7 +26,7 @@ test('whoever needs a run in one turn shares one read, and a run asked for twice
   assert.deepEqual(reads, [['run_a', 'run_b']]);
 });
 
-test('5,000 runs that are looked at again in one turn take 20 statements', async () => {
+test('5,000 runs that are read again in one turn take 20 statements', async () => {
   let statements = 0;
   const places: RunStore['places'] = async () => {
     statements++;
@@ -37,7 +37,7 @@ test('5,000 runs that are looked at again in one turn take 20 statements', async
   assert.equal(statements, 20);
 });
 
-test('a read that fails fails all who wait for it, and not the next', async () => {
+test('a read that fails fails all its callers, and not the next read', async () => {
   let fails = true;
   const load: RunStore['load'] = async () => {
     if (fails) throw new Error('no database');

@@ -1,4 +1,4 @@
-// Reads of runs by id, gathered by turn: whoever needs a run in the same turn shares one query.
+// Gathers reads of runs by id: all callers that need a run in the same turn share one query.
 import { TurnBatch } from '@methods/base/turn-batch';
 import type { Run } from '../run/run.ts';
 import type { RunPlace, RunStore } from '../store/run-store.ts';

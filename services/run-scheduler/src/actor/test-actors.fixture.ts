@@ -23,10 +23,10 @@ export class TestActors {
   readonly committer: Committer;
   readonly actors: RunActors;
   readonly store: RunStore;
-  /** What lies between the committer and the database: a test delays, loses or breaks commits here. */
+  /** Between the committer and the database: a test delays, loses or breaks commits here. */
   between: (commit: () => Promise<BatchOutcome>, batch: readonly RunChange[]) => Promise<BatchOutcome> = (commit) =>
     commit();
-  /** Hears which read of the store begins. */
+  /** Called with the name of each read of the store as it begins. */
   reading: (name: string) => void = () => {};
   private readonly lease: ShardLease;
 
@@ -61,8 +61,8 @@ export class TestActors {
   }
 
   /**
-   * Its shards stand under their first epoch again, whatever an earlier node on this database did. `clock`: of actors
-   * that are idle, or read a row again.
+   * Resets its shards to their first epoch, regardless of an earlier node on this database. `clock`: for idle actors,
+   * and actors that read a row again.
    */
   static async on(db: TestStore, logger: Logger = silentLogger, clock: Clock = systemClock): Promise<TestActors> {
     await db.sql`update scheduler.shards set epoch = ${EPOCH}, owner = ${NODE}, released = false`;
@@ -71,13 +71,13 @@ export class TestActors {
     return node;
   }
 
-  /** The node believes to own no such shard any more. */
+  /** The node believes that it no longer owns such a shard. */
   lose(shards: readonly number[]): void {
     for (const shard of shards) this.epochs.delete(shard);
     this.actors.dropShards(new Set(shards));
   }
 
-  /** Another node takes the shard; this one is not told. */
+  /** Another node takes the shard, without notice to this one. */
   async takenElsewhere(shard: number): Promise<void> {
     await this.db.sql`update scheduler.shards set epoch = epoch + 1, owner = 'node_other' where shard = ${shard}`;
   }

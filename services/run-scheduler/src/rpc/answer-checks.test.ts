@@ -26,12 +26,12 @@ function checks(
 
 const saved = async () => ({ versionId: 'ver_1', source: SOURCE, calls: {} });
 
-test('an answer that a check refuses has its sentence', async () => {
+test('an answer that a check refuses gets its sentence', async () => {
   assert.deepEqual(await checks(saved).refusals('org_a', WHERE, '{"ok":false}'), ['It is a yes']);
   assert.deepEqual(await checks(saved).refusals('org_a', WHERE, '{"ok":true}'), []);
 });
 
-test('while the registry is away, or the threads take no more, an answer is left to its worker, which asks again', async () => {
+test('without the registry, or with full threads, an answer is left to its worker, which asks again', async () => {
   const away = async () => {
     throw new ServiceError('unavailable', 'The registry cannot be reached.');
   };

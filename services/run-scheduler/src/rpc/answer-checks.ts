@@ -1,5 +1,5 @@
-// Judges an answer by the `ensure` of its question while it is given, from the version's saved source. What cannot be
-// judged now is left to the worker, which asks again instead of failing the run.
+// Judges an answer by the `ensure` checks of its question when it is given, using the version's saved source. An answer
+// that cannot be judged now is left to the worker, which asks again instead of failing the run.
 import type { Logger } from '@methods/logging/logger';
 import type { AnswerChecksOf } from '../run/run.ts';
 import type { FormThreads } from '../worker-stream/form-threads.ts';
@@ -14,7 +14,7 @@ export class AnswerChecks {
     },
   ) {}
 
-  /** A sentence for each check that the answer does not meet. Never rejects. */
+  /** Returns a sentence for each check that the answer fails. Never rejects. */
   async refusals(orgId: string, checks: AnswerChecksOf, answerJson: string): Promise<readonly string[]> {
     const { method, versionId, path, scopeJson } = checks;
     try {

@@ -22,7 +22,7 @@ const FORM = {
   additionalProperties: false,
 };
 
-/** Its question takes an answer by itself, by an input, and by the out of an earlier step. */
+/** Its question accepts an answer by the answer itself, by an input, and by the out of an earlier step. */
 const SOURCE = Buffer.from(`format: method/2
 name: ab
 inputs: { most: integer }
@@ -45,9 +45,9 @@ describe('answers', () => {
   let db: TestStore;
   let node: TestActors;
   let answers: AnswerRuns;
-  /** Whose answers were left to the threads. */
+  /** Organizations whose answers were sent to the threads. */
   let costly: string[];
-  /** What happens between the look at the run and its owner's decision. */
+  /** Runs between the read of the run and its owner's decision. */
   let meanwhile: () => Promise<unknown>;
 
   before(async () => {
@@ -99,14 +99,14 @@ describe('answers', () => {
     return (await db.load(run.facts.runId))?.answer;
   }
 
-  test('an answer is kept with its defaults, and the question it answers', async () => {
+  test('an answer is kept with its defaults and the question it answers', async () => {
     const run = await waiting();
     await answers.answer(request(run, { ok: true }));
     const answer = await given(run);
     assert.deepEqual([answer?.questionId, JSON.parse(answer?.answerJson ?? '')], ['q1', { ok: true, note: 'none' }]);
   });
 
-  test('an answer that does not fit the form is refused with what is wrong, and the question stays open', async () => {
+  test('an answer that does not fit the form is refused with its faults, and the question stays open', async () => {
     const run = await waiting();
     await assert.rejects(answers.answer(request(run, { ok: 'yes' })), code('invalid_answer'));
     await assert.rejects(answers.answer(request(run, {}, { answerJson: '{' })), code('invalid_request'));
@@ -138,7 +138,7 @@ describe('answers', () => {
       });
       assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
     }
-    // One piece is few, which is no reason to refuse it.
+    // One piece counts as few, and must not be refused.
     await answers.answer(request(asked.run, { ok: true, pieces: 1 }));
     assert.equal((await db.load(run.facts.runId))?.status, 'queued');
   });
@@ -169,7 +169,7 @@ describe('answers', () => {
     assert.deepEqual(JSON.parse((await given(run))?.answerJson ?? ''), { texts });
   });
 
-  test('a stored form that refers to itself costs a turn and no more', async () => {
+  test('a stored form that refers to itself costs at most one turn', async () => {
     const self = { anyOf: [{ $ref: '#/$defs/self' }, { $ref: '#/$defs/self' }] };
     const run = await asks(await node.running(), 'q1', 1, { $defs: { self }, $ref: '#/$defs/self' });
     const before = process.cpuUsage();
@@ -179,7 +179,7 @@ describe('answers', () => {
     assert.ok(user + system < 5_000_000, `took ${(user + system) / 1_000} ms of CPU`);
   });
 
-  test('the same answer again is no other one, also in another order of its fields', async () => {
+  test('the same answer with its fields in another order is a repeat', async () => {
     const run = await waiting();
     await answers.answer(request(run, { ok: true, note: 'x' }));
     await answers.answer(request(run, { note: 'x', ok: true }));
@@ -214,7 +214,7 @@ describe('answers', () => {
     assert.equal((await given(run))?.questionId, 'q1');
   });
 
-  test('an answer that comes after the run was answered, repeated while it runs on, is still a repeat', async () => {
+  test('a repeated answer is still a repeat after the run continued', async () => {
     const run = await waiting();
     await answers.answer(request(run, { ok: true }));
     await node.tell(run, claim('t2'));

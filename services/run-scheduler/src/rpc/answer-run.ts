@@ -1,4 +1,5 @@
-// answer: checks the value against the open question's form, stamps the question's id and hands it to the owner.
+// answer: checks the value against the open question's form, stamps it with the question's id and sends it to the
+// owner.
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '@methods/base/canonical';
 import { ServiceError } from '@methods/errors/service-error';
@@ -17,8 +18,8 @@ import { getRun } from './get-run.ts';
 const ANSWER_BYTES_MAX = 64 * 1024;
 const ANSWER_EFFORT = { ...TURN_EFFORT, addedBytesMax: ANSWER_BYTES_MAX };
 /**
- * Stamped where no question is open: the run may ask while the answer is on its way, and a value that was checked
- * against no form must not answer that question. At most it repeats the last answer.
+ * Stamped when no question is open: the run may ask while the answer is on its way, and a value that was checked
+ * against no form must not answer that question. It can only repeat the last answer.
  */
 const NO_QUESTION = 'none';
 

@@ -1,4 +1,4 @@
-// Compiled forms by their text: a method's question is the same for all its runs.
+// Caches compiled forms by their text: a method's question is the same for all its runs.
 import { type CheckValue, compileCheck } from '@methods/method/check-value';
 import type { JsonSchema } from '@methods/method/json';
 import { LRUCache } from 'lru-cache';

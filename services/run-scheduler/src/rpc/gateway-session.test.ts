@@ -24,7 +24,7 @@ describe("a gateway's calls", () => {
   let session: GatewaySession;
   let nextCall: number;
   let reads: number;
-  /** What an actor of this node holds. */
+  /** The state of an actor of this node. */
   let resident: Run | null;
   let answer: () => Promise<RunViewMessage>;
   let lists: (selection: RunSelection) => RunPage;
@@ -99,7 +99,7 @@ describe("a gateway's calls", () => {
     assert.deepEqual(all(), [false, false, false]);
   });
 
-  test('a run is watched from before anything can happen to it', async () => {
+  test('watches a run before anything can happen to it', async () => {
     const runId = newRunId(0);
     start = async (_request, _deadlineMs, onId) => {
       onId(runId);
@@ -114,7 +114,7 @@ describe("a gateway's calls", () => {
     ['was refused', async () => Promise.reject(new ServiceError('idempotency_conflict'))],
     ['repeated an earlier one', async () => ({ view: runView(as(newRunId(0))), replayed: true })],
   ] as const) {
-    test(`a start that ${what} leaves nothing behind to watch`, async () => {
+    test(`a start that ${what} leaves no watch behind`, async () => {
       const runId = newRunId(0);
       start = async (_request, _deadlineMs, onId) => {
         onId(runId);
@@ -126,7 +126,7 @@ describe("a gateway's calls", () => {
     });
   }
 
-  test('a watch of a run that is not there leaves nothing behind either', async () => {
+  test('a watch of a missing run leaves nothing behind either', async () => {
     const runId = newRunId(0);
     const reply = await call({ case: 'watch', value: { runId, orgId: 'org_a' } });
     assert.equal(reply.item?.case, 'error');
@@ -134,7 +134,7 @@ describe("a gateway's calls", () => {
     assert.equal(pushes(), 0);
   });
 
-  test('a run that is looked at again and did not change is not read, and is watched all the same', async () => {
+  test('an unchanged run that is requested again is not read, and still watched', async () => {
     const runId = newRunId(0);
     row = as(runId);
     const { orgId } = row.facts;
@@ -149,7 +149,7 @@ describe("a gateway's calls", () => {
     assert.deepEqual(await watch(row.revision, 'org_b'), ['error', 2]);
   });
 
-  test('a run that goes on at this node is watched without a read, one at rest and one followed by steps with one', async () => {
+  test('a run that continues at this node is watched without a read; one at rest, or watched step by step, with one', async () => {
     const runId = newRunId(0);
     const { facts } = as(runId);
     row = as(runId);
@@ -168,7 +168,7 @@ describe("a gateway's calls", () => {
     assert.deepEqual(await watch(facts.orgId, true), [RunStatus.SUCCEEDED, 3]);
   });
 
-  test('who answers hears of the next rest, unless its gateway says that nobody waits, or the answer is refused', async () => {
+  test('an answer pushes the next rest, unless no caller waits or the answer is refused', async () => {
     const runId = newRunId(0);
     const { facts } = as(runId);
     const value = { runId, orgId: facts.orgId };
@@ -200,7 +200,7 @@ describe("a gateway's calls", () => {
     assert.equal(pushes(), 1);
   });
 
-  test('the same answer again to a run at rest leaves nothing behind to watch', async () => {
+  test('a repeated answer to a run at rest leaves no watch behind', async () => {
     for (const rested of [runs.succeeded, runs.waiting]) {
       const runId = newRunId(0);
       const { orgId } = rested.facts;
@@ -212,7 +212,7 @@ describe("a gateway's calls", () => {
     assert.equal(pushes(), 0);
   });
 
-  test('a refused answer ends no watch that was there before it', async () => {
+  test('a refused answer does not end an earlier watch', async () => {
     const runId = newRunId(0);
     row = { ...runs.waiting, facts: as(runId).facts };
     const value = { runId, orgId: row.facts.orgId };
@@ -236,7 +236,7 @@ describe("a gateway's calls", () => {
     }
   });
 
-  test('a page of runs is told with where the next one begins, and a sleeping run counts as queued', async () => {
+  test('a page of runs says where the next one begins, and a sleeping run counts as queued', async () => {
     const asked: RunSelection[] = [];
     const runId = newRunId(0);
     lists = (selection) => {
@@ -260,7 +260,7 @@ describe("a gateway's calls", () => {
     ]);
   });
 
-  test('a cursor that is none of ours, and a database that is away, are told as what they are', async () => {
+  test('refuses a foreign cursor and reports an unavailable database, each by its code', async () => {
     lists = () => ({ runs: [], next: null });
     const base64 = (text: string) => Buffer.from(text).toString('base64url');
     for (const cursor of ['x', '!', base64('1/run_1'), base64(`a/${newRunId(0)}`), base64(`1/${newRunId(0)}/`)]) {
@@ -282,7 +282,7 @@ describe("a gateway's calls", () => {
     }
   });
 
-  test('a call of a kind this node does not know is refused by itself, and a fault of ours says nothing of its cause', async () => {
+  test('refuses only the call of an unknown kind, and reports a fault of ours without its cause', async () => {
     const unknown = await call({ case: undefined } as unknown as Item);
     assert.ok(unknown.item?.case === 'error' && unknown.item.value.code === 'invalid_request');
     start = async () => Promise.reject(new TypeError('a secret of ours'));
@@ -292,7 +292,7 @@ describe("a gateway's calls", () => {
     assert.ok(!JSON.stringify(fault.item.value).includes('secret'));
   });
 
-  test('what a run was started with is told as another start, to its organization alone', async () => {
+  test('the start of a run is returned as another start, only to its organization', async () => {
     const runId = newRunId(1);
     const { facts } = as(runId);
     row = {

@@ -1,4 +1,5 @@
-// One gateway's stream: calls come as items, replies and pushed views go back as items, each with its own fate.
+// One gateway's stream: calls arrive as items, replies and pushed views leave as items, and each succeeds or fails by
+// itself.
 import { toErrorDetail } from '@methods/errors/error-detail';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
@@ -46,7 +47,7 @@ export interface GatewayServices {
 interface Reply {
   readonly view: RunViewMessage;
   readonly replayed: boolean;
-  /** Of an answer: the run's next rest is pushed. */
+  /** In the reply to an answer: the run's next rest is pushed. */
   readonly watched?: boolean;
 }
 
@@ -75,7 +76,7 @@ export class GatewaySession implements ViewReceiver {
     this.out.taken();
   }
 
-  /** One more large run of an organization that has too many on their way is left to its gateway's next look. */
+  /** One more large run of an organization that has too many in flight is left to its gateway's next request. */
   push(view: RunViewMessage, orgId: string): void {
     this.out.send(orgId, { callId: 0, item: { case: 'push', value: view } });
   }
@@ -103,11 +104,11 @@ export class GatewaySession implements ViewReceiver {
     }
   }
 
-  /** @throws rate_limited where the organization has too many large replies on their way */
+  /** @throws rate_limited if the organization has too many large replies in flight */
   private reply({ callId, item: asked }: GatewayItem, item: NonNullable<NodeItemInit['item']>): void {
     const orgId = asked.value !== undefined && 'orgId' in asked.value ? asked.value.orgId : '';
     if (this.out.send(orgId, { callId, item }) !== 'full') return;
-    // What was done is told all the same.
+    // The change happened and is reported in any case.
     const isChange = asked.case === 'start' || asked.case === 'answer' || asked.case === 'cancel';
     if (isChange && this.out.send('', { callId, item }) !== 'full') return;
     throw new ServiceError('rate_limited', 'Too many large runs of the organization are being read.', {
@@ -131,7 +132,7 @@ export class GatewaySession implements ViewReceiver {
       case 'lookup':
         return { view: this.view(await lookupRun(actors, item.value)), replayed: true };
       case 'watch': {
-        // Watched first and read then: a change between the two is told, not missed.
+        // Watches before it reads: a change between the two is pushed, not missed.
         const { runId, orgId, steps, knownRevision } = item.value;
         const isNew = watchers.watch(runId, orgId, this, steps);
         // A run that is not at rest gives its watcher nothing yet, so the actor's state is enough, even if another node
@@ -146,7 +147,7 @@ export class GatewaySession implements ViewReceiver {
           }
           return plain(this.view(await getRun(actors, { runId, orgId })));
         } catch (error) {
-          // Who asks for a run of somebody else must not end the other's watch.
+          // A request for another organization's run must not end that organization's watch.
           if (isNew) watchers.unwatch(runId, this);
           throw error;
         }
@@ -160,8 +161,8 @@ export class GatewaySession implements ViewReceiver {
   }
 
   /**
-   * A gateway where a caller waits, or waited for the run before, usually needs the next rest too: it gets it without
-   * another call.
+   * A gateway with a caller that waits, or waited for the run before, usually needs the next rest too: it gets it
+   * without another call.
    */
   private async answerRun(request: AnswerRun, watch: boolean): Promise<Reply> {
     const { watchers, answers } = this.services;
@@ -169,7 +170,7 @@ export class GatewaySession implements ViewReceiver {
     const place = watch ? watchers.answeredBy(runId, orgId, this) : 'full';
     try {
       const view = await answers.answer(request);
-      // The same answer again: the run rests already, and may never rest once more.
+      // A repeated answer: the run is at rest already, and may never be again.
       const rests = isViewAtRest(view);
       if (rests && place === 'new') watchers.unwatch(runId, this);
       return { view, replayed: false, watched: !rests && place !== 'full' };
@@ -184,7 +185,7 @@ export class GatewaySession implements ViewReceiver {
     return reason === null ? runView(run) : { ...runView(run), queuedReason: reason };
   }
 
-  /** The run is watched before anything can happen to it, and no longer when it turns out not to be. */
+  /** Watches the run before anything can happen to it, and ends the watch if the start does not create it. */
   private async start(request: StartRun, deadlineMs: number, watch: boolean): Promise<Reply> {
     const { watchers, start } = this.services;
     const untilMs = deadlineMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + deadlineMs;
@@ -206,7 +207,7 @@ export class GatewaySession implements ViewReceiver {
   }
 }
 
-/** A gateway that has this revision reads no more of it. */
+/** A gateway that has this revision needs no more of it. */
 function unchanged(runId: string, revision: number): RunViewMessage {
   return { runId, revision };
 }

@@ -1,4 +1,4 @@
-// get: the run as committed. Another organization's run and no run are one answer.
+// get: returns the committed run. Another organization's run gets the same reply as a missing one.
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RunActors } from '../actor/run-actors.ts';

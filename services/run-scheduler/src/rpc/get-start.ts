@@ -1,4 +1,4 @@
-// get_start: what a run was started with, for another start like it. The new run has a key and an id of its own.
+// get_start: returns a run's start, for another start like it. The new run has its own key and id.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { GetStart, StartRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';

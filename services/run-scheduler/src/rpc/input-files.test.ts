@@ -61,7 +61,7 @@ describe('files that callers send', () => {
       where file_id = ${fileId}`;
   const find = (fileId: string, owner = OWNER) => store.find(owner.orgId, owner.owner, [fileId]);
 
-  test('are hashed as they arrive, and come back whole to a run that names them and to no other', async () => {
+  test('are hashed as they arrive, and returned whole only to a run that names them', async () => {
     const content = randomBytes(590_000);
     const chunks = Array.from({ length: 59 }, (_, i) => content.subarray(i * 10_000, (i + 1) * 10_000));
     const { file, replayed } = await put(chunks);
@@ -88,7 +88,7 @@ describe('files that callers send', () => {
     assert.deepEqual(await all(files.ofRun(run, file.fileId)), [{ file }]);
   });
 
-  test('that break off, or go on beyond what was announced, leave nothing', async () => {
+  test('that break off, or exceed the announced size, leave nothing', async () => {
     async function* broken() {
       for await (const request of sent(['x'.repeat(300_000)])) if (!request.last) yield request;
       throw new Error('the sender is gone');
@@ -104,7 +104,7 @@ describe('files that callers send', () => {
     assert.deepEqual([await share(), await stored()], [{ bytes: 0, files: 0 }, 0]);
   });
 
-  test('have a share of their organization in bytes and in number, those on their way among them', async () => {
+  test('count against the share of their organization in bytes and number, including those in flight', async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -130,7 +130,7 @@ describe('files that callers send', () => {
     assert.equal(count, 5);
   });
 
-  test('whose database stalls in the middle are refused as unavailable, and swept away when it is back', async () => {
+  test('whose database stalls are refused as unavailable, and removed when it is back', async () => {
     const door = await doorTo(db.url);
     const stalling = openPool({ url: door.url, applicationName: 'test', max: 1, statementTimeoutMs: 2_000 });
     try {
@@ -154,7 +154,7 @@ describe('files that callers send', () => {
     assert.deepEqual([await share(), await stored()], [{ bytes: 0, files: 0 }, 0]);
   });
 
-  test('leave their sender waiting while a part of them is stored', async () => {
+  test('block their sender while a part of them is stored', async () => {
     let storing = () => {};
     const stores = new Promise<void>((resolve) => {
       storing = resolve;
@@ -188,7 +188,7 @@ describe('files that callers send', () => {
     assert.equal((await put).file.bytes, 14 * 65_536);
   });
 
-  test('of one organization are 10,000 at most, however small they are', async () => {
+  test('are at most 10,000 for one organization, even if they are small', async () => {
     files = new InputFiles(new FileStore(db.sql, FILE_SHARE));
     await db.sql`insert into scheduler.file_shares (org_id, bytes, files) values ('org_a', 0, 9999)`;
     await put([], { bytesMax: 0 });
@@ -198,7 +198,7 @@ describe('files that callers send', () => {
     assert.deepEqual(await share(), { bytes: 0, files: 10_000 });
   });
 
-  test('are swept ten at a time however many are due, and those that are not due are not looked at', async () => {
+  test('are swept ten at a time, without a look at those that are not due', async () => {
     await db.sql`
       insert into scheduler.files (file_id, org_id, owner, name, media_type, bytes, sha256, expires_at_ms, look_at_ms)
       select 'file_' || n, 'org_a', 'key_a', 'a', 'a/b', 1, 'x', at, at
@@ -230,7 +230,7 @@ describe('files that callers send', () => {
     assert.equal((await put(['later'], { idempotencyHash })).replayed, false);
   });
 
-  test('are named by who sent them, for a day, until they are deleted', async () => {
+  test('can be named by their sender for a day, until they are deleted', async () => {
     const { file } = await put();
     assert.equal((await find(file.fileId)).length, 1);
     for (const other of [
@@ -259,7 +259,7 @@ describe('files that callers send', () => {
     assert.equal(await store.namedBy(run, file.fileId), null);
   });
 
-  test('stay while a run that names them is there, and are swept away when none is', async () => {
+  test('are kept while a run names them, and swept when none does', async () => {
     const facts = newFacts(0);
     await db.tell(null, startOf(facts));
     const [kept, unnamed, lost] = [await put(['kept']), await put(['unnamed']), await put(['lost'])];

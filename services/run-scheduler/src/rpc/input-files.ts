@@ -1,5 +1,5 @@
-// put_file, find_files, delete_file and the files of a run: what callers send for the inputs of runs. A file is hashed and
-// stored while it arrives; at most one row of it is held here.
+// put_file, find_files, delete_file and the files of a run: what callers send for the inputs of runs. A file is hashed
+// and stored while it arrives; at most one row of it is in memory here.
 import { createHash } from 'node:crypto';
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -13,7 +13,7 @@ import type {
 import type { FileStore, StoredFile } from '../store/file-store.ts';
 
 const { fileBytesMax } = INPUT_FILE_LIMITS;
-/** Of one organization, those on their way among them. */
+/** Per organization, including files in flight. */
 export const FILE_SHARE = { bytesMax: 10 * 1024 ** 3, filesMax: 10_000 };
 const ROW_BYTES = 256 * 1024;
 const FOUND_MAX = 1_000;
@@ -27,7 +27,7 @@ interface ArrivedFile {
 export class InputFiles {
   constructor(private readonly store: FileStore) {}
 
-  /** @throws ServiceError; what had arrived of the file is dropped then. */
+  /** @throws ServiceError; the parts of the file that had arrived are dropped then. */
   async put(requests: AsyncIterable<PutFileRequest>): Promise<ArrivedFile> {
     const iterator = requests[Symbol.asyncIterator]();
     const first = await iterator.next();
@@ -60,14 +60,14 @@ export class InputFiles {
   }
 
   /**
-   * Before a run is committed: its files stay as long as the run does. False: one of them may not be named any more.
+   * Called before a run is committed: keeps its files as long as the run. False: one of them may no longer be named.
    */
   async keepFor(run: { orgId: string; runId: string }, files: NonNullable<StartRun['files']>): Promise<boolean> {
     if (files.runId !== '') return this.store.keepLike(run, files.runId);
     return this.store.keepFor(run, files.owner, files.fileIds);
   }
 
-  /** A file that the run names: first what it is, then its content. @throws ServiceError `not_found` */
+  /** A file that the run names: first its description, then its content. @throws ServiceError `not_found` */
   async *ofRun(
     run: { orgId: string; runId: string },
     fileId: string,
@@ -116,7 +116,7 @@ export class InputFiles {
     whole: { bytes: number; sha256: string },
   ): Promise<ArrivedFile> {
     const hash = idempotencyHash.length === 0 ? null : idempotencyHash;
-    // The second time the hash is free again, or its upload is found.
+    // At the second try the hash is free again, or its upload is found.
     for (let i = 0; i < 2; i++) {
       const file = await this.store.finish(key, { ...whole, idempotencyHash: hash });
       if (file !== null) return { file, replayed: false };
@@ -127,11 +127,11 @@ export class InputFiles {
       }
       throw new ServiceError('idempotency_conflict', 'This idempotency key was used for another file.');
     }
-    throw new ServiceError('unavailable', 'Another upload with this key arrives just now.');
+    throw new ServiceError('unavailable', 'Another upload with this key is in progress.');
   }
 }
 
-/** @throws ServiceError where the sender leaves before it has said that the file is whole. */
+/** @throws ServiceError if the sender leaves before it has marked the file complete. */
 async function* chunksOf(first: PutFileRequest, rest: AsyncIterator<PutFileRequest>): AsyncGenerator<Uint8Array> {
   for (let next: IteratorResult<PutFileRequest> = { value: first }; next.done !== true; next = await rest.next()) {
     const { chunk, last } = next.value;

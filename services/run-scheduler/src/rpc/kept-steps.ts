@@ -1,4 +1,4 @@
-// What a new run takes over from a finished one: the records of the steps before the one it begins at, and their files.
+// Copies from a finished run to a new one the records of the steps before the one it begins at, and their files.
 import { newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { KeptSteps } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -19,12 +19,12 @@ export interface KeptStepsParts {
   readonly turns: RestedTurns;
 }
 
-/** A grant carries what was kept in one message: a run with more could never be handed out. */
+/** A grant carries the kept steps in one message: a run with more could never be granted. */
 const KEPT_BYTES_MAX = 3 * 1024 * 1024;
 
 /**
- * @throws ServiceError `invalid_request` where a step did not end so that the run can go on behind it; `too_large`;
- * `rate_limited` over the organization's share.
+ * @throws ServiceError `invalid_request` if an earlier step's end does not allow the run to continue after it;
+ * `too_large`; `rate_limited` over the organization's share.
  */
 export function keptBeginning(parts: KeptStepsParts, facts: RunFacts, kept: KeptSteps): Promise<KeptBeginning> {
   return parts.turns.run(facts.orgId, () => beginning(parts, facts, kept));
@@ -45,11 +45,11 @@ async function beginning(
   if (first.folderId === null) return { steps: newSteps, folderId: null };
   const copy = { folderId: newId('fld'), orgId, runId };
   const copied = await folders.copy({ folderId: first.folderId, orgId, runId: kept.runId }, copy);
-  if (!copied) throw refusal('The files of the first run are kept no more.');
+  if (!copied) throw refusal('The files of the first run are no longer kept.');
   return { steps: newSteps, folderId: copy.folderId };
 }
 
-/** A failed step may be kept where the run went on behind it. */
+/** A failed step may be kept if its run continued after it. */
 function checkEnded(run: Run, name: string): void {
   const status = run.steps.find(({ path }) => path === name)?.status;
   if (status === 'succeeded' || status === 'skipped') return;
@@ -65,7 +65,7 @@ function withOuts(steps: readonly StepSummary[], records: Awaited<ReturnType<Run
     const { outJson = null, outWithheld = false } = byPath.get(summary.path) ?? {};
     bytes += summary.path.length + Buffer.byteLength(outJson ?? '');
     if (bytes > KEPT_BYTES_MAX) throw new ServiceError('too_large', 'The steps to be kept have more than 3 MiB.');
-    // No attempt of this run; before its first report, whichever attempt writes it.
+    // Attempt 0: before the first report of any attempt of this run.
     return { seq: i + 1 - steps.length, summary: { ...summary, attempt: 0 }, outJson, outWithheld, logTail: null };
   });
 }

@@ -15,7 +15,7 @@ export type RunPageMessage = MessageInitShape<typeof RunPageSchema>;
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
 
-/** @throws ServiceError invalid_request for a cursor this list has not given out; unavailable without the database. */
+/** @throws ServiceError invalid_request for a cursor that this list did not issue; unavailable without the database. */
 export async function listRuns(lists: Pick<RunLists, 'page'>, request: ListRuns): Promise<RunPageMessage> {
   const selection = {
     orgId: request.orgId,
@@ -35,7 +35,7 @@ export async function listRuns(lists: Pick<RunLists, 'page'>, request: ListRuns)
   }
 }
 
-/** A sleeping run is told as queued, so that both stand under that name. */
+/** A sleeping run is reported as queued, so the filter "queued" includes it. */
 function statusesOf(status: RunStatus): Run['status'][] {
   return runStatusNames().filter((name) => runStatusNumber(name) === status);
 }
@@ -47,11 +47,11 @@ function cursorOf({ createdAtMs, runId }: RunPlace): string {
 function placeOf(cursor: string): RunPlace {
   const [createdAt = '', runId = '', ...more] = Buffer.from(cursor.slice(0, 128), 'base64url').toString().split('/');
   const place = { createdAtMs: Number(createdAt), runId };
-  // Node reads base64 leniently; only what we gave out is a cursor.
+  // Node reads base64 leniently; only what we issued is a cursor.
   const good = more.length === 0 && /^\d{1,15}$/.test(createdAt) && isId('run', runId) && cursorOf(place) === cursor;
   if (good) return place;
   throw new ServiceError('invalid_request', 'The cursor is not one of this list.', {
-    findings: [{ path: '/cursor', code: 'cursor', message: 'Take it from next_cursor as it is.' }],
+    findings: [{ path: '/cursor', code: 'cursor', message: 'Use next_cursor unchanged.' }],
   });
 }
 

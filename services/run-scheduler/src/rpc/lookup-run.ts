@@ -1,4 +1,4 @@
-// lookup: the run a key belongs to, before a start is refused for its values.
+// lookup: finds the run that has a key, before a start is refused for its values.
 import { ServiceError } from '@methods/errors/service-error';
 import type { LookupRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';

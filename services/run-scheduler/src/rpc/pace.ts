@@ -1,5 +1,5 @@
-// Does something at once, and then at most once in a while for each key: what comes in between waits, and only the
-// newest of it is done.
+// Throttles an action for each key: runs it at once, then at most once in an interval, with only the newest value of
+// those that arrived meanwhile.
 import type { Clock, Timer } from '@methods/base/clock';
 
 interface Pause {
@@ -13,7 +13,7 @@ export class Pace {
 
   constructor(private readonly clock: Clock) {}
 
-  /** `act` now, or `everyMs` after the last one of this key, unless a newer one takes its place. */
+  /** Runs `act` now, or `everyMs` after the key's last one, unless a newer one replaces it. */
   run(key: string, everyMs: number, act: () => void): void {
     const pause = this.pauses.get(key);
     if (pause !== undefined) {
@@ -24,7 +24,7 @@ export class Pace {
     act();
   }
 
-  /** What waits is not done any more. */
+  /** Drops the waiting action. */
   forget(key: string): void {
     this.pauses.get(key)?.timer.cancel();
     this.pauses.delete(key);

@@ -1,5 +1,5 @@
-// What this service asks of the method registry: who a worker's key is, the versions workers run, and how long an
-// organization keeps its runs.
+// This service's calls to the method registry: the owner of a worker's key, the versions that workers run, and how long
+// an organization keeps its runs.
 import type { Clock } from '@methods/base/clock';
 import { RetentionDays } from '@methods/base/retention-days';
 import type { Stoppable } from '@methods/base/stoppable';
@@ -38,7 +38,7 @@ export class RegistryClient implements Stoppable {
     this.accounts.close();
   }
 
-  /** @throws ServiceError not_found where the organization has no such version. */
+  /** @throws ServiceError not_found if the organization has no such version. */
   async savedVersion(orgId: string, methodId: string, version: string): Promise<SavedVersion> {
     const found = await this.calls.getVersion({ orgId, methodId, version }, { timeoutMs: VERSION_MS });
     if (found.version === undefined) throw new ServiceError('not_found');

@@ -40,7 +40,7 @@ function slowPages() {
   return { page, begun, settle, finish, rests, endRest };
 }
 
-test('an organization has one page at a time and rests three times as long; another does not wait', async () => {
+test('an organization reads one page at a time and rests three times as long; another does not wait', async () => {
   const { page, begun, settle, finish, rests, endRest } = slowPages();
   void page('a');
   void page('a');
@@ -53,7 +53,7 @@ test('an organization has one page at a time and rests three times as long; anot
   assert.deepEqual(begun, ['a', 'b', 'a']);
 });
 
-test('beyond 64 that wait, and after 5 s, a page is refused', async () => {
+test('refuses a page beyond 64 waiting ones, and after 5 s', async () => {
   const { page, begun, settle, finish, endRest } = slowPages();
   const all = Array.from({ length: 66 }, () => page('a'));
   assert.equal(await all.at(-1), 'rate_limited');

@@ -1,9 +1,9 @@
-// Costly requests in turns: an organization has one under way at a time, and a rest after each. An organization that asks
-// without end gets a share of the node and its database and no more.
+// Runs costly requests in turns: an organization has one in progress at a time, and a rest after each. An organization
+// that sends them without end gets only its share of the node and its database.
 import type { Clock } from '@methods/base/clock';
 import { overShare } from '@methods/errors/over-share';
 
-/** Times as long as the request took. */
+/** A multiple of the time the request took. */
 const REST = 3;
 const REST_MS_MAX = 1_000;
 const WAITING_MAX = 64;
@@ -11,10 +11,10 @@ const WAITING_MAX = 64;
 const WAIT_MS_MAX = 5_000;
 
 export class RestedTurns {
-  /** Organizations with a request under way, or that rest, and what waits for it to be over. */
+  /** Organizations with a request in progress, or that rest, and the requests that wait for it. */
   private readonly busy = new Map<string, (() => void)[]>();
 
-  /** @param what they are, as the refusal calls them. */
+  /** @param what names the requests in the refusal. */
   constructor(
     private readonly what: string,
     private readonly clock: Clock,

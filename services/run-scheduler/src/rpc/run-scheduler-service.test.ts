@@ -99,7 +99,7 @@ describe("the gateways' stream", () => {
   const refused = (code: string): StartReply => ({ case: 'error', value: { code, message: '' } }) as never;
   const { runId } = runs.queued.facts;
 
-  test('a gateway hears at once what the node is, and again whenever that changes', async () => {
+  test('sends a gateway the state of the node at once, and at every change', async () => {
     const states = () => got.flatMap(({ item }) => (item.case === 'status' ? [item.value.shardsOwned] : []));
     await until('the first', () => states().length === 1);
     shardsOwned = 9;
@@ -108,13 +108,13 @@ describe("the gateways' stream", () => {
     assert.deepEqual(states(), [4, 9]);
   });
 
-  test('a start goes to a shard of this node while it has any', async () => {
+  test('a start goes to a shard of this node if it has one', async () => {
     peers.set('peer', started());
     assert.equal(await start(), runId);
     assert.deepEqual([startedHere, asked], [1, []]);
   });
 
-  test('without shards it goes to a peer, past those that say nothing or have none either', async () => {
+  test('without shards it goes to a peer, past those that do not reply or have none either', async () => {
     shardsOwned = 0;
     peers.set('silent', new ServiceError('unavailable'));
     peers.set('without shards', refused('unavailable'));
@@ -124,14 +124,14 @@ describe("the gateways' stream", () => {
     assert.deepEqual([startedHere, asked], [0, ['silent', 'without shards', 'owner']]);
   });
 
-  test('what a peer refuses for a reason is refused', async () => {
+  test('passes on the refusal of a peer', async () => {
     shardsOwned = 0;
     peers.set('owner', refused('idempotency_conflict'));
     peers.set('another', started());
     assert.equal(await start(), 'idempotency_conflict');
   });
 
-  test('without anybody who has shards it is refused as unavailable', async () => {
+  test('refuses a start as unavailable when no node has shards', async () => {
     shardsOwned = 0;
     assert.equal(await start(), 'unavailable');
   });

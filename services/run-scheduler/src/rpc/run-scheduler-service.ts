@@ -1,5 +1,5 @@
-// The gateways' service: one session a stream, and the files of runs beside it. A start goes to a shard of this node, or
-// to a peer while it has none.
+// The gateways' service: one session per stream, and the files of runs. A start goes to a shard of this node, or to a
+// peer while this node has none.
 import { fromErrorDetail, toErrorDetail } from '@methods/errors/error-detail';
 import { ServiceError } from '@methods/errors/service-error';
 import type { GatewayItem, RunSchedulerService, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -73,7 +73,7 @@ export class RunSchedulerRpc {
     yield* files.ofRun(request, request.fileId);
   }
 
-  /** Shards came or went, or the node drains. */
+  /** The node's shards changed, or it drains. */
   stateChanged(): void {
     for (const send of this.streams) send(this.status());
   }
@@ -90,7 +90,7 @@ export class RunSchedulerRpc {
   ): Promise<{ view: RunViewMessage; replayed: boolean }> => {
     if (this.options.state().shardsOwned === 0) return this.forward(request, deadlineMs, onId);
     const { run, replayed } = await this.options.starts.start(request, onId, wanted);
-    // The first reply says queued, also where a worker had the run in the same commit.
+    // The first reply says queued, even if a worker got the run in the same commit.
     return { view: runView(run), replayed };
   };
 
@@ -99,7 +99,7 @@ export class RunSchedulerRpc {
     deadlineMs: number,
     onId: (runId: string) => void,
   ): Promise<{ view: RunViewMessage; replayed: boolean }> {
-    // The key makes a repeat harmless, so that a peer that says nothing or has no shards either is no reason to fail.
+    // The key makes a repeat harmless, so a peer that does not reply or has no shards either does not fail the start.
     for (const peer of this.options.peers.connected()) {
       const item = { item: { case: 'start' as const, value: { start: request, deadlineMs } } };
       const reply = await this.options.peers.request(peer, item, Math.max(500, deadlineMs || 5_000)).catch(() => null);

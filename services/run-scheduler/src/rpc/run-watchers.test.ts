@@ -84,7 +84,7 @@ describe('gateways that wait for runs', () => {
     });
   }
 
-  test('a gateway that started a run hears of its first rest, once', () => {
+  test('a gateway that started a run is notified of its first rest, once', () => {
     const runId = newRunId(OWN_SHARD);
     watchers.startedBy(runId, 'org_a', gateway);
     watchers.committed(null, as(runs.queued, runId));
@@ -95,7 +95,7 @@ describe('gateways that wait for runs', () => {
     assert.deepEqual(gateway.statuses, [RunStatus.WAITING]);
   });
 
-  test('a gateway that watches hears every rest until the run has finished', () => {
+  test('a gateway that watches is notified of every rest until the run has finished', () => {
     const runId = newRunId(OWN_SHARD);
     watchers.watch(runId, 'org_a', gateway);
     for (const run of [runs.waiting, runs.queued, runs.succeeded]) watchers.committed(null, as(run, runId));
@@ -123,7 +123,7 @@ describe('gateways that wait for runs', () => {
     assert.deepEqual(shards, ['4 true', '4 false', '4 true']);
   });
 
-  test('a shard of this node is heard of from the moment another one owns it, and no more when it comes back', () => {
+  test('subscribes to a shard of this node when another node takes it, and unsubscribes when it comes back', () => {
     const [own, foreign] = [newRunId(OWN_SHARD), newRunId(FOREIGN_SHARD)];
     watchers.watch(own, 'org_a', gateway);
     watchers.watch(foreign, 'org_a', gateway);
@@ -132,7 +132,7 @@ describe('gateways that wait for runs', () => {
     owned = [];
     watchers.ownersChanged();
     assert.deepEqual(shards, ['4 true', '3 true']);
-    // What the new owner did before it could be heard is in the row.
+    // Changes of the new owner before the subscription are in the row.
     assert.deepEqual(new Set(reads.map(({ runId }) => runId)), new Set([own, foreign]));
     owned = [OWN_SHARD, FOREIGN_SHARD];
     watchers.ownersChanged();
@@ -143,7 +143,7 @@ describe('gateways that wait for runs', () => {
     assert.equal(shards.length, 4);
   });
 
-  test('a gateway that started and watches a run hears each rest once', () => {
+  test('a gateway that started and watches a run is notified of each rest once', () => {
     const runId = newRunId(OWN_SHARD);
     watchers.startedBy(runId, 'org_a', gateway);
     watchers.watch(runId, 'org_a', gateway);
@@ -151,7 +151,7 @@ describe('gateways that wait for runs', () => {
     assert.equal(gateway.told.length, 1);
   });
 
-  test('whoever stopped watching, or is gone, hears nothing', () => {
+  test('a gateway that stopped watching, or is gone, is not notified', () => {
     const [first, second] = [newRunId(OWN_SHARD), newRunId(OWN_SHARD)];
     watchers.watch(first, 'org_a', gateway);
     watchers.watch(second, 'org_a', gateway);
@@ -162,7 +162,7 @@ describe('gateways that wait for runs', () => {
     assert.deepEqual(gateway.told, []);
   });
 
-  test('a run that another node changed is read and told when it rests', async () => {
+  test('a run that another node changed is read, and pushed when it rests', async () => {
     const runId = newRunId(FOREIGN_SHARD);
     watchers.watch(runId, 'org_a', gateway);
     rows.set(runId, as(runs.succeeded, runId));
@@ -174,7 +174,7 @@ describe('gateways that wait for runs', () => {
     );
   });
 
-  test('a change that comes while the row is being read is not missed', async () => {
+  test('a change that arrives while the row is being read is not missed', async () => {
     const runId = newRunId(FOREIGN_SHARD);
     watchers.watch(runId, 'org_a', gateway);
     rows.set(runId, as(runs.queued, runId));
@@ -199,13 +199,13 @@ describe('gateways that wait for runs', () => {
       const before = reads.length;
       watchers.pollForeign();
       assert.ok(reads.length - before <= 256);
-      // Reads that are over make room for the next look at the same run.
+      // Completed reads make room for the next read of the same run.
       await new Promise((resolve) => setImmediate(resolve));
     }
     assert.deepEqual(new Set(reads.map((read) => read.runId)), new Set(foreign));
   });
 
-  test('a gateway that watches step by step hears of every change, of a burst the first and the last', () => {
+  test('a gateway that watches step by step is notified of every change, of a burst the first and the last', () => {
     const runId = newRunId(OWN_SHARD);
     const other = new Gateway();
     watchers.watch(runId, 'org_a', gateway, true);
@@ -218,7 +218,7 @@ describe('gateways that wait for runs', () => {
     clock.forward(100);
     watchers.committed(null, { ...as(runs.running, runId), revision: 4 });
     assert.deepEqual(told(), [1, 3, 4]);
-    // The end waits for nothing, and what was held back before it is not told behind it.
+    // The end is sent at once, and no earlier held-back change is sent after it.
     watchers.committed(null, { ...as(runs.running, runId), revision: 5 });
     watchers.committed(null, { ...as(runs.succeeded, runId), revision: 6 });
     clock.forward(1_000);
@@ -226,7 +226,7 @@ describe('gateways that wait for runs', () => {
     assert.deepEqual(other.statuses, [RunStatus.SUCCEEDED]);
   });
 
-  test("a long run's views are told less often", () => {
+  test("a long run's views are sent less often", () => {
     const runId = newRunId(OWN_SHARD);
     watchers.watch(runId, 'org_a', gateway, true);
     const steps = Array.from({ length: 5_000 }, () => step);
@@ -237,7 +237,7 @@ describe('gateways that wait for runs', () => {
     assert.equal(gateway.told.length, 2);
   });
 
-  test('the owner of a run is told that somebody watches its steps, again and again until nobody does', async () => {
+  test('the owner of a run is notified that its steps are watched, repeatedly while they are', async () => {
     const runId = newRunId(FOREIGN_SHARD);
     rows.set(runId, as(runs.running, runId));
     watchers.watch(newRunId(OWN_SHARD), 'org_a', gateway, true);
@@ -253,7 +253,7 @@ describe('gateways that wait for runs', () => {
     assert.equal(watched.length, 2);
   });
 
-  test('a gateway that answered hears of the next rest, for a share of the runs; nobody is refused a watch for it', () => {
+  test('a gateway that answered is notified of the next rest, for a share of the runs; no watch is refused for it', () => {
     const limited = watchersWith({ placesMax: 100, perOrganizationMax: 4 }, { placesMax: 100, perOrganizationMax: 2 });
     const [first, second, third, fourth] = [0, 1, 2, 3].map(() => newRunId(OWN_SHARD)) as [
       string,
@@ -277,7 +277,7 @@ describe('gateways that wait for runs', () => {
     assert.deepEqual(more, ['new', 'new', 'full']);
   });
 
-  test('an organization watches no more runs than its share, and is told; others watch on', () => {
+  test('an organization watches no more runs than its share, and gets an error; others still watch', () => {
     const limited = watchersWith({ placesMax: 100, perOrganizationMax: 10 });
     const mine = Array.from({ length: 10 }, () => newRunId(OWN_SHARD));
     for (const runId of mine) limited.watch(runId, 'org_a', gateway);
@@ -292,14 +292,14 @@ describe('gateways that wait for runs', () => {
       gateway.told.map(({ runId }) => runId),
       [theirs],
     );
-    // Whatever has finished, is watched no more or was watched by a gateway that is gone takes no place.
+    // Finished runs, ended watches and watches of lost gateways take no place.
     for (const runId of mine.slice(0, 5)) limited.committed(null, as(runs.succeeded, runId));
     limited.unwatch(mine[5] ?? '', gateway);
     limited.gone(gateway);
     for (let i = 0; i < 10; i++) limited.watch(newRunId(OWN_SHARD), 'org_a', gateway);
   });
 
-  test('whoever asks for a run of another organization does not end its watch', () => {
+  test('a request for a run of another organization does not end its watch', () => {
     const runId = newRunId(OWN_SHARD);
     assert.equal(watchers.watch(runId, 'org_a', gateway), true);
     assert.equal(watchers.watch(runId, 'org_b', gateway), false);

@@ -1,6 +1,6 @@
-// Which gateways wait for which runs. A gateway that started a run somebody waits for hears of its next rest (waiting or
-// finished); one that watches hears until it stops watching, of every rest or, step by step, of every change. Each
-// organization has a share of the runs that may be watched.
+// Which gateways wait for which runs. A gateway that started a run with a waiting caller is notified of its next rest
+// (waiting or finished). One that watches is notified until it stops watching, of every rest or, step by step, of every
+// change. Each organization has a share of the runs that may be watched.
 import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
 import { Shares, type SharesOptions } from '@methods/base/shares';
@@ -14,7 +14,7 @@ export interface ViewReceiver {
   push(view: RunViewMessage, orgId: string): void;
 }
 
-/** `once`: told when the run rests; `always`: of every rest; `stepwise`: of every change, at a bounded pace. */
+/** `once`: notified when the run rests; `always`: of every rest; `stepwise`: of every change, at a bounded pace. */
 type Wish = 'once' | 'always' | 'stepwise';
 
 interface Watched {
@@ -24,11 +24,11 @@ interface Watched {
 
 /** A watched run takes less than 500 bytes. */
 const PLACES = { placesMax: 100_000, perOrganizationMax: 20_000 };
-/** Of those, runs that were answered and not asked for since. */
+/** The part of them for runs that were answered and not requested since. */
 const ANSWERED_PLACES = { placesMax: 10_000, perOrganizationMax: 2_000 };
 const POLL_MAX = 256;
 const STEPWISE_TOLD_MAX = 1_000;
-// A view is as long as the run has steps: a long one is shown less often.
+// A view is as long as the run has steps: a long one is sent less often.
 const PUSH_EVERY_MS = 100;
 const PUSH_EVERY_MS_PER_STEP = 0.2;
 
@@ -38,11 +38,11 @@ export class RunWatchers {
   private readonly answered: Shares;
   /** How many runs of each shard are watched; 0: none any more. */
   private readonly shards = new Map<number, number>();
-  /** Those of other nodes among them, whose changes are heard of over the bus. */
+  /** Shards of other nodes among them, whose changes arrive over the bus. */
   private readonly heard = new Set<number>();
-  /** Nothing of them was watched at the last look. */
+  /** No run of them was watched at the last look. */
   private idleShards = new Set<number>();
-  /** Runs whose row is being read; true: it changed since, and one more look is needed. */
+  /** Runs whose row is being read. True: it changed since, and must be read again. */
   private readonly behind = new Map<string, boolean>();
   private readonly pace: Pace;
 
@@ -52,13 +52,13 @@ export class RunWatchers {
       readonly shardCount: number;
       readonly owns: (shard: number) => boolean;
       readonly read: (runId: string) => Promise<Run | null>;
-      /** Somebody here began or ceased to watch runs of another node's shard. */
+      /** This node began or stopped watching runs of another node's shard. */
       readonly shardWatched: (shard: number, watched: boolean) => void;
-      /** These runs of other nodes are watched here step by step; told again while they are. */
+      /** These runs of other nodes are watched here step by step; repeated while they are. */
       readonly stepsWatched: (runIds: readonly string[]) => void;
       /** Runs that may be watched; default 100,000, 20,000 of one organization. */
       readonly places?: SharesOptions;
-      /** Of them those that were answered; default 10,000, 2,000 of one organization. */
+      /** The part of them that were answered; default 10,000, 2,000 of one organization. */
       readonly answeredPlaces?: SharesOptions;
     },
   ) {
@@ -67,7 +67,7 @@ export class RunWatchers {
     this.pace = new Pace(options.clock);
   }
 
-  /** Beyond its organization's share the run is not watched: its gateway finds out when it asks the next time. */
+  /** Beyond its organization's share the run is not watched: its gateway gets the state at its next request. */
   startedBy(runId: string, orgId: string, receiver: ViewReceiver): void {
     const entry = this.entry(runId, orgId);
     if (entry instanceof ServiceError) return;
@@ -76,8 +76,8 @@ export class RunWatchers {
 
   /**
    * Pushes the run's next rest to the gateway that answered, as to the one that started it. That rest may be hours away
-   * and no caller may wait for it, so such runs have a share of their own. `known`: the receiver watches the run already;
-   * `full`: there is no place, and nothing is pushed.
+   * and no caller may wait for it, so such runs have a share of their own. `known`: the receiver watches the run
+   * already; `full`: there is no place, and nothing is pushed.
    */
   answeredBy(runId: string, orgId: string, receiver: ViewReceiver): 'new' | 'known' | 'full' {
     let entry = this.watched.get(runId);
@@ -96,7 +96,7 @@ export class RunWatchers {
     return 'new';
   }
 
-  /** False: this receiver watches the run already. @throws rate_limited, unavailable where no more may be watched */
+  /** False: this receiver watches the run already. @throws rate_limited, unavailable if no more may be watched */
   watch(runId: string, orgId: string, receiver: ViewReceiver, steps = false): boolean {
     const entry = this.entry(runId, orgId);
     if (entry instanceof ServiceError) throw entry;
@@ -118,7 +118,7 @@ export class RunWatchers {
     for (const runId of [...this.watched.keys()]) this.unwatch(runId, receiver);
   }
 
-  /** A run this node committed. */
+  /** Handles a run that this node committed. */
   committed(_before: Run | null, after: Run): void {
     const { runId } = after.facts;
     const entry = this.watched.get(runId);
@@ -132,7 +132,7 @@ export class RunWatchers {
     }
   }
 
-  /** A run another node committed: its row is read, all of a turn together. */
+  /** Handles a run that another node committed: reads its row, together with all others of the turn. */
   changedElsewhere(runIds: readonly string[]): void {
     for (const runId of runIds) {
       const entry = this.watched.get(runId);
@@ -155,7 +155,7 @@ export class RunWatchers {
         if (run !== null && (isAtRest(run) || this.isWatchedStepwise(runId))) this.tell(run);
         if (changedSince && this.watched.has(runId)) this.catchUp(runId);
       },
-      // The next poll looks again.
+      // The next poll reads it again.
       () => this.behind.delete(runId),
     );
   }
@@ -169,22 +169,22 @@ export class RunWatchers {
     const finished = isFinished(run);
     for (const [receiver, wish] of [...entry.wishes]) {
       if (rests || wish === 'stepwise') receiver.push(view, run.facts.orgId);
-      // A waiting run must hold no memory here; whoever wants its next rest watches.
+      // A waiting run must take no memory here; a gateway that wants its next rest watches.
       if (finished || (rests && wish === 'once')) entry.wishes.delete(receiver);
     }
     this.removeIfUnused(runId, entry);
   }
 
   /**
-   * The answer to a lost message: runs of other nodes that somebody watches are looked at now and then. Shards of which
-   * nothing is watched any more are left.
+   * Compensates for lost messages: reads watched runs of other nodes now and then. Leaves shards that have no watched
+   * runs any more.
    */
   pollForeign(): void {
     this.leaveIdleShards();
     this.lookAtForeign();
   }
 
-  /** Shards have come or gone: of those that are another node's now, what changed in between is in the rows. */
+  /** Shards changed owners: for those that now belong to another node, the rows hold the changes made in between. */
   ownersChanged(): void {
     let isNew = false;
     for (const [shard, runs] of this.shards) if (runs > 0) isNew = this.hear(shard) || isNew;
@@ -204,7 +204,7 @@ export class RunWatchers {
     }
   }
 
-  /** Their owners tell of every change only while they hear that somebody watches. */
+  /** Their owners send every change only while they are notified that the run is watched. */
   tellStepwise(): void {
     const runIds: string[] = [];
     for (const [runId, entry] of this.watched) {
@@ -224,7 +224,7 @@ export class RunWatchers {
     return entry !== undefined && isStepwise(entry);
   }
 
-  /** To the end, so that the next poll begins with others. */
+  /** Moved to the end, so that the next poll begins with others. */
   private moveBack(runId: string): void {
     const entry = this.watched.get(runId);
     if (entry === undefined) return;
@@ -232,7 +232,7 @@ export class RunWatchers {
     this.watched.set(runId, entry);
   }
 
-  /** `left`: called when nobody watches the run any more, if it is a new one. */
+  /** `left`: called when the run, if it is a new one, has no watcher any more. */
   private entry(runId: string, orgId: string, left: () => void = () => {}): Watched | ServiceError {
     const known = this.watched.get(runId);
     if (known !== undefined) return known;
@@ -262,7 +262,7 @@ export class RunWatchers {
     if (by > 0) this.hear(shard);
   }
 
-  /** True: it subscribes now. A node needs no subscription for what it commits itself. */
+  /** True: it subscribes now. A node needs no subscription for its own commits. */
   private hear(shard: number): boolean {
     if (this.heard.has(shard) || this.options.owns(shard)) return false;
     this.heard.add(shard);

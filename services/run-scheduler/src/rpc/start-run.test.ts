@@ -133,7 +133,7 @@ describe('starts', () => {
     await new Promise(setImmediate);
   }
 
-  test('a run is there before the start is answered, and its id was told before anything happened', async () => {
+  test('a run exists before the reply to its start, and its id is reported before anything happens', async () => {
     const started = start();
     assert.equal(ids.length, 1);
     const { run, replayed } = await started;
@@ -161,10 +161,10 @@ describe('starts', () => {
     assert.equal(waiters.freePlaces(), 0);
   });
 
-  test('an organization with too many unfinished runs starts no more, finds those it has, and others start theirs', async () => {
+  test('an organization with too many unfinished runs starts no more but finds those it has, and others start theirs', async () => {
     const orgId = 'org_full';
     const key = { orgId, idempotencyHash: randomBytes(32), requestDigest: randomBytes(32) };
-    // Counted before the first of them: one that is counted while it starts may count twice.
+    // Counted before the first of them: a run that is counted while it starts may count twice.
     assert.ok(counted.hasRoom(orgId));
     await until('its runs are counted', () => countedTimes === 1);
     const { run } = await start(key);
@@ -183,7 +183,7 @@ describe('starts', () => {
     assert.deepEqual([run.status, delivered, waiters.freePlaces()], ['queued', [], 1]);
   });
 
-  test('a repeat gives its place back and gets the first run', async () => {
+  test('a repeat returns its place and gets the first run', async () => {
     const [idempotencyHash, requestDigest] = [randomBytes(32), randomBytes(32)];
     const first = await start({ idempotencyHash, requestDigest });
     await freePlaces(1);
@@ -193,7 +193,7 @@ describe('starts', () => {
     assert.deepEqual([delivered, waiters.freePlaces()], [[], 1]);
   });
 
-  test('a value that cannot be stored, and a node without shards, are told apart; no place is lost', async () => {
+  test('a value that cannot be stored and a node without shards get different errors; no place is lost', async () => {
     await freePlaces(1);
     await assert.rejects(start({ inputsJson: '"\0"' }), code('invalid_request'));
     node.lose([0, 1, 2, 3]);
@@ -225,7 +225,7 @@ describe('starts', () => {
     const begun = (run: Run, ...steps: string[]) => ({ kept: { runId: run.facts.runId, steps } });
     const folderCount = async () => (await db.sql`select from scheduler.run_folders`).length;
 
-    test('have what was recorded of the steps before it, and their files, and hand all of it out', async () => {
+    test('have the records of the steps before it and their files, and grant all of it', async () => {
       const first = await finished(fail, paths('one', 'loop[0]/inner', 'loop', 'first'));
       const { run } = await start(begun(first, 'one', 'loop'));
       const known = await db.load(run.facts.runId);
@@ -264,7 +264,7 @@ describe('starts', () => {
       assert.equal(copiedAtOnce, 1);
     });
 
-    test('are handed out with what they kept where a worker waits, in the same commit', async () => {
+    test('are granted with their kept steps in the same commit if a worker waits', async () => {
       const first = await finished(succeed, paths('one'));
       await freePlaces(1);
       const { run } = await start(begun(first, 'one'));
@@ -278,7 +278,7 @@ describe('starts', () => {
       assert.notEqual(grant?.folderId, '');
     });
 
-    test('are refused where a step before it did not end, and leave nothing', async () => {
+    test('are refused if a step before it did not end, and leave nothing', async () => {
       const failed = recordStep('t', 2, 'first') as RunCommand & { type: 'record_step' };
       const ended = { ...failed, step: { ...failed.step, status: 'failed' as const } };
       const first = await finished(fail, [recordStep('t', 1, 'one'), ended]);
@@ -298,7 +298,7 @@ describe('starts', () => {
       assert.equal((await start(begun(tolerated, 'one', 'first'))).run.steps.length, 2);
     });
 
-    test('come once for a key, with one copy of the files', async () => {
+    test('exist once for a key, with one copy of the files', async () => {
       const first = await finished(succeed, paths('one'));
       const key = { idempotencyHash: randomBytes(32), requestDigest: randomBytes(32) };
       const { run } = await start({ ...begun(first, 'one'), ...key });

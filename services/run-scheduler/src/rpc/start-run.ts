@@ -1,4 +1,4 @@
-// start: a new run on a shard of this node, claimed at once where a worker waits here and no older run does.
+// start: creates a run on a shard of this node, claimed at once if a worker waits here and no older run does.
 import { newRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { KeptSteps, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -35,8 +35,8 @@ export class StartRuns {
   ) {}
 
   /**
-   * `onId` hears the new run's id before anything can happen to the run. A start that is no longer `wanted` when its turn
-   * to be committed comes is dropped.
+   * Calls `onId` with the new run's id before anything can happen to the run. Drops a start that is no longer `wanted`
+   * when its turn to be committed comes.
    */
   async start(request: StartRun, onId: (runId: string) => void, wanted?: () => boolean): Promise<StartedRun> {
     const shard = this.shard();
@@ -72,16 +72,16 @@ export class StartRuns {
     return this.shardOfTurn;
   }
 
-  /** Who has too many unfinished runs still gets those that were started before. */
+  /** An organization with too many unfinished runs still gets those that were started before. */
   private async mustBeKnown(facts: RunFacts): Promise<void> {
     if ((await this.options.actors.byKey(facts.orgId, facts.idempotencyHash)) === null) throw tooManyUnfinished();
   }
 
-  /** A repeat gets its run, whatever has become of the files. What a start that fails kept is swept away. */
+  /** A repeat gets its run, even if the files are gone. Files kept for a start that fails are swept. */
   private async keepFiles(files: NonNullable<StartRun['files']>, facts: RunFacts): Promise<void> {
     if (await this.options.files.keepFor(facts, files)) return;
     if ((await this.options.actors.byKey(facts.orgId, facts.idempotencyHash)) !== null) return;
-    const message = 'A file that the inputs name is there no more.';
+    const message = 'A file that the inputs name no longer exists.';
     const findings = [{ path: '', code: 'unknown_file', message }];
     throw new ServiceError('invalid_inputs', message, { findings });
   }

@@ -1,19 +1,19 @@
-// Bounds how many runs an organization may have unfinished. The count is read now and then and carried on by the starts
-// of this node, so a start costs no read; it may be off by what other nodes start and finish within a few seconds.
+// Bounds an organization's unfinished runs. The count is read now and then and updated by this node's own starts, so a
+// start costs no read; it may differ by the runs that other nodes start and finish within a few seconds.
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { RunStore } from '../store/run-store.ts';
 
 const UNFINISHED_MAX = 1_000_000;
-/** From here on the count is read often. */
+/** From this count on, it is read often. */
 const NEAR = 0.8;
 const READ_FAR_MS = 60_000;
 const READ_NEAR_MS = 2_000;
 const ORGANIZATIONS_MAX = 10_000;
 
 interface Known {
-  /** As read, with what this node started since. */
+  /** The count as read, plus the runs that this node started since. */
   runs: number;
   readAtMs: number;
 }
@@ -32,7 +32,7 @@ export class UnfinishedRuns {
     },
   ) {}
 
-  /** False: the organization has too many. What is not known yet passes. */
+  /** False: the organization has too many. An unknown count passes. */
   hasRoom(orgId: string): boolean {
     const max = this.options.max ?? UNFINISHED_MAX;
     const known = this.known.get(orgId);
@@ -50,7 +50,7 @@ export class UnfinishedRuns {
     this.asked.add(orgId);
     if (this.reading) return;
     this.reading = true;
-    // Those of one turn together.
+    // Reads all counts requested in one turn together.
     setImmediate(() => void this.read());
   }
 
@@ -67,7 +67,7 @@ export class UnfinishedRuns {
         }
       } catch (error) {
         this.options.logger.warn({ error }, 'unfinished runs could not be counted');
-        // Not again at once: starts go on by what was known.
+        // Not retried at once: starts continue with the last known count.
         for (const orgId of orgIds) this.known.set(orgId, { runs: this.known.get(orgId)?.runs ?? 0, readAtMs });
       }
       for (const orgId of this.known.keys()) {

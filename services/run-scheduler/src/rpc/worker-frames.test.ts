@@ -59,7 +59,7 @@ function mutated(random: () => number): Buffer {
   return Buffer.from(bytes);
 }
 
-test('whatever bytes come on a worker’s stream end that stream at most', { timeout: 300_000 }, async () => {
+test('arbitrary bytes on a worker’s stream end at most that stream', { timeout: 300_000 }, async () => {
   let opened = 0;
   let heard = 0;
   const texts = (value: object): boolean => Object.values(value).every((each) => each !== undefined);
@@ -112,7 +112,7 @@ test('whatever bytes come on a worker’s stream end that stream at most', { tim
     await until('the streams have ended', () => ended === target);
   }
   const { user, system } = process.cpuUsage(cpu);
-  // Some are still what they were, most are not.
+  // Some are still valid, most are not.
   assert.ok(opened > 0 && heard > 0 && opened < FRAMES);
   assert.ok((user + system) / 1_000 / FRAMES < 20, 'no frame costs much');
   await until('no session is left', () => streams === 0);

@@ -22,7 +22,7 @@ const OURS = createServiceKey();
 const THEIRS = createServiceKey();
 const code = (expected: string) => ({ name: 'ServiceError', code: expected });
 
-describe('what workers call', () => {
+describe('the calls of workers', () => {
   let db: TestStore;
   let node: TestActors;
   let server: RpcServer;
@@ -104,7 +104,7 @@ describe('what workers call', () => {
     return Buffer.concat(chunks);
   }
 
-  test('a run folder comes back as it was sent, to the worker that has the attempt', async () => {
+  test('a run folder is returned as it was sent, to the worker that has the attempt', async () => {
     const of = await attempt();
     const sent = [Buffer.alloc(65_536, 1), Buffer.alloc(65_536, 2), Buffer.from('end')];
     const { folderId } = await put(ours, of, sent);
@@ -112,7 +112,7 @@ describe('what workers call', () => {
     await assert.rejects(got(ours, await attempt(), folderId), code('not_found'));
   });
 
-  test("another organization's worker finds no such run, one whose attempt is over may not touch it", async () => {
+  test("another organization's worker finds no such run, and one whose attempt is over may not access it", async () => {
     const of = await attempt();
     const { folderId } = await put(ours, of, [Buffer.from('x')]);
     await assert.rejects(got(theirs, of, folderId), code('not_found'));
@@ -152,7 +152,7 @@ describe('what workers call', () => {
     return fileId;
   }
 
-  test('a file that a run names comes to its worker, also when its time is over before the run is claimed', async () => {
+  test('a worker gets a file that its run names, even if the file expired before the claim', async () => {
     const of = await attempt();
     const fileId = await fileOf(of, 2);
     await db.sql`update scheduler.files set expires_at_ms = expires_at_ms - ${2 * DAY_MS}, look_at_ms = 0`;
@@ -177,7 +177,7 @@ describe('what workers call', () => {
     await first(ours, { ...of, token: 'next' });
   });
 
-  test('files on their way have a share of their organization, and those who find no place come again', async () => {
+  test('files in flight have a share of their organization, and senders without a place retry', async () => {
     const of = await attempt();
     const fileId = await fileOf(of, 24);
     const open: AsyncIterator<unknown>[] = [];
@@ -202,7 +202,7 @@ describe('what workers call', () => {
     );
   });
 
-  test("versions and locks are those of the key's organization, whatever a worker asks for", async () => {
+  test("returns only versions and locks of the key's organization, regardless of the worker's request", async () => {
     const version = await ours.getVersion({ method: 'wf_a', versionId: 'ver_a' });
     assert.equal(Buffer.from(version.source).toString(), 'x');
     await theirs.putLock({ method: 'wf_a', versionId: 'ver_a', lock: Buffer.of(1) });
@@ -212,7 +212,7 @@ describe('what workers call', () => {
     );
   });
 
-  test('without a known key nothing is told', async () => {
+  test('returns nothing without a known key', async () => {
     const of = await attempt();
     await assert.rejects(stranger.getVersion({ method: 'wf_a', versionId: 'ver_a' }), code('unauthorized'));
     await assert.rejects(put(stranger, of, [Buffer.from('x')]), code('unauthorized'));

@@ -1,4 +1,4 @@
-// What workers call: their stream, the versions they run, and the folders of runs that wait.
+// The workers' service: their stream, the versions they run, and the folders of waiting runs.
 
 import type { Metadata } from '@grpc/grpc-js';
 import { newId } from '@methods/base/ids';
@@ -33,8 +33,8 @@ export interface WorkerServiceOptions {
 }
 
 /**
- * Files and folders on their way, of this node. A stream whose reader stalls holds 16 chunks, a MiB, so an organization
- * holds 32 MiB; a worker that finds no place comes again.
+ * Files and folders in flight on this node. A stream whose reader stalls holds 16 chunks, a MiB, so an organization
+ * holds 32 MiB; a worker that gets no place retries.
  */
 const TRANSFERS = { placesMax: 256, perOrganizationMax: 32 };
 
@@ -42,7 +42,7 @@ const CALLS_MAX = 20_000;
 const CALLS_PER_ORGANIZATION_MAX = 5_000;
 const LOOKUPS_PER_ADDRESS_MAX = 64;
 
-/** Room for the largest lock; beyond its bound it is refused by name. */
+/** Room for the largest lock; a larger one is refused with its bound. */
 export const workerRequestSizes: RequestSizes<typeof WorkerService> = { putLock: 2 << 20 };
 
 /** Fields and entries of one message: a heartbeat that names all a worker can hold has 90,000. */
@@ -79,7 +79,7 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
           if (error !== null) logger.debug({ err: error, worker: session.id }, 'worker stream ended');
           sessions.closed(session);
         },
-        // Kept far below what a message carries; should it happen, the rest of the stream must not suffer.
+        // Bounded far below the size of a message; if it happens anyway, the rest of the stream must not suffer.
         onUnsendable: ({ item }) => logger.error({ worker: session.id, item: item?.case }, 'item beyond 4 MiB'),
       };
     }),

@@ -26,7 +26,7 @@ describe('array literals', () => {
     return rows.map((row) => row.v);
   }
 
-  test('texts come back as they were: quotes, backslashes, commas, braces, line ends, the word NULL, nothing', async () => {
+  test('keeps texts: quotes, backslashes, commas, braces, line ends, the word NULL, the empty text', async () => {
     const texts = [
       '',
       ' ',
@@ -52,7 +52,7 @@ describe('array literals', () => {
     assert.deepEqual(await throughPostgres(withoutNull, 'text'), withoutNull);
   });
 
-  test('numbers, booleans and nulls come back as they were', async () => {
+  test('keeps numbers, booleans and nulls', async () => {
     assert.deepEqual(await throughPostgres([1, -2, 9_007_199_254_740_991, null], 'bigint'), [
       1,
       -2,
@@ -66,8 +66,8 @@ describe('array literals', () => {
     assert.deepEqual(await throughPostgres([], 'text'), []);
   });
 
-  test('any list of texts comes back as it was', async () => {
-    // Postgres has no place for NUL; lone surrogates have no UTF-8.
+  test('keeps any list of texts', async () => {
+    // Postgres cannot store NUL; lone surrogates have no UTF-8.
     const text = fc.string({ unit: 'binary' }).map((t) => Buffer.from(t.replaceAll('\0', '0')).toString());
     const awkward = fc.string({ unit: fc.constantFrom('"', '\\', ',', '{', '}', ' ', 'a', '\n', '😀') });
     const list = fc.array(fc.option(fc.oneof(text, awkward)), { maxLength: 20 });

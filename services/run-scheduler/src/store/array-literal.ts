@@ -1,11 +1,11 @@
-// Postgres array literals made by hand: a batch binds some forty arrays, and the driver's own serializer takes a
-// regular expression and a closure for each element. Elements are joined, since a text that grows by one of them at a time
-// leaves three objects behind for each.
+// Builds Postgres array literals by hand: a batch binds some forty arrays, and the driver's own serializer takes a
+// regular expression and a closure for each element. Elements are joined, since appending to a text leaves three
+// objects behind for each element.
 
 export type ArrayElement = string | number | boolean | null;
 
 const NEEDS_ESCAPE = /["\\]/;
-/** What JSON escapes in another way than Postgres. */
+/** Characters that JSON escapes in another way than Postgres. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are meant
 const NOT_AS_JSON = /[\u0000-\u001f\ud800-\udfff]/;
 
@@ -21,7 +21,7 @@ export function arrayLiteral(values: readonly ArrayElement[]): string {
   return `{${values.map(literalOf).join(',')}}`;
 }
 
-/** The same list where nothing needs an escape, as is usual. */
+/** Returns the same list in the usual case that nothing needs an escape. */
 function escapedTexts(texts: readonly string[]): readonly string[] {
   return texts.some((text) => NEEDS_ESCAPE.test(text)) ? texts.map(escaped) : texts;
 }

@@ -1,5 +1,5 @@
-// The parts of the commit statement: for each table the columns a batch writes and where their values come from.
-// A part is in the statement only when the batch needs it, so a batch of plain starts stays a small statement.
+// The sections of the commit statement: for each table, the columns that a batch writes and the source of their values.
+// A section is included only when the batch needs it, so a batch of plain starts is a small statement.
 import type { NewStep } from '../run/effect.ts';
 import { queuePlaceMs } from '../run/queue-place.ts';
 import { sizeOfRun } from '../run/recorded-size.ts';
@@ -15,7 +15,7 @@ export interface Column<Row> {
   /** Type of the bound array's elements. */
   readonly type: string;
   readonly value: (row: Row) => ArrayElement;
-  /** SQL that turns the bound element into the column, where they differ. */
+  /** SQL that converts the bound element to the column, where they differ. */
   readonly sql?: string;
 }
 
@@ -112,7 +112,7 @@ export const updateColumns: readonly Column<RunChange>[] = [
   },
 ];
 
-/** What finds and guards the row of an update; not written. */
+/** Finds and guards the row of an update; not written. */
 export const guardColumns: readonly Column<RunChange>[] = [
   { name: 'run_id', type: 'text', value: (c) => c.after.facts.runId },
   { name: 'org_id', type: 'text', value: (c) => c.after.facts.orgId },
@@ -166,7 +166,7 @@ export const deadlineColumns: readonly Column<RunChange>[] = [
   { name: 'bytes', type: 'bigint', value: (c) => sizeOfRun(c.after) },
 ];
 
-/** How a change moves its organization's count of unfinished runs. */
+/** The change of the organization's count of unfinished runs. */
 export function unfinishedDelta({ before, after }: RunChange): number {
   return (isFinished(after) ? 0 : 1) - (before === null || isFinished(before) ? 0 : 1);
 }
@@ -194,7 +194,7 @@ export const eventColumns: readonly Column<OutboxEvent>[] = [
   { name: 'send_at_ms', type: 'bigint', value: (e) => ms(e.createdAtMs + UNCONFIRMED_MS) },
 ];
 
-/** When something happens to a run that nobody reports: its question ends, it wakes, or it ends without its cleanup. */
+/** When a run changes without a report: its question ends, it wakes, or it ends without its cleanup. */
 export function deadlineOf(run: Run | null): number | null {
   if (run?.status === 'queued') return run.ending?.byMs ?? null;
   if (run?.status === 'sleeping') return run.wakeAtMs;

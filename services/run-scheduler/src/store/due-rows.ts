@@ -1,5 +1,5 @@
-// How deadlines are read: in the order of their index, a bounded stretch at a time. They belong to all nodes; what is of
-// other nodes' shards is passed over here, so that no statement looks for more than it can find.
+// Reads deadlines in the order of their index, a bounded stretch at a time. The index holds the deadlines of all nodes;
+// those of other nodes' shards are skipped here, so that no statement reads on until it finds enough.
 import type { DueStretch } from './run-store.ts';
 
 const STRETCH_MAX = 4_096;
@@ -13,7 +13,7 @@ export interface DueRow {
   readonly bytes: number;
 }
 
-// Ordered by the columns themselves: by their values as another type, every due row would be sorted.
+// Ordered by the columns themselves: ordered by a converted value, every due row would be sorted.
 export const dueQuestionsQuery = `select run_id, org_id, question_id, shard, wake_at_ms, bytes from scheduler.deadlines
   where wake_at_ms < $1::bigint and (wake_at_ms, run_id) > ($2::bigint, $3)
   order by wake_at_ms, run_id limit ${STRETCH_MAX}`;

@@ -1,5 +1,5 @@
-// Files that callers send for the inputs of runs, in chunks of rows. A file counts when its last chunk is stored with
-// its hash; a run that names it keeps it, and one that no run names is gone after a day.
+// Stores files that callers send for the inputs of runs, in chunks of rows. A file is valid when its last chunk is
+// stored with its hash. It is kept while a run names it; one that no run names is removed after a day.
 import { ServiceError } from '@methods/errors/service-error';
 import type { Sql } from '@methods/postgres/pool';
 import { sqlState } from '@methods/postgres/safe-db-error';
@@ -9,15 +9,15 @@ const HOUR_MS = 3_600_000;
 const KEPT_MS = 24 * HOUR_MS;
 /** Longer than any upload takes. */
 const ON_ITS_WAY_MS = HOUR_MS;
-/** Of a run that is not there: longer than any start takes. */
+/** For a file kept for a missing run: longer than any start takes. */
 const START_MS = HOUR_MS;
-/** In one statement: each may have hundreds of chunks. */
+/** Per statement: each may have hundreds of chunks. */
 const SWEPT_AT_ONCE = 10;
 /** Runs of one file that the sweep looks at. */
 const RUNS_LOOKED_AT = 100;
 const UNIQUE_VIOLATION = '23505';
 
-/** Of one organization. */
+/** Per organization. */
 export interface FileShare {
   readonly bytesMax: number;
   readonly filesMax: number;
@@ -32,7 +32,7 @@ export interface NewFile extends FileKey {
   readonly owner: string;
   readonly name: string;
   readonly mediaType: string;
-  /** At most so many bytes will come. */
+  /** An upper bound of the bytes to come. */
   readonly bytesMax: number;
 }
 
@@ -48,7 +48,7 @@ export interface StoredFile {
 export interface WholeFile {
   readonly bytes: number;
   readonly sha256: string;
-  /** Null: no other upload is the same one. */
+  /** Null: never the same as another upload. */
   readonly idempotencyHash: Uint8Array | null;
 }
 
@@ -61,14 +61,14 @@ interface FileRow {
   readonly expires_at_ms: number;
 }
 
-/** @throws ServiceError `unavailable` while Postgres is away. */
+/** @throws ServiceError `unavailable` while Postgres is unavailable. */
 export class FileStore {
   constructor(
     private readonly sql: Sql,
     private readonly share: FileShare,
   ) {}
 
-  /** Sets its bytes aside. False: the organization's share is used up. */
+  /** Reserves its bytes. False: the organization's share is used up. */
   async begin({ orgId, fileId, owner, name, mediaType, bytesMax }: NewFile): Promise<boolean> {
     const { share } = this;
     const { count } = await stored(this.sql`
@@ -89,7 +89,7 @@ export class FileStore {
       values (${fileId}, ${orgId}, ${position}, ${chunk}::bytea)`);
   }
 
-  /** The file, from now on there for its owner; null: an upload with its idempotency hash is there already. */
+  /** Makes the file available to its owner. Null: an upload with its idempotency hash exists already. */
   async finish({ orgId, fileId }: FileKey, { bytes, sha256, idempotencyHash }: WholeFile): Promise<StoredFile | null> {
     const finishing = this.sql<FileRow[]>`
       with reserved as (
@@ -105,7 +105,7 @@ export class FileStore {
       select file_id, name, media_type, bytes, sha256, expires_at_ms from done`;
     try {
       const [row] = await finishing;
-      // Swept away: it took longer than any upload may.
+      // Swept meanwhile: it took longer than any upload may.
       if (row === undefined) throw new ServiceError('unavailable', 'The file took too long to arrive.');
       return fileOf(row);
     } catch (error) {
@@ -114,7 +114,7 @@ export class FileStore {
     }
   }
 
-  /** The upload with this hash, while it may be named. Where its time is over the hash is free again. */
+  /** The upload with this hash, while it may be named. After its time the hash is free again. */
   async byIdempotencyHash(orgId: string, owner: string, hash: Uint8Array): Promise<StoredFile | null> {
     const [row] = await stored(this.sql<FileRow[]>`
       select file_id, name, media_type, bytes, sha256, expires_at_ms from scheduler.files
@@ -127,7 +127,7 @@ export class FileStore {
     return null;
   }
 
-  /** Those of the files that their owner may name now. */
+  /** The files among them that their owner may name now. */
   async find(orgId: string, owner: string, fileIds: readonly string[]): Promise<StoredFile[]> {
     const rows = await stored(this.sql<FileRow[]>`
       select file_id, name, media_type, bytes, sha256, expires_at_ms from scheduler.files
@@ -136,7 +136,7 @@ export class FileStore {
     return rows.map(fileOf);
   }
 
-  /** Removes the file, or, where a run names it, takes it from its owner. False: its owner has none. */
+  /** Removes the file or, if a run names it, only its owner's right to it. False: its owner has no such file. */
   async remove(orgId: string, owner: string, fileId: string): Promise<boolean> {
     const { count } = await stored(this.sql`update scheduler.files
       set expires_at_ms = 0, look_at_ms = 0, idempotency_hash = null
@@ -147,12 +147,14 @@ export class FileStore {
     return true;
   }
 
-  /** What was not finished, or no run names. What cannot be dropped now is swept away later. */
+  /**
+   * Removes a file that was not finished, or that no run names. If it cannot be removed now, the sweep does so later.
+   */
   async drop({ orgId, fileId }: FileKey): Promise<void> {
     await this.dropUnnamed([{ orgId, fileId }]).catch(() => {});
   }
 
-  /** Keeps the owner's files for a run, or none of them. Before the run is committed. */
+  /** Keeps the owner's files for a run, or none of them. Called before the run is committed. */
   async keepFor(run: { orgId: string; runId: string }, owner: string, fileIds: readonly string[]): Promise<boolean> {
     const ids = [...new Set(fileIds)];
     const { orgId, runId } = run;
@@ -168,7 +170,7 @@ export class FileStore {
     return count === ids.length;
   }
 
-  /** The same files for another run of the organization. False: the first one has gone, and its files with it. */
+  /** Keeps the same files for another run of the organization. False: the first run is gone, and its files with it. */
   async keepLike(run: { orgId: string; runId: string }, firstRunId: string): Promise<boolean> {
     const { orgId, runId } = run;
     const { count } = await stored(this.sql`
@@ -178,12 +180,12 @@ export class FileStore {
     return count > 0;
   }
 
-  /** Of a run that never was. What stays is swept away later. */
+  /** For a run that was never created. The sweep removes the rest later. */
   async letGo({ orgId, runId }: { orgId: string; runId: string }): Promise<void> {
     await this.sql`delete from scheduler.run_files where run_id = ${runId} and org_id = ${orgId}`.catch(() => {});
   }
 
-  /** A file that the run names, whoever sent it; null: it names no such file. */
+  /** A file that the run names, independent of who sent it. Null: it names no such file. */
   async namedBy(run: { orgId: string; runId: string }, fileId: string): Promise<StoredFile | null> {
     const [row] = await stored(this.sql<FileRow[]>`
       select f.file_id, f.name, f.media_type, f.bytes, f.sha256, f.expires_at_ms from scheduler.run_files r
@@ -204,7 +206,7 @@ export class FileStore {
     }
   }
 
-  /** Looks at the files whose time is over, as many as `max`; true: there may be more. */
+  /** Looks at up to `max` files whose time is over. True: there may be more. */
   async sweep(max = SWEPT_AT_ONCE): Promise<boolean> {
     const rows = await stored(this.sql<{ file_id: string; org_id: string }[]>`
       select file_id, org_id from scheduler.files where look_at_ms <= ${this.inMs(0)}
@@ -220,7 +222,7 @@ export class FileStore {
     return rows.length === max;
   }
 
-  /** Of each file at most a hundred: a run that is there keeps it anyway. */
+  /** At most a hundred runs of each file: a single existing run is enough to keep it. */
   private async forgetLostRuns(files: readonly FileKey[]): Promise<void> {
     await stored(this.sql`
       delete from scheduler.run_files p

@@ -1,10 +1,10 @@
-// A database of runs as large installations have it: 50 organizations, of which one has most of everything.
+// Fills a database with runs as in a large installation: 50 organizations, one of which has most of the rows.
 import { migrate } from '@methods/postgres/migrate';
 import type { Sql } from '@methods/postgres/pool';
 
 export const SHARDS = 64;
 
-/** Of the organization that has most. */
+/** The organization that has most. */
 export const LARGE_ORG = 'org_1';
 export const LARGE_METHOD = 'wf_1';
 
@@ -14,17 +14,17 @@ export function runIdOf(shard: number, n: number): string {
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `queued` runs, a tenth as many that wait, a fifth as many that have finished, and a hundredth that run. */
+/** `queued` runs, a tenth as many waiting, a fifth as many finished, and a hundredth running. */
 export async function fillScheduler(url: string, sql: Sql, queued: number): Promise<void> {
   await migrate(url, { schema: 'scheduler', folder: new URL('../../migrations/', import.meta.url) });
-  // As the release before left it: of running runs there is an index, and no row of their own.
+  // As the previous release leaves it: running runs have an index, and no rows of their own.
   await sql`create index runs_running on scheduler.runs (shard) where status = 'running'`;
   await sql`insert into scheduler.shards (shard, epoch, owner, released)
     select n, 1, 'node_a', false from generate_series(0, ${SHARDS - 1}) n`;
   const [waiting, finished, running] = [queued / 10, queued / 5, queued / 100];
   const all = queued + waiting + finished + running;
   const nowMs = Date.now();
-  // Shard by turns, so that a run's number says all that its rows have.
+  // Shards in turn, so that a run's number determines its rows.
   await sql.unsafe(`
     create function pg_temp.shard_of(n bigint) returns smallint language sql immutable as 'select (n % ${SHARDS})::smallint';
     create function pg_temp.run_of(n bigint) returns text language sql immutable as $$

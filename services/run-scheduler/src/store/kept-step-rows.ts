@@ -1,9 +1,9 @@
 // Reads the kept steps of many runs in one statement: as many as fit, in the order of the runs' ids.
 import type { KeptStep } from './run-store.ts';
 
-/** Of a statement's rows, about. One row may go beyond it, and is left out. */
+/** Approximate size of a statement's rows. One row may exceed it, and is left out. */
 const BYTES_MAX = 4 << 20;
-/** What a row takes beside its texts. */
+/** The size of a row beside its texts. */
 const ROW_BYTES = 256;
 
 export interface KeptStepRow {
@@ -17,7 +17,7 @@ export interface KeptStepRow {
   readonly fits: boolean;
 }
 
-// The size of an out is known without reading it, so what does not fit costs no more than its place in the order.
+// The size of an out is known without reading it, so a row that does not fit costs only its place in the order.
 export const keptStepsQuery = `select run_id, org_id, path, status, out_withheld, upto <= ${BYTES_MAX} as fits,
     case when upto <= ${BYTES_MAX} then out_json end as out_json
   from (
@@ -34,7 +34,7 @@ export function keptStepsOfRuns(
 ): Map<string, KeptStep[]> {
   const overflow = rows.find((row) => !row.fits);
   const orgs = new Map(runs.map(({ orgId, runId }) => [runId, orgId]));
-  // A run without a row may follow what does not fit.
+  // A run without a row may come after the first one that does not fit.
   const kept = new Map<string, KeptStep[]>(overflow === undefined ? runs.map(({ runId }) => [runId, []]) : []);
   for (const row of rows) {
     if (row.run_id === overflow?.run_id) break;

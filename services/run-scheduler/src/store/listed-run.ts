@@ -1,4 +1,4 @@
-// A run as it stands in a list: its row without steps, content and what only its owner needs.
+// A run in a list: its row without steps, content and the columns that only its owner needs.
 import type { Run, RunEnding, RunError } from '../run/run.ts';
 import type { RunRow } from './run-row.ts';
 
@@ -51,7 +51,7 @@ export interface ListedRun {
   readonly wakeAtMs: number | null;
   /** Of a failed run. Its message may quote values of the run. */
   readonly error: Omit<RunError, 'message'> | null;
-  /** What a run that cleans up has failed with. */
+  /** The failure of a run whose cleanup still runs. */
   readonly ending: Omit<RunError, 'message'> | null;
 }
 

@@ -22,15 +22,15 @@ describe('the outbox', () => {
     return { shards: [0, 1], nowMs: 1_000, afterOrgId: '', orgsMax: 10, runsMax: 10, without: [], ...more };
   };
 
-  /** One event each of so many runs; sent again from the time 1 on, one after the other. */
+  /** One event for each run, due from the time 1 on, one after the other. */
   async function events(orgId: string, count: number, shard = 0): Promise<void> {
     await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
       select ${orgId} || '/' || n || '.1', ${orgId}, ${orgId} || '/' || n, ${shard}, 1, '\\x00', n, n
       from generate_series(1, ${count}::integer) n`;
   }
 
-  // Before all others, of which a connection may count what it read later.
-  test('however long a backlog is, a page of it reads no more than it gives', async () => {
+  // Runs before all others: a connection may count their reads later.
+  test('a page of a backlog of any length reads no more than it returns', async () => {
     for (let org = 0; org < 10; org++) await events(`org_${org}`, 3_000);
     await db.sql`select pg_stat_force_next_flush()`;
     const reads = async () => {
@@ -47,7 +47,7 @@ describe('the outbox', () => {
     assert.ok(read > 0 && read <= 2 * runs.length, `${read} rows read`);
   });
 
-  test("an event's row says when it is to be sent again, and keeps its body", async () => {
+  test("an event's row has the time of its next try, and keeps its body", async () => {
     const run = await db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q1'));
     const nowMs = run.stateSinceMs;
     assert.deepEqual((await outbox.dueRuns(query({ nowMs: nowMs + UNCONFIRMED_MS - 1 }))).runs, []);
@@ -64,7 +64,7 @@ describe('the outbox', () => {
     assert.equal((await outbox.bodies(entries)).size, 0);
   });
 
-  test('each organization gives a share, oldest first, and a lap goes over all of them', async () => {
+  test('each organization gets a share, oldest first, and a lap covers all of them', async () => {
     await events('org_a', 5);
     await events('org_b', 2);
     await events('org_c', 2, 7);
@@ -81,7 +81,7 @@ describe('the outbox', () => {
     assert.deepEqual(without.runs.length, 1);
   });
 
-  test('of a run the events that the bus never took are sent, with those that are due', async () => {
+  test('sends the events of a run that the bus never took together with those that are due', async () => {
     await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms, sent)
       select 'r.' || n, 'org_a', 'r', 0, n, '\\x00', 1, case when n = 3 then 1 else 5000 end, n = 1
       from generate_series(1, 5) n`;
@@ -106,7 +106,7 @@ describe('the outbox', () => {
     assert.equal(await due(), 5);
   });
 
-  test('what is due already is looked at once, however many looks make the rest due', async () => {
+  test('events that are due already are looked at once, for any number of looks that make the rest due', async () => {
     // Two events at each time, the later half of them not due; one in another shard.
     await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
       select n || '.1', 'org_a', n, 0, 1, '\\x00', (n + 1) / 2, case when n > 50 then 9000 else 1 end
@@ -138,7 +138,7 @@ describe('the outbox', () => {
     assert.equal(await setting(db.outbox), usual);
   });
 
-  test('rows are removed while other statements change them, each in an order of its own', async () => {
+  test('removes rows while other statements change them, each in its own order', async () => {
     for (const statement of ['sent', 'postpone', 'makeDue', 'sent', 'postpone', 'makeDue']) {
       await events('org_a', 1_000);
       const ids = Array.from({ length: 1_000 }, (_, n) => `org_a/${1_000 - n}.1`);

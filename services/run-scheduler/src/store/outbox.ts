@@ -1,5 +1,5 @@
-// The outbox as the relay reads it: which runs have events that are due, a share of each organization at a time; then
-// what is small of each event; the bodies last, only of what is sent now.
+// The outbox as the relay reads it: first the runs with due events, a share of each organization at a time; then the
+// small columns of each event; last the bodies, only of events sent now.
 import { withDeadline } from '@methods/postgres/deadline';
 import { FLUSHED_LATER } from '@methods/postgres/flushed-later';
 import type { Sql } from '@methods/postgres/pool';
@@ -7,14 +7,14 @@ import { storageFault } from '@methods/postgres/storage-fault';
 import { arrayLiteral } from './array-literal.ts';
 import type { OutboxEvent } from './run-store.ts';
 
-/** An event is sent with its commit; without a confirmation it is due after this. */
+/** An event is sent with its commit; without a confirmation it is due after this time. */
 export const UNCONFIRMED_MS = 5_000;
-/** Events of a shard that one statement looks at, however many shards there are. */
+/** Events of a shard that one statement looks at, for any number of shards. */
 const SHARD_EVENTS_MIN = 16;
 
 /**
- * A statement that changes rows never waits for the one that removes them: each would come to the rows in an order of
- * its own, and two that wait for each other cost one of them its work. A row that is skipped is gone in a moment.
+ * A statement that changes rows never waits for the one that removes them: they would lock rows in different orders,
+ * and a deadlock would cost one of them its work. A skipped row is removed in a moment.
  */
 const NOT_BEING_REMOVED = 'for update of o skip locked';
 
@@ -39,9 +39,9 @@ export interface DueQuery {
   /** Organizations after this one, in the order of their ids. */
   readonly afterOrgId: string;
   readonly orgsMax: number;
-  /** Of each organization. */
+  /** Per organization. */
   readonly runsMax: number;
-  /** Organizations to be left out. */
+  /** Organizations to leave out. */
   readonly without: readonly string[];
 }
 
@@ -59,28 +59,28 @@ export interface Rescheduled {
   readonly sendAtMs: number;
 }
 
-/** Events of these shards that are due before their time. */
+/** Events of these shards that are not due yet. */
 export interface Overdue {
   /** Each with the time up to which its events were looked at. */
   readonly shards: readonly { readonly shard: number; readonly afterMs: number }[];
-  /** Events of this time and before. */
+  /** Events of this time and earlier. */
   readonly beforeMs: number;
-  /** Also those that the bus took. */
+  /** Includes events that the bus took. */
   readonly sentToo: boolean;
 }
 
 export interface Outbox {
-  /** Runs with due events, oldest first within each organization; a run may come twice. */
+  /** Runs with due events, oldest first within each organization; a run may be listed twice. */
   dueRuns(query: DueQuery): Promise<DueRuns>;
-  /** Of each run its events that are due or were never taken by the bus, in their order. */
+  /** For each run, its events that are due or that the bus never took, in order. */
   entriesOf(runs: readonly OutboxRun[], nowMs: number, limits: EntryLimits): Promise<OutboxEntry[]>;
-  /** By outbox id; what is gone meanwhile is left out. */
+  /** By outbox id; events removed meanwhile are left out. */
   bodies(entries: readonly OutboxEntry[]): Promise<Map<string, Uint8Array>>;
   /** The bus took these. */
   sent(events: readonly Rescheduled[]): Promise<void>;
-  /** None of these runs' events before `sendAtMs`. */
+  /** Postpones the events of these runs to `sendAtMs`. */
   postpone(runs: readonly (OutboxRun & { readonly sendAtMs: number })[]): Promise<void>;
-  /** Looks at about so many events, and makes them due at once; what is left to look at. */
+  /** Looks at up to about `count` events and makes them due at once; returns the shards left to look at. */
   makeDue(overdue: Overdue, nowMs: number, eventsMax: number): Promise<Overdue | null>;
   remove(outboxIds: readonly string[]): Promise<void>;
 }
@@ -89,7 +89,8 @@ export class PostgresOutbox implements Outbox {
   constructor(private readonly options: { readonly sql: Sql; readonly deadlineMs: number }) {}
 
   async dueRuns(query: DueQuery): Promise<DueRuns> {
-    // From one organization to the next by the index, however many events each has; then the first of each.
+    // Goes from one organization to the next by the index, independent of their number of events; then reads the first
+    // events of each.
     const rows = await this.query<{ org_id: string; run_id: string | null }>(
       `with recursive orgs(org_id, n) as (
          (select o.org_id, 1 from scheduler.outbox o where o.org_id > $1 order by o.org_id limit 1)
@@ -200,7 +201,7 @@ export class PostgresOutbox implements Outbox {
   async makeDue(overdue: Overdue, nowMs: number, eventsMax: number): Promise<Overdue | null> {
     const { shards, beforeMs, sentToo } = overdue;
     const perShardMax = Math.max(SHARD_EVENTS_MIN, Math.ceil(eventsMax / shards.length));
-    // Each event is looked at once, be it due already or not; with those of its millisecond, so that a time is a place.
+    // Looks at each event once, due or not, together with all others of its millisecond, so that a time is a position.
     const rows = await this.query<{ shard: number; looked: number; last_ms: number }>(
       `with looked as materialized (
          select s.shard, e.outbox_id, e.org_id, e.created_at_ms
@@ -230,7 +231,7 @@ export class PostgresOutbox implements Outbox {
   }
 
   async remove(outboxIds: readonly string[]): Promise<void> {
-    // A row that comes back because Postgres died is sent again, known by the notifier, and removed again.
+    // A row that reappears because Postgres died is sent again, recognized by the notifier, and removed again.
     await this.query(`delete from scheduler.outbox o using ${FLUSHED_LATER} where o.outbox_id = any($1::text[])`, [
       arrayLiteral(outboxIds),
     ]);

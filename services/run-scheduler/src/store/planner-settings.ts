@@ -1,5 +1,5 @@
-// Planner settings of connections whose statements walk indexes: plans made on young tables, or by estimates that know
-// nothing of a backlog, are bad ones for full tables.
+// Planner settings of connections whose statements walk indexes: plans made on young tables, or by estimates that do
+// not expect a backlog, are bad ones for full tables.
 
 /** Planner settings of the writing connection. */
 export const writerSettings = {
@@ -11,5 +11,5 @@ export const writerSettings = {
   jit: 'off',
 } as const;
 
-/** Of connections that read pages: in the order of an index, so that a page reads no more than it gives. */
+/** For connections that read pages: in the order of an index, so that a page reads no more than it returns. */
 export const pageSettings = { ...writerSettings, enable_bitmapscan: 'off', enable_sort: 'off' } as const;

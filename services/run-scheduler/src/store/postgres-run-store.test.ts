@@ -32,7 +32,7 @@ describe('the store of runs', () => {
     return rows.length;
   }
 
-  test('a run comes back as it was committed, in every state of its life', async () => {
+  test('returns a run as it was committed, in every state of its life', async () => {
     const facts = newFacts(0, { metadata: { ticket: '"7"\\' }, inputsJson: '{"text":"ü \\" {,}"}' });
     const stages = [
       [startOf(facts)],
@@ -68,7 +68,7 @@ describe('the store of runs', () => {
     ]);
   });
 
-  test('a failure, a result and their messages come back as they were', async () => {
+  test('returns a failure, a result and their messages unchanged', async () => {
     const [lost, won] = [newFacts(0), newFacts(0, { webhookUrl: null })];
     const failed = await db.tell(null, startOf(lost), claim('t1'), {
       type: 'finish',
@@ -121,7 +121,7 @@ describe('the store of runs', () => {
     assert.equal(await rowsOf('queue', facts.runId), 0);
   });
 
-  test('a shard whose epoch has moved on is refused alone, with all its side rows', async () => {
+  test('refuses only the shard whose epoch has moved on, with all its side rows', async () => {
     const nowMs = await db.nowMs();
     const [kept, lost] = [newFacts(0), newFacts(1)];
     const running = await db.tell(null, startOf(newFacts(1)), claim('t1'));
@@ -139,7 +139,7 @@ describe('the store of runs', () => {
     assert.deepEqual([await rowsOf('deadlines', runId), await rowsOf('outbox', runId)], [0, 0]);
   });
 
-  test('a run that changed meanwhile is refused alone, with all its side rows', async () => {
+  test('refuses only the run that changed meanwhile, with all its side rows', async () => {
     const nowMs = await db.nowMs();
     const stale = await db.tell(null, startOf(newFacts(2)), claim('t1'));
     const current = await db.tell(stale, recordStep('t1', 1, 'first'));
@@ -156,7 +156,7 @@ describe('the store of runs', () => {
     );
   });
 
-  test('a repeated key is not done and the first run stays, across batches and within one', async () => {
+  test('refuses a repeated key and keeps the first run, across batches and within one', async () => {
     const nowMs = await db.nowMs();
     const first = newFacts(0);
     const again = newFacts(1, { idempotencyHash: first.idempotencyHash });
@@ -178,7 +178,7 @@ describe('the store of runs', () => {
     assert.equal(done.size, 2);
   });
 
-  test('an expiry is not done while the database is before its moment, whatever a node believes', async () => {
+  test('refuses an expiry while the database is before its moment, regardless of the node’s clock', async () => {
     const waiting = await db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q1', 60_000));
     const deadlineMs = waiting.status === 'waiting' ? (waiting.question.deadlineAtMs ?? 0) : 0;
     const expiry = decide(waiting, expireQuestion('q1'), deadlineMs, { dueMs: deadlineMs });
@@ -190,7 +190,7 @@ describe('the store of runs', () => {
     assert.equal(await rowsOf('deadlines', waiting.facts.runId), 0);
   });
 
-  test('a step reported twice within one commit keeps its last record and fails nobody else', async () => {
+  test('a step reported twice within one commit keeps its last record and fails no other change', async () => {
     const nowMs = await db.nowMs();
     const running = await db.tell(null, startOf(newFacts(0)), claim('t1'));
     const [once, twice] = [recordStep('t1', 1, 'same'), recordStep('t1', 2, 'same')];
@@ -212,7 +212,7 @@ describe('the store of runs', () => {
     ]);
   });
 
-  test('what Postgres cannot store refuses the whole statement as a fault of data, and nothing of it happens', async () => {
+  test('a value that Postgres cannot store refuses the whole statement as a fault of data, and nothing of it happens', async () => {
     const nowMs = await db.nowMs();
     const [good, bad] = [newFacts(0), newFacts(0, { inputsJson: '"\0"' })];
     const batch = [decide(null, startOf(good), nowMs), decide(null, startOf(bad), nowMs)];
@@ -221,7 +221,7 @@ describe('the store of runs', () => {
     assert.equal((await db.store.commit(batch.slice(0, 1))).done.size, 1);
   });
 
-  test('a queue is paged oldest first, without gaps or repeats, over the shards asked for', async () => {
+  test('pages a queue oldest first, without gaps or repeats, over the given shards', async () => {
     const key = { orgId: 'org_a', method: 'wf_paged' };
     const starts = Array.from({ length: 20 }, (_, i) =>
       newFacts(i % 2, { method: key.method, createdAtMs: 1_000 + (i >> 1) }),
@@ -243,7 +243,7 @@ describe('the store of runs', () => {
     assert.equal((await db.store.queuePage(key, { queuedAtMs: 0, runId: '' }, [1], 100)).entries.length, 10);
   });
 
-  test('one statement brings the heads of many queues, each of the shards asked for', async () => {
+  test('one statement reads the heads of many queues, each of the given shards', async () => {
     const of = (method: string, orgId = 'org_a', createdAtMs = 1_000) => ({ orgId, method, createdAtMs });
     const first = newFacts(0, of('wf_first'));
     const second = newFacts(1, of('wf_second'));
@@ -259,7 +259,7 @@ describe('the store of runs', () => {
     assert.deepEqual(await heads([2]), [[], [], [], [], []]);
   });
 
-  test('a queue whose oldest runs are all of other shards is looked through in stretches', async () => {
+  test('a queue whose oldest runs are all of other shards is read in stretches', async () => {
     const key = { orgId: 'org_a', method: 'wf_foreign' };
     const ours = newFacts(1, { ...key, createdAtMs: 90_000 });
     await db.sql`insert into scheduler.queue (run_id, org_id, method, queued_at_ms, shard)
@@ -284,7 +284,7 @@ describe('the store of runs', () => {
     assert.deepEqual(await db.store.dueQuestions([2], untilMs, FIRST), { questions: [], end: null });
   });
 
-  test('many deadlines of one moment are read in stretches, each once', async () => {
+  test('many simultaneous deadlines are read in stretches, each once', async () => {
     await db.sql`insert into scheduler.deadlines (run_id, org_id, question_id, wake_at_ms, shard)
       select 'run_' || n, 'org_a', 'q_' || n, 77, n % 2 from generate_series(1, 5000) n`;
     const first = await db.store.dueQuestions([1], 78, FIRST);

@@ -1,5 +1,5 @@
-// The run-scheduler's memory in Postgres. Writing has connections of its own, one for each batch in flight. Their planner
-// prefers indexes, since plans made on young tables are bad ones for full tables.
+// Stores runs in Postgres. Writes have connections of their own, one for each batch in flight. Their planner prefers
+// indexes, since plans made on young tables are bad ones for full tables.
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
 import { storageFault } from '@methods/postgres/storage-fault';
@@ -31,7 +31,7 @@ import { type StepRow, stepsKey, stepsOfRuns } from './step-rows.ts';
 export interface PostgresRunStoreOptions {
   readonly writer: Sql;
   readonly reader: Sql;
-  /** After this a commit's outcome counts as unknown. */
+  /** After this time a commit's outcome counts as unknown. */
   readonly commitDeadlineMs: number;
   readonly readDeadlineMs: number;
 }
@@ -166,7 +166,7 @@ export class PostgresRunStore implements RunStore {
   }
 
   private async withSteps(rows: readonly RunRow[]): Promise<Map<string, Run>> {
-    // Nothing was recorded before a run's first attempt, except what it took over.
+    // Before a run's first attempt it has no records except those it took over.
     const begun = rows.filter((row) => row.attempts > 0 || row.last_seq > 0).map((row) => row.run_id);
     const found =
       begun.length === 0
@@ -189,7 +189,7 @@ export class PostgresRunStore implements RunStore {
   }
 }
 
-/** How `loadByKey` names what it found. */
+/** The name under which `loadByKey` returns a run. */
 export function keyText(orgId: string, idempotencyHash: Uint8Array): string {
   return `${orgId}/${hexOf(idempotencyHash)}`;
 }

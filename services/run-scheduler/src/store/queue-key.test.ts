@@ -4,7 +4,7 @@ import { queueOf, queuesServed } from './queue-key.ts';
 
 const run = (needs: string) => ({ orgId: 'org_a', method: 'wf_1', needs });
 
-test('a run stands in the queue of its method and of the features it needs', () => {
+test('a run is in the queue of its method and of the features it needs', () => {
   assert.deepEqual(queueOf(run('')), { orgId: 'org_a', method: 'wf_1' });
   assert.deepEqual(queueOf(run('browser,python')), { orgId: 'org_a', method: 'wf_1+browser,python' });
 });
@@ -20,7 +20,7 @@ test('a worker serves every set of the special features it has, and no other', (
   ]);
 });
 
-test('whatever a version needs is served by a worker that has it all', () => {
+test('a worker that has all features of a version serves it', () => {
   const all = ['agent', 'browser', 'python', 'shell'];
   const served = new Set(queuesServed('org_a', ['wf_1'], [...all].reverse()).map(({ method }) => method));
   assert.equal(served.size, 16);

@@ -1,5 +1,5 @@
-// Which queue a run stands in: one for each organization, method and set of features that not every worker has. So
-// a run that nobody here can execute never stands before one that somebody can.
+// Names the queue of a run: one for each organization, method and set of features that not every worker has. So a run
+// that no connected worker can execute never blocks one that some worker can.
 import { specialFeatures } from '@methods/method/features';
 import type { RunFacts } from '../run/run.ts';
 
@@ -20,7 +20,7 @@ export function queuesServed(orgId: string, methods: Iterable<string>, features:
   return [...methods].flatMap((method) => sets.map((set) => queueOf({ orgId, method, needs: set.join(',') })));
 }
 
-/** How many those are. */
+/** The number of these queues. */
 export function countServed(methods: number, features: readonly string[]): number {
   return methods * 2 ** specialFeatures(features).length;
 }

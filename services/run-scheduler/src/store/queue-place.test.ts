@@ -9,7 +9,7 @@ import type { Run } from '../run/run.ts';
 import type { RunCommand } from '../run/run-command.ts';
 import { newFacts, startOf, TestStore } from './run-store.fixture.ts';
 
-/** How a run that has begun comes back to its queue. */
+/** The ways in which a run that has begun returns to its queue. */
 const WAYS: Readonly<Record<string, readonly RunCommand[]>> = {
   'its worker drained': [claim('t1'), giveBack('t1', 1)],
   'its grant reached no worker': [claim('t1'), returnGrant('t1')],
@@ -22,7 +22,7 @@ const WAYS: Readonly<Record<string, readonly RunCommand[]>> = {
   ],
 };
 
-describe('a run that comes back to its queue', () => {
+describe('a run that returns to its queue', () => {
   let db: TestStore;
 
   before(async () => {
@@ -48,7 +48,7 @@ describe('a run that comes back to its queue', () => {
       assert.deepEqual(await order(method, [first, ...others]), [0, 1, 2]);
     });
 
-    test(`is claimed before those behind it, also when their page was read before: ${why}`, async () => {
+    test(`is claimed before those behind it, even if their page was read before: ${why}`, async () => {
       const method = `wf_head${i}`;
       const nowMs = await db.nowMs();
       const started = (ageMs: number) => db.tell(null, startOf(newFacts(0, { method, createdAtMs: nowMs - ageMs })));

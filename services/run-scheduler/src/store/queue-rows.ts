@@ -1,5 +1,5 @@
-// How a queue is read: in the order of its index, a bounded stretch at a time. The rows of a queue belong to all nodes, so
-// one that owns few of its shards passes over the others' rows; it never passes over more than a stretch in a statement.
+// Reads a queue in the order of its index, a bounded stretch at a time. The rows of a queue belong to all nodes, so one
+// that owns few of its shards skips the others' rows, at most a stretch of them in a statement.
 import type { QueueStretch } from './run-store.ts';
 
 /** Rows of a queue that one statement looks at for a page. */
@@ -11,11 +11,11 @@ export interface QueueRow {
   readonly run_id: string;
   readonly shard: number;
   readonly queued_at_ms: number;
-  /** False: the last row looked at, of a shard that was not asked for. */
+  /** False: the last row looked at, of a shard that was not requested. */
   readonly ours: boolean;
 }
 
-// Ordered by the columns themselves: by their values as another type, every page would sort the whole queue. The rows are
+// Ordered by the columns themselves: ordered by a converted value, every page would sort the whole queue. The rows are
 // numbered as they come from the index, so nothing is read beyond the limit.
 export const queuePageQuery = `select run_id, shard, queued_at_ms, ours from (
     select run_id, shard, queued_at_ms, shard = any($5::smallint[]) as ours,

@@ -1,5 +1,5 @@
-// The index of running runs that nodes of the release before read at a take-over: dropped when none of them is left,
-// since changes of runs are heap-only updates without it.
+// Drops the index of running runs that nodes of the previous release read at a take-over, when no such node is left:
+// without it, changes of runs are heap-only updates.
 import type { Logger } from '@methods/logging/logger';
 import type { Sql } from '@methods/postgres/pool';
 
@@ -10,15 +10,15 @@ export class RetiredIndex {
   constructor(
     private readonly options: {
       readonly sql: Sql;
-      /** One node does it. */
+      /** Only one node does it. */
       readonly isMine: () => boolean;
       readonly logger: Logger;
     },
   ) {}
 
   /**
-   * Called on a coarse tick. At two looks in a row no shard has been owned by a node of the release before since its
-   * running runs were listed. Such a node that comes back later finds them all the same, by reading more.
+   * Called on a coarse tick. Drops the index when, at two looks in a row, no node of the previous release has owned a
+   * shard since its running runs were listed. If such a node returns later, it still finds its runs, by reading more.
    */
   async look(): Promise<void> {
     if (this.gone || !this.options.isMine()) return;
@@ -30,13 +30,13 @@ export class RetiredIndex {
       this.gone = row?.there === false;
       if (this.gone || row === undefined) return;
       if (row.listed && this.wereListed) {
-        // Not in a transaction, and no lock that readers or commits would meet.
+        // Not in a transaction, and without a lock that readers or commits would wait for.
         await sql`drop index concurrently if exists scheduler.runs_running`;
         logger.info({}, 'the index of running runs is dropped');
       }
       this.wereListed = row.listed;
     } catch (error) {
-      logger.warn({ error }, 'the index of running runs stays; the next look tries again');
+      logger.warn({ error }, 'the index of running runs is kept; the next look tries again');
     }
   }
 }

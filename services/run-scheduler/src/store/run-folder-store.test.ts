@@ -43,7 +43,7 @@ describe('saved run folders', () => {
     await db.sql`update scheduler.run_folders set created_at_ms = created_at_ms - ${ms} where folder_id = ${folderId}`;
   }
 
-  test('come back whole and in order, to their own run and organization alone', async () => {
+  test('are returned whole and in order, only to their own run and organization', async () => {
     const folder = newFolder();
     const many = Array.from({ length: 30 }, (_, i) => `chunk ${i};`);
     await folders.put(folder, chunks(...many), many.join('').length);
@@ -52,7 +52,7 @@ describe('saved run folders', () => {
     assert.equal(await read({ ...folder, runId: newFacts(0).runId }), null);
   });
 
-  test('that end half-way, or are not what was announced, leave nothing', async () => {
+  test('that end half-way, or differ from what was announced, leave nothing', async () => {
     const [broken, long, short] = [newFolder(), newFolder(), newFolder()];
     async function* cut() {
       yield* chunks('a');
@@ -65,7 +65,7 @@ describe('saved run folders', () => {
     assert.equal((await db.sql`select from scheduler.run_folder_chunks`).length, 0);
   });
 
-  test('keep no connection while their sender says nothing', async () => {
+  test('keep no connection while their sender is silent', async () => {
     const one = openPool({ url: db.url, applicationName: 'test', max: 1, statementTimeoutMs: 60_000 });
     const store = new RunFolderStore(one);
     const other = newFolder();
@@ -82,7 +82,7 @@ describe('saved run folders', () => {
     const put = store.put(folder, slow(), 65_539);
     await until('it waits for the second piece', () => goOn !== undefined);
     assert.notEqual(await store.get(other), null);
-    // A connection that waits in a transaction is ended by the server after a second.
+    // The server ends a connection that waits in a transaction after a second.
     const waiting = await db.sql`select 1 from pg_stat_activity where state like 'idle in transaction%'
       and datname = current_database()`;
     assert.equal(waiting.length, 0);
@@ -92,7 +92,7 @@ describe('saved run folders', () => {
     await one.end({ timeout: 1 });
   });
 
-  test('that go while they are read do not pass for whole ones', async () => {
+  test('that are removed while they are read do not pass for whole ones', async () => {
     const folder = newFolder();
     await folders.put(folder, chunks('a'.repeat(65_536), 'b'), 65_537);
     const reading = (await folders.get(folder))?.[Symbol.asyncIterator]();
@@ -101,7 +101,7 @@ describe('saved run folders', () => {
     await assert.rejects(async () => reading?.next(), { code: 'unavailable' });
   });
 
-  test('take few rows however small the pieces are they came in', async () => {
+  test('stores small chunks in few rows', async () => {
     const folder = newFolder();
     const text = '0123456789'.repeat(15_000);
     async function* single() {
@@ -112,7 +112,7 @@ describe('saved run folders', () => {
     assert.equal(await read(folder), text);
   });
 
-  test('go when their run names a later one', async () => {
+  test('are removed when their run names a later one', async () => {
     const [early, named, late] = Array.from({ length: 3 }, () => newId('fld'));
     assert.ok(early && named && late);
     const facts = newFacts(0);
@@ -130,7 +130,7 @@ describe('saved run folders', () => {
     assert.deepEqual(new Set(left.map((row) => row.folder_id)), new Set([named, late, other.folderId]));
   });
 
-  test('cannot be had while Postgres is away, and that is said', async () => {
+  test('are reported as unavailable while Postgres is down', async () => {
     const away = openPool({
       url: 'postgres://nobody@127.0.0.1:1/x',
       applicationName: 'test',

@@ -1,26 +1,27 @@
-// Saved run folders: what a run's steps left as files, in chunks of rows. A folder counts from when its run names it;
-// its sender hears the id only when the last chunk is there. It goes with its run; one that no run names is swept away.
+// Stores the folders of runs, the files that a run's steps left, in chunks of rows. A folder is valid once its run
+// names it; its sender gets the id only when the last chunk is stored. It is removed with its run; one that no run
+// names is swept.
 
 import { ServiceError } from '@methods/errors/service-error';
 import type { Sql } from '@methods/postgres/pool';
 import { storageFault } from '@methods/postgres/storage-fault';
 
-/** Small chunks are put together: a row and a statement for each byte would be a hundred times the folder. */
+/** Small chunks are joined: a row and a statement for each byte would be a hundred times the folder. */
 const ROW_BYTES_MIN = 64 << 10;
 const HOUR_MS = 3_600_000;
 /** 4 MiB in one statement. */
 const COPIED_AT_ONCE = 64;
 /** Longer than any upload takes. */
 const ORPHAN_AGE_MS = 24 * HOUR_MS;
-/** What was missed for so long goes with its run. */
+/** A folder that sweeps have missed for this long is removed with its run. */
 const ORPHAN_AGE_MAX_MS = 7 * ORPHAN_AGE_MS;
-/** In one statement: each may have thousands of chunks. */
+/** Per statement: each may have thousands of chunks. */
 const SWEPT_AT_ONCE = 10;
 
 /** Folders one statement looks at. */
 const LOOKED_AT = 500;
 
-/** Where a sweep has got to. */
+/** The position of a sweep. */
 export interface FolderPlace {
   readonly createdAtMs: number;
   readonly folderId: string;
@@ -31,7 +32,7 @@ export interface SweptFolders {
   readonly lookedAt: number;
   readonly removed: number;
   readonly place: FolderPlace;
-  /** There are more that are old enough. */
+  /** More folders are old enough. */
   readonly more: boolean;
 }
 
@@ -42,7 +43,7 @@ interface FolderRow {
   readonly unnamed: boolean;
 }
 
-/** More or fewer bytes came than were announced; nothing is kept. */
+/** More or fewer bytes arrived than were announced; nothing is kept. */
 export class FolderNotWhole extends Error {
   override readonly name = 'FolderNotWhole';
 }
@@ -53,13 +54,13 @@ export interface RunFolderKey {
   readonly runId: string;
 }
 
-/** @throws ServiceError `unavailable` while Postgres is away. */
+/** @throws ServiceError `unavailable` while Postgres is unavailable. */
 export class RunFolderStore {
   constructor(private readonly sql: Sql) {}
 
   /**
-   * Stores all chunks. Each row is a statement of its own: no transaction waits for a sender that is slow, and no
-   * connection. @throws FolderNotWhole when they are not `bytesTotal` bytes.
+   * Stores all chunks. Each row is a statement of its own: neither a transaction nor a connection waits for a slow
+   * sender. @throws FolderNotWhole when they are not `bytesTotal` bytes.
    */
   async put(folder: RunFolderKey, chunks: AsyncIterable<Uint8Array>, bytesTotal: number): Promise<void> {
     await this.whole(folder, bytesTotal, async () => {
@@ -75,7 +76,7 @@ export class RunFolderStore {
     });
   }
 
-  /** The same files for another run of the organization; false: there is no such folder. */
+  /** Copies the files for another run of the organization. False: there is no such folder. */
   async copy(from: RunFolderKey, to: RunFolderKey): Promise<boolean> {
     const [found] = await stored(this.sql<{ bytes_total: number }[]>`select bytes_total from scheduler.run_folders
       where folder_id = ${from.folderId} and org_id = ${from.orgId} and run_id = ${from.runId}`);
@@ -93,14 +94,14 @@ export class RunFolderStore {
     return true;
   }
 
-  /** What cannot be removed now is swept away later. */
+  /** If removal fails now, the sweep does it later. */
   async remove({ folderId, orgId }: RunFolderKey): Promise<void> {
     await this.sql`delete from scheduler.run_folders where folder_id = ${folderId} and org_id = ${orgId}`.catch(
       () => {},
     );
   }
 
-  /** All that `fill` stores, or nothing. */
+  /** Stores everything that `fill` writes, or nothing. */
   private async whole(folder: RunFolderKey, bytesTotal: number, fill: () => Promise<void>): Promise<void> {
     const { folderId, orgId, runId } = folder;
     await stored(this.sql`insert into scheduler.run_folders (folder_id, org_id, run_id, bytes_total, created_at_ms)
@@ -114,8 +115,8 @@ export class RunFolderStore {
   }
 
   /**
-   * The chunks in order, or null when the organization has no such folder of that run. Fails with `unavailable` where
-   * the folder goes meanwhile: what came is not the whole.
+   * The chunks in order, or null when the organization has no such folder of that run. Fails with `unavailable` if the
+   * folder is removed meanwhile, since the chunks are then incomplete.
    */
   async get(folder: RunFolderKey): Promise<AsyncIterable<Uint8Array> | null> {
     const { folderId, orgId, runId } = folder;
@@ -128,7 +129,8 @@ export class RunFolderStore {
       for (let position = 0; bytesLeft > 0; position++) {
         const rows = await stored(sql<{ chunk: Uint8Array }[]>`select chunk from scheduler.run_folder_chunks
           where folder_id = ${folderId} and org_id = ${orgId} and position = ${position}`);
-        if (rows[0] === undefined) throw new ServiceError('unavailable', 'The run has saved its files anew meanwhile.');
+        if (rows[0] === undefined)
+          throw new ServiceError('unavailable', 'The run has saved its files again meanwhile.');
         bytesLeft -= rows[0].chunk.length;
         yield rows[0].chunk;
       }
@@ -136,8 +138,8 @@ export class RunFolderStore {
   }
 
   /**
-   * Removes the run's folders from before the one it names: each saved folder holds all files of the run so far, and
-   * an earlier one is never named again.
+   * Removes the run's folders older than the one it names: each saved folder holds all files of the run so far, and an
+   * earlier one is never named again.
    */
   async dropReplaced(orgId: string, runId: string): Promise<void> {
     await stored(this.sql`delete from scheduler.run_folders f
@@ -147,8 +149,8 @@ export class RunFolderStore {
   }
 
   /**
-   * Looks at the next folders that are older than a day, in the order of their age, and removes those that their run does
-   * not name. Each call looks at a bounded number, so it always gets on, however many there are.
+   * Looks at the next folders older than a day, in the order of their age, and removes those that their run does not
+   * name. Each call looks at a bounded number, so every call makes progress.
    */
   async sweep(after: FolderPlace, lookedAtMax = LOOKED_AT): Promise<SweptFolders> {
     const nowMs = await this.nowMs();

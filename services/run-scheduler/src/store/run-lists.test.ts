@@ -55,7 +55,7 @@ describe('lists of runs', () => {
     });
   }
 
-  test('a run that has failed and still cleans up says with what, without the message', async () => {
+  test('a failed run whose cleanup still runs shows its error code without the message', async () => {
     const runId = newRunId(0, FIRST_MS);
     await db.sql`
       insert into scheduler.runs (run_id, org_id, shard, revision, method, version_id, inputs_json, idempotency_hash,
@@ -91,7 +91,7 @@ describe('lists of runs', () => {
     );
   });
 
-  test('a rare status is found by pages that look at a bounded number of runs each', async () => {
+  test('pages that look at a bounded number of runs each find a rare status', async () => {
     const all = await pages({ statuses: ['failed'] });
     const runs = all.flatMap(({ runs }) => runs);
     assert.equal(runs.length, RUNS / 100);
@@ -136,7 +136,7 @@ describe('lists of runs', () => {
     );
   });
 
-  test('a page reads the index of creation and no more of it than it shows', async () => {
+  test('a page reads no more of the index of creation than it shows', async () => {
     const plan = await reader.read('org_a', async (sql) => {
       const rows = await sql<{ 'QUERY PLAN': string }[]>`
         explain (analyze, timing off, costs off) select run_id from scheduler.runs
@@ -149,7 +149,7 @@ describe('lists of runs', () => {
     assert.ok(!plan.includes('Sort'));
   });
 
-  test('a page of ten thousand runs reads what it shows, with a filter what it looks at', async () => {
+  test('a page of ten thousand runs reads only what it shows or, with a filter, looks at', async () => {
     const reads = async (selection: Partial<RunSelection>) => {
       const counts: RowCounts[] = [];
       const explained = {

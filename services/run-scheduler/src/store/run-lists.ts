@@ -1,12 +1,12 @@
-// Pages of an organization's runs, newest first. One index carries every list: a filter looks at a bounded number of
-// runs and the cursor moves on past them, so that a rare status costs many short pages, never one slow query.
+// Pages of an organization's runs, newest first. One index serves every list: a filter looks at a bounded number of
+// runs and the cursor moves on past them, so a rare status costs many short pages, never one slow query.
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { TransactionSql } from '@methods/postgres/pool';
 import type { Run } from '../run/run.ts';
 import { type ListedRun, type ListedRunRow, listedRun, listedRunColumns } from './listed-run.ts';
 
-/** A run's place in the list. */
+/** A run's position in the list. */
 export interface RunPlace {
   readonly createdAtMs: number;
   readonly runId: string;
@@ -14,7 +14,7 @@ export interface RunPlace {
 
 export interface RunSelection {
   readonly orgId: string;
-  /** Only what comes after this place; null: from the newest. */
+  /** Only runs after this position; null: from the newest. */
   readonly after: RunPlace | null;
   readonly limit: number;
   /** Any of these; empty: all. */
@@ -42,12 +42,12 @@ interface PlaceRow {
 export interface RunListsOptions {
   readonly reader: OrganizationReader;
   readonly deadlineMs: number;
-  /** Runs a page with a filter looks at. */
+  /** Runs that a page with a filter looks at. */
   readonly lookedAtMax?: number;
 }
 
 const LOOKED_AT_MAX = 5_000;
-/** A page travels in one message of at most 4 MiB; metadata is the only thing in it that may be large. */
+/** A page is sent in one message of at most 4 MiB; only metadata in it may be large. */
 const METADATA_BYTES_MAX = 2 * 1024 * 1024;
 
 export class RunLists {
@@ -56,7 +56,7 @@ export class RunLists {
   page(selection: RunSelection): Promise<RunPage> {
     const { reader, deadlineMs, lookedAtMax = LOOKED_AT_MAX } = this.options;
     const reading = reader.read(selection.orgId, async (sql) => {
-      // Before the page itself: what is looked at must be known, and not only guessed from what was found.
+      // Read before the page itself: the range looked at must be known, not inferred from the rows found.
       const reach = hasFilter(selection) ? await reachOf(sql, selection, lookedAtMax) : null;
       return pageOf(await rowsOf(sql, selection, reach), selection.limit, reach);
     });

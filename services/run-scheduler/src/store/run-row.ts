@@ -1,4 +1,4 @@
-// A run as a row and back. The row types stay in this folder.
+// Converts a run to its row and back. The row types are private to this folder.
 import type { OpenQuestion, Run, RunEnding, RunError, RunFacts, RunningRun, StepSummary } from '../run/run.ts';
 import type { TakenRun } from './run-store.ts';
 

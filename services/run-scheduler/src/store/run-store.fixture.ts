@@ -34,7 +34,7 @@ export class TestStore {
     return new TestStore(url, store, sql, outbox, writer, drop);
   }
 
-  /** The store of another node on this database, which remembers nothing. */
+  /** The store of another node on this database, without any cached state. */
   successor(): PostgresRunStore {
     const deadlines = { commitDeadlineMs: 60_000, readDeadlineMs: 60_000 };
     return new PostgresRunStore({ writer: this.writer, reader: this.sql, ...deadlines });
@@ -49,7 +49,7 @@ export class TestStore {
     return Math.round(await this.store.clockMs());
   }
 
-  /** Commits one change after the other; the run as it stands then. */
+  /** Commits the changes one after the other and returns the final run. */
   async tell(before: Run | null, ...commands: readonly RunCommand[]): Promise<Run> {
     let run = before;
     for (const command of commands) {
@@ -62,7 +62,7 @@ export class TestStore {
     return run;
   }
 
-  /** The server counts what the store's writes did so far; by itself it does so within 10 s. */
+  /** Forces the server's statistics of the store's writes so far; by itself it reports them within 10 s. */
   async countWrites(): Promise<void> {
     await this.writer`select pg_stat_force_next_flush()`;
   }

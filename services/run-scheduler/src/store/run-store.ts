@@ -1,4 +1,4 @@
-// What the run-scheduler remembers, as an interface: the actors and the simulation know only this.
+// The run-scheduler's storage as an interface, all that the actors know of it.
 import type { NewStep } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
@@ -6,17 +6,17 @@ import type { QueueKey } from './queue-key.ts';
 
 export type { QueueKey } from './queue-key.ts';
 
-/** A change of one run, to be written whole or not at all. */
+/** A change of one run, written whole or not at all. */
 export interface RunChange {
-  /** The run as it stands committed; null before its start. */
+  /** The committed run; null before its start. */
   readonly before: Run | null;
   /** Its revision is one above that of `before`. */
   readonly after: Run;
-  /** Of the run's shard, as the writer believes it. */
+  /** The epoch of the run's shard, as the writer believes. */
   readonly epoch: number;
   readonly steps: readonly NewStep[];
   readonly events: readonly OutboxEvent[];
-  /** Refused by the commit while the database's clock is before this; 0: no such condition. */
+  /** The commit refuses the change while the database's clock is before this; 0: no such condition. */
   readonly dueMs: number;
 }
 
@@ -46,10 +46,10 @@ export interface QueueEntry {
   readonly queuedAtMs: number;
 }
 
-/** What one look at a queue found. */
+/** The result of one look at a queue. */
 export interface QueueStretch {
   readonly entries: readonly QueueEntry[];
-  /** What comes after this was not looked at; null: the queue has nothing after these entries. */
+  /** Rows after this were not looked at; null: the queue has nothing after these entries. */
   readonly end: QueueCursor | null;
 }
 
@@ -60,20 +60,20 @@ export interface DueQuestion {
   readonly questionId: string;
   readonly shard: number;
   readonly wakeAtMs: number;
-  /** About what its run takes in memory; 0: not known. */
+  /** Approximate memory of its run; 0: unknown. */
   readonly bytes: number;
 }
 
-/** A place among all deadlines. */
+/** A position among all deadlines. */
 export type DuePlace = Pick<DueQuestion, 'wakeAtMs' | 'runId'>;
 
 export interface DueStretch {
   readonly questions: readonly DueQuestion[];
-  /** What comes after this was not looked at; null: nothing is due after these questions. */
+  /** Rows after this were not looked at; null: nothing is due after these questions. */
   readonly end: DuePlace | null;
 }
 
-/** What a take-over needs of a running run: its inputs and steps are read when something happens to it. */
+/** The part of a running run that a take-over needs: its inputs and steps are read when something happens to it. */
 export interface TakenRun {
   readonly runId: string;
   readonly orgId: string;
@@ -97,29 +97,29 @@ export interface RunPlace {
 }
 
 export interface RunStore {
-  /** One fenced statement; throws when the outcome is unknown or the statement was refused whole. */
+  /** One fenced statement; throws when the outcome is unknown or the whole statement was refused. */
   commit(batch: readonly RunChange[]): Promise<BatchOutcome>;
-  /** Runs that are there, by run id. Whose they are is for the caller to compare. */
+  /** The existing runs, by run id. The caller compares their organizations. */
   load(runIds: readonly string[]): Promise<Map<string, Run>>;
-  /** Where runs are that are there, by run id: what a look at a run costs that did not change. */
+  /** The revisions of existing runs, by run id: a cheap check for a run that did not change. */
   places(runIds: readonly string[]): Promise<Map<string, RunPlace>>;
   /** The run a key belongs to, by `<org id>/<hex of the hash>`. */
   loadByKey(keys: readonly { orgId: string; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>>;
-  /** Finished steps with their outs, in order, for a run that goes on. */
+  /** Finished steps with their outs, in order, for a run that continues. */
   keptSteps(orgId: string, runId: string): Promise<KeptStep[]>;
-  /** The same of many runs, by run id. Those that hold too much for one statement are missing. */
+  /** The same for many runs, by run id. Runs that hold too much for one statement are missing. */
   keptStepsOf(runs: readonly { orgId: string; runId: string }[]): Promise<Map<string, KeptStep[]>>;
-  /** What a step gave, or noted when it began; null: nothing. */
+  /** The out of a step, or its note from when it began; null: nothing. */
   outOfStep(orgId: string, runId: string, path: string): Promise<string | null>;
   /** Running runs of shards just taken. */
   runningOf(shards: readonly ShardEpoch[]): Promise<TakenRun[]>;
-  /** Another node has these shards: what is kept in memory of their running runs is of no use. */
+  /** Another node has these shards: the state of their running runs kept in memory is stale. */
   forget(shards: ReadonlySet<number>): void;
-  /** The oldest entry of each of these queues that is of the shards given, in their order, by one statement. */
+  /** The oldest entry of each of these queues in the given shards, in their order, by one statement. */
   queueHeads(queues: readonly QueueKey[], shards: readonly number[]): Promise<QueueStretch[]>;
-  /** The next entries of a queue after a cursor, oldest first, of the shards given. */
+  /** The next entries of a queue after a cursor, oldest first, in the given shards. */
   queuePage(queue: QueueKey, after: QueueCursor, shards: readonly number[], limit: number): Promise<QueueStretch>;
-  /** The next deadlines of questions and sleeping runs after a place and before `untilMs`, of the shards given. */
+  /** The next deadlines of questions and sleeping runs after a position and before `untilMs`, in the given shards. */
   dueQuestions(shards: readonly number[], untilMs: number, after: DuePlace): Promise<DueStretch>;
   /** Unfinished runs of these organizations; those without any are missing. */
   unfinished(orgIds: readonly string[]): Promise<Map<string, number>>;

@@ -14,7 +14,7 @@ describe('groups of running runs', () => {
   });
 
   const queued = (shard = 1) => decide(null, startOf(newFacts(shard)), 1).after;
-  /** Commits a change of each run; those that did not happen stay as they were. */
+  /** Commits a change of each run; a change that does not happen leaves its run unchanged. */
   function commit(command: RunCommand, runs: readonly Run[], done = new Set(runs.map(({ facts }) => facts.runId))) {
     const batch = runs.map((run) => decide(run, command, 1));
     const changes = groups.changes(batch);
@@ -44,7 +44,7 @@ describe('groups of running runs', () => {
     assert.deepEqual(overNow(), []);
   });
 
-  test('what did not happen neither begins nor ends anything', () => {
+  test('a change that did not happen begins and ends nothing', () => {
     const { runs } = commit(claim('t1'), [queued(), queued()], new Set());
     assert.deepEqual(overNow(), []);
     const begun = commit(claim('t1'), runs);
@@ -52,7 +52,7 @@ describe('groups of running runs', () => {
     assert.deepEqual(overNow(), []);
   });
 
-  test('of a shard that was lost is forgotten', () => {
+  test('the groups of a lost shard are forgotten', () => {
     const ended = commit(claim('t1'), [queued(1)]);
     const begun = commit(claim('t1'), [queued(1)]);
     commit(succeed('t1', 1), ended.runs);
@@ -69,7 +69,7 @@ describe('groups of running runs', () => {
       commit(succeed('t1', 1), [running]);
       return [listedAs('g', running), listedAs('h', running, false)];
     });
-    // What was read of g may be old; that h is over is sure.
+    // The read of g may be old; that h is over is certain.
     assert.deepEqual(overNow(), ['h']);
   });
 
@@ -78,7 +78,7 @@ describe('groups of running runs', () => {
     const [again] = commit(giveBack('t1', 1), [run]).runs as [Run];
     commit(claim('t0'), [queued()]);
     await groups.adopt(async () => {
-      // Its claim is committed and not heard of yet: what is read of it is newer than what is known.
+      // Its claim is committed but not reported yet: the read row is newer than the known state.
       const batch = [decide(again, claim('t2'), 1)];
       const changes = groups.changes(batch);
       queueMicrotask(() => groups.committed(batch, changes, new Set([again.facts.runId])));

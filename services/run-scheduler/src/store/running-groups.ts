@@ -1,12 +1,13 @@
-// Which rows of scheduler.running list the running runs of this node. Runs of one organization and shard that are claimed
-// in one commit share a row, a few at most. When none of them runs any more, it goes with a later commit, many at a time. A
-// row that is left behind lists runs that do not run: who reads it looks at the runs, and the next owner drops it.
+// Tracks which rows of scheduler.running list the running runs of this node. A few runs of one organization and shard
+// that are claimed in one commit share a row. When none of them runs any more, a later commit removes it, together with
+// many others. A leftover row lists runs that are not running: a reader checks the runs, and the next owner drops the
+// row.
 import { newRunId } from '@methods/base/ids';
 import type { RunChange } from './run-store.ts';
 
-/** So many runs are looked at for each one that runs, at most. */
+/** At most this many runs are looked at for each running one. */
 const MEMBERS_MAX = 8;
-/** Rows are dropped so many at a time: a part of the statement costs more than its rows. */
+/** Rows are dropped in such numbers: the section of the statement costs more than its rows. */
 const OVER_MIN = 32;
 const OVER_MAX = 256;
 
@@ -42,12 +43,12 @@ export class RunningGroups {
   private readonly byRun = new Map<string, Group>();
   private readonly over = new Set<Group>();
   private reads = 0;
-  /** Runs that stopped while groups are read: what was read of them is old. */
+  /** Runs that stopped while groups are read: the rows read are out of date for them. */
   private readonly stoppedMeanwhile = new Set<string>();
 
   constructor(private readonly overMin = OVER_MIN) {}
 
-  /** Nothing has changed until `committed` hears of it. */
+  /** Changes nothing until `committed` is called. */
   changes(batch: readonly RunChange[]): GroupChanges {
     const begun: GroupMember[] = [];
     const open = new Map<string, { readonly group: Group; members: number }>();
@@ -66,7 +67,7 @@ export class RunningGroups {
     return { begun, over: this.over.size < this.overMin ? [] : [...this.over].slice(0, OVER_MAX) };
   }
 
-  /** A commit without a reply is not heard of here: what it listed is a row too many at worst. */
+  /** A commit without a reply is not reported here: at worst, a row too many remains. */
   committed(batch: readonly RunChange[], { begun, over }: GroupChanges, done: ReadonlySet<string>): void {
     for (const group of over) this.over.delete(group);
     for (const { runId, group } of begun) if (done.has(runId)) this.add(runId, group);
@@ -83,8 +84,8 @@ export class RunningGroups {
   }
 
   /**
-   * Takes up what an earlier owner listed. A group is over for good when none of its runs was running in what was read,
-   * since a run that is claimed again joins another one. Whatever else is in doubt counts as running.
+   * Adopts the groups that an earlier owner listed. A group is over permanently when none of its runs was running when
+   * read, since a run that is claimed again joins another group. Anything in doubt counts as running.
    */
   async adopt(read: () => Promise<readonly ListedRun[]>): Promise<void> {
     this.reads++;

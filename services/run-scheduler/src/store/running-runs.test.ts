@@ -30,7 +30,7 @@ describe('running runs', () => {
     const rows = await db.sql<{ run_ids: string[] }[]>`select run_ids from scheduler.running`;
     return rows.flatMap((row) => row.run_ids).sort();
   };
-  /** Rows that are over go many at a time. */
+  /** Rows that are over are removed many at a time. */
   const commitMore = async (store = db.store) => {
     let runs: (Run | null)[] = Array.from({ length: 32 }, () => null);
     const starts = runs.map((_, i) => startOf(newFacts(0, { orgId: `org_${i}` })));
@@ -58,7 +58,7 @@ describe('running runs', () => {
     assert.deepEqual(await runningOf(OWNED.slice(2)), ids(second, recorded));
   });
 
-  test('are listed for just as long as they run', async () => {
+  test('are listed exactly as long as they run', async () => {
     const [finished, given, asked] = [await run(0), await run(0), await run(1)];
     assert.deepEqual(await listed(), ids(finished, given, asked));
     await db.tell(finished, succeed('t1', 1));
@@ -75,7 +75,7 @@ describe('running runs', () => {
     assert.deepEqual(await runningOf(), ids(again));
   });
 
-  test('share a row with those claimed in the same commit, which goes with the last of them', async () => {
+  test('share a row with those claimed in the same commit, removed with the last of them', async () => {
     const nowMs = await db.nowMs();
     const starts = Array.from({ length: 20 }, (_, i) => startOf(newFacts(1, { orgId: i < 2 ? 'org_b' : 'org_a' })));
     const begun = starts.map((command) => decide(null, command, nowMs));
@@ -98,7 +98,7 @@ describe('running runs', () => {
     assert.deepEqual(await sizes(), []);
   });
 
-  test('that were listed by an owner that died are taken up, and its rows that are over go', async () => {
+  test('that a dead owner listed are adopted, and its rows that are over are removed', async () => {
     const [first, second] = [await run(2), await run(2)];
     const next = db.successor();
     await db.tell(first, succeed('t1', 1));
@@ -113,11 +113,11 @@ describe('running runs', () => {
     assert.deepEqual(await listed(), []);
   });
 
-  test('claimed by a node of the release before are listed by the next owner, and what it finished is not', async () => {
+  test('claimed by a node of the previous release are listed by the next owner, and those it finished are not', async () => {
     const [theirs, ours, ended] = [await run(1), await run(1), await run(2)];
     await db.sql`delete from scheduler.running where run_ids = array[${theirs.facts.runId}]`;
     await db.sql`update scheduler.runs set status = 'cancelled', worker_session = null where run_id = ${ended.facts.runId}`;
-    // Its take-over knows nothing of listed epochs.
+    // Its take-over writes no listed epochs.
     await db.sql`update scheduler.shards set epoch = epoch + 1, owner = 'before' where shard in (1, 2)`;
     const taken = await new ShardLease({ sql: db.sql, nodeId: 'here' }).take(SHARDS, { alive: [], gone: ['before'] });
     assert.deepEqual(await unlisted(), [1, 2]);
@@ -126,7 +126,7 @@ describe('running runs', () => {
     assert.deepEqual(await runningOf(taken), ids(theirs, ours));
   });
 
-  test('a shard counts as listed through the take-overs and renewals of nodes that list, and those only', async () => {
+  test('a shard counts as listed through the take-overs and renewals of nodes that list, and only those', async () => {
     const lease = new ShardLease({ sql: db.sql, nodeId: 'here' });
     const taken = await lease.take(SHARDS, { alive: [], gone: [] });
     await lease.bump(taken);
@@ -143,7 +143,7 @@ describe('running runs', () => {
     assert.deepEqual(await unlisted(), [1]);
   });
 
-  test('listing them holds up no commit, and what is committed meanwhile is listed once read', async () => {
+  test('listing them blocks no commit, and runs committed meanwhile are listed once read', async () => {
     await db.sql`update scheduler.shards set listed_epoch = null`;
     const first = await run(0);
     const [found, second] = await Promise.all([runningOf(), run(0)]);
@@ -170,11 +170,11 @@ describe('running runs', () => {
     }
     const after = await updates();
     assert.equal(after.all - before.all, 3 * RUNS);
-    // One that finds its page full moves to another. With an index of the state there were none.
+    // A row that finds its page full moves to another. With an index of the state, no update was heap-only.
     assert.ok(after.hot - before.hot > 0.5 * RUNS, `${after.hot - before.hot} of ${3 * RUNS} were heap-only`);
   });
 
-  test('their old index goes when no node of the release before has owned a shard for two looks', async () => {
+  test('their old index is dropped when no node of the previous release has owned a shard for two looks', async () => {
     const there = async () => (await db.sql`select to_regclass('scheduler.runs_running') as oid`)[0]?.oid !== null;
     assert.equal(await there(), false);
     await db.sql`create index runs_running on scheduler.runs (shard) where status = 'running'`;

@@ -1,7 +1,7 @@
-// Reads the running runs of shards that were taken, by the rows that list them (scheduler.running): an index of runs that
-// names their state would keep every change of it from being a heap-only update. A node of the release before lists
-// nothing. What it owned is listed once more, by the runs themselves: a shard whose `listed_epoch` is its epoch has been
-// owned by no such node since.
+// Reads the running runs of shards that were taken, by the rows that list them (scheduler.running): an index of runs on
+// their state would prevent heap-only updates. A node of the previous release lists nothing, so the runs of its shards
+// are listed again from the runs themselves. A shard whose `listed_epoch` is its epoch has been owned by no such node
+// since.
 import { runIdBound } from '@methods/base/ids';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { type ArrayElement, arrayLiteral } from './array-literal.ts';
@@ -12,16 +12,16 @@ import type { ListedRun, RunningGroups } from './running-groups.ts';
 type Read = <Row extends object>(text: string, parameters: string[]) => Promise<Row[]>;
 type ListedRow = Partial<RunRow> & { group_id: string; listed_org: string; of_shard: number; listed_run: string };
 
-/** Shards whose running runs are read by one statement. */
+/** Shards whose running runs one statement reads. */
 const AT_ONCE = 4;
 /** No run is as young. */
 const LATEST_MS = 2 ** 50 - 1;
 
-// Of nodes of the release before.
+// Of nodes of the previous release.
 const unlistedQuery = `select shard, epoch from scheduler.shards
   where (shard, epoch) in (select * from unnest($1::smallint[], $2::bigint[])) and listed_epoch is distinct from epoch`;
 
-// What this node commits meanwhile it lists itself.
+// Runs that this node commits meanwhile it lists itself.
 const listQuery = `with listed as materialized (
     select w.org_id, unnest(w.run_ids) as run_id
     from unnest($2::text[], $3::text[]) as s(from_id, to_id) join scheduler.running w
@@ -46,7 +46,7 @@ const runningQuery = `select w.group_id, w.org_id as listed_org, s.shard as of_s
   cross join lateral unnest(w.run_ids) as m(run_id)
   left join scheduler.runs r on r.run_id = m.run_id and r.org_id = w.org_id and r.status = 'running'`;
 
-/** Of shards this node has just taken. */
+/** For shards this node has just taken. */
 export async function readRunning(
   read: Read,
   groups: RunningGroups,

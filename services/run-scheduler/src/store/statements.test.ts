@@ -1,5 +1,5 @@
-// Every statement of this service, on a full database: how many rows and blocks its plan reads for what it gives.
-// METHODS_STATEMENTS_ROWS=1000000 fills it as the largest installation is; the bounds are the same.
+// Runs every statement of this service on a full database and compares the rows and blocks its plan reads with what it
+// returns. METHODS_STATEMENTS_ROWS=1000000 fills it as the largest installation is; the bounds are the same.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +31,7 @@ import { changesOfALife } from './statements.fixture.ts';
 
 const QUEUED = statementRows(50_000);
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
-/** Events of one look at what is not due yet. */
+/** Events of one look at events that are not due yet. */
 const OUTBOX_STRETCH = 1_000;
 const OWNED = Array.from({ length: SHARDS / 4 }, (_, shard) => shard);
 
@@ -95,18 +95,18 @@ for (const [when, prepare] of [
   ['never analyzed', async () => {}],
   ['analyzed', async (sql: Sql) => void (await sql`analyze`)],
 ] as const) {
-  test(`no statement on a full database, ${when}, reads more than it gives`, async () => {
+  test(`every statement on a full database, ${when}, reads in proportion to what it returns`, async () => {
     await prepare(plans.admin);
     const logged = await plans.during(tour);
     assert.deepEqual(wasteful(logged, ALLOWED), []);
     assert.deepEqual(neverRun(SOURCE, logged), [
-      // Of a database without shards.
+      // On a database without shards.
       'shard/shard-lease.ts: insert into scheduler.shards (shard, listed_epoch) select n, 0 from generate_series(0,',
     ]);
   });
 }
 
-test('a statement that sorts a whole queue is noticed, and one that never ran is', async () => {
+test('a statement that sorts a whole queue is noticed, and so is one that never ran', async () => {
   const logged = await plans.during(async () => {
     const sql = openPool({ url: plans.url, applicationName: 'tour', max: 1, statementTimeoutMs: 60_000 });
     await sql`select run_id, queued_at_ms::float8 from scheduler.queue
@@ -148,7 +148,7 @@ async function tour(): Promise<void> {
 
 async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   const nowMs = Math.round(await store.clockMs());
-  // So many that rows of running runs are dropped, which go many at a time.
+  // Enough that rows of running runs are dropped, which happens many at a time.
   for (const batch of changesOfALife(nowMs, 300)) await store.commit(batch);
   const ids = Array.from({ length: 200 }, (_, i) => runIdOf((QUEUED + i + 1) % SHARDS, QUEUED + i + 1));
   assert.equal((await store.load(ids)).size, 200);
@@ -158,7 +158,7 @@ async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   await store.keptSteps(LARGE_ORG, ids[0] ?? '');
   await store.keptStepsOf(ids.slice(0, 64).map((runId) => ({ orgId: LARGE_ORG, runId })));
   await store.outOfStep(LARGE_ORG, ids[0] ?? '', 'step_1');
-  // Nodes of the release before had all shards.
+  // Nodes of the previous release had all shards.
   await sql`update scheduler.shards set listed_epoch = null`;
   const owned = await new ShardLease({ sql, nodeId: 'node_a' }).mine();
   const running = await store.runningOf(owned.filter(({ shard }) => OWNED.includes(shard)));
@@ -251,7 +251,7 @@ async function files(sql: Sql): Promise<void> {
   await store.letGo({ ...run, runId: runIdOf(2, 2) });
   await store.remove(LARGE_ORG, owner, first);
   await send(second, null);
-  // Named by a run, it stays, and the sweep looks at it.
+  // A file named by a run is kept, and the sweep looks at it.
   await store.keepFor(run, owner, [second]);
   await store.remove(LARGE_ORG, owner, second);
   await store.sweep();

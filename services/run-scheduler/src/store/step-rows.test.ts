@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stepsOfRuns } from './step-rows.ts';
 
-test('the steps of a run are read in their order, each with its organization', async () => {
+test('the steps of a run are read in order, each with its organization', async () => {
   const row = (org_id: string, path: string) => ({ run_id: 'run_1', org_id, view_json: JSON.stringify({ path }) });
   const steps = await stepsOfRuns([row('a', 'one'), row('b', 'other'), row('a', 'two')]);
   assert.deepEqual(steps.get('a/run_1'), [{ path: 'one' }, { path: 'two' }]);

@@ -1,4 +1,5 @@
-// Reads the records of steps from the rows of the database. A run may have 30,000, so other work has its turn in between.
+// Reads the records of steps from the rows of the database. A run may have 30,000, so other work has its turn in
+// between.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StepSummary } from '../run/run.ts';
 
@@ -8,7 +9,7 @@ export interface StepRow {
   readonly view_json: string;
 }
 
-/** So many take about 3 ms. */
+/** Takes about 3 ms. */
 const ROWS_A_TURN = 1_000;
 
 /** By run, in the order of the rows. */

@@ -1,5 +1,5 @@
 // Statistics of a young database mislead the planner: a statement that reads whole tables for a run or two grows with
-// them until the first analyze (from 2 ms to 139 ms, in a trial). Here nobody ever analyzes.
+// them until the first analyze (from 2 ms to 139 ms, in a trial). Here analyze never runs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claim, succeed } from '../run/run.fixture.ts';
@@ -9,7 +9,7 @@ const RUNS = 20_000;
 const BATCH = 100;
 const SMALL_COMMITS = 50;
 const SMALL_BATCH = 2;
-/** A start, a claim and an end find their row by its key; one look at the whole table reads 20,000. */
+/** A start, a claim and an end find their row by its key; one read of the whole table reads 20,000 rows. */
 const ROWS_READ_PER_RUN_MAX = 50;
 
 test('commits read no more rows than they need while a fresh database takes its first 20,000 runs', async () => {
@@ -28,7 +28,7 @@ test('commits read no more rows than they need while a fresh database takes its 
   }
 });
 
-/** Starts, claims and finishes so many runs, in three commits. */
+/** Starts, claims and finishes this many runs, in three commits. */
 async function liveRuns(db: TestStore, count: number): Promise<void> {
   const nowMs = await db.nowMs();
   const starts = Array.from({ length: count }, () => decide(null, startOf(newFacts(0)), nowMs));

@@ -5,7 +5,7 @@ import { ManualClock } from '../manual-clock.fixture.ts';
 import { DatabaseClock } from '../store/database-clock.ts';
 import { ClockLook } from './clock-look.ts';
 
-test('the database is asked for its time while no commit brings it, one look at a time', async () => {
+test('asks the database for its time while no commit brings it, one request at a time', async () => {
   const clock = new ManualClock();
   const databaseClock = new DatabaseClock(clock);
   let asked = 0;
@@ -29,7 +29,7 @@ test('the database is asked for its time while no commit brings it, one look at 
   assert.equal(databaseClock.nowMs(), 9_000_000);
 });
 
-test('a look that fails is made again', async () => {
+test('retries after a request that fails', async () => {
   const clock = new ManualClock();
   const databaseClock = new DatabaseClock(clock);
   let asked = 0;

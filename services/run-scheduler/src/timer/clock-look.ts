@@ -1,5 +1,5 @@
-// Asks the database for its time while no commit brings it: on a node with nothing to do a clock that was set would
-// go unnoticed, and a question would end an hour late.
+// Asks the database for its time while no commit brings it: otherwise an idle node would not notice that the clock was
+// set, and a question would end an hour late.
 import type { Logger } from '@methods/logging/logger';
 import type { DatabaseClock } from '../store/database-clock.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DueLine } from './due-line.ts';
 
-test('organizations take turns, and within one the first comes first', () => {
+test('organizations take turns, and each is served in order', () => {
   const line = new DueLine();
   const add = (orgId: string, runId: string) =>
     line.add({ orgId, runId, questionId: '', shard: 0, wakeAtMs: 0, bytes: 0 });

@@ -1,10 +1,10 @@
-// Deadlines that are due and wait for their turn: organizations by turns, so that thousands of one at one moment delay
-// no other's.
+// Due deadlines that wait for their turn: organizations take turns, so that thousands of deadlines of one do not delay
+// those of others.
 import type { DueQuestion } from '../store/run-store.ts';
 
 interface OfOrganization {
   readonly questions: DueQuestion[];
-  /** Those before it are gone: taking the first of a long list must not move all others. */
+  /** Entries before it are gone: removing the first of a long list must not move all others. */
   next: number;
 }
 
@@ -23,7 +23,7 @@ export class DueLine {
     this.count++;
   }
 
-  /** The first of the organization whose turn it is. */
+  /** The first deadline of the organization whose turn it is. */
   take(): DueQuestion | null {
     for (const [orgId, own] of this.orgs) {
       const question = own.questions[own.next++] as DueQuestion;

@@ -1,10 +1,10 @@
-// The timer of a test, over one node's actors on a real database.
+// A timer under test, over one node's actors on a real database.
 import { type Clock, systemClock } from '@methods/base/clock';
 import { silentLogger } from '@methods/logging/logger';
 import type { TestActors } from '../actor/test-actors.fixture.ts';
 import { DueQuestions } from './due-questions.ts';
 
-/** Timers begin when the test says so: a deadline of a few ms is not over before the test has looked. */
+/** Timers start when the test says so: a deadline of a few ms must not be over before the test has looked. */
 export function heldTimers(): { clock: Clock; begin(): void } {
   let held: (() => void)[] | null = [];
   const clock: Clock = {
@@ -33,7 +33,7 @@ export function heldTimers(): { clock: Clock; begin(): void } {
   return { clock, begin };
 }
 
-/** It hears of commits made from now on. */
+/** Commits from now on are passed to it. */
 export function timerOf(node: TestActors, clock: Clock = systemClock): DueQuestions {
   const due = new DueQuestions({
     store: node.store,

@@ -10,7 +10,7 @@ import { TestStore } from '../store/run-store.fixture.ts';
 import { heldTimers, timerOf } from './due-questions.fixture.ts';
 import type { DueQuestions } from './due-questions.ts';
 
-describe('questions nobody answers', () => {
+describe('questions without an answer', () => {
   let db: TestStore;
   let node: TestActors;
   let due: DueQuestions;
@@ -49,7 +49,7 @@ describe('questions nobody answers', () => {
     assert.ok(sinceAskedMs >= 300, `${sinceAskedMs} ms`);
   });
 
-  test('a version with steps for after a failure is queued for them, and fails when no worker takes it in time', async () => {
+  test('a run of a version with cleanup steps is queued for them, and fails when no worker takes it in time', async () => {
     due.start();
     const run = await waiting(300, { cleansUp: true });
     await until('it is queued', async () => (await statusOf(run)) === 'queued');
@@ -66,10 +66,10 @@ describe('questions nobody answers', () => {
     assert.equal((await db.sql`select run_id from scheduler.deadlines where run_id = ${run.facts.runId}`).length, 0);
   });
 
-  test("a question waited on ends when the database's clock jumps past its deadline, be it armed or not", async () => {
+  test("a question ends when the database's clock jumps past its deadline, whether armed or not", async () => {
     const nowMs = await db.nowMs();
     let behindMs = 3_600_000;
-    // As on a node that heard the clock before it jumped by an hour.
+    // As on a node that read the clock before it jumped by an hour.
     node.between = async (commit) => {
       const outcome = await commit();
       return { ...outcome, nowMs: outcome.nowMs - behindMs };
@@ -103,7 +103,7 @@ describe('questions nobody answers', () => {
     const run = await waiting(200);
     assert.ok(run.status === 'waiting');
     await until('it has failed', async () => (await statusOf(run)) === 'failed');
-    // The database shows a commit before the node hears of it.
+    // The database shows a commit before the node gets its reply.
     await until('the node has heard of it', () => commits.length > 0);
     assert.equal(commits.length, 1);
     assert.ok((commits[0] ?? 0) >= (run.question.deadlineAtMs ?? 0));
@@ -124,7 +124,7 @@ describe('questions nobody answers', () => {
     assert.equal(await statusOf(run), 'waiting');
   });
 
-  test('deadlines that stood in the database before the node took the shard are kept', async () => {
+  test('deadlines that were in the database before the node took the shard are kept', async () => {
     const run = await waiting(50);
     due.stop();
     due = timerOf(node);
@@ -132,7 +132,7 @@ describe('questions nobody answers', () => {
     await until('it has failed', async () => (await statusOf(run)) === 'failed');
   });
 
-  test('a database that cannot be written is asked again', async () => {
+  test('retries when the database cannot be written', async () => {
     const run = await waiting(100);
     let refusals = 3;
     node.between = async (commit, batch) => {
@@ -153,7 +153,7 @@ describe('questions nobody answers', () => {
     assert.equal(await statusOf(gone), 'waiting');
   });
 
-  test('3,000 questions of one moment end in few statements and timers, and others get through meanwhile', async () => {
+  test('3,000 simultaneous questions end in few statements and timers, and other commands run meanwhile', async () => {
     const nowMs = await db.nowMs();
     await manyWaiting(3_000, nowMs);
     await manyWaiting(1, nowMs + 500, { orgId: 'org_b' });
@@ -168,7 +168,7 @@ describe('questions nobody answers', () => {
         return systemClock.after(delayMs, run);
       },
     });
-    // In the turn of the fourth commit: a look from outside may come when all are over.
+    // In the turn of the fourth commit: an outside poll may come when all are over.
     let started: Promise<unknown> | null = null;
     node.between = (commit) => {
       if (node.batches.length > 3) started ??= node.started();
@@ -187,11 +187,11 @@ describe('questions nobody answers', () => {
     const count = (name: string) => reads.filter((read) => read === name).length;
     assert.ok(count('load') <= 18, `${count('load')} reads of runs`);
     assert.equal(count('dueQuestions'), 1);
-    // The look's own, and one for each page that is begun.
+    // That of the look itself, and one for each page that is begun.
     assert.ok(timers <= 36, `${timers} timers`);
   });
 
-  test('of runs that take much memory, few are read at a time', async () => {
+  test('few runs that take much memory are read at a time', async () => {
     await manyWaiting(40, await db.nowMs(), { bytes: 3 << 20 });
     due.start();
     await until('none is left', async () => (await open()) === 0);
@@ -199,14 +199,14 @@ describe('questions nobody answers', () => {
     assert.ok(Math.max(...sizes) <= 3, `${sizes} runs a commit`);
   });
 
-  test('a deadline keeps what its run takes in memory', async () => {
+  test('a deadline keeps the memory size of its run', async () => {
     const run = await waiting(60_000, { inputsJson: JSON.stringify('x'.repeat(50_000)) });
     const { questions } = await node.store.dueQuestions([0], (await db.nowMs()) + 90_000, { wakeAtMs: 0, runId: '' });
     const bytes = questions.find(({ runId }) => runId === run.facts.runId)?.bytes ?? 0;
     assert.ok(bytes > 50_000 && bytes < 52_000, `${bytes} bytes`);
   });
 
-  /** Runs that wait for an answer, since a second ago at the latest. */
+  /** Runs that wait for an answer whose deadline passed at least a second ago. */
   async function manyWaiting(count: number, nowMs: number, { orgId = 'org_a', bytes = 0 } = {}): Promise<void> {
     const ids = Array.from({ length: count }, (_, i) => newRunId(i % 4, nowMs));
     const question = JSON.stringify({

@@ -1,6 +1,6 @@
-// Ends questions nobody answered in time, and wakes sleeping runs. Deadlines are rows; only those due within a minute
-// stand in memory, in one heap with one timer, and the commit compares each once more with the database's own clock.
-// What is due at one moment goes by turns of organizations, so many at a time.
+// Ends questions that got no answer in time, and wakes sleeping runs. Deadlines are rows; only those due within a
+// minute are in memory, in one heap with one timer, and the commit compares each again with the database's own clock.
+// Due deadlines are processed a bounded number at a time; organizations take turns.
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
@@ -18,13 +18,13 @@ const LOOK_EVERY_MS = 30_000;
 /** Deadlines in memory; beyond this the rest is read when some of them are over. */
 const KNOWN_MAX = 100_000;
 /**
- * Told to their runs at a time: one batch is committed while the next one is read. Everything else waits for no more
- * than these.
+ * Commands sent to runs at a time: one batch is committed while the next one is read. Other work waits for no more than
+ * these.
  */
 const AT_ONCE = 512;
-/** About what these runs take in memory, without the last of them. */
+/** Approximate memory of these runs, without the last of them. */
 const BYTES_AT_ONCE = 8 << 20;
-/** Deadlines that come into line in one turn of the event loop. */
+/** Deadlines queued in one turn of the event loop. */
 const LINED_UP_MAX = 4_096;
 const RETRY_MS = 1_000;
 
@@ -38,7 +38,7 @@ export class DueQuestions {
   private firingBytes = 0;
   private looks = 0;
   private stopped = false;
-  /** Deadlines of commits are not in memory that would be, if there were room. */
+  /** Some deadlines of commits are missing from memory for lack of room. */
   private missing = false;
   private readonly knownMax: number;
   private readonly ahead: RunsAhead;
@@ -96,7 +96,7 @@ export class DueQuestions {
     this.looker?.cancel();
     this.missing = false;
     if (this.stopped) return;
-    // The database's clock may have been set: what is armed may be due now.
+    // The database's clock may have been set: armed deadlines may be due now.
     this.timer?.cancel();
     this.timer = null;
     this.schedule();
@@ -104,7 +104,7 @@ export class DueQuestions {
     if (this.options.ownedShards().length > 0) void this.lookThrough(++this.looks);
   }
 
-  /** Stretch by stretch, oldest first; a later look takes the place of this one. */
+  /** Reads stretch by stretch, oldest first; a later look replaces this one. */
   private async lookThrough(look: number): Promise<void> {
     const { store, databaseClock, ownedShards, logger } = this.options;
     const untilMs = databaseClock.nowMs() + AHEAD_MS;
@@ -139,11 +139,11 @@ export class DueQuestions {
     return this.firing >= AT_ONCE || this.firingBytes >= BYTES_AT_ONCE;
   }
 
-  /** One timer for the earliest; a burst does not set it anew for each of its deadlines. */
+  /** One timer for the earliest deadline; a burst does not reset it for each of its deadlines. */
   private schedule(): void {
     const { heap, line, timer } = this;
     const atMs = line.size > 0 ? 0 : heap.nextAtMs;
-    // At the bound, the next that is settled goes on.
+    // At the bound, the next settled command continues.
     if (atMs === null || this.stopped || this.isFull || (timer !== null && timer.atMs <= atMs)) return;
     timer?.cancel();
     const waitMs = Math.max(1, atMs - this.options.databaseClock.nowMs());
@@ -176,7 +176,7 @@ export class DueQuestions {
     this.firing--;
     this.firingBytes -= bytes;
     if (outcome.kind === 'failed' && this.options.owns(question.shard)) {
-      // Too early by the database's clock, or it could not be reached: once more in a moment.
+      // Too early by the database's clock, or the run could not be reached: retries in a moment.
       this.heap.push(this.options.databaseClock.nowMs() + RETRY_MS / 4, question);
     } else {
       this.known.delete(nameOf(question));
@@ -190,7 +190,7 @@ export class DueQuestions {
   }
 }
 
-/** A run may sleep more than once: each time is another one. */
+/** A run may sleep more than once: each time is distinct. */
 function nameOf({ runId, questionId, wakeAtMs }: DueQuestion): string {
   return questionId === '' ? `${runId} ${wakeAtMs}` : questionId;
 }

@@ -9,7 +9,7 @@ import { DatabaseClock } from '../store/database-clock.ts';
 import type { DueQuestion, RunStore } from '../store/run-store.ts';
 import { DueQuestions } from './due-questions.ts';
 
-test('deadlines beyond those in memory are read from their rows when some are over, those of commits too', async () => {
+test('reads deadlines beyond those in memory from their rows when some are over, including those of commits', async () => {
   const clock = new ManualClock();
   const databaseClock = new DatabaseClock(clock);
   databaseClock.observe(clock.wallMs());

@@ -51,7 +51,7 @@ describe('runs that are read before their deadlines', () => {
     }
   }
 
-  test('come five seconds before, and are given once', async () => {
+  test('are read five seconds before, and returned once', async () => {
     const question = dueIn(60_000);
     ahead.add(question);
     await pass(54_900);
@@ -62,7 +62,7 @@ describe('runs that are read before their deadlines', () => {
     assert.equal(ahead.take(question), undefined);
   });
 
-  test('come 256 at a time', async () => {
+  test('are read 256 at a time', async () => {
     const questions = Array.from({ length: 600 }, (_, n) => dueIn(3_000, `run_${n}`));
     for (const question of questions) ahead.add(question);
     await pass(500);
@@ -73,7 +73,7 @@ describe('runs that are read before their deadlines', () => {
     assert.ok(questions.every((question) => ahead.take(question) !== undefined));
   });
 
-  test('are not read where an actor holds them, where they are due by then, or of a shard that is gone', async () => {
+  test('are not read if an actor holds them, if they will be due by then, or if their shard is gone', async () => {
     resident = ['run_1'];
     for (const question of [dueIn(3_000), dueIn(400, 'run_2')]) ahead.add(question);
     await pass(100);
@@ -83,7 +83,7 @@ describe('runs that are read before their deadlines', () => {
     assert.deepEqual(statements, []);
   });
 
-  test('are not given once they have changed, be it while they are read, or may have in another node', async () => {
+  test('are not returned after a change, even one during the read, or one that another node may have made', async () => {
     const [changing, changed, taken] = [dueIn(3_000), dueIn(3_000, 'run_2'), dueIn(3_000, 'run_3')];
     for (const question of [changing, changed, taken]) ahead.add(question);
     arrive = [];
@@ -100,7 +100,7 @@ describe('runs that are read before their deadlines', () => {
     assert.equal(statements.length, 1);
   });
 
-  test('take 8 MiB at most, without the last; others are read when some are gone', async () => {
+  test('take 8 MiB at most, without the last; more are read when some are gone', async () => {
     const questions = Array.from({ length: 6 }, (_, n) => dueIn(4_000, `run_${n}`, 3 << 20));
     for (const question of questions) ahead.add(question);
     await pass(1_000);
@@ -120,7 +120,7 @@ describe('runs that are read before their deadlines', () => {
     assert.deepEqual([ahead.take(first), ahead.take(second)?.facts.runId], [undefined, 'run_2']);
   });
 
-  test('are forgotten at a stop', async () => {
+  test('are removed at a stop', async () => {
     const [first, second] = [dueIn(3_000), dueIn(30_000, 'run_2')];
     for (const question of [first, second]) ahead.add(question);
     await pass(100);

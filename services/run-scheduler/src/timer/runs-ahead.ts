@@ -1,5 +1,5 @@
-// Reads runs shortly before their deadlines, so that thousands of one moment cost their commits only. A deadline whose run
-// is not here is none the worse: its actor reads the run.
+// Reads runs shortly before their deadlines, so that thousands of simultaneous deadlines cost only their commits. A run
+// that was not read ahead is read by its actor, as usual.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import type { Run } from '../run/run.ts';
@@ -8,22 +8,22 @@ import type { DueQuestion } from '../store/run-store.ts';
 import { TimerHeap } from './timer-heap.ts';
 
 const AHEAD_MS = 5_000;
-/** A deadline as near as this is over before its run would be here. */
+/** A deadline this near is over before its run would be read. */
 const NEAR_MS = 500;
-/** About what the runs take in memory, without the last statement's. */
+/** Approximate memory of the runs, without those of the last statement. */
 const BYTES_MAX = 8 << 20;
 const RUNS_A_STATEMENT = 256;
 /** Deadlines that one turn of the event loop looks at. */
 const LOOKED_AT_MAX = 4_096;
-/** Between two statements, which leaves most of the node and its database to others. */
+/** The pause between two statements, which leaves most of the node and its database to others. */
 const REST_MS = 20;
-/** While there is no room. */
+/** The pause while there is no room. */
 const FULL_MS = 250;
 
 interface RunAhead {
   readonly run: Run;
   readonly bytes: number;
-  /** Of its shard before the run was read: another node may have written it if this one has another epoch now. */
+  /** The epoch of its shard before the run was read: under another epoch, another node may have written the run. */
   readonly epoch: number;
 }
 
@@ -39,7 +39,7 @@ export interface RunsAheadOptions {
 export class RunsAhead {
   private readonly heap = new TimerHeap<DueQuestion>();
   private readonly runs = new Map<string, RunAhead>();
-  /** Being read. A run that a commit changes meanwhile is taken out. */
+  /** Being read. A run that a commit changes meanwhile is removed. */
   private readonly coming = new Set<string>();
   private bytes = 0;
   private timer: { readonly atMs: number; readonly set: Timer } | null = null;
@@ -55,14 +55,14 @@ export class RunsAhead {
     this.schedule(0);
   }
 
-  /** The run as committed, given once. */
+  /** Returns the committed run, once. */
   take({ runId, shard }: DueQuestion): Run | undefined {
     const ahead = this.runs.get(runId);
     this.drop(runId);
     return ahead?.epoch === this.options.epochOf(shard) ? ahead.run : undefined;
   }
 
-  /** The run has changed, or is another node's. */
+  /** The run has changed, or belongs to another node. */
   drop(runId: string): void {
     this.coming.delete(runId);
     this.bytes -= this.runs.get(runId)?.bytes ?? 0;

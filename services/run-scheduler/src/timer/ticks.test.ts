@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { Ticks } from './ticks.ts';
 
-test('each tick comes again and again at its own pace, from the start to the stop', () => {
+test('each tick repeats at its own pace, from the start to the stop', () => {
   const clock = new ManualClock();
   const ticks = new Ticks(clock);
   const came: string[] = [];
@@ -19,7 +19,7 @@ test('each tick comes again and again at its own pace, from the start to the sto
   assert.equal(came.length, 7);
 });
 
-test('a tick hears how late it comes', () => {
+test('a tick gets the time by which it is late', () => {
   const clock = new ManualClock();
   const ticks = new Ticks(clock);
   const late: number[] = [];

@@ -1,4 +1,5 @@
-// The node's coarse beats: small repeated looks that answer lost messages, each with its reason where it is added.
+// The node's coarse ticks: small repeated checks that compensate for lost messages, each with its reason where it is
+// added.
 import type { Clock } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 
@@ -14,7 +15,7 @@ export class Ticks implements Stoppable {
 
   constructor(private readonly clock: Clock) {}
 
-  /** `run` hears how late it comes: by so much the node stood still. */
+  /** Calls `run` with the time by which it is late, during which the node was blocked. */
   every(everyMs: number, run: (lateMs: number) => void): void {
     this.ticks.push({ everyMs, run });
   }

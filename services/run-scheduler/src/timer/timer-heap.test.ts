@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { TimerHeap } from './timer-heap.ts';
 
-test('what is due comes out in order, the rest stays', () => {
+test('removes due moments in order and keeps the rest', () => {
   const heap = new TimerHeap<string>();
   heap.push(30, 'c');
   heap.push(10, 'a');
@@ -24,7 +24,7 @@ test('an empty heap has no next moment, and a cleared one is empty', () => {
   assert.deepEqual(heap.popDue(2, 100), []);
 });
 
-test('pushes and pops in any order give what sorting would give', () => {
+test('pushes and pops in any order give the same result as sorting', () => {
   const push = fc.record({ pushAtMs: fc.nat({ max: 50 }) });
   const pop = fc.record({ popAtMs: fc.nat({ max: 50 }) });
   fc.assert(

@@ -168,7 +168,7 @@ export class PeerLinks implements Stoppable {
     let link: PeerLink | null = null;
     const { clock } = this.options;
     const helloTimer = clock.after(HELLO_MS, () =>
-      connection?.close(new ServiceError('unavailable', 'No hello came.')),
+      connection?.close(new ServiceError('unavailable', 'Timed out waiting for hello.')),
     );
     const begin = (opened: FrameConnection<PeerItemInit>) => {
       connection = opened;

@@ -1,4 +1,4 @@
-// A run as other processes see it: the domain's run to the message, and the names of statuses to their numbers.
+// Converts a run of the domain to its message for other processes, and status names to their numbers.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Answerer, RunStatus, type RunViewSchema, StepStatus, type StepViewSchema } from '@methods/proto/run/v1/run_pb';
 import type { OpenQuestion, Run, StepSummary } from '../run/run.ts';
@@ -37,7 +37,7 @@ export function stepStatusNumber(status: string): StepStatus {
   return STEP_STATUS[status as keyof typeof STEP_STATUS] ?? StepStatus.UNSPECIFIED;
 }
 
-/** Null for a status no record of a step has. */
+/** Null for a status that no record of a step has. */
 export function stepStatusName(status: StepStatus): StepSummary['status'] | null {
   for (const [name, number] of Object.entries(STEP_STATUS)) {
     if (number === status) return name as StepSummary['status'];
@@ -53,7 +53,7 @@ export function answererNumber(answerBy: 'application' | 'team'): Answerer {
   return answerBy === 'application' ? Answerer.APPLICATION : Answerer.TEAM;
 }
 
-/** Nothing happens to the run until a person, a program or its clock acts on it. */
+/** Nothing happens to the run until a message arrives. */
 export function isViewAtRest({ status }: RunViewMessage): boolean {
   return status !== RunStatus.QUEUED && status !== RunStatus.RUNNING;
 }

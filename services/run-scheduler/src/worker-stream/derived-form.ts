@@ -1,4 +1,4 @@
-// What a version's source says of the question at a path. To compile a source costs up to some tenths of a second: it
+// Derives from a version's source the question at a path. Compiling a source costs up to some tenths of a second, so it
 // is done on a thread.
 import { canonicalDigest } from '@methods/base/canonical';
 import { compileMethod } from '@methods/method/compile';
@@ -8,7 +8,7 @@ export type DerivedForm =
   | {
       readonly kind: 'form';
       readonly json: string;
-      /** Of the canonical JSON, in hex. */
+      /** Hash of the canonical JSON, in hex. */
       readonly sha256: string;
       /** Checks judge the answer. */
       readonly ensures: boolean;

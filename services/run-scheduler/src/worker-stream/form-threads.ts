@@ -1,4 +1,4 @@
-// Derives forms and judges answers on threads, by turns of the organizations.
+// Derives forms and judges answers on threads; organizations take turns.
 import type { Stoppable } from '@methods/base/stoppable';
 import { ThreadPool } from '@methods/threads/thread-pool';
 import type { DerivedForm, FormJob } from './derived-form.ts';
@@ -21,7 +21,7 @@ export class FormThreads implements Stoppable {
     return (await this.pool.run({ kind: 'form', source, path }, { orgId, bytes: source.length })) as DerivedForm;
   }
 
-  /** A sentence for each check that the answer does not meet. @throws as `derive`. */
+  /** Returns a sentence for each check that the answer fails. @throws as `derive`. */
   async judge(orgId: string, job: Omit<AnswerJob, 'kind'>): Promise<readonly string[]> {
     const bytes = job.source.length + job.scopeJson.length + job.answerJson.length;
     return (await this.pool.run({ kind: 'answer', ...job }, { orgId, bytes })) as string[];

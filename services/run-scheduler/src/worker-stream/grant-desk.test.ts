@@ -71,7 +71,7 @@ describe('claimed runs on their way to a worker', () => {
     return run;
   }
 
-  test('goes to the place it was claimed for, under a lease and the epoch of its shard', async () => {
+  test('a run goes to the place it was claimed for, under a lease and the epoch of its shard', async () => {
     node.epochs.set(0, 1);
     const run = await node.started();
     await claimed(run);
@@ -81,7 +81,7 @@ describe('claimed runs on their way to a worker', () => {
     assert.equal(leases.get(run.facts.runId, 't2')?.accepted, false);
   });
 
-  test('takes finished steps and the answer along, in order', async () => {
+  test('a grant carries finished steps and the answer, in order', async () => {
     const run = await goesOn(['1', '{"a":2}'], 'answered');
     await claimed(run);
     const { grant } = await until('it is delivered', () => delivered[0]);
@@ -95,7 +95,7 @@ describe('claimed runs on their way to a worker', () => {
     assert.deepEqual([grant.answer?.questionId, grant.attempt], ['q1', 1]);
   });
 
-  test('says why a step failed', async () => {
+  test('a grant gives the reason of a failed step', async () => {
     const run = await node.running();
     const error = { kind: 'http', message: 'The server said 503', status: 503, line: 6 };
     const failed = recordStep(run.token, 2, 'second') as RecordStep;
@@ -113,7 +113,7 @@ describe('claimed runs on their way to a worker', () => {
     );
   });
 
-  test('goes out also when there is no room for all the errors of its steps', async () => {
+  test('a grant is sent even without room for all the errors of its steps', async () => {
     const run = await node.running();
     const error = { kind: 'http', message: 'x'.repeat(4_000), status: 503, line: 6 };
     const failures = Array.from({ length: 999 }, (_, i) => {
@@ -127,7 +127,7 @@ describe('claimed runs on their way to a worker', () => {
     assert.deepEqual([grant.finishedSteps?.length, told > 850 && told < 999, tooLarge], [999, true, []]);
   });
 
-  test('whose steps cannot be read goes back', async () => {
+  test('a run whose steps cannot be read is returned', async () => {
     const run = await goesOn(['1']);
     failReads = true;
     await claimed(run);
@@ -135,20 +135,20 @@ describe('claimed runs on their way to a worker', () => {
     assert.deepEqual(delivered, []);
   });
 
-  test('that holds more than a message carries ends, and does not go round for ever', async () => {
+  test('a run that holds more than a message carries fails instead of circulating', async () => {
     const run = await goesOn(Array.from({ length: 4 }, () => `"${'x'.repeat(1_000_000)}"`));
     await claimed(run);
     await until('it ends', () => tooLarge.length === 1);
     assert.deepEqual([delivered, returned], [[], []]);
   });
 
-  test('whose place nobody knows any more goes back', async () => {
+  test('a run whose place is no longer known is returned', async () => {
     const run = await node.started();
     await node.tell(run, claim('t2'));
     assert.deepEqual([returned, delivered], [[run.facts.runId], []]);
   });
 
-  test('that moved on in the commit of its claim needs no grant', async () => {
+  test('a run that moved on in the commit of its claim needs no grant', async () => {
     const run = await node.started({ webhookUrl: null });
     desk.expect('t2', ADDRESS);
     await Promise.all([node.tell(run, claim('t2')), node.tell(run, succeed('t2', 1))]);

@@ -1,4 +1,4 @@
-// Sends a claimed run to the worker it was claimed for, after the commit: here or through the node that serves the
+// Sends a claimed run to the worker it was claimed for, after the commit: directly or through the node that serves the
 // worker. From here on the run has a lease.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { faultPoint } from '@methods/base/fault-point';
@@ -13,9 +13,9 @@ import type { LeaseTable } from './lease-table.ts';
 
 export type GrantMessage = MessageInitShape<typeof GrantSchema>;
 
-/** What was kept travels in one message with the grant; larger data belongs into files. */
+/** Kept steps are sent in one message with the grant; larger data belongs into files. */
 const KEPT_BYTES_MAX = 3.5 * 1024 * 1024;
-/** What stands around a text in a message, at most. */
+/** An upper bound of the bytes around a text in a message. */
 const FIELD_BYTES = 16;
 
 export interface GrantAddress {
@@ -39,7 +39,7 @@ export class GrantDesk {
       readonly store: Pick<RunStore, 'keptSteps' | 'keptStepsOf'>;
       readonly leases: LeaseTable;
       readonly returnGrant: (runId: string, token: string) => void;
-      /** No grant can carry what this run has kept: it ends here. */
+      /** No grant can carry the run's kept steps, so the run ends here. */
       readonly tooLarge: (runId: string, token: string) => void;
       readonly epochOf: (shard: number) => number | null;
       /** False: the node is not reachable. */
@@ -50,7 +50,7 @@ export class GrantDesk {
     this.keptSteps = new KeptStepReads(options.store);
   }
 
-  /** Where a claim about to be made came from. */
+  /** The offer behind a claim about to be made. */
   expect(token: string, address: GrantAddress): void {
     this.addresses.set(token, address);
   }
@@ -136,8 +136,8 @@ export class GrantDesk {
 }
 
 /**
- * The errors of failed steps go along as far as there is room: most of them were tolerated and say nothing any more, and
- * a thousand long ones must not end a run that could go on.
+ * Includes the errors of failed steps while there is room: most of them were tolerated and no longer matter, and a
+ * thousand long ones must not end a run that could continue.
  */
 function finishedSteps(steps: readonly KeptStep[], summaries: readonly StepSummary[], bytesLeft: number) {
   const errors = new Map(summaries.map(({ path, error }) => [path, error]));

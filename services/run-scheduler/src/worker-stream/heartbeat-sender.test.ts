@@ -48,7 +48,7 @@ describe('heartbeats from node to node', () => {
     return Object.fromEntries(sent.map(({ to, runs }) => [to, runs.map((run) => run.token)]));
   }
 
-  test('each owner hears of its own runs, and of nothing when there is nothing', () => {
+  test('each owner gets its own runs, and no message without any', () => {
     hold(0, 'a');
     hold(1, 'b');
     hold(2, 'nobodys');
@@ -57,7 +57,7 @@ describe('heartbeats from node to node', () => {
     assert.deepEqual(next(), { here: [], there: [] });
   });
 
-  test('only what was heard since the last message is told, with its age; all of it when owners may have missed some', () => {
+  test('a message has only the signs of life since the last one, with their age; all runs when owners may have missed some', () => {
     hold(0, 'a');
     hold(0, 'b');
     next();
@@ -70,7 +70,7 @@ describe('heartbeats from node to node', () => {
     assert.deepEqual(next().here, ['a', 'b']);
   });
 
-  test('what a node is not known to have heard is told it again, and it alone', async () => {
+  test('a node that may have missed a message gets it again, and only that node', async () => {
     hold(0, 'a');
     hold(1, 'b');
     deaf.add('there');
@@ -84,7 +84,7 @@ describe('heartbeats from node to node', () => {
     assert.deepEqual(next(), { here: [], there: [] });
   });
 
-  test('a grant that no worker took up yet is no sign of life', () => {
+  test('a grant that no worker accepted yet counts as no sign of life', () => {
     hold(0, 'a', false);
     assert.deepEqual(next().here, []);
     held.heard('a');
@@ -93,7 +93,7 @@ describe('heartbeats from node to node', () => {
     assert.deepEqual(next().here, ['a']);
   });
 
-  test('of very many runs each is told, in several messages', () => {
+  test('very many runs are sent in several messages', () => {
     for (let i = 0; i < 12_001; i++) hold(0, `t${i}`);
     next();
     const toHere = sent.filter(({ to }) => to === 'here');

@@ -1,5 +1,5 @@
-// Tells each owner once a second what this node's workers hold and how long ago they were heard: one message a
-// node, whatever the number of runs. Over JetStream; over the peer stream while the bus is away.
+// Reports to each owner once a second which runs this node's workers hold and the age of their last sign of life: one
+// message per node, for any number of runs. Over JetStream; over the peer stream while the bus is unavailable.
 import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
 import type { HeldGrants } from './held-grants.ts';
@@ -16,7 +16,7 @@ const RUNS_MAX = 5_000;
 export class HeartbeatSender {
   private lastSentMs = Number.NEGATIVE_INFINITY;
   private wholeNext = true;
-  /** Nodes that may have missed a message: the next one tells them of every run. */
+  /** Nodes that may have missed a message: the next one names every run. */
   private readonly missed = new Set<string>();
 
   constructor(
@@ -28,12 +28,12 @@ export class HeartbeatSender {
       readonly held: HeldGrants;
       readonly shards: { owns(shard: number): boolean; ownerOf(shard: number): string | null };
       readonly members: () => readonly string[];
-      /** To a node, which may be this one. False: it is not known to have heard. Never rejects. */
+      /** To a node, which may be this one. False: the delivery is not confirmed. Never rejects. */
       readonly send: (nodeId: string, runs: readonly HeartbeatRun[]) => Promise<boolean>;
     },
   ) {}
 
-  /** Owners may have missed messages or changed: the next one tells of every run. */
+  /** Owners may have missed messages or changed: the next message names every run. */
   tellAll(): void {
     this.wholeNext = true;
   }
@@ -43,7 +43,8 @@ export class HeartbeatSender {
     const { clock, held, members, leaseMs } = this.options;
     const nowMs = clock.monotonicMs();
     held.forgetSilent(4 * leaseMs);
-    // This node too, also while the members do not name it: its own workers' leases must not run out over that.
+    // Includes this node even while the members do not list it: its own workers' leases must not expire because of
+    // that.
     const byOwner = new Map<string, HeartbeatRun[]>([[this.options.nodeId, []]]);
     for (const nodeId of members()) byOwner.set(nodeId, []);
     const missed = new Set(this.missed);
@@ -58,7 +59,7 @@ export class HeartbeatSender {
     }
     this.lastSentMs = nowMs;
     this.wholeNext = false;
-    // An empty message tells as well: that this node is heard and its list is whole.
+    // An empty message has a meaning: this node is reachable and its list is complete.
     for (const [nodeId, runs] of byOwner) {
       for (let from = 0; from === 0 || from < runs.length; from += RUNS_MAX) {
         void this.options.send(nodeId, runs.slice(from, from + RUNS_MAX)).then((heard) => {

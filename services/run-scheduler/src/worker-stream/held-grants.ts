@@ -1,4 +1,4 @@
-// What this node's workers hold: every grant delivered through it, with the worker's last sign of life. New owners
+// The runs this node's workers hold: every grant delivered through it, with the worker's last sign of life. New owners
 // of a shard ask for it at a take-over; from then on grants of the shard's earlier epochs are dropped.
 import type { Clock } from '@methods/base/clock';
 
@@ -10,7 +10,7 @@ export interface HeldGrant {
   session: string;
   heardAtMs: number;
   accepted: boolean;
-  /** The worker was told to stop this run: its next heartbeat goes to the owner at once. */
+  /** The worker was asked to stop this run: its next heartbeat goes to the owner at once. */
   cancelTold: boolean;
 }
 
@@ -20,7 +20,7 @@ export class HeldGrants {
 
   constructor(private readonly clock: Clock) {}
 
-  /** False: the grant comes from an owner that is no longer one. */
+  /** False: the grant comes from a former owner. */
   admits(shard: number, epoch: number): boolean {
     return epoch >= (this.lowestEpoch.get(shard) ?? 0);
   }
@@ -42,7 +42,7 @@ export class HeldGrants {
     return this.byToken.get(token);
   }
 
-  /** The worker spoke of this run. */
+  /** The worker has sent a message about this run. */
   heard(token: string): void {
     const held = this.byToken.get(token);
     if (held === undefined) return;
@@ -66,7 +66,7 @@ export class HeldGrants {
     return this.byToken.size;
   }
 
-  /** Grants nobody spoke of for `beyondMs`: their leases are long over everywhere. */
+  /** Grants without a sign of life for `beyondMs`: their leases are long over everywhere. */
   forgetSilent(beyondMs: number): void {
     for (const held of [...this.byToken.values()]) if (this.ageMs(held) > beyondMs) this.byToken.delete(held.token);
   }

@@ -10,7 +10,7 @@ function paceOf(clock: ManualClock) {
   const pace = new HelloPace(clock);
   const hello = (orgId: string, keyId: string, queueCount = 0) =>
     pace.admit({ orgId, keyId, methods: NAMES, queueCount, isGone: () => false });
-  /** Uses up the budget of the key, then lets as many wait as may. */
+  /** Uses up the budget of the key, then lets as many hellos wait as allowed. */
   async function fill(orgId: string, keyId: string): Promise<{ waiting: number; code: string }> {
     assert.equal(hello(orgId, keyId, 99 * 500), null);
     for (let waiting = 0; ; waiting++) {
@@ -24,7 +24,7 @@ function paceOf(clock: ManualClock) {
   return { hello, fill };
 }
 
-test('hellos of a key wait with 25,000 names of methods, and those of an organization with as many as are free', async () => {
+test('hellos of a key wait with up to 25,000 names of methods, those of an organization with as many as are free', async () => {
   const { fill, hello } = paceOf(new ManualClock());
   for (const key of ['1', '2', '3', '4']) {
     assert.deepEqual(await fill('org_a', `key_a${key}`), { waiting: 25, code: 'rate_limited' });
@@ -34,7 +34,7 @@ test('hellos of a key wait with 25,000 names of methods, and those of an organiz
   assert.equal(hello('org_a', 'key_a6'), null, 'a key with a budget does not wait');
 });
 
-test('names are given back when a hello has had its turn or waited too long', async () => {
+test('names are returned when a hello has had its turn or waited too long', async () => {
   const clock = new ManualClock();
   const { fill, hello } = paceOf(clock);
   assert.equal((await fill('org_a', 'key_a')).waiting, 25);

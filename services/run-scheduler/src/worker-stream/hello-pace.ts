@@ -1,5 +1,5 @@
-// How fast the workers of one key may say hello: what a hello costs is paid from the key's own budget, and who comes too
-// fast waits in the key's own line. A worker that dials in a loop so delays its own key only.
+// Limits how fast the workers of one key may say hello: the cost of a hello is taken from the key's own budget, and
+// hellos beyond it wait in the key's own line. A worker that dials in a loop thus delays only its own key.
 import type { Clock } from '@methods/base/clock';
 import { Shares } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
@@ -9,7 +9,7 @@ const BUDGET_MAX = 100;
 /** Queues that cost as much as a hello itself. */
 const QUEUES_PER_POINT = 500;
 const WAIT_MS = 10_000;
-/** Names of methods in the hellos that wait: about 100 bytes each. */
+/** Names of methods in the waiting hellos: about 100 bytes each. */
 const NAMES_MAX = 200_000;
 const NAMES_OF_KEY_MAX = 25_000;
 
@@ -61,7 +61,7 @@ export class HelloPace {
     });
   }
 
-  /** Called on a coarse tick: keys whose budget is whole again need not be known. */
+  /** Called on a coarse tick: removes keys whose budget is whole again. */
   sweep(): void {
     for (const [keyId, pace] of this.keys) {
       this.refill(pace);

@@ -1,4 +1,4 @@
-// What the checks of an ask step say of an answer, from the version's source. Its expressions are counted, and compiled
+// Judges an answer by the checks of its ask step, from the version's source. Its expressions are counted, and compiled
 // and judged on a thread.
 import { askStepAt, refusalText, refusedBy, scopeFromJson } from '@methods/method/answer-checks';
 import { compileMethod } from '@methods/method/compile';
@@ -12,7 +12,7 @@ export interface AnswerJob {
   readonly answerJson: string;
 }
 
-/** A sentence for each check that the answer does not meet. */
+/** A sentence for each check that the answer fails. */
 export function judgedAnswer({ source, path, scopeJson, answerJson }: Omit<AnswerJob, 'kind'>): string[] {
   const { method } = compileMethod(source, { saved: true });
   const step = method === null ? null : askStepAt(method, path);

@@ -5,7 +5,7 @@ import type { Sql } from '@methods/postgres/pool';
 import { newFacts, TestStore } from '../store/run-store.fixture.ts';
 import { KeptStepReads } from './kept-step-reads.ts';
 
-describe('what claimed runs have kept', () => {
+describe('the kept steps of claimed runs', () => {
   let db: TestStore;
   let sql: Sql;
 
@@ -40,7 +40,7 @@ describe('what claimed runs have kept', () => {
     return { reads, statements };
   }
 
-  test('is read in one statement for all runs of a turn, each in its order', async () => {
+  test('are read in one statement for all runs of a turn, each in its order', async () => {
     const runs = [await runWith([1, 2, 3]), await runWith([]), await runWith([4], 'org_b')];
     const { reads, statements } = counted();
     const found = await Promise.all(runs.map(({ orgId, runId }) => reads.of(orgId, runId)));
@@ -59,7 +59,7 @@ describe('what claimed runs have kept', () => {
     assert.deepEqual(statements, ['3 runs']);
   });
 
-  test('is not shown to another organization', async () => {
+  test('are not shown to another organization', async () => {
     const [foreign, own] = [await runWith([1], 'org_b'), await runWith([1])];
     const { reads } = counted();
     const found = await Promise.all([reads.of('org_a', foreign.runId), reads.of('org_a', own.runId)]);
@@ -69,7 +69,7 @@ describe('what claimed runs have kept', () => {
     );
   });
 
-  test('is read run by run where it does not fit into one statement', async () => {
+  test('are read run by run if they do not fit into one statement', async () => {
     const runs = await Promise.all(Array.from({ length: 5 }, () => runWith([1_000_000, 900_000, 5])));
     const small = await runWith([7]);
     const all = [...runs, small];
@@ -83,7 +83,7 @@ describe('what claimed runs have kept', () => {
     assert.deepEqual([statements[0], statements.slice(1).sort()], ['6 runs', inOrder.slice(2).sort()]);
   });
 
-  test('fails with its read, for all of them', async () => {
+  test('fail with their read, for all of them', async () => {
     const fault = new Error('no database');
     const reads = new KeptStepReads({
       keptSteps: () => Promise.reject(fault),

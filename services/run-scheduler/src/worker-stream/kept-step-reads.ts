@@ -1,5 +1,5 @@
-// Reads of what runs have kept, gathered by turn: runs claimed in one commit share one statement. A run whose steps do not
-// fit into it is read by a statement of its own, one at a time.
+// Gathers reads of kept steps by turn: runs claimed in one commit share one statement. A run whose steps do not fit
+// into it is read by a statement of its own, one at a time.
 import { TurnBatch } from '@methods/base/turn-batch';
 import type { KeptStep, RunStore } from '../store/run-store.ts';
 

@@ -1,6 +1,6 @@
-// Which methods an organization has, as far as its workers name them. The registry is asked once for each: a method is
-// never deleted. While the registry is away, methods nobody has asked about pass: running work must not stop with it, and
-// a queue that has no runs costs little.
+// Which methods an organization has, among those its workers name. The registry is asked once for each: a method is
+// never deleted. While the registry is unavailable, unknown methods pass: running work must not stop with it, and a
+// queue without runs costs little.
 import { ServiceError } from '@methods/errors/service-error';
 
 const KNOWN_MAX = 100_000;
@@ -10,12 +10,12 @@ export class KnownMethods {
 
   constructor(
     private readonly options: {
-      /** Those of the methods that the organization has. */
+      /** The methods among them that the organization has. */
       readonly find: (orgId: string, methods: readonly string[]) => Promise<readonly string[]>;
     },
   ) {}
 
-  /** Those the organization does not have; null: all are known without asking. */
+  /** The methods that the organization does not have; null: all are known without asking. */
   unknown(orgId: string, methods: readonly string[]): Promise<string[]> | null {
     const doubtful = methods.filter((method) => !this.known.has(`${orgId}/${method}`));
     return doubtful.length === 0 ? null : this.ask(orgId, doubtful);
@@ -31,7 +31,7 @@ export class KnownMethods {
   }
 }
 
-/** `internal` is what a registry says that does not know the question yet. */
+/** A registry that does not know this call yet answers `internal`. */
 function whileAway(error: unknown): null {
   if (error instanceof ServiceError && (error.code === 'unavailable' || error.code === 'internal')) return null;
   throw error;

@@ -61,7 +61,7 @@ describe('leases and what becomes of their runs', () => {
     assert.deepEqual(told, ['return_grant', 'return_grant']);
   });
 
-  test('a grant under which a worker had reported is left to the rest of its lease', async () => {
+  test('a grant under which a worker had reported keeps the rest of its lease', async () => {
     await after(9_000);
     outcome = notDue;
     keeper.returnGrant(RUN, TOKEN);
@@ -71,7 +71,7 @@ describe('leases and what becomes of their runs', () => {
     assert.deepEqual(told, ['return_grant', 'expire_lease']);
   });
 
-  test('a worker that took up a run and has let go of it when it comes back has lost it; one that never did has not', async () => {
+  test('a run that a reconnected worker had accepted and no longer holds is lost; one it never accepted is not', async () => {
     keeper.workerSeen('here', { session: 'worker.2', held: [] });
     await after(0);
     assert.deepEqual(told, ['return_grant']);
@@ -81,7 +81,7 @@ describe('leases and what becomes of their runs', () => {
     assert.deepEqual(told, ['return_grant', 'expire_lease']);
   });
 
-  test('a sign of life from before the cancel tells the worker again, a later one ends the run', () => {
+  test('a sign of life from before the cancel notifies the worker again, a later one ends the run', () => {
     keeper.leases.renew(RUN, TOKEN, 'here', null);
     const lease = keeper.leases.get(RUN, TOKEN);
     assert.ok(lease !== null);

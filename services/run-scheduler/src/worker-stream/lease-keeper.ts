@@ -1,5 +1,5 @@
-// The owner's side of leases: renews them by what nodes tell of their workers, ends them when they run out, and
-// sees to it that a run asked to cancel ends with its worker's next sign of life.
+// The owner's side of leases: renews them by what nodes report of their workers, ends them when they expire, and ends a
+// run with a requested cancel at its worker's next sign of life.
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
@@ -16,16 +16,16 @@ export interface LeaseKeeperOptions {
   readonly actors: () => RunActors;
   readonly ownsRun: (runId: string) => boolean;
   readonly isMember: (nodeId: string) => boolean;
-  /** Tells the worker, through its node, to stop this run. */
+  /** Asks the worker, through its node, to stop this run. */
   readonly cancelNotice: (nodeId: string, notice: { workerSession: string; runId: string; token: string }) => void;
   readonly refuse: (nodeId: string, runId: string, token: string) => void;
   readonly logger: Logger;
 }
 
-/** Nodes tell of their workers once a second; after this their silence is noticed. */
+/** Nodes report on their workers once a second; after this time their silence is noticed. */
 const SILENT_MS = 3_000;
 const RETURN_AGAIN_MS = 1_000;
-/** Nodes come with new ids: the longest silent are forgotten. */
+/** Nodes return with new ids, so the ones silent for longest are forgotten. */
 const NODES_MAX = 1_000;
 
 export class LeaseKeeper {
@@ -50,7 +50,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** A node that is a member spoke: what it tells of its workers can be trusted to be whole. */
+  /** A member node sent a message: what it reports of its workers can be trusted to be complete. */
   heardFrom(nodeId: string): void {
     this.heardAtMs.delete(nodeId);
     this.heardAtMs.set(nodeId, this.options.clock.monotonicMs());
@@ -66,7 +66,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** A worker's list of what it holds is authoritative for its earlier streams. */
+  /** A worker's list of held runs is authoritative for its earlier streams. */
   workerSeen(nodeId: string, seen: { session: string; held: readonly { runId: string; token: string }[] }): void {
     for (const { runId, token } of seen.held) {
       if (!this.options.ownsRun(runId)) continue;
@@ -76,7 +76,7 @@ export class LeaseKeeper {
     const held = new Set(seen.held.map((h) => h.token));
     for (const lease of this.leases.ofWorker(seen.session)) {
       if (held.has(lease.token) || streamNumberOf(lease.session) >= number) continue;
-      // It had the run and has let go of it: that is a lost worker, not a grant that never arrived.
+      // The worker had the run and no longer holds it: that is a lost worker, not a grant that never arrived.
       if (lease.accepted && lease.nodeId !== null) this.lose(lease);
       else this.returnGrant(lease.runId, lease.token);
     }
@@ -87,7 +87,7 @@ export class LeaseKeeper {
     this.expire(lease);
   }
 
-  /** The grant reached no worker: its lease is over, and the run is queued again. */
+  /** The grant reached no worker: ends its lease and queues the run again. */
   returnGrant(runId: string, token: string): void {
     const lease = this.leases.get(runId, token);
     if (lease !== null) {
@@ -104,7 +104,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** What the run's steps returned in all exceeds what one grant can carry: it could never go on. */
+  /** The outs of the run's steps exceed what one grant can carry, so the run could never continue. */
   endTooLarge(runId: string, token: string): void {
     const message = 'The steps of this run returned more than 3.5 MiB in all: return files instead.';
     const error = { code: 'step_failed', kind: 'limit', message, step: '' };
@@ -120,8 +120,8 @@ export class LeaseKeeper {
       .actors()
       .tell(runId, null, { type: 'return_grant', token })
       .then((outcome) => {
-        // A row that goes on running needs its lease, or nobody would ever look at it again: the store could not be
-        // reached, or some worker did report under this grant and only time tells whether it still has it.
+        // A row that is still running needs its lease, or the run would never be looked at again: either the store was
+        // unavailable, or a worker did report under this grant and only time shows whether it still has it.
         const reported = outcome.kind === 'refused' && outcome.code === 'not_due';
         if (!reported && !(outcome.kind === 'failed' && outcome.code === 'unavailable')) return;
         const ageMs = this.options.clock.monotonicMs() - lease.renewedAtMs;
@@ -135,13 +135,13 @@ export class LeaseKeeper {
       .actors()
       .tell(lease.runId, null, { type: 'expire_lease', token: lease.token })
       .then((outcome) => {
-        // The store could not be reached: the lease is over all the same, look again with the next sweep.
+        // The store was unavailable: the lease is over in any case, and the next sweep tries again.
         if (outcome.kind !== 'failed' || outcome.code !== 'unavailable') return;
         this.takeBack(lease, this.options.leaseMs + 1);
       });
   }
 
-  /** The run still needs a lease; not this one, if it was granted or spoken for meanwhile. */
+  /** The run still needs a lease, but not this one if it was granted or renewed meanwhile. */
   private takeBack(lease: Lease, ageMs: number): void {
     if (!this.leases.has(lease.runId)) this.leases.add({ ...lease, ageMs });
   }
@@ -154,8 +154,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * What a node says of its workers may be from before the cancel was asked for: then the worker has still to be told,
-   * and if it is dead, only the end of its lease ends the run.
+   * The node's report may be from before the cancel was requested: then the worker must still be notified, and if it is
+   * dead, only the end of its lease ends the run.
    */
   private heardOfCancelled(nodeId: string, runId: string, token: string): void {
     const lease = this.leases.get(runId, token);
@@ -166,7 +166,7 @@ export class LeaseKeeper {
     this.options.cancelNotice(nodeId, { workerSession: lease.session, runId, token });
   }
 
-  /** No lease under this token: the attempt is over, unless the shard was taken only now. */
+  /** No lease under this token: the attempt is over, unless the shard has only just been taken. */
   private unknownHeartbeat(nodeId: string, runId: string, token: string, ageMs: number): void {
     void this.options
       .actors()
@@ -179,8 +179,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * Takes up the lease of a run that was already running; `ageMs` since its worker was last heard. Of a cancel that an
-   * owner before us accepted the worker may never have been told.
+   * Adopts the lease of a run that was already running; `ageMs` since its worker's last message. The worker may not
+   * have been notified of a cancel that an earlier owner accepted.
    */
   restore(run: TakenRun, nodeId: string | null, ageMs: number): void {
     const { runId, shard, token, workerSession, cancelRequested } = run;

@@ -1,4 +1,4 @@
-// Leases that a test looks at, on a clock that stands still: none of them ever ends by itself.
+// Leases for a test, on a clock that does not advance: none of them ever ends by itself.
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { LeaseTable } from './lease-table.ts';
 

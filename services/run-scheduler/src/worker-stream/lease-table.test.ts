@@ -49,7 +49,7 @@ describe('leases of running runs', () => {
     assert.equal(table.size, 0);
   });
 
-  test('a heartbeat renews from the moment the worker spoke, not from its arrival', () => {
+  test('a heartbeat renews from the moment the worker sent it, not from its arrival', () => {
     add('a');
     clock.forward(50_000);
     assert.equal(table.renew('a', 'token-a', 'n1', null, 20_000), true);
@@ -59,7 +59,7 @@ describe('leases of running runs', () => {
     assert.deepEqual(expired, ['a']);
   });
 
-  test('an older word than the last renews nothing', () => {
+  test('a message older than the last one renews nothing', () => {
     add('a');
     clock.forward(30_000);
     table.renew('a', 'token-a', 'n1', null, 0);
@@ -78,7 +78,7 @@ describe('leases of running runs', () => {
     assert.equal(table.has('a'), false);
   });
 
-  test('a lease stands still while the node of its worker lives and cannot be heard, and then has its rest', () => {
+  test('a lease is paused while the node of its worker lives but is unreachable, and then continues', () => {
     add('a');
     after(20_000);
     standing.add('n1');
@@ -90,7 +90,7 @@ describe('leases of running runs', () => {
     assert.deepEqual(expired, ['a']);
   });
 
-  test('a silent node gives no lease more than a whole one', () => {
+  test('a silent node extends no lease beyond a whole one', () => {
     add('a');
     standing.add('n1');
     after(2 * LEASE_MS);
@@ -101,7 +101,7 @@ describe('leases of running runs', () => {
     assert.deepEqual(expired, ['a']);
   });
 
-  test('a node that stood still itself ends no lease by it, and gives none more than a whole one', () => {
+  test('a node that was itself blocked ends no lease because of it, and extends none beyond a whole one', () => {
     add('old', { ageMs: 50_000 });
     add('new');
     add('granted', { accepted: false });
@@ -123,7 +123,7 @@ describe('leases of running runs', () => {
     assert.deepEqual(expired, ['a']);
   });
 
-  test('a grant that no worker takes up within ten seconds is returned, not expired', () => {
+  test('a grant that no worker accepts within ten seconds is returned, not expired', () => {
     add('a', { accepted: false });
     after(10_000);
     assert.deepEqual(unaccepted, []);
@@ -131,14 +131,14 @@ describe('leases of running runs', () => {
     assert.deepEqual([unaccepted, expired], [['a'], []]);
   });
 
-  test('a grant that was taken up is not returned', () => {
+  test('a grant that was accepted is not returned', () => {
     add('a', { accepted: false });
     table.renew('a', 'token-a', 'n1', null);
     after(10_001);
     assert.deepEqual(unaccepted, []);
   });
 
-  test('a new grant of a run takes the place of the one before', () => {
+  test('a new grant of a run replaces the one before', () => {
     add('a', { ageMs: 59_000 });
     table.add({
       runId: 'a',
@@ -168,7 +168,7 @@ describe('leases of running runs', () => {
     assert.deepEqual(table.ofWorker('worker.8'), []);
   });
 
-  test('the leases of a lost shard go, without a word', () => {
+  test('the leases of a lost shard are removed silently', () => {
     add('a', { shard: 1 });
     add('b', { shard: 2 });
     table.dropShards(new Set([1]));

@@ -1,5 +1,5 @@
-// The leases of the running runs this node owns, by this node's monotonic clock alone. A lease is renewed by what
-// its worker says; while the worker's node lives but cannot be heard, its leases stand still.
+// The leases of the running runs this node owns, measured only by this node's monotonic clock. Messages of a worker
+// renew its leases; while the worker's node lives but is unreachable, they are paused.
 import type { Clock } from '@methods/base/clock';
 
 export interface Lease {
@@ -7,22 +7,22 @@ export interface Lease {
   readonly shard: number;
   readonly token: string;
   session: string;
-  /** Node the worker's stream is at; null after a take-over until some node speaks for it. */
+  /** Node of the worker's stream; null after a take-over until a node reports the run. */
   nodeId: string | null;
   renewedAtMs: number;
   grantedAtMs: number;
   accepted: boolean;
-  /** Null: not asked to cancel. A sign of life that is younger than this ends the run. */
+  /** Null: no cancel requested. A sign of life younger than this ends the run. */
   cancelAskedAtMs: number | null;
 }
 
 export interface LeaseTableOptions {
   readonly clock: Clock;
   readonly leaseMs: number;
-  /** The node is alive by membership but its heartbeats have not come for a while. */
+  /** The node is alive by membership but its heartbeats have not arrived for a while. */
   readonly standsStill: (nodeId: string) => boolean;
   readonly expired: (lease: Lease) => void;
-  /** Granted, and not taken up by any worker in time. */
+  /** Granted, and not accepted by any worker in time. */
   readonly unaccepted: (lease: Lease) => void;
 }
 
@@ -30,7 +30,7 @@ const ACCEPT_MS = 10_000;
 
 export class LeaseTable {
   private readonly leases = new Map<string, Lease>();
-  /** Runs by worker, for a worker that comes back on another stream. */
+  /** Runs by worker, for a worker that reconnects on another stream. */
   private readonly byWorker = new Map<string, Set<string>>();
   private sweptAtMs: number;
 
@@ -59,7 +59,7 @@ export class LeaseTable {
     return this.leases.has(runId);
   }
 
-  /** The worker spoke `ageMs` ago, through `nodeId`. An older word than the last renews nothing. */
+  /** The worker sent a message `ageMs` ago, through `nodeId`. One older than the last renews nothing. */
   renew(runId: string, token: string, nodeId: string, session: string | null, ageMs = 0): boolean {
     const lease = this.get(runId, token);
     if (lease === null) return false;
@@ -85,8 +85,8 @@ export class LeaseTable {
   }
 
   /**
-   * This node stood still for so long, and what its workers said meanwhile is still to be read: no lease runs down by
-   * it. To be called before the sweep that follows.
+   * This node was blocked for `ms`, and messages of its workers from that time are still unread: extends all leases by
+   * it. Called before the sweep that follows.
    */
   stoodStill(gapMs: number): void {
     const nowMs = this.options.clock.monotonicMs();
@@ -100,7 +100,8 @@ export class LeaseTable {
     this.sweptAtMs = nowMs;
     for (const lease of [...this.leases.values()]) {
       if (lease.nodeId !== null && this.options.standsStill(lease.nodeId)) {
-        // What it had left it still has when the node is heard again: by then not all its workers have spoken.
+        // When the node is reachable again the lease has its remaining time: by then not all its workers have sent a
+        // message.
         standStill(lease, sinceMs, nowMs);
       } else if (nowMs - lease.renewedAtMs > this.options.leaseMs) {
         this.remove(lease.runId);

@@ -17,7 +17,7 @@ const ack: ReportOutcome = { case: 'ack', value: { runId, seq: 1, token: 't' } }
 describe("a worker's reports on their way to the owner", () => {
   let clock: ManualClock;
   let owner: string | null;
-  /** What the owner says, in turn: null is nothing, an error a broken link. */
+  /** The owner's replies, in turn: null is none, an error a broken link. */
   let replies: (ReportOutcome | null | Error)[];
   let asked: string[];
   let sent: { to: string; item: PeerItemInit['item'] }[];
@@ -71,7 +71,7 @@ describe("a worker's reports on their way to the owner", () => {
   }
 
   for (const where of ['here', 'there']) {
-    test(`the fate of a report to an owner ${where} comes back`, async () => {
+    test(`the outcome of a report to an owner ${where} is returned`, async () => {
       owner = where;
       replies = [ack];
       report();
@@ -80,7 +80,7 @@ describe("a worker's reports on their way to the owner", () => {
     });
   }
 
-  test('while the shard moves the report follows it to the next owner', async () => {
+  test('while the shard moves, the report follows it to the next owner', async () => {
     owner = 'there';
     replies = [null, new ServiceError('unavailable'), ack];
     report();
@@ -103,7 +103,7 @@ describe("a worker's reports on their way to the owner", () => {
     assert.deepEqual([asked, done], [[], []]);
   });
 
-  test('that a grant was taken up is said once, and waits for no reply', async () => {
+  test('the acceptance of a grant is sent once, without waiting for a reply', async () => {
     owner = 'there';
     report('accepted');
     owner = null;
@@ -112,7 +112,7 @@ describe("a worker's reports on their way to the owner", () => {
     assert.deepEqual([sent.map(({ to, item }) => `${to} ${item?.case}`), asked], [['there report'], []]);
   });
 
-  test('a worker that came is told to every owner there may be', () => {
+  test('a connected worker is announced to every possible owner', () => {
     link.workerSeen({ ...FROM, held: [{ runId, token: 't' }] });
     assert.deepEqual(heartbeats, ['seen org_a.w.1']);
     assert.deepEqual(
@@ -121,7 +121,7 @@ describe("a worker's reports on their way to the owner", () => {
     );
   });
 
-  test('a heartbeat that ends a cancelled run goes at once, here or to its owner, and to nobody where there is none', () => {
+  test('a heartbeat that ends a cancelled run is sent at once, here or to its owner, and not at all without an owner', () => {
     const held = { runId, shard: 1, token: 't', orgId: 'org_a', session: 's', heardAtMs: 0, accepted: true };
     for (const nodeId of ['here', 'there', null]) {
       owner = nodeId;

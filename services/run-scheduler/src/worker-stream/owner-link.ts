@@ -1,4 +1,4 @@
-// The way from a worker's node to the owner of a run: a direct call here, the peer stream elsewhere.
+// The path from a worker's node to the owner of a run: a direct call here, the peer stream elsewhere.
 import type { Clock } from '@methods/base/clock';
 import { shardOfRunId } from '@methods/base/ids';
 import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
@@ -14,7 +14,7 @@ export interface WorkerOrigin {
 
 const REPORT_MS = 10_000;
 const AGAIN_MS = 100;
-/** Then the worker's own repeat comes. */
+/** Then the worker's own repeat arrives. */
 const AGAIN_FOR_MS = 3_000;
 
 export class OwnerLink {
@@ -31,8 +31,8 @@ export class OwnerLink {
   ) {}
 
   /**
-   * While the shard moves or its owner is lost the report is told again and again, for as long as the worker itself
-   * does not repeat it: a run must not stand still for that time whenever a node comes or goes.
+   * While the shard moves or its owner is lost, repeats the report for as long as the worker itself does not: otherwise
+   * every run would be delayed by that time whenever a node starts or stops.
    */
   report(
     from: WorkerOrigin,
@@ -63,7 +63,7 @@ export class OwnerLink {
     );
   }
 
-  /** A worker came (back): every owner compares what it holds with what was granted. */
+  /** A worker connected: every owner compares the runs it holds with those granted. */
   workerSeen(seen: WorkerOrigin & { readonly held: readonly { runId: string; token: string }[] }): void {
     this.options.keeper.workerSeen(this.options.nodeId, seen);
     const value = { workerSession: seen.session, orgId: seen.orgId, held: seen.held.map((h) => ({ ...h })) };
@@ -72,7 +72,7 @@ export class OwnerLink {
     }
   }
 
-  /** For a run its owner wants cancelled: the owner must hear at once. */
+  /** For a run whose cancel is requested: the owner must be notified at once. */
   heartbeatNow(held: HeldGrant): void {
     const owner = this.ownerOf(held.runId);
     if (owner === null) return;

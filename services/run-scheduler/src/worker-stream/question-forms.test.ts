@@ -61,13 +61,13 @@ describe('the form of a question', () => {
 
   const question = (formJson: string, step = 'approve') => ({ question: { step, formJson } });
 
-  test('is the one of the source, where the hash is its own, whatever else was sent', async () => {
+  test('is the one of the source if the hash matches, regardless of what else was sent', async () => {
     assert.equal(await judged({ ...question('', 'approve'), formSha256: HASH('ok') }), 'ok');
     assert.equal(await judged({ ...question(HOSTILE), formSha256: HASH('ok') }), 'ok');
     assert.equal(await judged({ ...question(JSON.stringify(FORM('ok'))), formSha256: HASH('other') }), 'refused');
   });
 
-  test('of a worker that sends no hash is compared as a value', async () => {
+  test('from a worker that sends no hash is compared as a value', async () => {
     const { type, $schema, ...rest } = FORM('ok');
     assert.equal(await judged(question(JSON.stringify(FORM('ok')))), 'ok');
     assert.equal(await judged(question(JSON.stringify({ ...rest, type, $schema }, null, 1))), 'ok');
@@ -76,7 +76,7 @@ describe('the form of a question', () => {
     }
   });
 
-  test('of a step that asks nothing, or of a version that is gone, is refused', async () => {
+  test('of a step that asks nothing, or of a missing version, is refused', async () => {
     assert.equal(await judged({ ...question('', 'other'), formSha256: HASH('ok') }), 'refused');
     assert.equal(await judged({ ...question('', 'approve'), formSha256: HASH('ok') }), 'ok');
     versions.clear();
@@ -84,7 +84,7 @@ describe('the form of a question', () => {
     assert.equal(await judged({ ...question('', 'third'), formSha256: HASH('ok') }), 'refused');
   });
 
-  test('is asked of the registry once, and again a second after it could not be', async () => {
+  test('is requested from the registry once, and again a second after a failure', async () => {
     away = true;
     const ask = { ...question(''), formSha256: HASH('ok') };
     assert.deepEqual(await Promise.all([judged(ask), judged(ask), judged(ask)]), ['later', 'later', 'later']);
@@ -96,7 +96,7 @@ describe('the form of a question', () => {
     assert.equal(asked.length, 2);
   });
 
-  test('inside of calls is the one of the version called: the bound one, the one named, the one chosen', async () => {
+  test('inside calls is that of the called version: bound, named or chosen', async () => {
     const { method, versionId } = run.facts;
     const call = (name: string, target: string) => `  - name: ${name}\n    call: ${target}\n    in: {}\n`;
     const source = sourceOf(call('bound', 'wf_b') + call('named', 'wf_c@ver_c') + call('chosen', 'wf_d@published'));
@@ -118,7 +118,7 @@ describe('the form of a question', () => {
     }
   });
 
-  test('of methods that call each other without end is refused', async () => {
+  test('of methods that call each other endlessly is refused', async () => {
     const { method, versionId } = run.facts;
     const source = sourceOf(`  - name: again\n    call: ${method}@${versionId}\n    in: {}\n`);
     versions.set(`${method} ${versionId}`, { source, calls: {} });
@@ -126,7 +126,7 @@ describe('the form of a question', () => {
     assert.ok(asked.length <= 6);
   });
 
-  test('is kept up to a bound of bytes, not for ever', async () => {
+  test('is cached up to a bound of bytes', async () => {
     const json = 'x'.repeat(1024 * 1024);
     const bounded = new QuestionForms({
       async versionOf(_org, _method, versionId) {

@@ -1,4 +1,4 @@
-// The forms of questions, from the saved sources: what a worker sends as the form is compared and never used, since it
+// The forms of questions, from the saved sources: the form that a worker sends is compared and never used, since it
 // would be evaluated on this node, for all organizations.
 import { canonicalDigest } from '@methods/base/canonical';
 import type { Clock } from '@methods/base/clock';
@@ -13,15 +13,15 @@ import type { DerivedForm, DeriveForm } from './derived-form.ts';
 export interface SavedVersion {
   readonly versionId: string;
   readonly source: Uint8Array;
-  /** Versions that its calls without one are bound to, by production id. */
+  /** Versions bound to its calls that name no version, by production id. */
   readonly calls: Readonly<Record<string, string>>;
 }
 
 export type FormVerdict =
-  /** `checks`: where those of its answer stand; null: there are none. */
+  /** `checks`: the position of the answer's checks; null: there are none. */
   | { readonly kind: 'form'; readonly formJson: string; readonly checks: Omit<AnswerChecksOf, 'scopeJson'> | null }
   | { readonly kind: 'refused'; readonly message: string }
-  /** The registry cannot be asked now; the worker repeats its question. */
+  /** The registry is unavailable now; the worker repeats its question. */
   | { readonly kind: 'later' };
 
 interface KnownForm {
@@ -37,9 +37,9 @@ interface Entry {
 const CALLS_DEEP_MAX = 5;
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 const ENTRY_BYTES = 500;
-/** A failure is told to all who ask meanwhile: reports are repeated ten times a second. */
+/** A failure is returned to all callers in this time: reports are repeated ten times a second. */
 const FAILURE_MS = 1_000;
-/** Sent forms are read only up to here; beyond, they are the same text or another form. */
+/** Sent forms are read only up to this size; a longer one is the same text or another form. */
 const COMPARED_CHARACTERS_MAX = 256 * 1024;
 const LEVELS_MAX = 200;
 
@@ -50,10 +50,10 @@ export class QuestionForms {
 
   constructor(
     private readonly options: {
-      /** Rejects with `not_found` where the organization has no such version. */
+      /** Rejects with `not_found` if the organization has no such version. */
       readonly versionOf: (orgId: string, method: string, versionId: string) => Promise<SavedVersion>;
       readonly derive: DeriveForm;
-      /** What a step noted when it began: of a call, the version it chose. */
+      /** The note of a step from when it began: for a call, the version it chose. */
       readonly noted: (run: Run, path: string) => Promise<string | null>;
       readonly clock: Clock;
     },
@@ -70,7 +70,7 @@ export class QuestionForms {
       if (!(error instanceof ServiceError))
         return { kind: 'refused', message: 'The form takes too much work to derive.' };
       if (error.code !== 'not_found') return { kind: 'later' };
-      return { kind: 'refused', message: "The question's version is not kept any more." };
+      return { kind: 'refused', message: "The question's version is no longer kept." };
     }
   }
 
@@ -132,7 +132,7 @@ function isSame(sent: string, { json, sha256 }: DerivedForm & { kind: 'form' }):
   }
 }
 
-/** What a call to the published version notes when it begins. */
+/** The note of a call to the published version from when it begins. */
 function versionNoted(outJson: string | null): string | undefined {
   try {
     const noted = outJson === null ? null : (JSON.parse(outJson) as { version_id?: unknown } | null);

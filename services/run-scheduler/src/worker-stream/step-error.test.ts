@@ -6,7 +6,7 @@ import { errorOf } from './step-error.ts';
 
 const told = (more: object) => errorOf(create(StepErrorSchema, { kind: 'http', message: 'no', status: 503, ...more }));
 
-test('what an HTTP server said is kept within its bounds, and without NUL', () => {
+test("an HTTP server's response is kept within its bounds, and without NUL", () => {
   const said = { reason: 'Busy', headers: { 'retry-after': '3', a: 'x'.repeat(300) }, body: 'a\0b' };
   assert.deepEqual(told(said), {
     kind: 'http',
@@ -22,6 +22,6 @@ test('what an HTTP server said is kept within its bounds, and without NUL', () =
   assert.ok(!('body' in told({ body: 'x'.repeat(1025) })));
 });
 
-test('an error of a worker that tells none of it is as it was', () => {
+test('an error of a worker that sends no response is unchanged', () => {
   assert.deepEqual(told({}), { kind: 'http', message: 'no', status: 503, line: 0 });
 });

@@ -1,5 +1,5 @@
-// Reads a step's error as a worker tells it. Of what an HTTP server said, no more is kept than a worker of ours sends:
-// an error is in every reply that shows the run.
+// Reads a step's error from a worker's report. Keeps no more of an HTTP server's response than our own workers send: an
+// error is in every reply that shows the run.
 import type { StepError as ToldError } from '@methods/proto/run/v1/run_pb';
 import type { StepError } from '../run/run.ts';
 
@@ -27,7 +27,7 @@ function isKept(text: string): boolean {
   return text !== '' && text.length <= TEXT_CHARACTERS_MAX;
 }
 
-/** Postgres keeps no NUL in a text. */
+/** Postgres text cannot hold NUL. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd');
 }

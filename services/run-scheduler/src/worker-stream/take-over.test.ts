@@ -22,12 +22,12 @@ describe('running runs of shards just taken', () => {
   let keeper: LeaseKeeper;
   let held: HeldGrants;
   let sessions: string[];
-  /** What other nodes say they hold; null: they say nothing. */
+  /** The runs that other nodes report; null: they do not answer. */
   let peers: Map<string, Omit<HeldReport, 'nodeId'> | null>;
   let failReads: number;
-  /** Runs whose workers were told to stop, with the node it was told through. */
+  /** Runs whose workers were asked to stop, with the node it was sent through. */
   let notices: string[];
-  /** Happens between the read of the rows and their use, and while nodes are asked. */
+  /** Runs between the read of the rows and their use, and while nodes are asked. */
   let meanwhile: { read: () => Promise<unknown>; asked: () => Promise<unknown> };
   /** Tokens of claims that are not decided yet. */
   let claiming: Set<string>;
@@ -109,7 +109,7 @@ describe('running runs of shards just taken', () => {
     return (await db.load(run.facts.runId))?.status;
   }
 
-  test("a run that a worker of this node holds goes on under the worker's last sign of life", async () => {
+  test("a run that a worker of this node holds continues under the worker's last sign of life", async () => {
     const run = await node.running();
     holdHere(run);
     await takeOver.taken([0]);
@@ -134,7 +134,7 @@ describe('running runs of shards just taken', () => {
     assert.equal(leaseOf(run), null);
   });
 
-  test('also when the worker has come back on a later stream, but not when only an earlier one is known', async () => {
+  test('the same if the worker reconnected on a later stream, but not if only an earlier one is known', async () => {
     const [back, before] = [await node.running({}, 'worker.2'), await node.running({}, 'other.7')];
     sessions = ['worker.3', 'other.6'];
     await takeOver.taken([0]);
@@ -143,14 +143,14 @@ describe('running runs of shards just taken', () => {
     assert.equal(leaseOf(before)?.nodeId, null);
   });
 
-  test('a run of which nobody speaks waits for its lease, and so does one whose node does not answer', async () => {
+  test('a run that no node reports waits for its lease, and so does one whose node does not answer', async () => {
     const run = await node.running();
     peers.set('silent', null);
     await takeOver.taken([0]);
     assert.deepEqual([leaseOf(run)?.nodeId, await statusOf(run)], [null, 'running']);
   });
 
-  test('a run that its worker reported on and holds no more keeps its lease: only time tells what became of it', async () => {
+  test('a run that its worker reported on and no longer holds keeps its lease: only time shows what became of it', async () => {
     const run = await node.running();
     await node.tell(run, recordStep(run.token, 1));
     sessions = ['worker.1'];
@@ -159,7 +159,7 @@ describe('running runs of shards just taken', () => {
     assert.equal(await statusOf(run), 'running');
   });
 
-  test('what a worker said meanwhile is younger than the row', async () => {
+  test("a worker's message that arrives meanwhile is younger than the row", async () => {
     const run = await node.running();
     keeper.heartbeats('other', [{ runId: run.facts.runId, token: run.token, ageMs: 0 }]);
     await until('its lease is there', () => leaseOf(run) !== null);
@@ -173,7 +173,7 @@ describe('running runs of shards just taken', () => {
     ['after its row was read', 'read'],
     ['while nodes are asked', 'asked'],
   ] as const) {
-    test(`a run whose cancel was committed ${when} is told to its worker at the take-over`, async () => {
+    test(`a run whose cancel was committed ${when} is sent to its worker at the take-over`, async () => {
       const run = await node.running();
       peers.set('other', { grants: [holds(run, 2_000)], workerSessions: ['worker.1'] });
       const cancelled = () => node.tell(run, cancel);
@@ -205,7 +205,7 @@ describe('running runs of shards just taken', () => {
     assert.equal(await statusOf(run), 'running');
   });
 
-  test('only runs of the shards taken are looked at', async () => {
+  test('looks only at runs of the shards taken', async () => {
     const run = await node.running({ shard: 1 });
     sessions = ['worker.1'];
     await takeOver.taken([0, 2]);
@@ -213,7 +213,7 @@ describe('running runs of shards just taken', () => {
     assert.equal(await statusOf(run), 'running');
   });
 
-  test('a database that cannot be read is asked again until it answers', async () => {
+  test('a read of the database is repeated until it succeeds', async () => {
     const run = await node.running();
     failReads = 3;
     await takeOver.taken([0]);
@@ -231,7 +231,7 @@ describe('running runs of shards just taken', () => {
     assert.equal(leaseOf(run), null);
   });
 
-  test('a node that was asked takes no grant of an earlier owner any more, and tells only of the shards asked for', async () => {
+  test('a node that was asked accepts no grant of an earlier owner any more, and reports only the requested shards', async () => {
     const [asked, other] = [await node.running({ shard: 0 }), await node.running({ shard: 1 })];
     for (const run of [asked, other]) holdHere(run);
     sessions = ['worker.1'];

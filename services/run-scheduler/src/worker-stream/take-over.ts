@@ -1,6 +1,6 @@
-// After shards were taken: which of their running runs does some worker still hold? Every live node is asked; a run
-// whose worker is connected but does not hold it was never granted and is queued again. Only runs of which nobody
-// speaks wait for the rest of their lease.
+// After a take-over, finds out which running runs of the shards a worker still holds. Every live node is asked; a run
+// whose worker is connected but does not hold it was never granted and is queued again. Only runs that no node reports
+// wait for the rest of their lease.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';
@@ -13,7 +13,7 @@ import type { HeldGrants } from './held-grants.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { streamNumberOf, workerOf } from './lease-table.ts';
 
-/** What one node says it holds. */
+/** The runs that one node reports as held. */
 export interface HeldReport {
   readonly nodeId: string;
   readonly grants: readonly {
@@ -39,14 +39,14 @@ export class TakeOver {
       readonly sessions: () => readonly string[];
       readonly peers: PeerSender;
       readonly epochOf: (shard: number) => number | null;
-      /** A claim of this node under this token is still under way; its end says what becomes of the run. */
+      /** A claim of this node under this token is still in progress; its end decides about the run. */
       readonly isClaiming: (token: string) => boolean;
       readonly clock: Clock;
       readonly logger: Logger;
     },
   ) {}
 
-  /** Also after an epoch was renewed: a claim whose commit went unheard may have left a running row without a lease. */
+  /** Also after an epoch was renewed: a claim whose commit got no reply may have left a running row without a lease. */
   async taken(shards: readonly number[]): Promise<void> {
     const again = new Backoff({ firstMs: 50, maxMs: 1_000, jitter: 0.5 });
     for (;;) {
@@ -58,7 +58,7 @@ export class TakeOver {
       try {
         return await this.takeUp(held);
       } catch (error) {
-        // Without leases these runs would wait for ever: nobody else looks at them.
+        // Without leases these runs would wait forever: no other part looks at them.
         this.options.logger.warn({ error }, 'running runs of taken shards could not be read');
       }
       await new Promise<void>((resolve) => this.options.clock.after(again.nextMs(), resolve));
@@ -67,7 +67,7 @@ export class TakeOver {
 
   private async takeUp(shards: readonly ShardEpoch[]): Promise<void> {
     const runs = await this.options.store.runningOf(shards);
-    // A message of the worker may have restored a lease already; it knows better than the row.
+    // A message of the worker may have restored a lease already; it is newer than the row.
     const open = runs.filter((run) => !this.options.keeper.leases.has(run.runId));
     for (const read of open) {
       const run = this.asCommitted(read);
@@ -82,7 +82,7 @@ export class TakeOver {
     );
   }
 
-  /** What this node holds of these shards; grants of earlier epochs are dropped from here on. */
+  /** The runs of these shards that this node's workers hold; grants of earlier epochs are dropped from here on. */
   heldHere(shards: readonly ShardEpoch[]): HeldReport {
     const wanted = new Set(shards.map((s) => s.shard));
     for (const { shard, epoch } of shards) this.options.held.barrier(shard, epoch);
@@ -126,13 +126,13 @@ export class TakeOver {
       const run = this.asCommitted(read);
       if (run === null) continue;
       const lease = leases.get(run.runId, run.token);
-      // Granted or spoken for since the row was read.
+      // Granted or renewed since the row was read.
       if (lease === null || lease.nodeId !== null) continue;
       const held = heldBy.get(run.token);
       if (held !== undefined) {
         this.options.keeper.restore(run, held.nodeId, held.grant.heartbeatAgeMs);
         leases.renew(run.runId, run.token, held.nodeId, held.grant.workerSession, held.grant.heartbeatAgeMs);
-        // Delivered is not taken up: only what its worker spoke of is lost with it.
+        // A delivered grant may not have been accepted: only runs that the worker has reported on are lost with it.
         const restored = leases.get(run.runId, run.token);
         if (restored !== null) restored.accepted = held.grant.accepted;
         continue;
@@ -146,8 +146,8 @@ export class TakeOver {
   }
 
   /**
-   * People and workers are heard while rows are read and nodes asked: a cancel of that time is not in the row. Null: it
-   * runs no longer.
+   * Commands and reports arrive while rows are read and nodes asked: a cancel from that time is not in the row. Null:
+   * it no longer runs.
    */
   private asCommitted(read: TakenRun): TakenRun | null {
     const resident = this.options.actors.resident(read);

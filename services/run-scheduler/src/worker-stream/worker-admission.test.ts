@@ -14,7 +14,7 @@ import { WorkerAdmission } from './worker-admission.ts';
 import { WorkerSessions } from './worker-sessions.ts';
 import { Stream } from './worker-stream.fixture.ts';
 
-describe('workers that arrive', () => {
+describe('connecting workers', () => {
   let clock: ManualClock;
   let waiters: ClaimWaiters;
   let sessions: WorkerSessions;
@@ -48,7 +48,7 @@ describe('workers that arrive', () => {
     });
   });
 
-  test('a hello that names a method the organization does not have is refused by that name', async () => {
+  test('a hello that names an unknown method is refused with that name', async () => {
     findMethods = async (_orgId, names) => names.filter((name) => name !== 'wf_foreign');
     const foreign = new Stream(sessions).hello({ methods: ['wf_a', 'wf_foreign'] });
     await until('it is refused', () => foreign.closed !== null);
@@ -62,7 +62,7 @@ describe('workers that arrive', () => {
     assert.deepEqual([own.of('welcome').length, asked], [1, [['wf_a', 'wf_foreign']]]);
   });
 
-  test('what a worker says while its methods are looked up is heard after its welcome', async () => {
+  test('items that a worker sends while its methods are looked up are handled after its welcome', async () => {
     let answer: (names: string[]) => void = () => {};
     findMethods = () => new Promise((resolve) => (answer = resolve));
     const stream = new Stream(sessions).hello();
@@ -82,7 +82,7 @@ describe('workers that arrive', () => {
     assert.deepEqual([waiters.interest(), sessions.sessionIds()], [[], []]);
   });
 
-  test('while the registry is away workers are let in, and asked about again', async () => {
+  test('without the registry workers are admitted, and their methods looked up again later', async () => {
     findMethods = async () => {
       throw new ServiceError('unavailable');
     };
@@ -108,7 +108,7 @@ describe('workers that arrive', () => {
     assert.deepEqual([last.of('welcome').length, small.of('welcome').length], [0, 1]);
   });
 
-  test('whoever waits in line is welcomed when its turn comes, and refused when it waited too long', async () => {
+  test('a waiting worker is welcomed when its turn comes, and refused when it waited too long', async () => {
     const streams = Array.from({ length: 12 }, (_, i) =>
       new Stream(sessions).hello({ methods: thousand, features, workerId: i.toString(16).repeat(32) }),
     );
@@ -124,7 +124,7 @@ describe('workers that arrive', () => {
     assert.ok(refused instanceof ServiceError && refused.code === 'rate_limited');
   });
 
-  test('one organization’s queues leave room for the others’, and a worker that does not fit hears why', () => {
+  test('one organization’s queues leave room for the others’, and a worker that does not fit gets the reason', () => {
     const many = (from: number) => Array.from({ length: 1_000 }, (_, i) => `wf_${from + i}`);
     const streams = [0, 1_000, 2_000].map((from, i) =>
       new Stream(sessions, 'org_a', `key_${i}`).hello({ methods: many(from), features, workerId: `${i}`.repeat(32) }),

@@ -1,5 +1,5 @@
-// Whether a worker may serve what its hello names: the pace of its key, the methods its organization has, and the
-// organization's share of what this node keeps for workers. A refusal says what is wrong, naming the method.
+// Decides whether a worker may serve what its hello names: by the pace of its key, the methods its organization has,
+// and the organization's share of what this node keeps for workers. A refusal gives the reason, naming the method.
 
 import { Shares } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
@@ -9,16 +9,16 @@ import type { HelloPace, PacedHello } from './hello-pace.ts';
 import type { KnownMethods } from './known-methods.ts';
 
 export interface ArrivingWorker extends PacedHello {
-  /** Made when it is needed: there may be 16,000. */
+  /** Created when needed: there may be 16,000. */
   readonly queues: () => readonly QueueKey[];
 }
 
-/** Gives back what the worker took. */
+/** Returns what the worker took. */
 export type Leave = () => void;
 
 /** Streams of workers. */
 const WORKERS_MAX = 10_000;
-/** Queues of each worker, summed up: 1,000 workers with 16 queues each are 16,000. */
+/** Queues of each worker, added up: 1,000 workers with 16 queues each are 16,000. */
 const SERVED_MAX = 400_000;
 const NAMED_MAX = 5;
 
@@ -34,7 +34,7 @@ export class WorkerAdmission {
     },
   ) {}
 
-  /** At once where nothing has to be waited for. @throws ServiceError, also as a rejection. */
+  /** Synchronous if there is nothing to wait for. @throws ServiceError, also as a rejection. */
   admit(worker: ArrivingWorker): Leave | Promise<Leave> {
     const paced = this.options.pace.admit(worker);
     return paced === null ? this.check(worker) : paced.then(() => this.check(worker));

@@ -42,7 +42,7 @@ describe('keys of workers', () => {
   const away = async () => Promise.reject(new ServiceError('unavailable'));
   const revoked = async () => Promise.reject(new ServiceError('unauthorized'));
 
-  test('a key is asked for once, and again after 20 s', async () => {
+  test('a key is looked up once, and again after 20 s', async () => {
     for (let i = 0; i < 3; i++) assert.equal((await keys.ownerOf(authorization)).keyId, 'key_a');
     assert.equal(asked, 1);
     nowMs = 20_000;
@@ -50,14 +50,14 @@ describe('keys of workers', () => {
     assert.equal(asked, 2);
   });
 
-  test('what is no key is refused without asking anybody', async () => {
+  test('an invalid key is refused without a lookup', async () => {
     for (const text of ['', 'Bearer', 'Bearer x', authorization.slice(7)]) {
       assert.equal(await refusal(keys.ownerOf(text)), 'unauthorized');
     }
     assert.equal(asked, 0);
   });
 
-  test('a known key is good for as long as the registry is away, an unknown one is not', async () => {
+  test('a known key is valid while the registry is unavailable, an unknown one is not', async () => {
     await keys.ownerOf(authorization);
     nowMs = 3_600_000;
     answer = away;
@@ -65,7 +65,7 @@ describe('keys of workers', () => {
     assert.equal(await refusal(keys.ownerOf(bearer())), 'unavailable');
   });
 
-  test('a revoked key is refused at once where the word of it arrives, within 20 s where it does not', async () => {
+  test('a revoked key is refused at once if the event arrives, within 20 s if it does not', async () => {
     await keys.ownerOf(authorization);
     answer = revoked;
     assert.equal(await refusal(keys.ownerOf(authorization)), 'none');
@@ -78,7 +78,7 @@ describe('keys of workers', () => {
     assert.equal(await refusal(keys.ownerOf(authorization)), 'unavailable');
   });
 
-  test('a wrong key is asked for once a second, however often it is shown, and works soon after it was made', async () => {
+  test('a wrong key is looked up once a second, for any number of requests, and works soon after it was made', async () => {
     answer = revoked;
     const first = await Promise.all(Array.from({ length: 50 }, () => refusal(keys.ownerOf(authorization))));
     for (let i = 0; i < 50; i++) first.push(await refusal(keys.ownerOf(authorization)));
@@ -88,7 +88,7 @@ describe('keys of workers', () => {
     assert.equal((await keys.ownerOf(authorization)).keyId, 'key_a');
   });
 
-  test('wrong keys beyond the bound are forgotten, and no right one with them', async () => {
+  test('wrong keys beyond the bound are forgotten, but no valid key with them', async () => {
     await keys.ownerOf(authorization);
     answer = revoked;
     const wrong = bearer();

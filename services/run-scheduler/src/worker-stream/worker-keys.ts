@@ -1,5 +1,5 @@
-// Who a worker's key is. Answers of the registry are kept for a while, dropped at once when it says that a key
-// changed, and used past their age while it is away: running work must not stop with it.
+// Resolves a worker's key to its owner. The registry's answers are cached for a while, dropped at once when it reports
+// a changed key, and used past their age while it is unavailable: running work must not stop with it.
 import { authSha256, parseBearerKey } from '@methods/auth/service-key';
 import { ServiceError } from '@methods/errors/service-error';
 import { LRUCache } from 'lru-cache';
@@ -14,19 +14,22 @@ interface Known extends KeyOwner {
 }
 
 /**
- * With the 5 s of the tick that looks again, and time for the registry to answer, a revoked key is cut off within 30 s
- * also where the word of it was lost.
+ * With the 5 s of the tick that checks again, and time for the registry to answer, a revoked key is cut off within 30 s
+ * even if the event was lost.
  */
 const FRESH_MS = 20_000;
 const KEYS_MAX = 10_000;
-/** A wrong key that is shown again and again costs the registry one look a second; one made just now works after that. */
+/**
+ * A wrong key that is sent again and again costs the registry one lookup a second; a key made just now works after
+ * that.
+ */
 const UNKNOWN_MS = 1_000;
 
 export class WorkerKeys {
   private readonly known = new LRUCache<string, Known>({ max: KEYS_MAX });
-  /** When the registry said that it knows no such key. */
+  /** When the registry answered that it has no such key. */
   private readonly unknown = new LRUCache<string, number>({ max: KEYS_MAX });
-  /** Under way since the last change of a key. */
+  /** In progress since the last change of a key. */
   private readonly lookups = new Map<string, Promise<KeyOwner>>();
   private changes = 0;
 
@@ -38,7 +41,7 @@ export class WorkerKeys {
     },
   ) {}
 
-  /** Of a value of the metadata `authorization`. */
+  /** From a value of the metadata `authorization`. */
   async ownerOf(authorization: string): Promise<KeyOwner> {
     const key = authorization.startsWith('Bearer ') ? parseBearerKey(authorization.slice(7)) : null;
     if (key === null) throw new ServiceError('unauthorized');

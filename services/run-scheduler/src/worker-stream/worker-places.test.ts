@@ -12,7 +12,7 @@ function admission() {
   return (orgId: string, queueCount = 1) => all.admit({ ...worker, orgId, queueCount }) as () => void;
 }
 
-test('an organization has half of the 10,000 workers of a node, the next one half of the rest', () => {
+test('an organization gets half of the 10,000 workers of a node, the next one half of the rest', () => {
   const admit = admission();
   let leave = () => {};
   for (let count = 0; count < 5_000; count++) leave = admit('org_a');

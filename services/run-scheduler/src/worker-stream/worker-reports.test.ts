@@ -55,7 +55,7 @@ describe('what a worker reports', () => {
     return { case: 'stepRecord', value: { ...of(seq), step, outJson: '{"n":1}', logTail: 'said', ...more } };
   }
 
-  test('records that grow without end are refused, and the run can still be ended', async () => {
+  test('refuses records beyond their bound, and the run can still be ended', async () => {
     const checks = Array.from({ length: 30_000 }, () => ({ name: 'a', phase: 'code', status: 'passed' }));
     const large = (seq: number) =>
       stepRecord(seq, `step_${seq}`, {
@@ -76,7 +76,7 @@ describe('what a worker reports', () => {
     return db.load(run.facts.runId);
   }
 
-  test('each is recorded before it is acknowledged', async () => {
+  test('records each report before it is acknowledged', async () => {
     assert.equal(await say(stepRecord(1)), 'ack 1');
     assert.deepEqual(
       (await stored())?.steps.map((step) => step.path),
@@ -87,7 +87,7 @@ describe('what a worker reports', () => {
     assert.equal(finished?.status === 'succeeded' && finished.resultJson, '{"ok":true}');
   });
 
-  test('a result of more than 1 MiB, up to what a message carries, ends its run as failed', async () => {
+  test('a result of more than 1 MiB that a message still carries ends its run as failed', async () => {
     assert.equal(await say(finish(1, `"${'x'.repeat((4 << 20) - (64 << 10))}"`)), 'ack 1');
     const finished = await stored();
     assert.deepEqual(finished?.status === 'failed' && finished.error, {
@@ -98,7 +98,7 @@ describe('what a worker reports', () => {
     });
   });
 
-  test('said again it is acknowledged again and changes nothing', async () => {
+  test('a repeated report is acknowledged again and changes nothing', async () => {
     await say(stepRecord(1));
     await say(finish(2));
     const before = await stored();
@@ -106,25 +106,25 @@ describe('what a worker reports', () => {
     assert.deepEqual(await stored(), before);
   });
 
-  test('before the one that should come first it gets no word, so that the worker repeats both', async () => {
+  test('a report before the expected one gets no reply, so that the worker repeats both', async () => {
     assert.equal(await say(stepRecord(2)), 'nothing');
     assert.equal(await say(stepRecord(1)), 'ack 1');
     assert.equal(await say(stepRecord(2, 'second')), 'ack 2');
   });
 
-  test('under another token, or of another organization, it is stale or missing and changes nothing', async () => {
+  test('a report under another token, or of another organization, is stale or missing and changes nothing', async () => {
     const stale = { ...of(1), token: 'other' };
     assert.equal(await say({ case: 'giveBack', value: stale }), 'stale_attempt 1');
     assert.equal(await say(finish(1), 'org_b'), 'stale_attempt 1');
     assert.equal((await stored())?.revision, run.revision);
   });
 
-  test('on a shard that another node has it gets no word: the sender looks for the owner', async () => {
+  test('a report on a shard that another node has gets no reply: the sender looks for the owner', async () => {
     node.lose([run.facts.shard]);
     assert.equal(await say(finish(1)), 'nothing');
   });
 
-  test('every kind renews the lease and says where the worker is now, that a grant was taken up too', async () => {
+  test('every kind, including an acceptance, renews the lease and updates where the worker is', async () => {
     clock.forward(50_000);
     assert.equal(await say({ case: 'accepted', value: { runId: run.facts.runId, token: run.token } }), 'nothing');
     const lease = leases.get(run.facts.runId, run.token);
@@ -133,7 +133,7 @@ describe('what a worker reports', () => {
     assert.equal((await stored())?.revision, run.revision);
   });
 
-  test('a withheld out is not kept, whatever came with it', async () => {
+  test('a withheld out is not kept, even if a value is sent with it', async () => {
     await say(stepRecord(1, 'first', { outWithheld: true }));
     const { orgId, runId } = run.facts;
     assert.deepEqual(
@@ -142,7 +142,7 @@ describe('what a worker reports', () => {
     );
   });
 
-  test('a question waits with the form of its source, whatever the worker sent', async () => {
+  test('a question waits with the form of its source, regardless of what the worker sent', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{"$ref":"#"}' };
     verdict = { kind: 'form', formJson: '{"title":"derived"}', checks: null };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
@@ -159,7 +159,7 @@ describe('what a worker reports', () => {
     assert.equal(await say(finish(1)), 'ack 1');
   });
 
-  test('a question whose form cannot be had now gets no word, so that the worker repeats it', async () => {
+  test('a question whose form is unavailable now gets no reply, so that the worker repeats it', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
     verdict = { kind: 'later' };
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'nothing');
@@ -167,7 +167,7 @@ describe('what a worker reports', () => {
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }), 'ack 1');
   });
 
-  test('a question under another token, or of another organization, is judged by the rules of the run and not asked', async () => {
+  test('a question under another token, or of another organization, is judged by the rules of the run, without a look-up of its form', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{}' };
     assert.equal(await say({ case: 'ask', value: { ...of(1), token: 'other', question } }), 'stale_attempt 1');
     assert.equal(await say({ case: 'ask', value: { ...of(1), question } }, 'org_b'), 'stale_attempt 1');
@@ -184,7 +184,7 @@ describe('what a worker reports', () => {
     assert.equal((waiting.question.deadlineAtMs ?? 0) - waiting.question.askedAtMs, 60_000);
   });
 
-  test('an older worker tells a deadline in milliseconds: it is kept as a person writes it', async () => {
+  test('a deadline that an older worker sends in milliseconds is kept as a person writes it', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{"type":"object"}' };
     await say({ case: 'ask', value: { ...of(1), question, timeoutMs: 259_200_000, timeoutText: '259200000ms' } });
     const waiting = await stored();
@@ -192,7 +192,7 @@ describe('what a worker reports', () => {
     assert.equal(waiting.question.timeoutText, '3d');
   });
 
-  test('a time of part of a millisecond ends with the whole one: the row of its deadline keeps no fraction', async () => {
+  test('a time with a part of a millisecond is rounded: the row of its deadline keeps no fraction', async () => {
     const question = { step: 'approval', prompt: 'Sure?', formJson: '{"type":"object"}' };
     await say({ case: 'ask', value: { ...of(1), question, timeoutMs: 60_000.2 } });
     const waiting = await stored();
@@ -214,7 +214,7 @@ describe('what a worker reports', () => {
     ['a failure without an error', () => ({ case: 'finish', value: { ...of(1), status: RunStatus.FAILED } }) as Init],
     ['a value that cannot be stored', () => finish(1, '"\0"')],
   ] as const) {
-    test(`${what} is refused, and the run goes on`, async () => {
+    test(`${what} is refused, and the run continues`, async () => {
       assert.match(await say(item()), /^invalid_request/);
       assert.equal((await stored())?.status, 'running');
       assert.equal(await say(finish(1)), 'ack 1');

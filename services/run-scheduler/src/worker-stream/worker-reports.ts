@@ -1,5 +1,5 @@
-// The owner's side of what workers report: each report becomes a command to its run, and its fate an
-// acknowledgement or a refusal. What gets neither is repeated by the worker.
+// The owner's side of workers' reports: each report becomes a command to its run, and its outcome an acknowledgement or
+// a refusal. A report that gets neither is repeated by the worker.
 import { newId } from '@methods/base/ids';
 import { deadlineText } from '@methods/method/structure/duration';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
@@ -34,27 +34,27 @@ const REPORTS: Readonly<Record<ReportItem['case'], true>> = {
   giveBack: true,
 };
 
-/** For an owner to handle; anything else a worker says is for its node. */
+/** For an owner to handle; other items of a worker are for its node. */
 export function isReport(item: WorkerItem['item']): item is ReportItem {
   return item.case !== undefined && item.case in REPORTS;
 }
 
-/** Takes the last step's record out of the report that it came within; null: there is none. */
+/** Takes the last step's record out of the report that carries it; null: there is none. */
 export function takeLastRecord({ case: kind, value }: ReportItem): ReportItem | null {
   if ((kind !== 'finish' && kind !== 'ask' && kind !== 'sleep') || value.lastRecord === undefined) return null;
   const { lastRecord: record } = value;
   Object.assign(value, { lastRecord: undefined });
-  // Of no other run, whatever it says.
+  // Overwrites the record's run and token: a record counts only for the run of its report.
   record.runId = value.runId;
   record.token = value.token;
   return { case: 'stepRecord', value: record };
 }
 
 const NO_ANSWER = '{"not":{}}';
-/** Steps and starts of those that take their time, of one attempt. */
+/** Records and starts of slow steps, of one attempt. */
 const REPORTS_MAX = 30_000;
 const RESULT_BYTES_MAX = 1 << 20;
-/** Of what the checks of an answer read, as workers bound it. */
+/** Bounds the values that the checks of an answer read, as workers bound them. */
 const SCOPE_BYTES_MAX = 64 * 1024;
 const SLEEP_MS_MAX = 366 * 86_400_000;
 
@@ -67,7 +67,7 @@ export class WorkerReports {
     },
   ) {}
 
-  /** Null: say nothing, the worker repeats it. */
+  /** Null: no reply, so the worker repeats it. */
   async handle(
     from: { nodeId: string; session: string; orgId: string },
     item: ReportItem,
@@ -84,13 +84,13 @@ export class WorkerReports {
     return reply(await this.options.actors.tell(runId, from.orgId, command), runId, token, seq);
   }
 
-  /** The form asked is the one of the source; a worker that sends another one fails its run. */
+  /** The question gets the form of the source; a worker that sends another form fails its run. */
   private async ask(orgId: string, item: Ask, command: AskRun): Promise<ReportOutcome | null> {
     const { actors, forms } = this.options;
     const { runId, token, seq } = item;
     const resident = actors.resident({ runId, orgId });
     const run = runningWith(resident, token) ? resident : await actors.read(runId).catch(() => null);
-    // The run's own rules say what such a report is, and this form would take no answer.
+    // The run's own rules decide about such a report; this form would accept no answer.
     if (run === null || run.facts.orgId !== orgId || !runningWith(run, token)) {
       return reply(await actors.tell(runId, orgId, { ...command, formJson: NO_ANSWER }), runId, token, seq);
     }
@@ -189,7 +189,7 @@ function commandOf(item: Exclude<ReportItem, { case: 'accepted' }>): RunCommand 
   }
 }
 
-/** Workers of ours end such a run in the same words. */
+/** Our own workers end such a run with the same message. */
 function outcomeOf(resultJson: string): FinishRun['outcome'] {
   if (Buffer.byteLength(resultJson) <= RESULT_BYTES_MAX) return { status: 'succeeded', resultJson: resultJson || '{}' };
   const message = 'The result is larger than 1 MiB; use a file';

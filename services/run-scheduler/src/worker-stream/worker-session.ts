@@ -1,4 +1,4 @@
-// One connected worker: what it says goes to the owners of its runs, what owners grant or cancel goes to it.
+// One connected worker: passes its items to the owners of its runs, and owners' grants and cancels to it.
 
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { WorkerItem, WorkResponseSchema } from '@methods/proto/worker/v1/worker_service_pb';
@@ -18,7 +18,7 @@ export interface WorkerHello {
   readonly held: readonly { readonly runId: string; readonly token: string }[];
 }
 
-/** Whose key opened the stream. */
+/** The owner of the key that opened the stream. */
 export interface WorkerOwner {
   readonly orgId: string;
   readonly keyId: string;
@@ -26,12 +26,15 @@ export interface WorkerOwner {
   readonly check: () => Promise<unknown>;
 }
 
-/** What a hello asks for. */
+/** The contents of a hello. */
 export type ArrivingQueues = Pick<ArrivingWorker, 'methods' | 'queueCount' | 'queues'>;
 
-/** What the session needs of its node. */
+/** The parts of its node that the session uses. */
 export interface WorkerSessionHost {
-  /** Whether what the hello names may be served; a function that gives back what it took. @throws ServiceError. */
+  /**
+   * Decides whether the methods of a hello may be served; returns a function that releases what it took. @throws
+   * ServiceError.
+   */
   admit(session: WorkerSession, arriving: ArrivingQueues): Leave | Promise<Leave>;
   opened(session: WorkerSession, hello: WorkerHello): void;
   closed(session: WorkerSession): void;
@@ -44,28 +47,28 @@ export interface WorkerSessionHost {
 
 const SLOTS_MAX = 10_000;
 const METHODS_MAX = 1_000;
-/** An id, and nothing that a queue's name or a log could take for something else. */
+/** A plain id, which cannot be mistaken for anything else in a queue's name or a log. */
 const METHOD = /^[A-Za-z0-9_-]{1,64}$/;
-/** Said before the welcome: a worker of ours waits for it. */
+/** Items before the welcome: our own workers wait for it. */
 const EARLY_MAX = 1_000;
 const TOKEN_CHARACTERS_MAX = 64;
-/** A worker holds what it executes, and what has ended there and waits for its acknowledgement. */
+/** A worker holds the runs it executes, and ended runs that wait for their acknowledgement. */
 const HELD_PER_SLOT = 3;
 const HELD_SPARE = 100;
 
 export class WorkerSession {
   /**
-   * `<organization>.<worker id>.<stream number>`; empty before the hello. Workers choose their ids: what one says must
-   * never be taken for the word of another organization's.
+   * `<organization>.<worker id>.<stream number>`; empty before the hello. Workers choose their ids, so the organization
+   * is included: an id must never match a worker of another organization.
    */
   id = '';
   slots = 0;
   queues: readonly QueueKey[] = [];
   leaving = false;
-  /** Attempts that nobody here granted, held on this worker's word alone: no more than its last list has. */
+  /** Attempts that no owner granted here, held only because the worker lists them; limited to its last list. */
   private claimed: ReadonlySet<string> = new Set();
   private free = 0;
-  /** What came while the hello is judged; null before and after. */
+  /** Items received while the hello is judged; null before and after. */
   private early: WorkerItem['item'][] | null = null;
   private leave: Leave | null = null;
   private ended = false;
@@ -80,7 +83,7 @@ export class WorkerSession {
     return this.owner.orgId;
   }
 
-  /** Throws on what no worker of ours sends; the stream is then closed. */
+  /** Throws on items that our own workers never send; the stream is then closed. */
   received(items: readonly WorkerItem[]): void {
     for (const { item } of items) this.handle(item);
   }
@@ -96,7 +99,7 @@ export class WorkerSession {
       case 'hello':
         return this.hello(item.value);
       case 'credits': {
-        // Never more free places than the worker said it has, whatever it sends.
+        // Never more free places than the worker announced, regardless of its credits.
         const count = Math.min(item.value.count, this.slots - this.free);
         this.free += count;
         return count > 0 ? this.host.credits(this, count) : undefined;
@@ -121,7 +124,8 @@ export class WorkerSession {
     const methods = [...new Set(hello.methods)];
     if (!/^[0-9a-f]{32}$/.test(workerId) || streamNumber < 1) throw new RangeError('malformed worker id');
     if (methods.length === 0 || methods.length > METHODS_MAX) return this.refuse('A worker names 1 to 1000 methods.');
-    for (const method of methods) if (!METHOD.test(method)) return this.refuse('A name of a method is no method id.');
+    for (const method of methods)
+      if (!METHOD.test(method)) return this.refuse('A method name is not a valid method id.');
     if (slots < 1 || slots > SLOTS_MAX) return this.refuse('A worker has 1 to 10000 places.');
     this.slots = slots;
     this.checkHeld(held);
@@ -171,13 +175,13 @@ export class WorkerSession {
     return this.ended;
   }
 
-  /** What a worker says it holds is kept until an owner denies it, so it must not be any number of runs. */
+  /** Runs that a worker claims to hold are kept until an owner denies them, so their number is bounded. */
   private checkHeld(runs: readonly { readonly token: string }[]): void {
     if (runs.length > HELD_PER_SLOT * this.slots + HELD_SPARE) throw new RangeError('more runs than a worker can hold');
     for (const { token } of runs) if (token.length > TOKEN_CHARACTERS_MAX) throw new RangeError('no attempt token');
   }
 
-  /** The attempts of the last list that its node took its word for; those of the list before that are given up by it. */
+  /** Replaces the attempts held only because the worker listed them: those missing from its new list are given up. */
   replaceClaimed(claimed: ReadonlySet<string>): string[] {
     const gone = [...this.claimed].filter((token) => !claimed.has(token));
     this.claimed = claimed;
@@ -188,7 +192,7 @@ export class WorkerSession {
     return this.claimed.has(token);
   }
 
-  /** For a grant: false when every place the worker gave is taken already. */
+  /** For a grant: false when every place of the worker is taken already. */
   takePlace(): boolean {
     if (this.free === 0) return false;
     this.free--;

@@ -62,7 +62,7 @@ describe('workers of a node', () => {
 
   let nextToken = 0;
 
-  /** A grant for one of the offers, or for a place nobody offered. */
+  /** A grant for one of the offers, or for a place that was not offered. */
   function grant(offer: Pick<ClaimOffer, 'workerSession' | 'creditId'>, epoch = 1) {
     const runId = newRunId(1);
     const token = `t${++nextToken}`;
@@ -74,7 +74,7 @@ describe('workers of a node', () => {
     waiters.headChanged('owner', KEY, { depth, queuedAtMs: 1, runId: 'run_1' });
   }
 
-  test('a worker that says only hello gets its welcome and nothing else', () => {
+  test('a worker that only says hello gets its welcome and nothing else', () => {
     headOf(5);
     const stream = new Stream(sessions).hello();
     const welcome = { heartbeatMs: 15_000, leaseMs: 60_000, nodeId: 'here', features: ['last_record'] };
@@ -82,7 +82,7 @@ describe('workers of a node', () => {
     assert.deepEqual([offers, stream.got.length], [[], 1]);
   });
 
-  test('never more places than slots, however many credits a worker sends', () => {
+  test('offers never more places than slots, for any number of credits', () => {
     const stream = new Stream(sessions).hello();
     stream.credits(1_000);
     stream.credits(1_000);
@@ -101,7 +101,7 @@ describe('workers of a node', () => {
     assert.equal(waiters.freePlaces(), 0);
   });
 
-  test('of two runs that come for one place after a slow claim, one goes back, and no place is lost or won', () => {
+  test('of two runs for one place after a slow claim, one is returned, and no place is lost or gained', () => {
     const stream = new Stream(sessions).hello();
     stream.credits(1);
     headOf(2);
@@ -119,7 +119,7 @@ describe('workers of a node', () => {
     assert.equal(offers.length, 3);
   });
 
-  test('a grant of an owner that is none any more goes back, and the place is offered again', () => {
+  test('a grant of a former owner is returned, and the place is offered again', () => {
     const stream = new Stream(sessions).hello();
     stream.credits(1);
     headOf(1);
@@ -131,7 +131,7 @@ describe('workers of a node', () => {
     assert.equal(grant(offers[1] as ClaimOffer, 7).taken, true);
   });
 
-  test('a grant for a worker that is gone or leaves goes back', () => {
+  test('a grant for a worker that is gone or leaves is returned', () => {
     const [gone, leaving] = [new Stream(sessions).hello(), new Stream(sessions).hello({ workerId: 'b'.repeat(32) })];
     for (const stream of [gone, leaving]) stream.credits(1);
     headOf(2);
@@ -141,14 +141,14 @@ describe('workers of a node', () => {
     for (const offer of offers) assert.equal(grant(offer).taken, false);
   });
 
-  test('what a worker holds when it comes is known here, and told to the owners', () => {
+  test('the runs that a connecting worker holds are recorded here and reported to the owners', () => {
     const runId = newRunId(2);
     const stream = new Stream(sessions).hello({ streamNumber: 3, held: [{ runId, token: 't' }] });
     assert.deepEqual(seen, [stream.session.id]);
     assert.deepEqual([held.get('t')?.runId, held.get('t')?.accepted], [runId, true]);
   });
 
-  test("a worker cannot pass for another organization's by taking its id", () => {
+  test("a worker cannot pass for another organization's by using its id", () => {
     const ours = new Stream(sessions).hello();
     ours.credits(1);
     const theirs = new Stream(sessions, 'org_b', 'key_b').hello();
@@ -158,7 +158,7 @@ describe('workers of a node', () => {
     assert.deepEqual([ours.of('grant').length, theirs.of('grant').length, ours.closed], [1, 0, null]);
   });
 
-  test('queues are of the own organization, whatever methods a worker names', () => {
+  test('queues belong to the own organization, regardless of the methods a worker names', () => {
     new Stream(sessions, 'org_b').hello({ methods: ['wf_a', 'wf_a', 'wf_b'] }).credits(1);
     assert.deepEqual(waiters.interest(), [
       { orgId: 'org_b', method: 'wf_a' },
@@ -218,21 +218,21 @@ describe('workers of a node', () => {
     assert.equal(polite.closed, null);
   });
 
-  test('a revoked key ends its streams, also one that has said nothing yet, and no others', () => {
+  test('a revoked key ends its streams, including one before its hello, and no others', () => {
     const [greeted, silent] = [new Stream(sessions).hello(), new Stream(sessions)];
     const other = new Stream(sessions, 'org_a', 'key_other').hello({ workerId: 'b'.repeat(32) });
     sessions.keyChanged('key_a');
     assert.deepEqual([greeted.closed, silent.closed, other.closed], ['closed', 'closed', null]);
   });
 
-  test('a key whose revocation nobody told of is noticed all the same', async () => {
+  test('a key whose revocation event was lost is noticed anyway', async () => {
     const [first, second] = [new Stream(sessions).hello(), new Stream(sessions, 'org_a', 'key_b')];
     second.revoked = true;
     await sessions.recheckKeys();
     assert.deepEqual([first.closed, second.closed], [null, 'closed']);
   });
 
-  test('a registry that is away ends no stream, and is asked for one key at a time', async () => {
+  test('an unavailable registry ends no stream, and is asked for one key at a time', async () => {
     const streams = ['key_a', 'key_b', 'key_c'].map((keyId) => new Stream(sessions, 'org_a', keyId));
     let answer: () => void = () => {};
     for (const stream of streams) {
@@ -258,7 +258,7 @@ describe('workers of a node', () => {
     assert.ok(streams.every((stream) => stream.closed === 'closed'));
   });
 
-  test('the answer to a report goes to its stream, and a run that has ended is held no more', () => {
+  test('the reply to a report goes to its stream, and an ended run is no longer held', () => {
     const stream = new Stream(sessions).hello();
     stream.credits(1);
     headOf(1);
@@ -270,7 +270,7 @@ describe('workers of a node', () => {
   });
 
   for (const kind of ['finish', 'ask', 'sleep']) {
-    test(`a record that comes within a ${kind} goes to the owner before it, and one acknowledgement comes back`, () => {
+    test(`a record inside a ${kind} goes to the owner before it, and one acknowledgement is returned`, () => {
       const stream = new Stream(sessions).hello();
       const [runId, token] = [newRunId(1), 't'];
       const ack = (seq: number) => ({ case: 'ack' as const, value: { runId, seq, token } });
@@ -290,7 +290,7 @@ describe('workers of a node', () => {
     });
   }
 
-  test('where a record that came within another report is refused, the worker hears of that alone', () => {
+  test('when a record inside another report is refused, the worker gets only that refusal', () => {
     const stream = new Stream(sessions).hello();
     const [runId, token] = [newRunId(1), 't'];
     const refused = (seq: number) => ({
@@ -306,7 +306,7 @@ describe('workers of a node', () => {
     assert.deepEqual(stream.of('refused'), [refused(1).value, refused(2).value]);
   });
 
-  test('runs held on the word of a worker alone are those of its last list, and granted ones stay', () => {
+  test('runs held only because a worker listed them are those of its last list; granted ones are kept', () => {
     const named = (count: number) => heldRuns(count).map((run) => ({ ...run, token: `n${nextToken++}` }));
     const stream = new Stream(sessions).hello({ held: named(50) });
     stream.credits(1);
@@ -320,7 +320,7 @@ describe('workers of a node', () => {
     assert.equal(held.size, 1);
   });
 
-  test('a cancel is told at once, and the next heartbeat that names the run goes to its owner at once', () => {
+  test('a cancel is sent at once, and the next heartbeat that names the run goes to its owner at once', () => {
     const stream = new Stream(sessions).hello();
     stream.credits(1);
     headOf(1);

@@ -1,5 +1,5 @@
-// The workers connected to this node: joins their streams to the queues, the owners of their runs and the grants
-// that come for them.
+// The workers connected to this node: connects their streams with the queues, the owners of their runs and the grants
+// for them.
 import type { Clock } from '@methods/base/clock';
 import { randomToken, shardOfRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
@@ -13,11 +13,11 @@ import type { Leave, WorkerAdmission } from './worker-admission.ts';
 import { type ReportItem, type ReportOutcome, takeLastRecord } from './worker-reports.ts';
 import type { ArrivingQueues, WorkerHello, WorkerSession, WorkerSessionHost } from './worker-session.ts';
 
-/** Until the hello has come and was judged, however long its key's workers wait in line. */
+/** Until the hello has arrived and was judged, including its wait in the line of its key. */
 const HELLO_MS = 15_000;
 
 export class WorkerSessions implements WorkerSessionHost {
-  /** Every open stream, also before its hello: a revoked key ends it all the same. */
+  /** Every open stream, even before its hello: a revoked key ends it as well. */
   private readonly streams = new Set<WorkerSession>();
   private readonly sessions = new Map<string, WorkerSession>();
   private rechecking = false;
@@ -37,11 +37,11 @@ export class WorkerSessions implements WorkerSessionHost {
     },
   ) {}
 
-  /** The stream is open; its hello is still to come. */
+  /** The stream is open; its hello has not arrived yet. */
   connected(session: WorkerSession): void {
     this.streams.add(session);
     this.options.clock.after(HELLO_MS, () => {
-      if (session.id === '') session.close(new ServiceError('unavailable', 'No hello came.'));
+      if (session.id === '') session.close(new ServiceError('unavailable', 'Timed out waiting for hello.'));
     });
   }
 
@@ -51,7 +51,7 @@ export class WorkerSessions implements WorkerSessionHost {
   }
 
   opened(session: WorkerSession, hello: WorkerHello): void {
-    // The same stream of the same worker a second time: the first one is dead or somebody's mistake.
+    // The same stream of the same worker twice: the first one is dead or a mistake.
     this.sessions.get(session.id)?.close();
     this.sessions.set(session.id, session);
     const { heartbeatMs, leaseMs, nodeId } = this.options;
@@ -87,7 +87,7 @@ export class WorkerSessions implements WorkerSessionHost {
     this.options.held.heard(token);
     const record = takeLastRecord(item);
     if (record === null) return this.toOwner(session, item, (outcome) => this.answer(session, outcome));
-    // Owners of earlier releases know the two as reports of their own, whose fate the worker hears in one word.
+    // Owners of earlier releases take the two as separate reports; the worker gets one reply for both.
     let refused = false;
     this.toOwner(session, record, (outcome) => {
       refused = outcome.case === 'refused';
@@ -116,14 +116,14 @@ export class WorkerSessions implements WorkerSessionHost {
     for (const { runId, token } of runs) {
       const held = this.options.held.get(token);
       if (held === undefined || session.hasClaimed(token)) claimed.add(token);
-      // A grant this node does not know of: it takes the worker's word, and the owner refuses what is over.
+      // A grant unknown to this node: it believes the worker, and the owner refuses attempts that are over.
       if (held === undefined) this.adopt(session, runId, token);
       else if (held.orgId === session.orgId) this.options.held.heard(token);
       if (held?.cancelTold !== true) continue;
       cancelled.push({ runId, token });
       this.options.owners.heartbeatNow(held);
     }
-    // A worker names all it holds each time: without this, one that names others each time would fill this node.
+    // A worker names all its runs each time. Without this, one that names others each time would fill this node.
     for (const token of session.replaceClaimed(claimed)) this.forgetClaimed(session, token);
     session.send({ item: { case: 'heartbeatReply', value: { cancelled, stale: [] } } });
   }
@@ -138,7 +138,7 @@ export class WorkerSessions implements WorkerSessionHost {
     this.options.held.add({ runId, shard, token, orgId: session.orgId, session: session.id }, true);
   }
 
-  /** A grant from an owner, here or elsewhere. False: it reaches no worker and goes back. */
+  /** A grant from an owner, here or elsewhere. False: it reaches no worker and is returned. */
   deliver(delivered: DeliveredGrant, epoch: number): boolean {
     const { waiters, held } = this.options;
     const { grant, shard, orgId, workerSession, creditId } = delivered;
@@ -148,14 +148,15 @@ export class WorkerSessions implements WorkerSessionHost {
       return false;
     }
     const inTime = waiters.used(creditId);
-    // A place may have been offered again after a second of silence: then two runs come for it, and one goes back.
+    // A place may have been offered again after a second without a reply: then two runs arrive for it, and one is
+    // returned.
     if (!session.takePlace()) return false;
     if (!inTime) waiters.filled(workerSession);
     held.add({ runId: grant.runId, shard, token: grant.token, orgId, session: workerSession });
     return session.send({ item: { case: 'grant', value: grant } });
   }
 
-  /** The owner says that this attempt is over. */
+  /** The owner reports that this attempt is over. */
   refuse(token: string, refused: { runId: string; seq: number; code: string; message: string; token: string }): void {
     const held = this.options.held.get(token);
     this.options.held.remove(token);
@@ -174,12 +175,12 @@ export class WorkerSessions implements WorkerSessionHost {
     return [...this.sessions.keys()];
   }
 
-  /** A key was revoked (or made): its workers come back with it, or not. */
+  /** A key was revoked (or made): its workers reconnect with it, or are refused. */
   keyChanged(keyId: string): void {
     for (const session of [...this.streams]) if (session.owner.keyId === keyId) session.close();
   }
 
-  /** Called on a coarse tick: the word that a key was revoked may have been lost. */
+  /** Called on a coarse tick, since the event of a revoked key may have been lost. */
   async recheckKeys(): Promise<void> {
     if (this.rechecking) return;
     this.rechecking = true;
@@ -189,14 +190,14 @@ export class WorkerSessions implements WorkerSessionHost {
         await owner.check();
       } catch (error) {
         if (error instanceof ServiceError && error.code === 'unauthorized') this.keyChanged(keyId);
-        // The registry is away: it will say no more of the other keys.
+        // The registry is unavailable, and will not answer for the other keys either.
         else break;
       }
     }
     this.rechecking = false;
   }
 
-  /** Tells every worker to go elsewhere. */
+  /** Asks every worker to connect elsewhere. */
   drain(): void {
     for (const session of this.sessions.values()) session.send({ item: { case: 'drain', value: {} } });
   }

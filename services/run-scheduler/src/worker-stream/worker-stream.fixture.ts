@@ -11,7 +11,7 @@ export class Stream {
   readonly got: SchedulerItem[] = [];
   closed: ServiceError | 'closed' | null = null;
   revoked = false;
-  /** How often its key was asked about, and what is done instead. */
+  /** How often its key was looked up, and what happens instead. */
   checks = 0;
   check: (() => Promise<unknown>) | null = null;
   readonly session: WorkerSession;
