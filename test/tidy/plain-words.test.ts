@@ -1,5 +1,5 @@
 // Comments, messages, test names and documents use the field's usual words. CONTRIBUTING.md lists the words below with
-// what to write instead; a folder that is not done yet is listed here until it is.
+// what to write instead.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeFiles, documents, type SourceFile, sources } from './source-files.ts';
@@ -9,9 +9,6 @@ const WORDS =
 
 /** Code within prose, a name in a statement, and a user of the system. */
 const ALLOWED = [/`[^`]*`/g, /\btold as \(/g, /\buser "nobody"/g];
-
-/** Paths begin with these. An entry without a finding is out of date; none is ever added. */
-const NOT_DONE = ['docs/performance.md'];
 
 const COMMENT = String.raw`(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)`;
 const TEXT = String.raw`(?<text>'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"|${'`'}(?:[^${'`'}\\]|\\[\s\S])*${'`'})`;
@@ -67,15 +64,5 @@ const found = [
 ];
 
 test('comments, messages, test names and documents use plain words (CONTRIBUTING.md says which)', () => {
-  assert.deepEqual(
-    found.filter((finding) => !NOT_DONE.some((path) => finding.startsWith(path))),
-    [],
-  );
-});
-
-test('a folder that uses plain words is not listed as not done', () => {
-  assert.deepEqual(
-    NOT_DONE.filter((path) => !found.some((finding) => finding.startsWith(path))),
-    [],
-  );
+  assert.deepEqual(found, []);
 });
