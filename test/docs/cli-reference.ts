@@ -1,8 +1,7 @@
 // The part of docs/cli.md that is made of the commands themselves: usage, options, examples and exit codes of each.
 // `npm run generate:cli` writes it; a test compares.
 import type { Command } from '@methods/cli/command/command';
-import { COMMON_OPTIONS } from '@methods/cli/command/command-line';
-import type { OptionWords } from '@methods/cli/command/command-words';
+import { COMMON_OPTIONS, type OptionWords } from '@methods/cli/command/command-words';
 import { COMMANDS } from '@methods/cli/commands';
 
 export const CLI_PAGE = 'docs/cli.md';

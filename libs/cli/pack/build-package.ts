@@ -14,10 +14,10 @@ const LIBS = join(CLI, '..');
 const BESIDE_THE_CODE = [join(LIBS, 'executor/src/dependencies/pip-hashes.py')];
 
 /**
- * The modules that every check of a method needs. As they come, they are 150 small files, and to find them takes as
+ * The modules that every call, and every check of a method, needs. As they come, they are 150 small files, and to find them takes as
  * long as Node takes to start.
  */
-const INLINED: readonly string[] = ['acorn', 'ajv', 'ajv-formats', 'canonicalize', 're2js', 'yaml'];
+const INLINED: readonly string[] = ['acorn', 'ajv', 'ajv-formats', 'canonicalize', 'commander', 're2js', 'yaml'];
 /** Code in the older form of modules asks for Node's own by `require`. */
 const REQUIRE = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 
@@ -41,6 +41,18 @@ export async function buildPackage(dist: string): Promise<string[]> {
     banner: { js: REQUIRE },
     tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
     plugins: [
+      {
+        // Commander needs it only for commands that are programs of their own; Node takes milliseconds to load it.
+        name: 'child processes of commander when it starts one',
+        setup(builder) {
+          builder.onResolve({ filter: /^node:child_process$/ }, ({ importer, path }) =>
+            importer.includes('/node_modules/commander/') ? { path, namespace: 'later' } : undefined,
+          );
+          builder.onLoad({ filter: /.*/, namespace: 'later' }, ({ path }) => ({
+            contents: `exports.spawn = (...words) => require(${JSON.stringify(path)}).spawn(...words);`,
+          }));
+        },
+      },
       {
         name: 'packages of others',
         setup(builder) {

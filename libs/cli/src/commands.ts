@@ -1,12 +1,8 @@
 // The commands by name, in the order of the help. Each is loaded when it is called: a check needs no executor.
 import type { Command } from './command/command.ts';
-import type { CommandHelp } from './command/command-words.ts';
+import type { ListedCommand } from './command/program-tree.ts';
 
-export interface CommandEntry {
-  readonly name: string;
-  readonly summary: string;
-  /** Only its words, where its work takes long to load: for the help, the shell's completion and a wrong option. */
-  readonly words?: () => Promise<CommandHelp>;
+export interface CommandEntry extends ListedCommand {
   readonly load: () => Promise<Command>;
 }
 

@@ -6,8 +6,8 @@ import { Output } from '../terminal/output.ts';
 import { CommandError, UsageError } from './command-error.ts';
 import { readCommandLine } from './command-line.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
-import { commandHelp, programHelp } from './help.ts';
 import { hintOf } from './hint-of-code.ts';
+import { describe, programTree } from './program-tree.ts';
 
 export interface Surroundings {
   /** The process itself, or what is used in its place. */
@@ -58,33 +58,32 @@ export class CalledProgram {
   }
 
   private async runCommand(): Promise<ExitCode> {
-    const { cwd, config, interrupted } = this.around;
-    const { stdout, stderr } = this.around.streams;
+    const { cwd, config, interrupted, streams } = this.around;
     const [first, ...rest] = this.words;
+    const program = programTree(COMMANDS, streams);
     if (first === undefined) {
-      stderr.write(programHelp(COMMANDS));
+      program.outputHelp({ error: true });
       return EXIT.usage;
     }
     if (first === '--help' || first === '-h' || (first === 'help' && rest.length === 0)) {
-      stdout.write(programHelp(COMMANDS));
+      program.outputHelp();
       return EXIT.done;
     }
     const [name, args] = first === 'help' ? [rest[0] ?? '', ['--help']] : [first, rest];
     const entry = COMMANDS.find((known) => known.name === name);
-    if (entry === undefined) {
+    const parsed = program.commands.find((known) => known.name() === name);
+    if (entry === undefined || parsed === undefined) {
       const near = hintNearest(
         name,
         COMMANDS.map((known) => known.name),
       );
       throw new UsageError(`"${name}" is not a command`, near ?? 'see  methods --help');
     }
-    this.help = `methods ${entry.name} --help`;
+    this.help = `methods ${name} --help`;
     const words = await (entry.words ?? entry.load)();
-    const line = readCommandLine(words, args);
-    if (line.flag('help')) {
-      stdout.write(commandHelp(words));
-      return EXIT.done;
-    }
+    describe(parsed, words, args);
+    const line = readCommandLine(parsed, words, args);
+    if (line === null) return EXIT.done;
     const command = await entry.load();
     const output = this.outputFor(line.flag('json'), line.flag('quiet'));
     this.endsByInterrupt = command.endsByInterrupt === true;

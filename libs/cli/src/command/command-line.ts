@@ -1,95 +1,98 @@
-// Reads a command's options and operands from the words of the command line.
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+// A command's options and operands as its line gives them. What commander reports about a line becomes an error in this
+// program's words.
 import { AssertionFailed } from '@methods/base/assert';
 import { hintNearest } from '@methods/method/source/did-you-mean';
+import { CommanderError, type Command as ParsedCommand } from 'commander';
 import { UsageError } from './command-error.ts';
-import type { CommandWords, OptionWords } from './command-words.ts';
-
-/** Every command has them. */
-export const COMMON_OPTIONS: Readonly<Record<string, OptionWords>> = {
-  json: { help: 'print one JSON document and nothing else' },
-  quiet: { short: 'q', help: 'print results and errors only' },
-  debug: { help: 'show where in the program an error comes from' },
-  help: { short: 'h', help: 'show this help' },
-};
+import { COMMON_OPTIONS, type CommandWords, type OptionWords } from './command-words.ts';
 
 export class CommandLine {
-  constructor(
-    private readonly command: CommandWords,
-    private readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>,
-    readonly operands: readonly string[],
-  ) {}
+  constructor(private readonly parsed: ParsedCommand) {}
+
+  get operands(): readonly string[] {
+    return this.parsed.args;
+  }
 
   /** The value of an option, or undefined when it was not given. */
   text(name: string): string | undefined {
-    this.assertKnown(name);
-    const value = this.values[name];
+    const value = this.value(name);
     return typeof value === 'string' ? value : undefined;
   }
 
   /** The values of an option that may be given several times. */
   texts(name: string): readonly string[] {
-    this.assertKnown(name);
-    const value = this.values[name];
-    return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+    const value = this.value(name);
+    return Array.isArray(value) ? value : [];
   }
 
   flag(name: string): boolean {
-    this.assertKnown(name);
-    return this.values[name] === true;
+    return this.value(name) === true;
   }
 
-  private assertKnown(name: string): void {
-    if (!(name in this.command.options) && !(name in COMMON_OPTIONS)) {
-      throw new AssertionFailed(`${this.command.name} has no option --${name}`);
-    }
+  private value(name: string): unknown {
+    const option = this.parsed.options.find(({ long }) => long === `--${name}`);
+    if (option === undefined) throw new AssertionFailed(`${this.parsed.name()} has no option --${name}`);
+    return this.parsed.getOptionValue(option.attributeName());
   }
 }
 
-/** @throws UsageError. With `--help` nothing else needs to be right. */
-export function readCommandLine(command: CommandWords, words: readonly string[]): CommandLine {
-  const known = { ...COMMON_OPTIONS, ...command.options };
-  const options: NonNullable<ParseArgsConfig['options']> = {};
-  for (const [name, { value, short, many = false }] of Object.entries(known)) {
-    const type = value === undefined ? 'boolean' : 'string';
-    options[name] = { type, multiple: many, ...(short === undefined ? {} : { short }) };
+/** `command`: described by `words`. Null: its help was printed. @throws UsageError */
+export function readCommandLine(
+  command: ParsedCommand,
+  words: CommandWords,
+  line: readonly string[],
+): CommandLine | null {
+  try {
+    command.parse(line, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.helpDisplayed') return null;
+    throw usageError(error, words, line);
   }
-  const seeHelp = `see  methods ${command.name} --help`;
-  const { values, positionals, tokens } = parseArgs({
-    args: [...words],
-    options,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  const line = new CommandLine(command, values, positionals);
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue;
-    const words = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
-    if (words === undefined) {
-      const near = hintNearest(token.name, Object.keys(known))?.replace(/"(.+)"/, '--$1');
-      throw new UsageError(`${command.name} has no option ${token.rawName}`, near ?? seeHelp);
-    }
-    // Without an inline value the next word was taken, also where it is an option itself.
-    const swallowed = token.inlineValue === false && token.value.startsWith('--');
-    if (words.value !== undefined && (token.value === undefined || token.value === '' || swallowed)) {
-      throw new UsageError(`${token.rawName} needs a value: ${words.value}`, seeHelp);
-    }
-    if (words.value === undefined && token.value !== undefined) {
-      throw new UsageError(`${token.rawName} takes no value`, seeHelp);
-    }
-  }
-  if (line.flag('help')) return line;
-  const { min, max, word } = command.operands;
-  if (positionals.length < min) throw new UsageError(`${command.name} needs ${withArticle(word)}`, usageOf(command));
-  if (positionals.length > max) {
-    throw new UsageError(`${command.name} does not take "${positionals[max]}"`, usageOf(command));
-  }
-  return line;
+  const extra = command.args[words.operands.max];
+  if (extra !== undefined) throw new UsageError(`${words.name} does not take "${extra}"`, usageOf(words));
+  return new CommandLine(command);
 }
 
-function usageOf(command: CommandWords): string {
-  return `usage: methods ${command.name} ${command.usage}`.trimEnd();
+/** The option in the spelling that was used. */
+export function needsValue(command: string, name: string, words: OptionWords, line: readonly string[]): UsageError {
+  const long = words.short === undefined || line.some((word) => word.startsWith(`--${name}`));
+  return new UsageError(`${long ? `--${name}` : `-${words.short}`} needs a value: ${words.value}`, seeHelp(command));
+}
+
+/** `error`: of commander, about the words of the line. */
+function usageError(error: CommanderError, words: CommandWords, line: readonly string[]): UsageError {
+  const { name, operands } = words;
+  const known = { ...words.options, ...COMMON_OPTIONS };
+  const named = /'(.*)'/s.exec(error.message)?.[1] ?? '';
+  switch (error.code) {
+    case 'commander.missingArgument':
+      return new UsageError(`${name} needs ${withArticle(operands.word)}`, usageOf(words));
+    case 'commander.optionMissingArgument': {
+      const long = Object.entries(known).find(([option]) => named.includes(`--${option} <`));
+      if (long !== undefined) return needsValue(name, ...long, line);
+      break;
+    }
+    case 'commander.unknownOption': {
+      // Without its value, which may be a secret.
+      const [given = ''] = named.split('=');
+      const bare = given.replace(/^--?/, '');
+      if (named !== given && given.startsWith('--') && Object.hasOwn(known, bare)) {
+        return new UsageError(`${given} takes no value`, seeHelp(name));
+      }
+      const near = hintNearest(bare, Object.keys(known))?.replace(/"(.+)"/, '--$1');
+      return new UsageError(`${name} has no option ${given}`, near ?? seeHelp(name));
+    }
+  }
+  return new UsageError(error.message.replace(/^error: /, ''), seeHelp(name));
+}
+
+function seeHelp(command: string): string {
+  return `see  methods ${command} --help`;
+}
+
+function usageOf({ name, usage }: CommandWords): string {
+  return `usage: methods ${name} ${usage}`.trimEnd();
 }
 
 function withArticle(word: string): string {

@@ -1,4 +1,4 @@
-// The words a command takes: its name, its options and its operands.
+// The words a command takes: its name, its options and its operands; and its help.
 
 export interface OptionWords {
   /** Word for the value in the help, such as `FILE`; absent: the option is a switch. */
@@ -14,8 +14,14 @@ export interface CommandWords {
   /** Arguments as the help shows them, such as `FILE… [--strict]`. */
   readonly usage: string;
   readonly options: Readonly<Record<string, OptionWords>>;
-  /** Fewest and most arguments that are no options. */
-  readonly operands: { readonly min: number; readonly max: number; readonly word: string };
+  readonly operands: {
+    /** Fewest and most arguments that are no options. */
+    readonly min: number;
+    readonly max: number;
+    readonly word: string;
+    /** The words the first one may be, such as `create`; absent: any. */
+    readonly choices?: readonly string[];
+  };
 }
 
 /** A command's description. */
@@ -26,3 +32,11 @@ export interface CommandHelp extends CommandWords {
   readonly details?: readonly string[];
   readonly examples: readonly [string, string];
 }
+
+/** Every command has them. */
+export const COMMON_OPTIONS = {
+  json: { help: 'print one JSON document and nothing else' },
+  quiet: { short: 'q', help: 'print results and errors only' },
+  debug: { help: 'show where in the program an error comes from' },
+  help: { short: 'h', help: 'show this help' },
+} as const satisfies Readonly<Record<string, OptionWords>>;

@@ -1,49 +1,24 @@
-// The texts of `--help`.
-import { COMMON_OPTIONS } from './command-line.ts';
-import type { CommandHelp, OptionWords } from './command-words.ts';
+// The layout of `--help`, and where it goes.
+import type { HelpConfiguration, OutputConfiguration } from 'commander';
 
-/** The program's own help. */
-export function programHelp(commands: readonly { readonly name: string; readonly summary: string }[]): string {
-  return [
-    'Usage: methods COMMAND [OPTIONS]',
-    '',
-    'Writes, checks, tests and runs methods, on this machine and on a server.',
-    '',
-    'Commands:',
-    ...table(commands.map(({ name, summary }) => [name, summary])),
-    '',
-    'Every command takes --json, --quiet and --help.',
-    '',
-    'Examples:',
-    '  methods new refund-order',
-    '  methods run refund-order.method --inputs \'{"amount": 20}\'',
-    '',
-  ].join('\n');
-}
+/** The process's own, or what is used in their place. */
+export type HelpStreams = Pick<NodeJS.Process, 'stdout' | 'stderr'>;
 
-export function commandHelp(command: CommandHelp): string {
-  const options = Object.entries({ ...command.options, ...COMMON_OPTIONS });
-  return [
-    `Usage: methods ${command.name} ${command.usage}`.trimEnd(),
-    '',
-    `${command.summary}.`,
-    ...(command.details ?? []),
-    '',
-    'Options:',
-    ...table(options.map(([name, words]) => [spelling(name, words), words.help])),
-    '',
-    'Examples:',
-    ...command.examples.map((example) => `  ${example}`),
-    '',
-  ].join('\n');
-}
+export const HELP_LAYOUT: HelpConfiguration = {
+  commandUsage: (command) => [command.parent?.name() ?? '', command.name(), command.usage()].join(' ').trim(),
+  optionTerm: ({ flags }) => flags.replace(/<(.*)>$/s, '$1'),
+  subcommandTerm: (command) => command.name(),
+};
 
-function spelling(name: string, { short, value }: OptionWords): string {
-  const long = `--${name}${value === undefined ? '' : ` ${value}`}`;
-  return short === undefined ? long : `-${short}, ${long}`;
-}
-
-function table(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+/** Lines are folded on a terminal only. */
+export function helpOutput({ stdout, stderr }: HelpStreams): OutputConfiguration {
+  const widthOf = (stream: NodeJS.WriteStream) => (stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY);
+  return {
+    writeOut: (text) => stdout.write(text),
+    writeErr: (text) => stderr.write(text),
+    // Errors of the line are printed as all others are.
+    outputError: () => {},
+    getOutHelpWidth: () => widthOf(stdout),
+    getErrHelpWidth: () => widthOf(stderr),
+  };
 }

@@ -2,8 +2,9 @@
 import type { Command } from '../command/command.ts';
 import { UsageError } from '../command/command-error.ts';
 import { EXIT } from '../command/exit-code.ts';
+import type { ListedCommand } from '../command/program-tree.ts';
 import { bashScript } from './bash-script.ts';
-import { completionWords, type ListedCommand } from './completion-words.ts';
+import { completionWords } from './completion-words.ts';
 import { fishScript } from './fish-script.ts';
 import { zshScript } from './zsh-script.ts';
 
@@ -21,7 +22,7 @@ export function completionCommand(commands: readonly ListedCommand[]): Command {
       'fish: methods completion fish | source           in ~/.config/fish/config.fish',
     ],
     options: {},
-    operands: { min: 1, max: 1, word: 'shell: bash, zsh or fish' },
+    operands: { min: 1, max: 1, word: 'shell: bash, zsh or fish', choices: Object.keys(SCRIPTS) },
     examples: ['methods completion bash > ~/.methods-completion.bash', 'source <(methods completion zsh)'],
 
     async run(line, { output }) {

@@ -1,17 +1,6 @@
-// The words a shell can complete: the commands, their words and their options, as the commands themselves describe
-// them.
-
-import { COMMON_OPTIONS } from '../command/command-line.ts';
-import type { CommandHelp, CommandWords } from '../command/command-words.ts';
-
-/** A command of the program, loaded when it is needed. */
-export interface ListedCommand {
-  readonly name: string;
-  readonly summary: string;
-  /** Only its words, where its work takes long to load. */
-  readonly words?: () => Promise<CommandHelp>;
-  readonly load: () => Promise<CommandHelp>;
-}
+// The words a shell can complete, of the tree that the program itself reads its line by.
+import type { Command, Option } from 'commander';
+import { describe, type ListedCommand, programTree } from '../command/program-tree.ts';
 
 export interface CompletionWords {
   readonly name: string;
@@ -30,29 +19,27 @@ export interface CompletionOption {
   readonly help: string;
 }
 
-/** Loads the description of every command. */
+/** Loads the words of every command. */
 export async function completionWords(commands: readonly ListedCommand[]): Promise<CompletionWords[]> {
-  return Promise.all(
-    commands.map(async ({ name, summary, load, words = load }) => {
-      const command = await words();
-      return { name, summary, words: firstWords(command), options: optionsOf(command) };
-    }),
-  );
-}
-
-/** `create --name NAME | list | revoke KEY_ID` begins with one of three words; FILE is none. */
-function firstWords({ usage }: CommandWords): string[] {
-  return usage
-    .split('|')
-    .map((alternative) => alternative.trim().split(/\s/)[0] ?? '')
-    .filter((word) => /^[a-z][a-z-]*$/.test(word));
-}
-
-function optionsOf({ options }: CommandWords): CompletionOption[] {
-  return Object.entries({ ...options, ...COMMON_OPTIONS }).map(([name, { short, value, help }]) => ({
-    long: `--${name}`,
-    short: short === undefined ? null : `-${short}`,
-    takesValue: value !== undefined,
-    help,
+  const tree = programTree(commands);
+  const described = commands.map(async ({ name, words, load }) => {
+    const command = tree.commands.find((known) => known.name() === name);
+    if (command !== undefined) describe(command, await (words ?? load)());
+  });
+  await Promise.all(described);
+  return tree.commands.map((command) => ({
+    name: command.name(),
+    summary: command.summary(),
+    words: command.registeredArguments[0]?.argChoices ?? [],
+    options: optionsOf(command),
   }));
+}
+
+/** With `--help`, which is not among a command's own. */
+function optionsOf(command: Command): CompletionOption[] {
+  return command.createHelp().visibleOptions(command).map(completionOption);
+}
+
+function completionOption({ long, short, required, description }: Option): CompletionOption {
+  return { long: long ?? '', short: short ?? null, takesValue: required, help: description };
 }

@@ -26,7 +26,7 @@ export const keysCommand: Command = {
     name: { value: 'NAME', help: 'of the new key, such as the app that will use it' },
     ...SERVER_OPTIONS,
   },
-  operands: { min: 1, max: 2, word: 'create, list, revoke or webhook-secret' },
+  operands: { min: 1, max: 2, word: 'create, list, revoke or webhook-secret', choices: Object.keys(ACTIONS) },
   examples: ['methods keys create --name billing', 'methods keys revoke key_01kac0t6xgy9s2m4n8p3q5r7v1'],
 
   async run(line, context) {

@@ -5,6 +5,8 @@ import { SERVER_OPTIONS } from '../server/server-options.ts';
 
 export const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'];
 
+const ACTIONS = ['list', 'show', 'watch', 'cancel', 'rerun'];
+
 export const RUNS_WORDS: CommandHelp = {
   name: 'runs',
   usage:
@@ -24,6 +26,6 @@ export const RUNS_WORDS: CommandHelp = {
     wait: { help: 'rerun: watch the new run' },
     ...SERVER_OPTIONS,
   },
-  operands: { min: 1, max: 2, word: 'list, show, watch, cancel or rerun' },
+  operands: { min: 1, max: 2, word: 'list, show, watch, cancel or rerun', choices: ACTIONS },
   examples: ['methods runs list --status failed', 'methods runs watch run_01kf3p7c5m8x2q9t4v6w0y1z2a'],
 };

@@ -1,0 +1,78 @@
+// The tree of commands: names and summaries at once, the options of a command when it is called or completed.
+import { Argument, Command, Option } from 'commander';
+import { needsValue } from './command-line.ts';
+import { COMMON_OPTIONS, type CommandHelp, type OptionWords } from './command-words.ts';
+import { HELP_LAYOUT, type HelpStreams, helpOutput } from './help.ts';
+
+/** A command of the program, loaded when it is needed. */
+export interface ListedCommand {
+  readonly name: string;
+  readonly summary: string;
+  /** Only its words, where its work takes long to load. */
+  readonly words?: () => Promise<CommandHelp>;
+  readonly load: () => Promise<CommandHelp>;
+}
+
+/** All commands by name and summary. `streams`: for the help. */
+export function programTree(commands: readonly ListedCommand[], streams: HelpStreams = process): Command {
+  const program = new Command('methods')
+    .usage('COMMAND [OPTIONS]')
+    .description('Writes, checks, tests and runs methods, on this machine and on a server.')
+    .helpOption(spelling('help', COMMON_OPTIONS.help), COMMON_OPTIONS.help.help)
+    .helpCommand(false)
+    .configureHelp(HELP_LAYOUT)
+    .configureOutput(helpOutput(streams))
+    .exitOverride()
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Every command takes --json, --quiet and --help.',
+        '',
+        'Examples:',
+        '  methods new refund-order',
+        '  methods run refund-order.method --inputs \'{"amount": 20}\'',
+      ].join('\n'),
+    );
+  for (const { name, summary } of commands) program.command(name).summary(summary);
+  // Its own options are those of every command.
+  return program.configureHelp({ ...HELP_LAYOUT, visibleOptions: () => [] });
+}
+
+/** Gives a command of the tree its options and operands. `line`: the words it is called with. */
+export function describe(command: Command, words: CommandHelp, line: readonly string[] = []): void {
+  const { usage, summary, details = [], examples, operands } = words;
+  // Commander makes a usage of its own where there is none.
+  command.usage(usage === '' ? ' ' : usage);
+  command.description([`${summary}.`, ...details].join('\n'));
+  for (const [name, option] of Object.entries({ ...words.options, ...COMMON_OPTIONS })) {
+    if (name !== 'help') command.addOption(optionOf(words.name, name, option, line));
+  }
+  for (let i = 0; i < operands.min; i++) command.addArgument(new Argument(`<operand${i}>`));
+  // Commander has no most number but one: it is checked when the line has been read.
+  command.addArgument(new Argument('[others...]'));
+  const [first] = command.registeredArguments;
+  // Only for the shell's completion: a command knows better what to say about another word.
+  if (operands.choices !== undefined) first?.choices(operands.choices).argParser((word) => word);
+  command.addHelpText('after', ['', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n'));
+}
+
+function optionOf(command: string, name: string, words: OptionWords, line: readonly string[]): Option {
+  const { value, many = false, help } = words;
+  if (value === undefined) {
+    const flag = new Option(spelling(name, words), help);
+    // Commander takes --no-upload for the opposite of --upload; here both given is an error that the command reports.
+    flag.negate = false;
+    return flag;
+  }
+  return new Option(`${spelling(name, words)} <${value}>`, help).argParser((given: string, others: unknown) => {
+    // The next word was taken as the value, also where it is an option itself.
+    const swallowed = given.startsWith('--') && line.includes(given);
+    if (given === '' || swallowed) throw needsValue(command, name, words, line);
+    return many ? [...(Array.isArray(others) ? others : []), given] : given;
+  });
+}
+
+function spelling(name: string, { short }: OptionWords): string {
+  return short === undefined ? `--${name}` : `-${short}, --${name}`;
+}
