@@ -2,11 +2,11 @@
 import type { CompiledValue } from '../../compiled-value.ts';
 import type { SourceEntry } from '../../source/source-node.ts';
 import type { ObjectType } from '../../types/type.ts';
+import type { KindFields } from '../kinds/kind-fields.ts';
 import { readResult } from '../read-result.ts';
 import type { StepContext } from '../step-context.ts';
-import { readSteps } from '../steps/read-steps.ts';
-import { innerScope } from '../steps/step-scope.ts';
-import type { KindFields } from './kind-fields.ts';
+import { readSteps } from './read-steps.ts';
+import { innerScope } from './step-scope.ts';
 
 export function readGroup(context: StepContext, entry: SourceEntry): KindFields {
   const inner = innerScope(context);

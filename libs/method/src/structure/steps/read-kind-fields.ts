@@ -1,17 +1,17 @@
 // Owns the hand-over from a step to the reader of its kind.
 import type { StepKind } from '../../compiled-method.ts';
 import type { SourceEntry } from '../../source/source-node.ts';
+import type { KindFields } from '../kinds/kind-fields.ts';
+import { readAsk } from '../kinds/read-ask.ts';
+import { readCall } from '../kinds/read-call.ts';
+import { readCode } from '../kinds/read-code.ts';
+import { readHttp } from '../kinds/read-http.ts';
+import { readLater } from '../kinds/read-later.ts';
+import { readWait } from '../kinds/read-wait.ts';
 import { placeOf, type StepContext } from '../step-context.ts';
-import { readChecks } from '../steps/read-checks.ts';
-import type { KindFields } from './kind-fields.ts';
-import { readAsk } from './read-ask.ts';
-import { readCall } from './read-call.ts';
-import { readCode } from './read-code.ts';
+import { readChecks } from './read-checks.ts';
 import { readGroup } from './read-group.ts';
-import { readHttp } from './read-http.ts';
-import { readLater } from './read-later.ts';
 import { readParallel } from './read-parallel.ts';
-import { readWait } from './read-wait.ts';
 
 export function readKindFields(context: StepContext, kind: StepKind, entry: SourceEntry): KindFields {
   switch (kind) {

@@ -1,10 +1,10 @@
 // Owns parallel steps: branches that do not see each other.
 import type { CompiledStep } from '../../compiled-method.ts';
 import type { SourceEntry } from '../../source/source-node.ts';
+import type { KindFields } from '../kinds/kind-fields.ts';
 import type { StepContext } from '../step-context.ts';
-import { listedSteps, readListedStep } from '../steps/read-steps.ts';
-import { hide, innerScope, publish } from '../steps/step-scope.ts';
-import type { KindFields } from './kind-fields.ts';
+import { listedSteps, readListedStep } from './read-steps.ts';
+import { hide, innerScope, publish } from './step-scope.ts';
 
 const BRANCHES_MAX = 16;
 const ALWAYS = { guards: null, onError: 'fail', loop: null } as const;
