@@ -7,7 +7,7 @@ import type { Sql } from '@methods/postgres/pool';
 import { readerRole } from '@methods/postgres/reader-role';
 import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import type { PlannedDelivery } from '../src/delivery/delivery.ts';
-import type { ClaimRequest } from '../src/store/claim-deliveries.ts';
+import type { ClaimRequest } from '../src/store/claim-statement.ts';
 import { notifierDatabase as openNotifierDatabase } from '../src/store/notifier-database.ts';
 
 export interface NotifierDatabase extends AsyncDisposable {

@@ -11,9 +11,8 @@ import {
   planned,
 } from '../../test/notifier-database.fixture.ts';
 import { rowsRead } from '../../test/rows-read.fixture.ts';
-import type { ClaimRequest } from './claim-deliveries.ts';
 import { claimDeliveries } from './claim-deliveries.ts';
-import { claimStatement } from './claim-statement.ts';
+import { type ClaimRequest, claimStatement } from './claim-statement.ts';
 import { storeDeliveries } from './store-deliveries.ts';
 
 const backlogged = newId('org');

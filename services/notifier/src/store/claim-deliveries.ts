@@ -1,35 +1,7 @@
 // Claims due deliveries for this node. Any number of nodes may ask at once; none waits for another.
 import type { Sql } from '@methods/postgres/pool';
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
-import { type ClaimRow, claimStatement } from './claim-statement.ts';
-
-/** The sends a node may still make. */
-export interface Room {
-  /** Organizations with sends under way on this node. */
-  readonly busy: readonly BusyOrganization[];
-  /** Of any other organization. */
-  readonly idle: { readonly sends: number; readonly bytes: number; readonly hostSends: number };
-}
-
-export interface BusyOrganization {
-  readonly orgId: string;
-  readonly underWay: number;
-  /** Further sends, and bytes of bodies; 0 or less: its share is full. */
-  readonly sends: number;
-  readonly bytes: number;
-  /** Further sends to hosts that have some under way; 0 or less: the host is full. */
-  readonly hosts: ReadonlyMap<string, number>;
-}
-
-export interface ClaimRequest extends Room {
-  /** New and random at each call. */
-  readonly claim: string;
-  /** After this the deliveries are due again, for any live node. */
-  readonly claimMs: number;
-  readonly limit: number;
-  /** Of the bodies together; a claim of one delivery may be larger. */
-  readonly bytes: number;
-}
+import { type ClaimRequest, type ClaimRow, claimStatement } from './claim-statement.ts';
 
 export interface ClaimReply {
   readonly claimed: readonly ClaimedDelivery[];

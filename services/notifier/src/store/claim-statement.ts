@@ -3,10 +3,37 @@
 // backlog of others nor what waits for later is ever walked over.
 import type { Sql } from '@methods/postgres/pool';
 import type { EndStatus } from '../delivery/delivery.ts';
-import type { ClaimRequest } from './claim-deliveries.ts';
 
 /** Organizations a claim looks at. More are due: the next claim begins with them. */
 const ORGANIZATIONS_SEEN_MAX = 64;
+
+/** The sends a node may still make. */
+export interface Room {
+  /** Organizations with sends under way on this node. */
+  readonly busy: readonly BusyOrganization[];
+  /** Of any other organization. */
+  readonly idle: { readonly sends: number; readonly bytes: number; readonly hostSends: number };
+}
+
+export interface BusyOrganization {
+  readonly orgId: string;
+  readonly underWay: number;
+  /** Further sends, and bytes of bodies; 0 or less: its share is full. */
+  readonly sends: number;
+  readonly bytes: number;
+  /** Further sends to hosts that have some under way; 0 or less: the host is full. */
+  readonly hosts: ReadonlyMap<string, number>;
+}
+
+export interface ClaimRequest extends Room {
+  /** New and random at each call. */
+  readonly claim: string;
+  /** After this the deliveries are due again, for any live node. */
+  readonly claimMs: number;
+  readonly limit: number;
+  /** Of the bodies together; a claim of one delivery may be larger. */
+  readonly bytes: number;
+}
 
 export interface ClaimRow {
   readonly org_id: string;

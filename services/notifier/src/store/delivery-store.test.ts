@@ -9,7 +9,8 @@ import {
 } from '../../test/notifier-database.fixture.ts';
 import { rowsRead } from '../../test/rows-read.fixture.ts';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
-import { type ClaimRequest, claimDeliveries } from './claim-deliveries.ts';
+import { claimDeliveries } from './claim-deliveries.ts';
+import type { ClaimRequest } from './claim-statement.ts';
 import { getDelivery, listDeliveries, pageStatement, triesStatement } from './list-deliveries.ts';
 import { recordTries } from './record-tries.ts';
 import { resendDelivery } from './resend-delivery.ts';

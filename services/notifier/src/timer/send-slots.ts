@@ -3,7 +3,7 @@
 // newcomer always finds some. Hosts are counted by organization: a host that one of them has filled is not full for
 // another.
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
-import type { BusyOrganization, Room } from '../store/claim-deliveries.ts';
+import type { BusyOrganization, Room } from '../store/claim-statement.ts';
 
 export interface SendSlotsOptions {
   readonly sendsMax: number;
