@@ -14,6 +14,7 @@ const checks: readonly Check[] = [
   { name: 'format and lint', run: () => runTool('biome', ['check', '--colors=off', '--error-on-warnings', '.']) },
   { name: 'types', run: () => runTool('tsc', ['--noEmit', '-p', 'tsconfig.json', '--pretty', 'false']) },
   { name: 'unused code', run: () => runTool('knip', ['--no-progress', '--no-config-hints']) },
+  { name: 'arrows', run: () => runTool('depcruise', ['services', 'gateway', 'libs', 'deploy']) },
   { name: 'generated code', run: checkGeneratedCode },
   { name: 'proto lint', run: () => runTool('buf', ['lint']) },
   { name: 'proto breaking', run: () => runTool('buf', ['breaking', '--against', 'proto/baseline.binpb']) },
