@@ -17,7 +17,16 @@ const BESIDE_THE_CODE = [join(LIBS, 'executor/src/dependencies/pip-hashes.py')];
  * The modules that every call, and every check of a method, needs. As they come, they are 150 small files, and to find them takes as
  * long as Node takes to start.
  */
-const INLINED: readonly string[] = ['acorn', 'ajv', 'ajv-formats', 'canonicalize', 'commander', 're2js', 'yaml'];
+const INLINED: readonly string[] = [
+  'acorn',
+  'ajv',
+  'ajv-formats',
+  'canonicalize',
+  'commander',
+  'diff',
+  're2js',
+  'yaml',
+];
 /** Code in the older form of modules asks for Node's own by `require`. */
 const REQUIRE = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 

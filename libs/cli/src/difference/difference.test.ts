@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { applyPatch } from 'diff';
 import fc from 'fast-check';
-import { lineEdits } from './line-edits.ts';
 import { unifiedDifference } from './unified.ts';
 
 const NAMES = ['a', 'b'] as const;
@@ -39,24 +39,24 @@ test('a line without its line feed is marked as one', () => {
   equal(text, '--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n\\ No newline at end of file\n+two\n');
 });
 
-test('the edits lead from one text to the other, with the fewest changes', () => {
+test('the difference leads from one text to the other, with the fewest changes', () => {
   const line = fc.constantFrom('a\n', 'b\n', 'c\n');
   fc.assert(
     fc.property(fc.array(line, { maxLength: 12 }), fc.array(line, { maxLength: 12 }), (before, after) => {
-      const edits = lineEdits(before, after);
-      const without = (kind: string) => edits.filter((edit) => edit.kind !== kind).map((edit) => edit.line);
-      equal(without('new').join(''), before.join(''));
-      equal(without('gone').join(''), after.join(''));
-      const changes = edits.filter((edit) => edit.kind !== 'same').length;
+      const text = unifiedDifference(before.join(''), after.join(''), NAMES);
+      const changes = text.split('\n').filter((each) => /^[+-](?![+-])/.test(each)).length;
       equal(changes, before.length + after.length - 2 * longestCommon(before, after));
+      equal(applyPatch(before.join(''), text), after.join(''));
     }),
   );
 });
 
-test('texts with nothing in common are compared in time', () => {
-  const before = Array.from({ length: 60_000 }, (_, n) => `a${n}\n`);
-  const after = Array.from({ length: 60_000 }, (_, n) => `b${n}\n`);
-  equal(lineEdits(before, after).length, 120_000);
+test('texts with nothing in common are one block that replaces another, in time', () => {
+  const before = Array.from({ length: 60_000 }, (_, n) => `a${n}\n`).join('');
+  const after = `${Array.from({ length: 60_000 }, (_, n) => `b${n}\n`).join('')}end`;
+  const text = unifiedDifference(before, after, NAMES);
+  ok(text.startsWith('--- a\n+++ b\n@@ -1,60000 +1,60001 @@\n-a0\n-a1\n'));
+  ok(text.endsWith('\n+b59999\n+end\n\\ No newline at end of file\n'));
 });
 
 test('patch turns the first text into the second', async (t) => {

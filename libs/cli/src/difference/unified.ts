@@ -1,14 +1,37 @@
 // The difference of two texts in the unified format, as `diff -u` and `patch` have it.
-import { type LineEdit, lineEdits } from './line-edits.ts';
+import { type StructuredPatchHunk, structuredPatch } from 'diff';
 
 const CONTEXT_LINES = 3;
+/** Time and memory grow with its square. Texts that differ more are shown as one block that replaces another. */
+const EDITS_MAX = 2_000;
+const NO_LINE_FEED = '\\ No newline at end of file';
+
+type Hunk = Omit<StructuredPatchHunk, 'linedelimiters'>;
 
 /** Empty when the texts are equal. Each line ends in a line feed. */
 export function unifiedDifference(before: string, after: string, names: readonly [string, string]): string {
   if (before === after) return '';
-  const edits = lineEdits(linesOf(before), linesOf(after));
-  const hunks = hunksOf(edits).map(([from, to]) => hunkText(edits, from, to));
-  return `--- ${names[0]}\n+++ ${names[1]}\n${hunks.join('')}`;
+  const options = { context: CONTEXT_LINES, maxEditLength: EDITS_MAX };
+  const patch = structuredPatch(...names, before, after, undefined, undefined, options);
+  const hunks = patch?.hunks ?? [replacement(before, after)];
+  // The library's own text quotes names with umlauts and counts single lines, which `diff -u` does not.
+  return `--- ${names[0]}\n+++ ${names[1]}\n${hunks.map(hunkText).join('')}`;
+}
+
+function hunkText({ oldStart, oldLines, newStart, newLines, lines }: Hunk): string {
+  return `@@ -${placeOf(oldStart, oldLines)} +${placeOf(newStart, newLines)} @@\n${lines.join('\n')}\n`;
+}
+
+/** Where nothing is shown the place is the line before it, as in POSIX `diff -u`. */
+function placeOf(start: number, lines: number): string {
+  if (lines === 0) return `${start - 1},0`;
+  return lines === 1 ? `${start}` : `${start},${lines}`;
+}
+
+function replacement(before: string, after: string): Hunk {
+  const [old, fresh] = [linesOf(before), linesOf(after)];
+  const lines = [...marked('-', old), ...marked('+', fresh)];
+  return { oldStart: 1, oldLines: old.length, newStart: 1, newLines: fresh.length, lines };
 }
 
 /** With their line feeds: a last line without one is another line. */
@@ -16,40 +39,6 @@ function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Ranges of edits that are shown: each change with its context, joined where they meet. */
-function hunksOf(edits: readonly LineEdit[]): [from: number, to: number][] {
-  const hunks: [number, number][] = [];
-  for (const [index, edit] of edits.entries()) {
-    if (edit.kind === 'same') continue;
-    const from = Math.max(0, index - CONTEXT_LINES);
-    const to = Math.min(edits.length, index + CONTEXT_LINES + 1);
-    const last = hunks.at(-1);
-    if (last !== undefined && from <= last[1]) last[1] = to;
-    else hunks.push([from, to]);
-  }
-  return hunks;
-}
-
-const MARKS = { same: ' ', gone: '-', new: '+' } as const;
-
-function hunkText(edits: readonly LineEdit[], from: number, to: number): string {
-  const shown = edits.slice(from, to);
-  const above = edits.slice(0, from);
-  const before = placeOf(count(above, 'new'), count(shown, 'new'));
-  const after = placeOf(count(above, 'gone'), count(shown, 'gone'));
-  const lines = shown.map(({ kind, line }) =>
-    line.endsWith('\n') ? `${MARKS[kind]}${line}` : `${MARKS[kind]}${line}\n\\ No newline at end of file\n`,
-  );
-  return `@@ -${before} +${after} @@\n${lines.join('')}`;
-}
-
-/** Lines of the edits that are not of the other text. */
-function count(edits: readonly LineEdit[], other: 'gone' | 'new'): number {
-  return edits.filter(({ kind }) => kind !== other).length;
-}
-
-/** Where nothing is shown the place is the line before it, as in POSIX `diff -u`. */
-function placeOf(above: number, lines: number): string {
-  if (lines === 0) return `${above},0`;
-  return lines === 1 ? `${above + 1}` : `${above + 1},${lines}`;
+function marked(mark: '-' | '+', lines: readonly string[]): string[] {
+  return lines.flatMap((line) => (line.endsWith('\n') ? [mark + line.slice(0, -1)] : [mark + line, NO_LINE_FEED]));
 }
