@@ -16,12 +16,21 @@ export async function until<T>(
 ): Promise<Exclude<T, false | null | undefined>> {
   const beganMs = performance.now();
   for (;;) {
-    const value = await condition();
+    const value = await endOf(condition(), what, withinMs);
     if (value) return value as Exclude<T, false | null | undefined>;
     const waitedMs = performance.now() - beganMs;
     if (waitedMs > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
     await elapse(Math.min(Math.max(POLL_MS.first, waitedMs * POLL_MS.share), POLL_MS.max));
   }
+}
+
+/** A look that never ends would keep the whole run waiting. */
+function endOf<T>(look: T | Promise<T>, what: string, withinMs: number): T | Promise<T> {
+  if (!(look instanceof Promise)) return look;
+  return new Promise((resolve, reject) => {
+    const end = setTimeout(() => reject(new Error(`one look took more than ${withinMs} ms: ${what}`)), withinMs);
+    look.then(resolve, reject).finally(() => clearTimeout(end));
+  });
 }
 
 /** For tests of a span of time itself: how long something idles, or a fault lasts. */

@@ -255,7 +255,13 @@ describe('the bus', () => {
     await until('the new beat', () =>
       seen.some((beat) => beat.nodeId === 'node-x' && beat.data && text(beat.data) === '2'),
     );
+    const admin = await connect({ servers: nats.url });
+    const consumers: string[] = [];
+    admin.subscribe('$JS.API.CONSUMER.>', { callback: (_, { subject }) => void consumers.push(subject) });
     assert.deepEqual((await watcher.nodes.list()).map((beat) => beat.nodeId).sort(), ['early', 'node-x']);
+    await admin.flush();
+    await admin.close();
+    assert.deepEqual(consumers, [], 'a consumer waits forever for a beat that expired in between');
     await node.nodes.delete('node-x');
     await until('the leave', () => seen.some((beat) => beat.nodeId === 'node-x' && beat.data === null));
     assert.deepEqual(

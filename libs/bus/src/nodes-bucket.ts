@@ -11,6 +11,7 @@ import { NODES_BUCKET } from './streams.ts';
 const NODE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const PREFIX = `$KV.${NODES_BUCKET}.`;
 const PUT_TIMEOUT_MS = 1000;
+const LIST_TIMEOUT_MS = 2000;
 
 export interface NodeBeat {
   readonly nodeId: string;
@@ -74,10 +75,16 @@ export class NodesBucket {
   }
 }
 
+/**
+ * By requests, each with an end. The client's own listing of keys is a consumer that waits for as many entries as there
+ * were when it was made: one that expires in between never comes, and the listing never ends.
+ */
 async function listBeats(connection: NatsConnection): Promise<NodeBeat[]> {
-  const bucket = await connection.jetstream({ timeout: 2000 }).views.kv(NODES_BUCKET, { bindOnly: true });
-  const keys: string[] = [];
-  for await (const key of await bucket.keys()) keys.push(key);
+  const manager = await connection.jetstreamManager({ checkAPI: false, timeout: LIST_TIMEOUT_MS });
+  const { state } = await manager.streams.info(`KV_${NODES_BUCKET}`, { subjects_filter: `${PREFIX}>` });
+  const keys = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(PREFIX.length));
+  const client = connection.jetstream({ timeout: LIST_TIMEOUT_MS });
+  const bucket = await client.views.kv(NODES_BUCKET, { bindOnly: true });
   const entries = await Promise.all(keys.map((key) => bucket.get(key)));
   return entries
     .filter((entry) => entry !== null && entry.operation === 'PUT')
