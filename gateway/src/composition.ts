@@ -16,7 +16,9 @@ import { followRegistryChanges, type RegistryChangeListener } from './clients/re
 import { RunScheduler } from './clients/run-scheduler.ts';
 import { UploadTokens } from './clients/upload-tokens.ts';
 import type { Config } from './config.ts';
+import { OrganizationLogs } from './events/organization-logs.ts';
 import { RecordThreads } from './local-runs/record-threads.ts';
+import { declaredSteps } from './routes/runs/run-reply.ts';
 import { buildServer, type ServerParts } from './server.ts';
 import { SourceInterfaces } from './sources/source-interfaces.ts';
 import { SourceThreads } from './sources/source-threads.ts';
@@ -61,6 +63,11 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     logger: logger.child({ part: 'audit-log' }),
     send: (lines) => registryCalls.recordAudit(lines),
   });
+  const organizationLogs = new OrganizationLogs({
+    clock,
+    organizations: scheduler.organizations,
+    declaredSteps: (orgId, run) => declaredSteps({ registry }, orgId, run),
+  });
   const valueThreads = new ValueThreads();
   const recordThreads = new RecordThreads();
   const before: Stoppable[] = [
@@ -76,7 +83,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     audit,
   ];
   if (config.natsUrl !== null)
-    before.push(registryBus(config.natsUrl.reveal(), [registry, people.accounts, settings], logger));
+    before.push(registryBus(config.natsUrl.reveal(), [registry, people.accounts, settings, organizationLogs], logger));
 
   let stopping = false;
   const http = httpServer(config, {
@@ -85,6 +92,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     registryCalls,
     settings,
     audit,
+    organizationLogs,
     sourceInterfaces: new SourceInterfaces(clock, sources),
     ...people,
     uploadTokens,
@@ -102,6 +110,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
       stopping = true;
       // Waiting requests are answered with their run as it is, so that closing waits for no caller.
       scheduler.endWaits();
+      organizationLogs.stop();
       await stopAll([...before, http]);
     },
     get port() {

@@ -28,6 +28,7 @@ import { type AuthParts, addAuthRoutes } from './routes/auth/auth-routes.ts';
 import { addCliRoutes } from './routes/cli/cli-routes.ts';
 import type { CliRunParts } from './routes/cli/cli-runs.ts';
 import { addEditorSchema } from './routes/editor-schema.ts';
+import { addOrganizationEvents, PEOPLE_EVENTS, PROGRAM_EVENTS } from './routes/events/organization-events.ts';
 import { addFileRoutes } from './routes/files/file-routes.ts';
 import { addHealth } from './routes/health.ts';
 import { addGetCallerMethod } from './routes/methods/get-caller-method.ts';
@@ -141,6 +142,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   const runParts = { ...parts, longWork, rateLimit, eventStreams, downloads: new Downloads(parts.clock) };
   await addCallerScope(app, 'service', callers, (scope) => {
     addRunRoutes(scope, runParts, PROGRAMS);
+    addOrganizationEvents(scope, runParts, PROGRAM_EVENTS);
     addGetCallerMethod(scope, parts);
   });
   await addCallerScope(app, 'service', { ...callers, slowBodies: true }, (scope) => {
@@ -152,6 +154,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   await addCallerScope(app, 'api', callers, (scope) => {
     addMethodRoutes(scope, parts);
     addRunRoutes(scope, runParts, PEOPLE);
+    addOrganizationEvents(scope, runParts, PEOPLE_EVENTS);
     addAccountRoutes(scope, parts);
     addUploadLinks(scope, parts);
   });

@@ -11,6 +11,7 @@ import { description } from './requests/description.ts';
 import { framing } from './requests/framing.ts';
 import { idempotency } from './requests/idempotency.ts';
 import { lists } from './requests/lists.ts';
+import { organizationEvents } from './requests/organization-events.ts';
 import { refusedStarts } from './requests/refused-starts.ts';
 import { reruns } from './requests/reruns.ts';
 import { runEvents } from './requests/run-events.ts';
@@ -36,6 +37,7 @@ describe('requests', () => {
   cancels(stack);
   reruns(stack);
   runEvents(stack);
+  organizationEvents(stack);
   lists(stack);
   sizes(stack);
   costlyValues(stack);

@@ -14,6 +14,7 @@ import {
   type StartRun,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { dialFrames } from '@methods/rpc/frame-stream';
+import { FollowedOrganizations } from './followed-organizations.ts';
 import { PushedRuns } from './pushed-runs.ts';
 import { RunFiles } from './run-files.ts';
 import { endsWait, type RunFollower, type WaitingCaller, type WaitRequest } from './run-waiters.ts';
@@ -58,6 +59,7 @@ export class RunScheduler implements Stoppable {
   private readonly pushed: PushedRuns;
   private readonly watched: WatchedRuns;
   readonly files: RunFiles;
+  readonly organizations: FollowedOrganizations;
   private readonly sweeper: Sweeper;
 
   constructor({ addresses, clock, logger }: RunSchedulerOptions) {
@@ -66,6 +68,7 @@ export class RunScheduler implements Stoppable {
     this.pushed = new PushedRuns(clock);
     this.watched = new WatchedRuns(this.calls, this.pushed, clock);
     this.sweeper = new Sweeper(clock, SWEEP_MS, () => this.sweep());
+    this.organizations = new FollowedOrganizations(clock);
     this.nodes = addresses.map(
       (address) =>
         new SchedulerNode({
@@ -76,16 +79,21 @@ export class RunScheduler implements Stoppable {
           logger,
           events: {
             onItem: (node, item) => this.onItem(node, item),
-            onStatus: () => this.calls.onStatus(),
+            onStatus: (node) => {
+              this.calls.onStatus();
+              this.organizations.onStatus(node);
+            },
             onUnsendable: (callId, error) => this.calls.onUnsendable(callId, error),
             onLost: (node, callIds, refused) => {
               this.calls.onLost(node, callIds, refused);
               this.watched.onSourceLost(node);
+              this.organizations.onLost(node);
             },
           },
         }),
     );
     this.calls.use(this.nodes);
+    this.organizations.use(this.nodes);
   }
 
   start(): void {
@@ -251,6 +259,7 @@ export class RunScheduler implements Stoppable {
   }
 
   private onItem(node: SchedulerNode, item: NodeItem): void {
+    if (item.item.case === 'news') return this.organizations.onNews(node, item.item.value);
     if (item.item.case !== 'push') {
       this.calls.onItem(node, item);
       return;

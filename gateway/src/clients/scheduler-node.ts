@@ -3,7 +3,12 @@ import type { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
-import type { GatewayItem, NodeItem, NodeStatus } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type {
+  GatewayItem,
+  NewsDetail,
+  NodeItem,
+  NodeStatus,
+} from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { FrameConnection, FrameHandlers } from '@methods/rpc/frame-connection';
 
 export type CallItem = GatewayItem['item'];
@@ -75,6 +80,11 @@ export class SchedulerNode {
     return this.rank >= 3 && this.status?.ready === true;
   }
 
+  /** Shards that the node says it owns, and how many there are; nothing known is 0. */
+  get shards(): { readonly owned: number; readonly all: number } {
+    return { owned: this.status?.shardsOwned ?? 0, all: this.status?.shardCount ?? 0 };
+  }
+
   get inFlightCalls(): number {
     return this.inFlight.size;
   }
@@ -122,20 +132,24 @@ export class SchedulerNode {
   }
 
   unwatch(runId: string): void {
-    this.connection?.send({
-      $typeName: 'methods.scheduler.v1.GatewayItem',
-      callId: 0,
-      deadlineMs: 0,
-      requestId: '',
-      item: { case: 'unwatch', value: { $typeName: 'methods.scheduler.v1.UnwatchRun', runId } },
-      unwatched: false,
-    });
+    this.tell({ case: 'unwatch', value: { $typeName: 'methods.scheduler.v1.UnwatchRun', runId } });
+  }
+
+  /** False: it was not sent. On a new stream it is to be asked again. */
+  follow(orgId: string, detail: NewsDetail, stop: boolean): boolean {
+    const value = { $typeName: 'methods.scheduler.v1.FollowOrganization' as const, orgId, detail, stop };
+    return this.tell({ case: 'follow', value });
   }
 
   /** How long the node has owed an answer and sent nothing, in ms; 0 when it owes none. */
   silentMs(nowMs: number): number {
     const oldest = this.inFlight.values().next();
     return oldest.done ? 0 : nowMs - Math.max(oldest.value, this.heardAtMs);
+  }
+
+  private tell(item: CallItem): boolean {
+    const call = { callId: 0, deadlineMs: 0, requestId: '', item, unwatched: false };
+    return this.connection?.send({ $typeName: 'methods.scheduler.v1.GatewayItem', ...call }) ?? false;
   }
 
   private dial(): void {

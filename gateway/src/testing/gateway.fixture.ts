@@ -14,7 +14,9 @@ import { OrganizationSettings } from '../clients/organization-settings.ts';
 import { RegistryCalls } from '../clients/registry-calls.ts';
 import { RunScheduler } from '../clients/run-scheduler.ts';
 import { UploadTokens } from '../clients/upload-tokens.ts';
+import { type LogLimits, OrganizationLogs } from '../events/organization-logs.ts';
 import { RecordThreads } from '../local-runs/record-threads.ts';
+import { declaredSteps } from '../routes/runs/run-reply.ts';
 import { buildServer, type ServerParts } from '../server.ts';
 import { SourceInterfaces } from '../sources/source-interfaces.ts';
 import { SourceThreads } from '../sources/source-threads.ts';
@@ -48,6 +50,7 @@ export interface GatewayFixture extends AsyncDisposable {
   readonly registry: RegistryPeer;
   readonly scheduler: RunScheduler;
   readonly registryClient: MethodRegistry;
+  readonly organizationLogs: OrganizationLogs;
   readonly accounts: Accounts;
   readonly keyUses: KeyUses;
   readonly settings: OrganizationSettings;
@@ -72,8 +75,9 @@ export interface Reply {
 export async function gatewayFixture({
   nodes: nodeCount = 1,
   registryClock = systemClock,
+  logLimits = {},
   ...options
-}: { nodes?: number; registryClock?: Clock } & Partial<ServerParts> = {}) {
+}: { nodes?: number; registryClock?: Clock; logLimits?: Partial<LogLimits> } & Partial<ServerParts> = {}) {
   const book = new RunBook();
   const nodes = Array.from({ length: nodeCount }, () => new SchedulerPeer(book));
   const registry = new RegistryPeer();
@@ -99,6 +103,12 @@ export async function gatewayFixture({
   const keyUses = new KeyUses({ clock: systemClock, logger, note: (uses) => registryClient.noteKeyUses(uses) });
   const organizationSettings = new OrganizationSettings(registryCalls, systemClock);
   const audit = new AuditLog({ clock: systemClock, logger, send: (lines) => registryCalls.recordAudit(lines) });
+  const organizationLogs = new OrganizationLogs({
+    clock: systemClock,
+    organizations: scheduler.organizations,
+    declaredSteps: (orgId, run) => declaredSteps({ registry: registryClient }, orgId, run),
+    limits: logLimits,
+  });
   const valueThreads = new ValueThreads();
   const recordThreads = new RecordThreads();
   const app = await buildServer({
@@ -107,6 +117,7 @@ export async function gatewayFixture({
     registryCalls,
     settings: organizationSettings,
     audit,
+    organizationLogs,
     sourceInterfaces: new SourceInterfaces(systemClock, sources),
     ...people,
     uploadTokens,
@@ -138,6 +149,7 @@ export async function gatewayFixture({
     registry,
     scheduler,
     registryClient,
+    organizationLogs,
     accounts: people.accounts,
     keyUses,
     settings: organizationSettings,
@@ -162,6 +174,7 @@ export async function gatewayFixture({
     },
     async [Symbol.asyncDispose]() {
       scheduler.endWaits();
+      organizationLogs.stop();
       await app.close();
       scheduler.stop();
       await audit.stop();

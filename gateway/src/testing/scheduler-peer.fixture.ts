@@ -1,10 +1,13 @@
 // A run-scheduler node for the gateway's own tests: real gRPC in front of a RunBook.
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { toErrorDetail } from '@methods/errors/error-detail';
 import type { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import {
   type GatewayItem,
+  type NewsDetail,
+  type OrganizationNewsSchema,
   RunSchedulerService,
   type StartRun,
 } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -29,6 +32,10 @@ export class SchedulerPeer {
   /** Streams that gateways have opened. */
   streams = 0;
   shardsOwned = 256;
+  /** 0: as nodes before organizations could be followed. */
+  shardCount = 256;
+  /** By organization and detail, those that a gateway follows. */
+  readonly followed = new Set<string>();
   draining = false;
   /** Says of an answer that the next rest will be pushed, as nodes of this release do. */
   pushesAfterAnswers = true;
@@ -81,12 +88,26 @@ export class SchedulerPeer {
     for (const connection of this.connections) connection.send({ callId: 0, item: { case: 'push', value: run } });
   }
 
+  /** As a node does that commits this. */
+  news(orgId: string, detail: NewsDetail, run: RunView, stepsLeftOut = false): void {
+    if (!this.followed.has(`${orgId} ${detail}`)) return;
+    this.tell({ orgId, detail, run, stepsLeftOut });
+  }
+
+  missed(orgId: string, detail: NewsDetail): void {
+    this.tell({ orgId, detail, missed: true });
+  }
+
   tellStatus(): void {
     for (const connection of this.connections) connection.send(this.status());
   }
 
   count(kind: GatewayItem['item']['case']): number {
     return this.received.filter(({ item }) => item.case === kind).length;
+  }
+
+  private tell(value: MessageInitShape<typeof OrganizationNewsSchema>): void {
+    for (const connection of this.connections) connection.send({ callId: 0, item: { case: 'news', value } });
   }
 
   private accept(connection: FrameConnection<Down>) {
@@ -99,12 +120,19 @@ export class SchedulerPeer {
       },
       onClose: () => {
         this.connections.delete(connection);
+        this.followed.clear();
       },
     };
   }
 
   private status(): Down {
-    const value = { nodeId: this.address, shardsOwned: this.shardsOwned, draining: this.draining, ready: true };
+    const value = {
+      nodeId: this.address,
+      shardsOwned: this.shardsOwned,
+      draining: this.draining,
+      ready: true,
+      shardCount: this.shardCount,
+    };
     return { callId: 0, item: { case: 'status', value } };
   }
 
@@ -121,6 +149,15 @@ export class SchedulerPeer {
       }
       if (item.item.case === 'getStart') {
         connection.send({ callId, item: { case: 'start', value: this.book.startOf(item.item.value) } });
+        return;
+      }
+      if (item.item.case === 'follow') {
+        const { orgId, detail, stop } = item.item.value;
+        if (stop) this.followed.delete(`${orgId} ${detail}`);
+        else if (this.shardCount > 0) {
+          this.followed.add(`${orgId} ${detail}`);
+          this.tell({ orgId, detail, began: true });
+        }
         return;
       }
       const reply = this.reply(item);

@@ -62,6 +62,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     relay,
     watchers,
     live,
+    followers,
     nodeBus,
     gatewayRpc,
     router,
@@ -104,6 +105,7 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     actors().listen(keeper());
     actors().listen(watchers());
     actors().listen(live());
+    actors().listen(followers());
     actors().listen(due());
     actors().listen(claims());
     actors().listen({ committed: (before, after) => ready().committed(before, after) });
@@ -134,7 +136,11 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
       relay().lost(list);
       ready().reset();
     };
-    shards().onLost(letGo);
+    shards().onLost((list) => {
+      letGo(list);
+      // Commits that were under way may have happened, and their actors are gone.
+      followers().missed();
+    });
     shards().onReleasing(async (list) => {
       actors().dropShards(new Set(list));
       await committer().idle();

@@ -73,6 +73,11 @@ function runs(base: '/v1/runs' | '/api/runs'): Rows {
   };
 }
 
+const EVENTS: Rows = {
+  'GET /v1/events': at('/v1/events'),
+  'GET /api/events': at('/api/events'),
+};
+
 const CALLER_METHODS: Rows = {
   'GET /v1/methods/:id': [
     { request: ({ methodId }) => ({ path: `/v1/methods/${methodId}` }) },
@@ -205,6 +210,7 @@ export const EXAMPLES: Rows = {
   ...PUBLIC,
   ...runs('/v1/runs'),
   ...runs('/api/runs'),
+  ...EVENTS,
   ...CALLER_METHODS,
   ...CALLER_FILES,
   ...methods('/api/methods'),

@@ -2,39 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { until } from '../../harness/until.ts';
-import type { RunBody, RunStep } from '../api-client.ts';
+import type { RunBody } from '../api-client.ts';
+import { followEvents } from '../followed-events.ts';
 import type { Stack } from '../stack.ts';
-
-interface RunEvent {
-  readonly event: string;
-  readonly id: string | null;
-  readonly data: Partial<RunBody> & Partial<RunStep>;
-}
 
 export function runEvents(stack: () => Stack): void {
   describe("a run's events", () => {
-    /** Read as they come, to the stream's end. */
-    async function follow(runId: string, lastEventId?: string) {
+    function follow(runId: string, lastEventId?: string) {
       const { baseUrl, apiKey } = stack().api;
-      const reply = await fetch(`${baseUrl}/v1/runs/${runId}/events`, {
-        headers: { authorization: `Bearer ${apiKey}`, ...(lastEventId && { 'last-event-id': lastEventId }) },
-        signal: AbortSignal.timeout(30_000),
-      });
-      const events: RunEvent[] = [];
-      const over = (async () => {
-        let text = '';
-        for await (const chunk of reply.body ?? []) {
-          text += Buffer.from(chunk).toString();
-          const blocks = text.split('\n\n');
-          text = blocks.pop() ?? '';
-          for (const block of blocks) {
-            const fields = /^event: (?<event>.*)\n(?:id: (?<id>.*)\n)?data: (?<data>.*)$/.exec(block)?.groups;
-            if (fields)
-              events.push({ event: fields.event ?? '', id: fields.id ?? null, data: JSON.parse(fields.data ?? '') });
-          }
-        }
-      })();
-      return { status: reply.status, events, over };
+      return followEvents(`${baseUrl}/v1/runs/${runId}/events`, apiKey, lastEventId);
     }
 
     test('report its steps, its questions and its end, and then end themselves', async () => {

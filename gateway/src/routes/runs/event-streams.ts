@@ -1,28 +1,28 @@
 // The open replies that report runs as they change: limits their number and runs each of them. A stream whose reader
 // does not read holds only the newest state, and is ended after a while.
 import { Readable } from 'node:stream';
-import { type Caller, callerId } from '@methods/auth/caller';
-import type { Clock, Timer } from '@methods/base/clock';
+import { type Caller, callerId, mayUse, type Role } from '@methods/auth/caller';
+import type { Clock } from '@methods/base/clock';
 import { Shares, type Taken } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
+import { asServiceError } from '@methods/errors/service-error';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RunFollower } from '../../clients/run-waiters.ts';
 import { atOnce } from '../../turns/at-once.ts';
 import type { LongWork } from '../../turns/long-work.ts';
 import { droppedEvent, type RunEvents, runEvents, type ToldRun } from '../../views/run-events.ts';
 import { isFinished, isLongRun } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
+import { DownloadPace } from './download-pace.ts';
 import { STEP_BYTES } from './run-reply.ts';
+import { type BeatLimits, StreamBeat } from './stream-beat.ts';
 
-export interface EventStreamLimits {
+export interface EventStreamLimits extends BeatLimits {
   readonly streamsMax: number;
   readonly streamsPerOrganizationMax: number;
   /** Per key or person. */
   readonly streamsPerCallerMax: number;
-  /** How often a comment is sent and the caller's credential is checked again. */
-  readonly beatMs: number;
-  /** How long a reader may take for pending data. */
-  readonly slowMs: number;
   /** Bounds what large runs hold here: unread events and the state already sent. */
   readonly bytesMax: number;
   readonly bytesPerOrganizationMax: number;
@@ -34,6 +34,7 @@ const LIMITS: EventStreamLimits = {
   streamsPerOrganizationMax: 1_000,
   streamsPerCallerMax: 100,
   beatMs: 15_000,
+  checkMs: 5_000,
   slowMs: 30_000,
   bytesMax: 256 << 20,
   bytesPerOrganizationMax: 64 << 20,
@@ -50,7 +51,9 @@ const PREAMBLE = 'retry: 1000\n\n';
 export class EventStreams {
   private readonly places: Shares;
   private readonly bytes: Shares;
-  private readonly limits: EventStreamLimits;
+  readonly limits: EventStreamLimits;
+  /** Of the events of organizations, which a reader may ask for again and again. */
+  readonly pace: DownloadPace;
 
   constructor(
     private readonly clock: Clock,
@@ -58,6 +61,7 @@ export class EventStreams {
     limits: Partial<EventStreamLimits> = {},
   ) {
     this.limits = { ...LIMITS, ...limits };
+    this.pace = new DownloadPace(clock);
     const { streamsMax, streamsPerOrganizationMax, streamsPerCallerMax } = this.limits;
     this.places = new Shares({
       placesMax: streamsMax,
@@ -71,14 +75,29 @@ export class EventStreams {
     });
   }
 
-  /** Takes a place among the streams; the stream returns it. @throws rate_limited, unavailable */
-  enter(caller: Caller, stands: () => Promise<boolean>): RunEventStream {
+  /** Takes a place among the streams. Returns a function that releases it. @throws rate_limited, unavailable */
+  take(caller: Caller): () => void {
     const place = this.places.take(caller.orgId, callerId(caller));
     if (!place.ok) throw overShare('event streams', place);
+    return place.leave;
+  }
+
+  /** The stream of one run, in a place that it gives back. @throws rate_limited, unavailable */
+  enter(caller: Caller, mayRead: () => Promise<boolean>): RunEventStream {
+    const leave = this.take(caller);
     const inTurns = <T>(run: RunView, work: Iterator<unknown, T>) =>
       this.longWork.run(caller.orgId, run.steps.length * STEP_BYTES, work);
     const hold = (bytes: number) => this.bytes.take(caller.orgId, callerId(caller), bytes);
-    return new RunEventStream({ clock: this.clock, limits: this.limits, stands, leave: place.leave, inTurns, hold });
+    return new RunEventStream({ clock: this.clock, limits: this.limits, mayRead, leave, inTurns, hold });
+  }
+}
+
+/** Whether the caller may still make this request. An unanswered check ends nothing. */
+export async function mayStillRead(scope: FastifyInstance, request: FastifyRequest, access: Role): Promise<boolean> {
+  try {
+    return mayUse(await scope.callerAgain(request), access);
+  } catch (error) {
+    return asServiceError(error).code === 'unavailable';
   }
 }
 
@@ -89,13 +108,13 @@ export class RunEventStream implements RunFollower {
   private toldRevision = -1;
   private told: ToldRun | null = null;
   private declared: readonly DeclaredStep[] | null = null;
-  private blockedSinceMs: number | null = null;
+  blockedSinceMs: number | null = null;
   private writing = false;
   /** Release the bytes held for the state already sent, and for texts that may be unread, oldest first. */
   private leaveTold = () => {};
   private readonly unread: (() => void)[] = [];
   private ended = false;
-  private timer: Timer | null = null;
+  private beat: StreamBeat | null = null;
   private onEnd: () => void = () => {};
 
   constructor(
@@ -103,7 +122,7 @@ export class RunEventStream implements RunFollower {
       readonly clock: Clock;
       readonly limits: EventStreamLimits;
       /** Whether the caller may still read. */
-      readonly stands: () => Promise<boolean>;
+      readonly mayRead: () => Promise<boolean>;
       /** Returns the place. */
       readonly leave: () => void;
       /** Runs work that takes long for a run with many steps in slices. */
@@ -139,7 +158,8 @@ export class RunEventStream implements RunFollower {
     this.told = known?.told ?? null;
     this.toldRevision = known?.revision ?? -1;
     this.push(PREAMBLE);
-    this.beatLater();
+    const { clock, limits, mayRead } = this.parts;
+    this.beat = new StreamBeat(clock, limits, mayRead, this);
     this.flush();
   }
 
@@ -205,25 +225,12 @@ export class RunEventStream implements RunFollower {
     if (!this.body.push(text)) this.blockedSinceMs = this.parts.clock.monotonicMs();
   }
 
-  private beatLater(): void {
-    this.timer = this.parts.clock.after(this.parts.limits.beatMs, () => void this.beat());
-  }
-
-  private async beat(): Promise<void> {
-    if (
-      this.blockedSinceMs !== null &&
-      this.parts.clock.monotonicMs() - this.blockedSinceMs >= this.parts.limits.slowMs
-    ) {
-      return this.drop('slow');
-    }
-    if (!(await this.parts.stands())) return this.drop('unauthorized');
-    if (this.ended) return;
-    if (this.blockedSinceMs === null) this.push(': still here\n\n');
-    this.beatLater();
+  comment(): void {
+    this.push(': still here\n\n');
   }
 
   // A reader that has stopped reading must not hold the connection forever.
-  private drop(reason: 'slow' | 'unauthorized'): void {
+  drop(reason: 'slow' | 'unauthorized'): void {
     if (this.ended) return;
     this.body.push(droppedEvent(reason));
     this.end();
@@ -233,7 +240,7 @@ export class RunEventStream implements RunFollower {
   private stop(): void {
     if (this.ended) return;
     this.ended = true;
-    this.timer?.cancel();
+    this.beat?.stop();
     this.leaveTold();
     this.parts.leave();
     this.onEnd();

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { newId, newRunId } from '@methods/base/ids';
 import { RunStatus, StepStatus, type StepView } from '@methods/proto/run/v1/run_pb';
+import { FollowedEvents } from '../../testing/followed-events.fixture.ts';
 import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway.fixture.ts';
 
 async function startedRun(gateway: GatewayFixture): Promise<string> {
@@ -11,59 +12,14 @@ async function startedRun(gateway: GatewayFixture): Promise<string> {
   return body.run_id;
 }
 
-/** An open reply, read as it arrives. */
-class Following {
-  text = '';
-  over = false;
-  private readonly abort = new AbortController();
+function followingOf(gateway: GatewayFixture, runId: string, lastEventId?: string, key = gateway.apiKey.key) {
+  const headers = { authorization: `Bearer ${key}`, ...(lastEventId && { 'last-event-id': lastEventId }) };
+  return FollowedEvents.of(`http://127.0.0.1:${gateway.port}/v1/runs/${runId}/events`, headers);
+}
 
-  private constructor(
-    readonly response: Response,
-    abort: AbortController,
-  ) {
-    this.abort = abort;
-    void this.read();
-  }
-
-  static async of(gateway: GatewayFixture, runId: string, lastEventId?: string, key = gateway.apiKey.key) {
-    const abort = new AbortController();
-    const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/runs/${runId}/events`, {
-      headers: { authorization: `Bearer ${key}`, ...(lastEventId && { 'last-event-id': lastEventId }) },
-      signal: abort.signal,
-    });
-    return new Following(response, abort);
-  }
-
-  /** Name, id and data of every event received. */
-  get events() {
-    const blocks = this.text.split('\n\n').filter((block) => block.startsWith('event: '));
-    return blocks.map((block) => {
-      const {
-        event = '',
-        id = null,
-        data = '',
-      } = /^event: (?<event>.*)\n(?:id: (?<id>.*)\n)?data: (?<data>.*)$/.exec(block)?.groups ?? {};
-      return { event, id, data: JSON.parse(data) };
-    });
-  }
-
-  /** The first event has arrived. */
-  get isWhole(): boolean {
-    return this.text.includes('event: run') && this.text.endsWith('\n\n');
-  }
-
-  leave(): void {
-    this.abort.abort();
-  }
-
-  private async read(): Promise<void> {
-    try {
-      for await (const chunk of this.response.body ?? []) this.text += Buffer.from(chunk).toString();
-    } catch {
-      // Events that were not read yet.
-    }
-    this.over = true;
-  }
+/** The first event has come. */
+function isWhole({ text }: FollowedEvents): boolean {
+  return text.includes('event: run') && text.endsWith('\n\n');
 }
 
 function greeted(changes: Partial<StepView> = {}): StepView {
@@ -87,7 +43,7 @@ test('sends the run as it is, then every changed step and status, until it has f
   const [node] = gateway.nodes;
   assert.ok(node);
   const runId = await startedRun(gateway);
-  const following = await Following.of(gateway, runId);
+  const following = await followingOf(gateway, runId);
   const { headers, status } = following.response;
   assert.deepEqual(
     [status, headers.get('content-type'), headers.get('x-accel-buffering'), headers.get('cache-control')],
@@ -128,7 +84,7 @@ test('a reader that reconnects gets what it missed, and nothing twice', async ()
   const [node] = gateway.nodes;
   assert.ok(node);
   const runId = await startedRun(gateway);
-  const upToDate = await Following.of(gateway, runId, '1');
+  const upToDate = await followingOf(gateway, runId, '1');
   await until(() => node.watched.has(runId));
   node.push(gateway.book.change(runId, { status: RunStatus.RUNNING }));
   await until(() => upToDate.events.length === 2);
@@ -136,18 +92,18 @@ test('a reader that reconnects gets what it missed, and nothing twice', async ()
     upToDate.events.map(({ event }) => event),
     ['step', 'status'],
   );
-  const behind = await Following.of(gateway, runId, '1');
+  const behind = await followingOf(gateway, runId, '1');
   await until(() => behind.events.length === 1);
   assert.deepEqual([behind.events[0]?.event, behind.events[0]?.id], ['run', '2']);
   node.push(gateway.book.succeed(runId, '{}'));
   await until(() => upToDate.over && behind.over);
-  const late = await Following.of(gateway, runId, '2');
+  const late = await followingOf(gateway, runId, '2');
   await until(() => late.over);
   assert.deepEqual(
     late.events.map(({ event, data }) => [event, data.status]),
     [['run', 'succeeded']],
   );
-  assert.equal((await Following.of(gateway, runId, '3')).response.status, 204);
+  assert.equal((await followingOf(gateway, runId, '3')).response.status, 204);
 });
 
 test('streams of one run share its watch, and the last one to leave ends it', async () => {
@@ -155,7 +111,7 @@ test('streams of one run share its watch, and the last one to leave ends it', as
   const [node] = gateway.nodes;
   assert.ok(node);
   const runId = await startedRun(gateway);
-  const [one, other] = await Promise.all([Following.of(gateway, runId), Following.of(gateway, runId)]);
+  const [one, other] = await Promise.all([followingOf(gateway, runId), followingOf(gateway, runId)]);
   await until(() => one.events.length === 1 && other.events.length === 1);
   one.leave();
   await until(() => one.over);
@@ -170,21 +126,21 @@ test('missing and foreign runs have no events', async () => {
   await using gateway = await gatewayFixture();
   const runId = await startedRun(gateway);
   const foreign = gateway.registry.key(newId('org')).key;
-  assert.equal((await Following.of(gateway, runId, undefined, foreign)).response.status, 404);
-  assert.equal((await Following.of(gateway, newRunId(3))).response.status, 404);
-  assert.equal((await Following.of(gateway, 'run_1')).response.status, 404);
+  assert.equal((await followingOf(gateway, runId, undefined, foreign)).response.status, 404);
+  assert.equal((await followingOf(gateway, newRunId(3))).response.status, 404);
+  assert.equal((await followingOf(gateway, 'run_1')).response.status, 404);
 });
 
 test('a key and an organization have a bounded number of streams, and others still get theirs', async () => {
   const limits = { streamsMax: 20, streamsPerOrganizationMax: 3, streamsPerCallerMax: 2 };
   await using gateway = await gatewayFixture({ eventStreamLimits: limits });
   const runId = await startedRun(gateway);
-  const [one] = await Promise.all([Following.of(gateway, runId), Following.of(gateway, runId)]);
+  const [one] = await Promise.all([followingOf(gateway, runId), followingOf(gateway, runId)]);
   const refused = await gateway.ask('GET', `/v1/runs/${runId}/events`);
   assert.deepEqual([refused.status, refused.body.error, refused.body.share], [429, 'rate_limited', 'key']);
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
   const otherKey = gateway.registry.key(gateway.orgId).key;
-  assert.equal((await Following.of(gateway, runId, undefined, otherKey)).response.status, 200);
+  assert.equal((await followingOf(gateway, runId, undefined, otherKey)).response.status, 200);
   const thirdKey = { authorization: `Bearer ${gateway.registry.key(gateway.orgId).key}` };
   const over = await gateway.ask('GET', `/v1/runs/${runId}/events`, undefined, thirdKey);
   assert.deepEqual([over.status, over.body.share, over.body.limit], [429, 'organization', '3']);
@@ -194,10 +150,10 @@ test('a key and an organization have a bounded number of streams, and others sti
   const { methodId } = gateway.registry.method(other, gateway.source);
   const started = { method: methodId, inputs: { name: 'Eve' } };
   const { body } = await gateway.ask('POST', '/v1/runs', started, { authorization: `Bearer ${key}` });
-  assert.equal((await Following.of(gateway, body.run_id, undefined, key)).response.status, 200);
+  assert.equal((await followingOf(gateway, body.run_id, undefined, key)).response.status, 200);
   one.leave();
   await until(async () => {
-    const again = await Following.of(gateway, runId);
+    const again = await followingOf(gateway, runId);
     again.leave();
     return again.response.status === 200;
   });
@@ -206,7 +162,7 @@ test('a key and an organization have a bounded number of streams, and others sti
 test('a comment keeps a quiet stream open, and a credential that has lost its right ends it', async () => {
   await using gateway = await gatewayFixture({ eventStreamLimits: { beatMs: 20 } });
   const runId = await startedRun(gateway);
-  const following = await Following.of(gateway, runId);
+  const following = await followingOf(gateway, runId);
   await until(() => following.text.includes('\n\n: still here\n\n'));
   gateway.registry.revoke(gateway.apiKey.sha256);
   gateway.registryClient.onEventsMissed();
@@ -249,7 +205,7 @@ test('a reader that does not read is dropped, and holds only the newest state me
 
 test('a gateway that stops ends its streams, so that readers reconnect elsewhere', async () => {
   await using gateway = await gatewayFixture();
-  const following = await Following.of(gateway, await startedRun(gateway));
+  const following = await followingOf(gateway, await startedRun(gateway));
   await until(() => following.events.length === 1);
   gateway.scheduler.endWaits();
   await until(() => following.over);
@@ -263,20 +219,20 @@ test('unread events of large runs use up the share of their key, while those of 
   const steps = Array.from({ length: 3_000 }, (_, n) => greeted({ path: `greet[${n}]` }));
   gateway.book.change(runId, { status: RunStatus.RUNNING, steps });
   const { key } = gateway.registry.key(gateway.orgId);
-  const one = await Following.of(gateway, runId);
-  await until(() => one.isWhole);
-  const two = await Following.of(gateway, runId);
+  const one = await followingOf(gateway, runId);
+  await until(() => isWhole(one));
+  const two = await followingOf(gateway, runId);
   await until(() => two.over);
   assert.deepEqual([one.over, two.events], [false, []]);
-  const other = await Following.of(gateway, runId, undefined, key);
-  await until(() => other.isWhole);
+  const other = await followingOf(gateway, runId, undefined, key);
+  await until(() => isWhole(other));
   assert.equal(other.events[0]?.data.steps.length, 3_002);
   one.leave();
   await until(async () => {
-    const again = await Following.of(gateway, runId);
-    await until(() => again.over || again.isWhole);
+    const again = await followingOf(gateway, runId);
+    await until(() => again.over || isWhole(again));
     again.leave();
-    return again.isWhole;
+    return isWhole(again);
   });
   other.leave();
 });

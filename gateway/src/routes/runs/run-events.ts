@@ -1,10 +1,8 @@
 // GET …/runs/:id/events: sends the run as it is and then every change of its steps and status, as Server-Sent Events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { mayUse } from '@methods/auth/caller';
-import { asServiceError } from '@methods/errors/service-error';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { callerOf } from '../../plugins/caller.ts';
 import { atOnce } from '../../turns/at-once.ts';
@@ -12,6 +10,7 @@ import { type ToldRun, toldRun } from '../../views/run-events.ts';
 import { isFinished, isLongRun } from '../../views/run-view.ts';
 import type { DeclaredStep } from '../../views/step-view.ts';
 import { NoQuery, replies } from '../reply-schemas.ts';
+import { mayStillRead } from './event-streams.ts';
 import { runShown } from './run-acts.ts';
 import { declaredSteps, type RunRouteParts, runIdOf, STEP_BYTES } from './run-reply.ts';
 import { RunParams } from './run-schemas.ts';
@@ -47,7 +46,7 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
       const { orgId } = caller;
       const address = { orgId, runId: runIdOf(request.params), requestId: request.id };
       const known = revisionOf(request.headers['last-event-id']);
-      const stream = parts.eventStreams.enter(caller, () => stillMay(request));
+      const stream = parts.eventStreams.enter(caller, () => mayStillRead(scope, request, ACCESS));
       try {
         const { run, stop } = await parts.scheduler.followRun(address, stream);
         try {
@@ -80,15 +79,6 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
   function told(orgId: string, run: RunView, steps: readonly DeclaredStep[]): ToldRun | Promise<ToldRun> {
     const work = toldRun(run, steps);
     return isLongRun(run) ? parts.longWork.run(orgId, run.steps.length * STEP_BYTES, work) : atOnce(work);
-  }
-
-  /** Whether the caller may still make this request. An unanswered check ends nothing. */
-  async function stillMay(request: FastifyRequest): Promise<boolean> {
-    try {
-      return mayUse(await scope.callerAgain(request), ACCESS);
-    } catch (error) {
-      return asServiceError(error).code === 'unavailable';
-    }
   }
 }
 

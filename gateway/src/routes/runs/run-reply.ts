@@ -11,6 +11,7 @@ import type { MethodRegistry } from '../../clients/method-registry.ts';
 import type { OrganizationSettings } from '../../clients/organization-settings.ts';
 import type { RegistryCalls } from '../../clients/registry-calls.ts';
 import type { RunScheduler } from '../../clients/run-scheduler.ts';
+import type { OrganizationLogs } from '../../events/organization-logs.ts';
 import type { RateLimit } from '../../plugins/rate-limit.ts';
 import type { LongWork } from '../../turns/long-work.ts';
 import { isLongRun, runViewInParts, runViewJson } from '../../views/run-view.ts';
@@ -31,6 +32,7 @@ export interface RunRouteParts {
   readonly stopping: () => boolean;
   readonly webhooks: WebhookUrlPolicy;
   readonly eventStreams: EventStreams;
+  readonly organizationLogs: OrganizationLogs;
   readonly downloads: Downloads;
   readonly longWork: LongWork;
   readonly valueThreads: Pick<ValueThreads, 'check'>;
@@ -64,7 +66,7 @@ export function runJson(
 export function declaredSteps(
   { registry }: Pick<RunRouteParts, 'registry'>,
   orgId: string,
-  run: RunView,
+  run: Pick<RunView, 'method' | 'versionId'>,
 ): readonly DeclaredStep[] | Promise<readonly DeclaredStep[]> {
   const methodId = bareMethodId(run.method);
   if (methodId === null) return [];

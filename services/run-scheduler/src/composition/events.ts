@@ -4,6 +4,7 @@ import { EventRelay } from '../bus/event-relay.ts';
 import { LiveChanges } from '../bus/live-changes.ts';
 import { NodeBus } from '../bus/node-bus.ts';
 import { RunOwners } from '../bus/run-owners.ts';
+import { OrganizationFollowers } from '../rpc/organization-followers.ts';
 import { RunWatchers } from '../rpc/run-watchers.ts';
 import { DueQuestions } from '../timer/due-questions.ts';
 import type { NodeParts } from './node-parts.ts';
@@ -77,6 +78,7 @@ export function provideEvents(parts: NodeParts): void {
         stepsWatched: (runIds) => nodeBus().publishWatched(runIds),
       }),
   );
+  provide(OrganizationFollowers, () => new OrganizationFollowers(clock));
   provide(
     LiveChanges,
     () =>

@@ -29,6 +29,7 @@ import { ReadyRuns } from '../queue/ready-runs.ts';
 import { FolderSweep } from '../retention/folder-sweep.ts';
 import { RetentionSweep } from '../retention/retention-sweep.ts';
 import { InputFiles } from '../rpc/input-files.ts';
+import { OrganizationFollowers } from '../rpc/organization-followers.ts';
 import { RegistryClient } from '../rpc/registry-client.ts';
 import { RunSchedulerRpc } from '../rpc/run-scheduler-service.ts';
 import { RunWatchers } from '../rpc/run-watchers.ts';
@@ -165,6 +166,7 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     relay: get(EventRelay),
     watchers: get(RunWatchers),
     live: get(LiveChanges),
+    followers: get(OrganizationFollowers),
     commands: get(CommandConsumer),
     nodeBus: get(NodeBus),
     owners: get(RunOwners),

@@ -14,6 +14,7 @@ import type { Run } from '../run/run.ts';
 import type { RunPage, RunSelection } from '../store/run-lists.ts';
 import { type RunViewMessage, runView } from '../wire/run-message.ts';
 import { type GatewayServices, GatewaySession, type NodeItemInit } from './gateway-session.ts';
+import { OrganizationFollowers } from './organization-followers.ts';
 import { RunWatchers } from './run-watchers.ts';
 
 describe("a gateway's calls", () => {
@@ -57,6 +58,7 @@ describe("a gateway's calls", () => {
       answers: { answer: () => answer() },
       owners: {},
       watchers,
+      followers: new OrganizationFollowers(systemClock),
       interests: { whyQueued: () => null },
       lists: { page: async (selection: RunSelection) => lists(selection) },
       start: (...args: Parameters<GatewayServices['start']>) => start(...args),

@@ -22,6 +22,8 @@ import { getRun } from './get-run.ts';
 import { getStart } from './get-start.ts';
 import { listRuns } from './list-runs.ts';
 import { lookupRun } from './lookup-run.ts';
+import type { NewsReceiver, OrganizationFollowers } from './organization-followers.ts';
+import type { OrganizationNews } from './organization-news.ts';
 import { isAtRest, type RunWatchers, type ViewReceiver } from './run-watchers.ts';
 
 export type NodeItemInit = SentItem<typeof ExchangeResponseSchema>;
@@ -31,6 +33,7 @@ export interface GatewayServices {
   readonly answers: AnswerRuns;
   readonly owners: RunOwners;
   readonly watchers: RunWatchers;
+  readonly followers: OrganizationFollowers;
   readonly interests: Pick<QueueInterests, 'whyQueued'>;
   readonly lists: Pick<RunLists, 'page'>;
   /** Here, or on a peer that owns shards. */
@@ -51,12 +54,15 @@ interface Reply {
   readonly watched?: boolean;
 }
 
-export class GatewaySession implements ViewReceiver {
+/** While the gateway has this much unread, it gets no news of organizations: replies come first. */
+const NEWS_UNREAD_BYTES_MAX = 4 << 20;
+
+export class GatewaySession implements ViewReceiver, NewsReceiver {
   private open = true;
   private readonly out: LargeItems<NodeItemInit>;
 
   constructor(
-    connection: FrameConnection<NodeItemInit>,
+    private readonly connection: FrameConnection<NodeItemInit>,
     private readonly services: GatewayServices,
   ) {
     this.out = new LargeItems(connection);
@@ -69,11 +75,20 @@ export class GatewaySession implements ViewReceiver {
   closed(): void {
     this.open = false;
     this.services.watchers.gone(this);
+    this.services.followers.gone(this);
   }
 
   /** The gateway has read something. */
   taken(): void {
     this.out.taken();
+    this.services.followers.room(this);
+  }
+
+  news(value: OrganizationNews): boolean {
+    const item: NodeItemInit = { callId: 0, item: { case: 'news', value } };
+    if (value.began) return this.out.send('', item) === 'sent';
+    if (this.connection.bufferedBytes >= NEWS_UNREAD_BYTES_MAX) return false;
+    return this.out.send(value.orgId ?? '', item) === 'sent';
   }
 
   /** One more large run of an organization that has too many in flight is left to its gateway's next request. */
@@ -118,7 +133,7 @@ export class GatewaySession implements ViewReceiver {
   }
 
   private async handle(call: GatewayItem): Promise<Reply | null> {
-    const { actors, owners, watchers } = this.services;
+    const { actors, owners, watchers, followers } = this.services;
     const { item } = call;
     switch (item.case) {
       case 'start':
@@ -155,6 +170,12 @@ export class GatewaySession implements ViewReceiver {
       case 'unwatch':
         watchers.unwatch(item.value.runId, this);
         return null;
+      case 'follow': {
+        const { orgId, detail, stop } = item.value;
+        if (stop) followers.stop(orgId, detail, this);
+        else followers.follow(orgId, detail, this);
+        return null;
+      }
       default:
         throw new ServiceError('invalid_request', 'This node does not know that call.');
     }

@@ -11,6 +11,7 @@ import { RpcServer, served } from '@methods/rpc/server';
 import { until } from '@methods/test/harness/until';
 import { runs } from '../run/run.fixture.ts';
 import { runView } from '../wire/run-message.ts';
+import { OrganizationFollowers } from './organization-followers.ts';
 import { RunSchedulerRpc } from './run-scheduler-service.ts';
 import { RunWatchers } from './run-watchers.ts';
 import type { StartRuns } from './start-run.ts';
@@ -43,6 +44,7 @@ describe("the gateways' stream", () => {
         actors: { read: async () => runs.running },
         answers: {},
         owners: {},
+        followers: new OrganizationFollowers(systemClock),
         watchers: new RunWatchers({
           clock: systemClock,
           shardCount: 4,
@@ -66,7 +68,7 @@ describe("the gateways' stream", () => {
           return create(PeerItemSchema, { item: { case: 'startReply', value: { outcome: outcome as never } } });
         },
       },
-      state: () => ({ nodeId: 'here', shardsOwned, draining: false, ready: shardsOwned > 0 }),
+      state: () => ({ nodeId: 'here', shardsOwned, draining: false, ready: shardsOwned > 0, shardCount: 4 }),
     });
     const services = [served(RunSchedulerService, rpc.handlers)];
     server = new RpcServer({ listen: '127.0.0.1:0', services, logger: silentLogger, graceMs: 0 });

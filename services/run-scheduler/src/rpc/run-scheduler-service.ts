@@ -18,6 +18,7 @@ export interface NodeState {
   readonly shardsOwned: number;
   readonly draining: boolean;
   readonly ready: boolean;
+  readonly shardCount: number;
 }
 
 export class RunSchedulerRpc {

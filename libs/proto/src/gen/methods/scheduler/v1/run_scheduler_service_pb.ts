@@ -2,8 +2,8 @@
 // @generated from file methods/scheduler/v1/run_scheduler_service.proto (package methods.scheduler.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ErrorDetail } from "../../error/v1/error_detail_pb.ts";
 import { file_methods_error_v1_error_detail } from "../../error/v1/error_detail_pb.ts";
 import type { Answerer, RunStatus, RunView } from "../../run/v1/run_pb.ts";
@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file methods/scheduler/v1/run_scheduler_service.proto.
  */
 export const file_methods_scheduler_v1_run_scheduler_service: GenFile = /*@__PURE__*/
-  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIloKDlB1dEZpbGVSZXF1ZXN0EisKBGZpbGUYASABKAsyHS5tZXRob2RzLnNjaGVkdWxlci52MS5OZXdGaWxlEg0KBWNodW5rGAIgASgMEgwKBGxhc3QYAyABKAgidwoHTmV3RmlsZRIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDAoEbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhEKCWJ5dGVzX21heBgFIAEoARIYChBpZGVtcG90ZW5jeV9oYXNoGAYgASgMInQKCUlucHV0RmlsZRIPCgdmaWxlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoARIOCgZzaGEyNTYYBSABKAkSFQoNZXhwaXJlc19hdF9tcxgGIAEoASJSCg9QdXRGaWxlUmVzcG9uc2USLQoEZmlsZRgBIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZRIQCghyZXBsYXllZBgCIAEoCCJDChBGaW5kRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRINCgVvd25lchgCIAEoCRIQCghmaWxlX2lkcxgDIAMoCSJDChFGaW5kRmlsZXNSZXNwb25zZRIuCgVmaWxlcxgBIAMoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZSJDChFEZWxldGVGaWxlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSIUChJEZWxldGVGaWxlUmVzcG9uc2UiNAoSR2V0UnVuRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiJAoTR2V0UnVuRmlsZXNSZXNwb25zZRINCgVjaHVuaxgBIAEoDCJJChZHZXRSdW5JbnB1dEZpbGVSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSJXChdHZXRSdW5JbnB1dEZpbGVSZXNwb25zZRItCgRmaWxlGAEgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuSW5wdXRGaWxlEg0KBWNodW5rGAIgASgMIkMKD0V4Y2hhbmdlUmVxdWVzdBIwCgVpdGVtcxgBIAMoCzIhLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdhdGV3YXlJdGVtIkEKEEV4Y2hhbmdlUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlSXRlbSKkBAoLR2F0ZXdheUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRITCgtkZWFkbGluZV9tcxgCIAEoDRISCgpyZXF1ZXN0X2lkGAMgASgJEi8KBXN0YXJ0GAQgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IABIrCgNnZXQYBSABKAsyHC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5IABIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5BbnN3ZXJSdW5IABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5DYW5jZWxSdW5IABIvCgV3YXRjaBgIIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLldhdGNoUnVuSAASMwoHdW53YXRjaBgJIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlVud2F0Y2hSdW5IABIxCgZsb29rdXAYCiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5Mb29rdXBSdW5IABIuCgRsaXN0GAsgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnNIABIzCglnZXRfc3RhcnQYDCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRTdGFydEgAEhEKCXVud2F0Y2hlZBgNIAEoCEIGCgRpdGVtIr8CCghOb2RlSXRlbRIPCgdjYWxsX2lkGAEgASgNEi0KA3J1bhgCIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blJlcGx5SAASLgoFZXJyb3IYAyABKAsyHS5tZXRob2RzLmVycm9yLnYxLkVycm9yRGV0YWlsSAASJwoEcHVzaBgEIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIyCgZzdGF0dXMYBSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlU3RhdHVzSAASLQoEcGFnZRgGIAEoCzIdLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blBhZ2VIABIvCgVzdGFydBgHIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuSABCBgoEaXRlbSJUCgpOb2RlU3RhdHVzEg8KB25vZGVfaWQYASABKAkSFAoMc2hhcmRzX293bmVkGAIgASgNEhAKCGRyYWluaW5nGAMgASgIEg0KBXJlYWR5GAQgASgIIsoDCghTdGFydFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGbWV0aG9kGAIgASgJEhIKCnZlcnNpb25faWQYAyABKAkSEwoLaW5wdXRzX2pzb24YBCABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgFIAEoDBIWCg5yZXF1ZXN0X2RpZ2VzdBgGIAEoDBITCgt3ZWJob29rX3VybBgHIAEoCRIOCgZrZXlfaWQYCCABKAkSKwoJYW5zd2VyX2J5GAkgASgOMhgubWV0aG9kcy5ydW4udjEuQW5zd2VyZXISPgoIbWV0YWRhdGEYCiADKAsyLC5tZXRob2RzLnNjaGVkdWxlci52MS5TdGFydFJ1bi5NZXRhZGF0YUVudHJ5Eg0KBW5lZWRzGAsgAygJEi0KBGtlcHQYDCABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5LZXB0U3RlcHMSLwoFZmlsZXMYDSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5OYW1lZEZpbGVzEhEKCWNsZWFuc191cBgOIAEoCBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiPQoKTmFtZWRGaWxlcxINCgVvd25lchgBIAEoCRIQCghmaWxlX2lkcxgCIAMoCRIOCgZydW5faWQYAyABKAkiKgoJS2VwdFN0ZXBzEg4KBnJ1bl9pZBgBIAEoCRINCgVzdGVwcxgCIAMoCSJNCglMb29rdXBSdW4SDgoGb3JnX2lkGAEgASgJEhgKEGlkZW1wb3RlbmN5X2hhc2gYAiABKAwSFgoOcmVxdWVzdF9kaWdlc3QYAyABKAwiKAoGR2V0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiVQoJQW5zd2VyUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSEwoLYW5zd2VyX2pzb24YBCABKAkiKwoJQ2FuY2VsUnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiUQoIV2F0Y2hSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRINCgVzdGVwcxgDIAEoCBIWCg5rbm93bl9yZXZpc2lvbhgEIAEoDSIqCghHZXRTdGFydBIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJIhwKClVud2F0Y2hSdW4SDgoGcnVuX2lkGAEgASgJIlMKCFJ1blJlcGx5EiQKA3J1bhgBIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXcSEAoIcmVwbGF5ZWQYAiABKAgSDwoHd2F0Y2hlZBgDIAEoCCKaAgoITGlzdFJ1bnMSDgoGb3JnX2lkGAEgASgJEg4KBmN1cnNvchgCIAEoCRINCgVsaW1pdBgDIAEoDRIpCgZzdGF0dXMYBCABKA4yGS5tZXRob2RzLnJ1bi52MS5SdW5TdGF0dXMSDgoGbWV0aG9kGAUgASgJEj4KCG1ldGFkYXRhGAYgAygLMiwubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnMuTWV0YWRhdGFFbnRyeRIYChBjcmVhdGVkX2FmdGVyX21zGAcgASgBEhkKEWNyZWF0ZWRfYmVmb3JlX21zGAggASgBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCgdSdW5QYWdlEiUKBHJ1bnMYASADKAsyFy5tZXRob2RzLnJ1bi52MS5SdW5WaWV3EhMKC25leHRfY3Vyc29yGAIgASgJMuUEChNSdW5TY2hlZHVsZXJTZXJ2aWNlEl0KCEV4Y2hhbmdlEiUubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXF1ZXN0GiYubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXNwb25zZSgBMAESZAoLR2V0UnVuRmlsZXMSKC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5GaWxlc1JlcXVlc3QaKS5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5GaWxlc1Jlc3BvbnNlMAEScAoPR2V0UnVuSW5wdXRGaWxlEiwubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuSW5wdXRGaWxlUmVxdWVzdBotLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFJ1bklucHV0RmlsZVJlc3BvbnNlMAESWAoHUHV0RmlsZRIkLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlB1dEZpbGVSZXF1ZXN0GiUubWV0aG9kcy5zY2hlZHVsZXIudjEuUHV0RmlsZVJlc3BvbnNlKAESXAoJRmluZEZpbGVzEiYubWV0aG9kcy5zY2hlZHVsZXIudjEuRmluZEZpbGVzUmVxdWVzdBonLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkZpbmRGaWxlc1Jlc3BvbnNlEl8KCkRlbGV0ZUZpbGUSJy5tZXRob2RzLnNjaGVkdWxlci52MS5EZWxldGVGaWxlUmVxdWVzdBooLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkRlbGV0ZUZpbGVSZXNwb25zZWIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
+  fileDesc("CjBtZXRob2RzL3NjaGVkdWxlci92MS9ydW5fc2NoZWR1bGVyX3NlcnZpY2UucHJvdG8SFG1ldGhvZHMuc2NoZWR1bGVyLnYxIloKDlB1dEZpbGVSZXF1ZXN0EisKBGZpbGUYASABKAsyHS5tZXRob2RzLnNjaGVkdWxlci52MS5OZXdGaWxlEg0KBWNodW5rGAIgASgMEgwKBGxhc3QYAyABKAgidwoHTmV3RmlsZRIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDAoEbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhEKCWJ5dGVzX21heBgFIAEoARIYChBpZGVtcG90ZW5jeV9oYXNoGAYgASgMInQKCUlucHV0RmlsZRIPCgdmaWxlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoARIOCgZzaGEyNTYYBSABKAkSFQoNZXhwaXJlc19hdF9tcxgGIAEoASJSCg9QdXRGaWxlUmVzcG9uc2USLQoEZmlsZRgBIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZRIQCghyZXBsYXllZBgCIAEoCCJDChBGaW5kRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRINCgVvd25lchgCIAEoCRIQCghmaWxlX2lkcxgDIAMoCSJDChFGaW5kRmlsZXNSZXNwb25zZRIuCgVmaWxlcxgBIAMoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLklucHV0RmlsZSJDChFEZWxldGVGaWxlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSDQoFb3duZXIYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSIUChJEZWxldGVGaWxlUmVzcG9uc2UiNAoSR2V0UnVuRmlsZXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiJAoTR2V0UnVuRmlsZXNSZXNwb25zZRINCgVjaHVuaxgBIAEoDCJJChZHZXRSdW5JbnB1dEZpbGVSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkSDwoHZmlsZV9pZBgDIAEoCSJXChdHZXRSdW5JbnB1dEZpbGVSZXNwb25zZRItCgRmaWxlGAEgASgLMh8ubWV0aG9kcy5zY2hlZHVsZXIudjEuSW5wdXRGaWxlEg0KBWNodW5rGAIgASgMIkMKD0V4Y2hhbmdlUmVxdWVzdBIwCgVpdGVtcxgBIAMoCzIhLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdhdGV3YXlJdGVtIkEKEEV4Y2hhbmdlUmVzcG9uc2USLQoFaXRlbXMYASADKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlSXRlbSLgBAoLR2F0ZXdheUl0ZW0SDwoHY2FsbF9pZBgBIAEoDRITCgtkZWFkbGluZV9tcxgCIAEoDRISCgpyZXF1ZXN0X2lkGAMgASgJEi8KBXN0YXJ0GAQgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuU3RhcnRSdW5IABIrCgNnZXQYBSABKAsyHC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5IABIxCgZhbnN3ZXIYBiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5BbnN3ZXJSdW5IABIxCgZjYW5jZWwYByABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5DYW5jZWxSdW5IABIvCgV3YXRjaBgIIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLldhdGNoUnVuSAASMwoHdW53YXRjaBgJIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlVud2F0Y2hSdW5IABIxCgZsb29rdXAYCiABKAsyHy5tZXRob2RzLnNjaGVkdWxlci52MS5Mb29rdXBSdW5IABIuCgRsaXN0GAsgASgLMh4ubWV0aG9kcy5zY2hlZHVsZXIudjEuTGlzdFJ1bnNIABIzCglnZXRfc3RhcnQYDCABKAsyHi5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRTdGFydEgAEjoKBmZvbGxvdxgOIAEoCzIoLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkZvbGxvd09yZ2FuaXphdGlvbkgAEhEKCXVud2F0Y2hlZBgNIAEoCEIGCgRpdGVtIvcCCghOb2RlSXRlbRIPCgdjYWxsX2lkGAEgASgNEi0KA3J1bhgCIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blJlcGx5SAASLgoFZXJyb3IYAyABKAsyHS5tZXRob2RzLmVycm9yLnYxLkVycm9yRGV0YWlsSAASJwoEcHVzaBgEIAEoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXdIABIyCgZzdGF0dXMYBSABKAsyIC5tZXRob2RzLnNjaGVkdWxlci52MS5Ob2RlU3RhdHVzSAASLQoEcGFnZRgGIAEoCzIdLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlJ1blBhZ2VIABIvCgVzdGFydBgHIAEoCzIeLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuSAASNgoEbmV3cxgIIAEoCzImLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk9yZ2FuaXphdGlvbk5ld3NIAEIGCgRpdGVtImkKCk5vZGVTdGF0dXMSDwoHbm9kZV9pZBgBIAEoCRIUCgxzaGFyZHNfb3duZWQYAiABKA0SEAoIZHJhaW5pbmcYAyABKAgSDQoFcmVhZHkYBCABKAgSEwoLc2hhcmRfY291bnQYBSABKA0iZAoSRm9sbG93T3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIwCgZkZXRhaWwYAiABKA4yIC5tZXRob2RzLnNjaGVkdWxlci52MS5OZXdzRGV0YWlsEgwKBHN0b3AYAyABKAgisQEKEE9yZ2FuaXphdGlvbk5ld3MSDgoGb3JnX2lkGAEgASgJEjAKBmRldGFpbBgCIAEoDjIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk5ld3NEZXRhaWwSJAoDcnVuGAMgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxIWCg5zdGVwc19sZWZ0X291dBgEIAEoCBINCgViZWdhbhgFIAEoCBIOCgZtaXNzZWQYBiABKAgiygMKCFN0YXJ0UnVuEg4KBm9yZ19pZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSEgoKdmVyc2lvbl9pZBgDIAEoCRITCgtpbnB1dHNfanNvbhgEIAEoCRIYChBpZGVtcG90ZW5jeV9oYXNoGAUgASgMEhYKDnJlcXVlc3RfZGlnZXN0GAYgASgMEhMKC3dlYmhvb2tfdXJsGAcgASgJEg4KBmtleV9pZBgIIAEoCRIrCglhbnN3ZXJfYnkYCSABKA4yGC5tZXRob2RzLnJ1bi52MS5BbnN3ZXJlchI+CghtZXRhZGF0YRgKIAMoCzIsLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlN0YXJ0UnVuLk1ldGFkYXRhRW50cnkSDQoFbmVlZHMYCyADKAkSLQoEa2VwdBgMIAEoCzIfLm1ldGhvZHMuc2NoZWR1bGVyLnYxLktlcHRTdGVwcxIvCgVmaWxlcxgNIAEoCzIgLm1ldGhvZHMuc2NoZWR1bGVyLnYxLk5hbWVkRmlsZXMSEQoJY2xlYW5zX3VwGA4gASgIGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI9CgpOYW1lZEZpbGVzEg0KBW93bmVyGAEgASgJEhAKCGZpbGVfaWRzGAIgAygJEg4KBnJ1bl9pZBgDIAEoCSIqCglLZXB0U3RlcHMSDgoGcnVuX2lkGAEgASgJEg0KBXN0ZXBzGAIgAygJIk0KCUxvb2t1cFJ1bhIOCgZvcmdfaWQYASABKAkSGAoQaWRlbXBvdGVuY3lfaGFzaBgCIAEoDBIWCg5yZXF1ZXN0X2RpZ2VzdBgDIAEoDCIoCgZHZXRSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSJVCglBbnN3ZXJSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRITCgtxdWVzdGlvbl9pZBgDIAEoCRITCgthbnN3ZXJfanNvbhgEIAEoCSIrCglDYW5jZWxSdW4SDgoGb3JnX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCSJRCghXYXRjaFJ1bhIOCgZvcmdfaWQYASABKAkSDgoGcnVuX2lkGAIgASgJEg0KBXN0ZXBzGAMgASgIEhYKDmtub3duX3JldmlzaW9uGAQgASgNIioKCEdldFN0YXJ0Eg4KBm9yZ19pZBgBIAEoCRIOCgZydW5faWQYAiABKAkiHAoKVW53YXRjaFJ1bhIOCgZydW5faWQYASABKAkiUwoIUnVuUmVwbHkSJAoDcnVuGAEgASgLMhcubWV0aG9kcy5ydW4udjEuUnVuVmlldxIQCghyZXBsYXllZBgCIAEoCBIPCgd3YXRjaGVkGAMgASgIIpoCCghMaXN0UnVucxIOCgZvcmdfaWQYASABKAkSDgoGY3Vyc29yGAIgASgJEg0KBWxpbWl0GAMgASgNEikKBnN0YXR1cxgEIAEoDjIZLm1ldGhvZHMucnVuLnYxLlJ1blN0YXR1cxIOCgZtZXRob2QYBSABKAkSPgoIbWV0YWRhdGEYBiADKAsyLC5tZXRob2RzLnNjaGVkdWxlci52MS5MaXN0UnVucy5NZXRhZGF0YUVudHJ5EhgKEGNyZWF0ZWRfYWZ0ZXJfbXMYByABKAESGQoRY3JlYXRlZF9iZWZvcmVfbXMYCCABKAEaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkUKB1J1blBhZ2USJQoEcnVucxgBIAMoCzIXLm1ldGhvZHMucnVuLnYxLlJ1blZpZXcSEwoLbmV4dF9jdXJzb3IYAiABKAkqWQoKTmV3c0RldGFpbBIbChdORVdTX0RFVEFJTF9VTlNQRUNJRklFRBAAEhUKEU5FV1NfREVUQUlMX1JFU1RTEAESFwoTTkVXU19ERVRBSUxfQ0hBTkdFUxACMuUEChNSdW5TY2hlZHVsZXJTZXJ2aWNlEl0KCEV4Y2hhbmdlEiUubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXF1ZXN0GiYubWV0aG9kcy5zY2hlZHVsZXIudjEuRXhjaGFuZ2VSZXNwb25zZSgBMAESZAoLR2V0UnVuRmlsZXMSKC5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5GaWxlc1JlcXVlc3QaKS5tZXRob2RzLnNjaGVkdWxlci52MS5HZXRSdW5GaWxlc1Jlc3BvbnNlMAEScAoPR2V0UnVuSW5wdXRGaWxlEiwubWV0aG9kcy5zY2hlZHVsZXIudjEuR2V0UnVuSW5wdXRGaWxlUmVxdWVzdBotLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkdldFJ1bklucHV0RmlsZVJlc3BvbnNlMAESWAoHUHV0RmlsZRIkLm1ldGhvZHMuc2NoZWR1bGVyLnYxLlB1dEZpbGVSZXF1ZXN0GiUubWV0aG9kcy5zY2hlZHVsZXIudjEuUHV0RmlsZVJlc3BvbnNlKAESXAoJRmluZEZpbGVzEiYubWV0aG9kcy5zY2hlZHVsZXIudjEuRmluZEZpbGVzUmVxdWVzdBonLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkZpbmRGaWxlc1Jlc3BvbnNlEl8KCkRlbGV0ZUZpbGUSJy5tZXRob2RzLnNjaGVkdWxlci52MS5EZWxldGVGaWxlUmVxdWVzdBooLm1ldGhvZHMuc2NoZWR1bGVyLnYxLkRlbGV0ZUZpbGVSZXNwb25zZWIGcHJvdG8z", [file_methods_error_v1_error_detail, file_methods_run_v1_run]);
 
 /**
  * @generated from message methods.scheduler.v1.PutFileRequest
@@ -449,6 +449,12 @@ export type GatewayItem = Message<"methods.scheduler.v1.GatewayItem"> & {
      */
     value: GetStart;
     case: "getStart";
+  } | {
+    /**
+     * @generated from field: methods.scheduler.v1.FollowOrganization follow = 14;
+     */
+    value: FollowOrganization;
+    case: "follow";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -519,6 +525,14 @@ export type NodeItem = Message<"methods.scheduler.v1.NodeItem"> & {
      */
     value: StartRun;
     case: "start";
+  } | {
+    /**
+     * Of an organization that this gateway follows.
+     *
+     * @generated from field: methods.scheduler.v1.OrganizationNews news = 8;
+     */
+    value: OrganizationNews;
+    case: "news";
   } | { case: undefined; value?: undefined };
 };
 
@@ -556,6 +570,13 @@ export type NodeStatus = Message<"methods.scheduler.v1.NodeStatus"> & {
    * @generated from field: bool ready = 4;
    */
   ready: boolean;
+
+  /**
+   * Of the whole database. Nodes before this field say 0.
+   *
+   * @generated from field: uint32 shard_count = 5;
+   */
+  shardCount: number;
 };
 
 /**
@@ -564,6 +585,86 @@ export type NodeStatus = Message<"methods.scheduler.v1.NodeStatus"> & {
  */
 export const NodeStatusSchema: GenMessage<NodeStatus> = /*@__PURE__*/
   messageDesc(file_methods_scheduler_v1_run_scheduler_service, 16);
+
+/**
+ * Until it is asked to stop, the node pushes what it commits of this organization.
+ *
+ * @generated from message methods.scheduler.v1.FollowOrganization
+ */
+export type FollowOrganization = Message<"methods.scheduler.v1.FollowOrganization"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: methods.scheduler.v1.NewsDetail detail = 2;
+   */
+  detail: NewsDetail;
+
+  /**
+   * @generated from field: bool stop = 3;
+   */
+  stop: boolean;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.FollowOrganization.
+ * Use `create(FollowOrganizationSchema)` to create a new message.
+ */
+export const FollowOrganizationSchema: GenMessage<FollowOrganization> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 17);
+
+/**
+ * @generated from message methods.scheduler.v1.OrganizationNews
+ */
+export type OrganizationNews = Message<"methods.scheduler.v1.OrganizationNews"> & {
+  /**
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * @generated from field: methods.scheduler.v1.NewsDetail detail = 2;
+   */
+  detail: NewsDetail;
+
+  /**
+   * For changes: `steps` are those that changed, without errors and checks, and a question has only its id, step and
+   * times.
+   *
+   * @generated from field: methods.run.v1.RunView run = 3;
+   */
+  run?: RunView | undefined;
+
+  /**
+   * There are too many steps to push: a reader asks for the run.
+   *
+   * @generated from field: bool steps_left_out = 4;
+   */
+  stepsLeftOut: boolean;
+
+  /**
+   * Everything committed from here on is pushed.
+   *
+   * @generated from field: bool began = 5;
+   */
+  began: boolean;
+
+  /**
+   * Something may be missing before this.
+   *
+   * @generated from field: bool missed = 6;
+   */
+  missed: boolean;
+};
+
+/**
+ * Describes the message methods.scheduler.v1.OrganizationNews.
+ * Use `create(OrganizationNewsSchema)` to create a new message.
+ */
+export const OrganizationNewsSchema: GenMessage<OrganizationNews> = /*@__PURE__*/
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 18);
 
 /**
  * @generated from message methods.scheduler.v1.StartRun
@@ -661,7 +762,7 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
  * Use `create(StartRunSchema)` to create a new message.
  */
 export const StartRunSchema: GenMessage<StartRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 17);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 19);
 
 /**
  * The files that inputs name; the run keeps them.
@@ -694,7 +795,7 @@ export type NamedFiles = Message<"methods.scheduler.v1.NamedFiles"> & {
  * Use `create(NamedFilesSchema)` to create a new message.
  */
 export const NamedFilesSchema: GenMessage<NamedFiles> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 18);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 20);
 
 /**
  * Top-level steps of a finished run of the same version, by name, each with all that is recorded inside it.
@@ -718,7 +819,7 @@ export type KeptSteps = Message<"methods.scheduler.v1.KeptSteps"> & {
  * Use `create(KeptStepsSchema)` to create a new message.
  */
 export const KeptStepsSchema: GenMessage<KeptSteps> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 19);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 21);
 
 /**
  * Does a run have this key already? Asked before a start is refused for its values, since a repeat gets the
@@ -749,7 +850,7 @@ export type LookupRun = Message<"methods.scheduler.v1.LookupRun"> & {
  * Use `create(LookupRunSchema)` to create a new message.
  */
 export const LookupRunSchema: GenMessage<LookupRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 20);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 22);
 
 /**
  * @generated from message methods.scheduler.v1.GetRun
@@ -771,7 +872,7 @@ export type GetRun = Message<"methods.scheduler.v1.GetRun"> & {
  * Use `create(GetRunSchema)` to create a new message.
  */
 export const GetRunSchema: GenMessage<GetRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 21);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 23);
 
 /**
  * @generated from message methods.scheduler.v1.AnswerRun
@@ -805,7 +906,7 @@ export type AnswerRun = Message<"methods.scheduler.v1.AnswerRun"> & {
  * Use `create(AnswerRunSchema)` to create a new message.
  */
 export const AnswerRunSchema: GenMessage<AnswerRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 22);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 24);
 
 /**
  * @generated from message methods.scheduler.v1.CancelRun
@@ -827,7 +928,7 @@ export type CancelRun = Message<"methods.scheduler.v1.CancelRun"> & {
  * Use `create(CancelRunSchema)` to create a new message.
  */
 export const CancelRunSchema: GenMessage<CancelRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 23);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 25);
 
 /**
  * Replies with the run as it is; later changes to waiting or finished come as pushes until unwatched.
@@ -865,7 +966,7 @@ export type WatchRun = Message<"methods.scheduler.v1.WatchRun"> & {
  * Use `create(WatchRunSchema)` to create a new message.
  */
 export const WatchRunSchema: GenMessage<WatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 24);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 26);
 
 /**
  * Replies with what the run was started with, as the start of another run: its idempotency hash and digest are left out.
@@ -889,7 +990,7 @@ export type GetStart = Message<"methods.scheduler.v1.GetStart"> & {
  * Use `create(GetStartSchema)` to create a new message.
  */
 export const GetStartSchema: GenMessage<GetStart> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 25);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 27);
 
 /**
  * @generated from message methods.scheduler.v1.UnwatchRun
@@ -906,7 +1007,7 @@ export type UnwatchRun = Message<"methods.scheduler.v1.UnwatchRun"> & {
  * Use `create(UnwatchRunSchema)` to create a new message.
  */
 export const UnwatchRunSchema: GenMessage<UnwatchRun> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 26);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 28);
 
 /**
  * @generated from message methods.scheduler.v1.RunReply
@@ -937,7 +1038,7 @@ export type RunReply = Message<"methods.scheduler.v1.RunReply"> & {
  * Use `create(RunReplySchema)` to create a new message.
  */
 export const RunReplySchema: GenMessage<RunReply> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 27);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 29);
 
 /**
  * Newest first, by any node. Empty fields select nothing out.
@@ -999,7 +1100,7 @@ export type ListRuns = Message<"methods.scheduler.v1.ListRuns"> & {
  * Use `create(ListRunsSchema)` to create a new message.
  */
 export const ListRunsSchema: GenMessage<ListRuns> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 28);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 30);
 
 /**
  * A page looks at a bounded number of runs: it may hold fewer than asked for, even none, while next_cursor says that
@@ -1028,7 +1129,39 @@ export type RunPage = Message<"methods.scheduler.v1.RunPage"> & {
  * Use `create(RunPageSchema)` to create a new message.
  */
 export const RunPageSchema: GenMessage<RunPage> = /*@__PURE__*/
-  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 29);
+  messageDesc(file_methods_scheduler_v1_run_scheduler_service, 31);
+
+/**
+ * How much of each run a follower of an organization gets.
+ *
+ * @generated from enum methods.scheduler.v1.NewsDetail
+ */
+export enum NewsDetail {
+  /**
+   * @generated from enum value: NEWS_DETAIL_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Runs that began to wait or finished, whole.
+   *
+   * @generated from enum value: NEWS_DETAIL_RESTS = 1;
+   */
+  RESTS = 1,
+
+  /**
+   * Every change, those of a busy run together, without content.
+   *
+   * @generated from enum value: NEWS_DETAIL_CHANGES = 2;
+   */
+  CHANGES = 2,
+}
+
+/**
+ * Describes the enum methods.scheduler.v1.NewsDetail.
+ */
+export const NewsDetailSchema: GenEnum<NewsDetail> = /*@__PURE__*/
+  enumDesc(file_methods_scheduler_v1_run_scheduler_service, 0);
 
 /**
  * What gateways ask of the run-scheduler. One stream a gateway and node; a frame holds everything for the

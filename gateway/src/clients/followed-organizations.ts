@@ -1,0 +1,140 @@
+// The organizations whose runs are followed here: every node pushes what it commits of them. While some shards may belong
+// to a node that does not push (it died, cannot be reached, or is of an earlier release), something may be missing, and
+// the follower is notified of that.
+import type { Clock, Timer } from '@methods/base/clock';
+import type { RunView } from '@methods/proto/run/v1/run_pb';
+import type { NewsDetail, OrganizationNews } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { SchedulerNode } from './scheduler-node.ts';
+
+export interface OrganizationFollower {
+  /** A state of a run. States of one run may come out of order, and twice. */
+  run(run: RunView, stepsLeftOut: boolean): void;
+  /** Everything committed from here on comes, or `missed` does. */
+  began(): void;
+  /** What was committed before this may not have come. */
+  missed(): void;
+}
+
+interface Followed {
+  readonly orgId: string;
+  readonly detail: NewsDetail;
+  readonly follower: OrganizationFollower;
+  /** Nodes that were asked on their present stream. */
+  readonly asked: Set<SchedulerNode>;
+  /** Those of them that push. */
+  readonly pushing: Set<SchedulerNode>;
+  begun: boolean;
+  /** What a node commits may not have come. */
+  doubtful: boolean;
+  /** Monotonic ms of the last word to the follower about it. */
+  toldAtMs: number;
+}
+
+const LOOK_EVERY_MS = 200;
+/** As long as some shards are without a node that pushes, the follower is notified this often. */
+const MISSED_EVERY_MS = 5_000;
+/** A follower does not wait longer for all nodes. */
+const BEGIN_MS = 2_000;
+
+export class FollowedOrganizations {
+  private readonly followed = new Map<string, Followed>();
+  private nodes: readonly SchedulerNode[] = [];
+  private timer: Timer | null = null;
+
+  constructor(private readonly clock: Clock) {}
+
+  use(nodes: readonly SchedulerNode[]): void {
+    this.nodes = nodes;
+  }
+
+  /** One follower for each organization and detail. Returns a function that ends it. */
+  follow(orgId: string, detail: NewsDetail, follower: OrganizationFollower): () => void {
+    const key = keyOf(orgId, detail);
+    const followed: Followed = {
+      ...{ orgId, detail, follower, asked: new Set(), pushing: new Set() },
+      ...{ begun: false, doubtful: false, toldAtMs: this.clock.monotonicMs() },
+    };
+    this.followed.set(key, followed);
+    for (const node of this.nodes) this.ask(followed, node);
+    this.timer ??= this.clock.after(LOOK_EVERY_MS, () => this.sweep());
+    return () => {
+      if (this.followed.get(key) !== followed) return;
+      this.followed.delete(key);
+      for (const node of followed.asked) node.follow(orgId, detail, true);
+    };
+  }
+
+  /** The node's shards have changed, or its stream is new. */
+  onStatus(node: SchedulerNode): void {
+    for (const followed of this.followed.values()) {
+      this.ask(followed, node);
+      this.look(followed);
+    }
+  }
+
+  onLost(node: SchedulerNode): void {
+    for (const followed of this.followed.values()) {
+      followed.asked.delete(node);
+      if (followed.pushing.delete(node)) followed.doubtful = true;
+    }
+  }
+
+  onNews(node: SchedulerNode, { orgId, detail, run, stepsLeftOut, began, missed }: OrganizationNews): void {
+    const followed = this.followed.get(keyOf(orgId, detail));
+    if (followed === undefined) return;
+    if (began) {
+      followed.pushing.add(node);
+      this.look(followed);
+    }
+    if (missed) this.tellMissed(followed);
+    if (run !== undefined) followed.follower.run(run, stepsLeftOut);
+  }
+
+  /** Every 200 ms while there are any. */
+  sweep(): void {
+    this.timer?.cancel();
+    this.timer = this.followed.size === 0 ? null : this.clock.after(LOOK_EVERY_MS, () => this.sweep());
+    for (const followed of this.followed.values()) this.look(followed);
+  }
+
+  private ask(followed: Followed, node: SchedulerNode): void {
+    if (node.rank === 0 || followed.asked.has(node)) return;
+    if (node.follow(followed.orgId, followed.detail, false)) followed.asked.add(node);
+  }
+
+  private look(followed: Followed): void {
+    const sinceMs = this.clock.monotonicMs() - followed.toldAtMs;
+    if (!isWhole(followed)) {
+      // A shard on its way between two nodes belongs to none for a moment; one of a node not known here does for long.
+      followed.doubtful = followed.begun;
+      if (sinceMs >= (followed.begun ? MISSED_EVERY_MS : BEGIN_MS)) this.tellMissed(followed);
+      return;
+    }
+    if (followed.doubtful) this.tellMissed(followed);
+    if (followed.begun) return;
+    followed.begun = true;
+    followed.follower.began();
+  }
+
+  private tellMissed(followed: Followed): void {
+    followed.begun = true;
+    followed.doubtful = false;
+    followed.toldAtMs = this.clock.monotonicMs();
+    followed.follower.missed();
+  }
+}
+
+/** All shards belong to nodes that push. */
+function isWhole({ pushing }: Followed): boolean {
+  let owned = 0;
+  let all = 0;
+  for (const { shards } of pushing) {
+    owned += shards.owned;
+    all = Math.max(all, shards.all);
+  }
+  return all > 0 && owned >= all;
+}
+
+function keyOf(orgId: string, detail: NewsDetail): string {
+  return `${detail} ${orgId}`;
+}

@@ -1,0 +1,105 @@
+// GET /v1/events and GET /api/events: what happens to all runs of an organization, as Server-Sent Events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Caller } from '@methods/auth/caller';
+import type { FastifyInstance } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import type { Audience } from '../../events/organization-log.ts';
+import { callerOf } from '../../plugins/caller.ts';
+import { replies } from '../reply-schemas.ts';
+import { mayStillRead } from '../runs/event-streams.ts';
+import type { RunRouteParts } from '../runs/run-reply.ts';
+import { EventReader } from './event-reader.ts';
+
+const ACCESS = 'viewer';
+
+const STREAM = `The first event is \`ready\`, or \`resync\` where the id that the reader brings is not known any more. From then on everything comes, or a \`resync\`: something before it may be missing, so read again what you need. Each event has an id: with \`Last-Event-ID\`, or \`?since=\`, the stream continues after it. Events are kept for 5 minutes, up to 16 MiB an organization. The stream may end at any time: come back with the last id. \`dropped\` gives the reason where the server ended it: \`slow\`, the reader did not read, or \`unauthorized\`, the credential has lost its right. A comment goes out every 15 s.`;
+
+const PROGRAMS = `\`run\` comes whenever a run of the organization begins to wait or finishes: the run as GET gives it; one with more than 500 steps comes without \`steps\`. A person's sign-in gets the events of /api/events instead. ${STREAM}`;
+
+const PEOPLE = `\`run\` comes whenever a run of the organization changes: the run as lists give it, with \`changed_steps\` and, while it waits, \`question\` (its id, step and times; read the run for the rest). Changes of a run within a tenth of a second come together. \`question\` comes when a run asks, \`method\` when a version was published. ${STREAM}`;
+
+const EventText = {
+  description: 'Events `ready`, `run`, `question`, `method`, `resync`, `dropped`.',
+  content: { 'text/event-stream': { schema: Type.String() } },
+} as unknown as TSchema;
+
+const EventsQuery = Type.Object(
+  { since: Type.Optional(Type.String({ description: 'The id of the last event that came.' })) },
+  { additionalProperties: false },
+);
+
+interface EventSurface {
+  readonly url: '/v1/events' | '/api/events';
+  readonly operationId: string;
+  readonly description: string;
+}
+
+export const PROGRAM_EVENTS: EventSurface = {
+  url: '/v1/events',
+  operationId: 'followOrganization',
+  description: PROGRAMS,
+};
+export const PEOPLE_EVENTS: EventSurface = {
+  url: '/api/events',
+  operationId: 'followOrganizationAsUser',
+  description: PEOPLE,
+};
+
+/** In a scope whose routes have callers. */
+export function addOrganizationEvents(
+  scope: FastifyInstance,
+  { eventStreams, organizationLogs, clock }: Pick<RunRouteParts, 'eventStreams' | 'organizationLogs' | 'clock'>,
+  { url, operationId, description }: EventSurface,
+): void {
+  const schema = {
+    operationId,
+    summary: 'Follow all runs of the organization',
+    tags: [url === '/v1/events' ? 'runs' : 'runs of users'],
+    description,
+    querystring: EventsQuery,
+    headers: Type.Object({
+      'last-event-id': Type.Optional(Type.String({ description: 'The id of the last event that came.' })),
+    }),
+    response: replies({ 200: EventText }),
+  };
+  scope.withTypeProvider<TypeBoxTypeProvider>().get(url, { schema, config: { access: ACCESS } }, (request, reply) => {
+    const caller = callerOf(request);
+    const { orgId } = caller;
+    const leave = eventStreams.take(caller);
+    let reader: EventReader;
+    try {
+      reader = organizationLogs.enter(orgId, audienceOf(caller), (log, left) => {
+        const onEnd = () => {
+          leave();
+          left();
+        };
+        return new EventReader({
+          clock,
+          limits: eventStreams.limits,
+          log,
+          // A browser comes back with the header, and with the query of its first request.
+          lastEventId: request.headers['last-event-id'] || request.query.since || null,
+          mayRead: () => mayStillRead(scope, request, ACCESS),
+          took: (bytes) => eventStreams.pace.took(orgId, bytes),
+          onEnd,
+        });
+      });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    reply.headers({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      // Proxies that gather a reply before they pass it on would hold back every event.
+      'x-accel-buffering': 'no',
+    });
+    return reply.send(reader.body);
+  });
+}
+
+/** What a person sees of a run's content is in the audit log, run by run; what programs read is not. */
+function audienceOf({ kind }: Caller): Audience {
+  return kind === 'service_key' ? 'programs' : 'people';
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { RunStatus } from '@methods/proto/run/v1/run_pb';
+import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { leastCpuMs } from '@methods/test/harness/cpu-time';
+import { ManualClock } from '../manual-clock.fixture.ts';
+import { runs } from '../run/run.fixture.ts';
+import type { Run, StepSummary } from '../run/run.ts';
+import { OrganizationFollowers } from './organization-followers.ts';
+import type { OrganizationNews } from './organization-news.ts';
+
+const ORG = 'org_a';
+const { RESTS, CHANGES } = NewsDetail;
+
+function step(path: string, changes: Partial<StepSummary> = {}): StepSummary {
+  return {
+    ...{ path, kind: 'node', status: 'succeeded', attempt: 1, startedAtMs: 1, finishedAtMs: 2, runningMs: 1 },
+    ...{ waitingMs: 0, checks: [], error: null },
+    ...changes,
+  };
+}
+
+function as<R extends Run>(run: R, n: number, changes: Partial<R> = {}): R {
+  return { ...run, facts: { ...run.facts, runId: `run_${n}` }, ...changes };
+}
+
+class Gateway {
+  got: OrganizationNews[] = [];
+  hasRoom = true;
+
+  news(news: OrganizationNews): boolean {
+    if (this.hasRoom) this.got.push(news);
+    return this.hasRoom;
+  }
+
+  /** What came since the last look. */
+  take(): OrganizationNews[] {
+    return this.got.splice(0);
+  }
+}
+
+describe('followers of an organization', () => {
+  let clock: ManualClock;
+  let followers: OrganizationFollowers;
+  let gateway: Gateway;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    followers = new OrganizationFollowers(clock);
+    gateway = new Gateway();
+  });
+
+  test('of rests get each run that waits or has finished, whole, and none of another organization', () => {
+    followers.follow(ORG, RESTS, gateway);
+    assert.deepEqual(gateway.take(), [{ orgId: ORG, detail: RESTS, began: true }]);
+    for (const run of [runs.queued, runs.running, runs.waiting, runs.sleeping, runs.succeeded]) {
+      followers.committed(runs.queued, run);
+    }
+    const foreign = { ...runs.succeeded, facts: { ...runs.succeeded.facts, orgId: 'org_b' } };
+    followers.committed(null, foreign);
+    const [asked, done, ...more] = gateway.take();
+    assert.deepEqual([asked?.run?.question?.prompt, done?.run?.resultJson], ['Go on?', runs.succeeded.resultJson]);
+    assert.deepEqual(more, []);
+  });
+
+  test('of changes get every state without content, those of a run within a tenth of a second together', () => {
+    followers.follow(ORG, CHANGES, gateway);
+    gateway.take();
+    const secret = 'do not show';
+    const error = { kind: 'exit', message: secret, status: 0, line: 1 };
+    const states: [Run, Run][] = [
+      [runs.queued, runs.running],
+      [runs.running, { ...runs.running, steps: [step('one', { error, status: 'failed' })] }],
+      [
+        { ...runs.running, steps: [step('one')] },
+        { ...runs.waiting, steps: [step('one'), step('two')], question: { ...runs.waiting.question, prompt: secret } },
+      ],
+    ];
+    for (const [before, after] of states) followers.committed(before, after);
+    const first = gateway.take();
+    assert.deepEqual(
+      first.map(({ run }) => [run?.status, run?.steps?.length]),
+      [[RunStatus.RUNNING, 0]],
+    );
+    clock.forward(100);
+    const second = gateway.take();
+    assert.deepEqual(
+      second.map(({ run }) => [run?.status, run?.question?.id, run?.steps?.map(({ path }) => path)]),
+      [[RunStatus.WAITING, 'q1', ['one', 'two', 'second']]],
+    );
+    clock.forward(100);
+    followers.committed(runs.running, { ...runs.succeeded, resultJson: JSON.stringify(secret) });
+    clock.forward(100);
+    followers.committed(runs.running, { ...runs.failed, error: { ...runs.failed.error, message: secret } });
+    const all = JSON.stringify([...first, ...second, ...gateway.take()]);
+    assert.equal(all.includes(secret), false, all);
+  });
+
+  test('of an organization that changes too much for people are asked to look again, and get no more', () => {
+    followers.follow(ORG, CHANGES, gateway);
+    followers.committed(null, as(runs.queued, 0));
+    gateway.take();
+    for (let n = 0; n < 5_000; n++) followers.committed(null, as(runs.queued, n));
+    clock.forward(100);
+    assert.deepEqual(gateway.take(), [{ orgId: ORG, detail: CHANGES, missed: true }]);
+    clock.forward(100);
+    followers.committed(null, as(runs.queued, 1));
+    assert.equal(gateway.take()[0]?.run?.runId, 'run_1');
+  });
+
+  test('a gateway that does not read gets one word when it does, and then what follows', () => {
+    followers.follow(ORG, RESTS, gateway);
+    gateway.take();
+    gateway.hasRoom = false;
+    for (let n = 0; n < 100; n++) followers.committed(null, as(runs.succeeded, n));
+    followers.room(gateway);
+    gateway.hasRoom = true;
+    followers.room(gateway);
+    followers.room(gateway);
+    followers.committed(null, as(runs.succeeded, 100));
+    assert.deepEqual(
+      gateway.take().map(({ missed = false, run }) => [missed, run?.runId]),
+      [
+        [true, undefined],
+        [false, 'run_100'],
+      ],
+    );
+  });
+
+  test('what a node may have missed is said to all, and one that stops or is gone gets nothing', () => {
+    const [other, gone] = [new Gateway(), new Gateway()];
+    for (const [receiver, detail] of [
+      [gateway, RESTS],
+      [gateway, CHANGES],
+      [other, RESTS],
+      [gone, CHANGES],
+    ] as const) {
+      followers.follow(ORG, detail, receiver);
+    }
+    followers.committed(null, runs.queued);
+    followers.committed(null, runs.running);
+    followers.stop(ORG, RESTS, other);
+    followers.gone(gone);
+    for (const { got } of [gateway, other, gone]) got.length = 0;
+    followers.missed();
+    followers.committed(runs.running, runs.succeeded);
+    clock.forward(1_000);
+    assert.deepEqual(
+      [gateway, other, gone].map(({ got }) => got.map(({ detail, missed = false }) => [detail, missed])),
+      [
+        [
+          [RESTS, true],
+          [CHANGES, true],
+          [RESTS, false],
+          [CHANGES, false],
+        ],
+        [],
+        [],
+      ],
+    );
+  });
+
+  test('a run of many steps is pushed without them', () => {
+    followers.follow(ORG, RESTS, gateway);
+    followers.follow(ORG, CHANGES, gateway);
+    gateway.take();
+    const steps = Array.from({ length: 30_000 }, (_, n) => step(`each[${n}]`));
+    followers.committed({ ...runs.running, steps }, { ...runs.succeeded, steps });
+    assert.deepEqual(
+      gateway.take().map(({ run, stepsLeftOut }) => [run?.steps, stepsLeftOut]),
+      [
+        [[], true],
+        [[], true],
+      ],
+    );
+  });
+
+  test('while no one follows its organization a commit costs next to nothing', () => {
+    followers.follow('org_b', RESTS, gateway);
+    const tookMs = leastCpuMs(20, () => {
+      for (let n = 0; n < 100_000; n++) followers.committed(runs.running, runs.succeeded);
+    });
+    assert.ok(tookMs < 20, `100,000 commits took ${tookMs} ms`);
+  });
+});

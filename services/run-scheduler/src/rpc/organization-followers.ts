@@ -1,0 +1,121 @@
+// Which gateways follow which organizations, and what they get of each commit. While none follows, a commit costs one
+// comparison. A gateway that does not read, or an organization that changes faster than people look, gets one word that
+// something is missing in place of what is.
+import type { Clock } from '@methods/base/clock';
+import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { Run } from '../run/run.ts';
+import { changeNews, type OrganizationNews, restNews } from './organization-news.ts';
+import { Pace } from './pace.ts';
+import { isAtRest } from './run-watchers.ts';
+
+export interface NewsReceiver {
+  /** False: it has no room for it, and the news is lost. */
+  news(news: OrganizationNews): boolean;
+}
+
+interface Following {
+  /** Of this process, as a key. */
+  readonly id: string;
+  readonly orgId: string;
+  readonly detail: NewsDetail;
+  readonly receiver: NewsReceiver;
+  /** Runs that changed since the last push, as they were then and as they are. */
+  changed: Map<string, { readonly before: Run | null; after: Run }>;
+}
+
+/** Changes go out at once, and then no more often than this. */
+const CHANGES_EVERY_MS = 100;
+const CHANGES_MAX = 100;
+
+export class OrganizationFollowers {
+  private readonly following = new Map<string, Following[]>();
+  /** Those that have not been notified of what they missed. */
+  private readonly owed = new Set<Following>();
+  private readonly pace: Pace;
+  private lastId = 0;
+
+  constructor(clock: Clock) {
+    this.pace = new Pace(clock);
+  }
+
+  /** From here on. Asked again, it begins again. */
+  follow(orgId: string, detail: NewsDetail, receiver: NewsReceiver): void {
+    if (this.find(orgId, detail, receiver) === undefined) {
+      const following = { id: String(++this.lastId), orgId, detail, receiver, changed: new Map() };
+      this.following.set(orgId, [...(this.following.get(orgId) ?? []), following]);
+    }
+    receiver.news({ orgId, detail, began: true });
+  }
+
+  stop(orgId: string, detail: NewsDetail, receiver: NewsReceiver): void {
+    const following = this.find(orgId, detail, receiver);
+    if (following !== undefined) this.remove(following);
+  }
+
+  gone(receiver: NewsReceiver): void {
+    for (const each of [...this.following.values()].flat()) if (each.receiver === receiver) this.remove(each);
+  }
+
+  /** A run this node committed. */
+  committed(before: Run | null, after: Run): void {
+    if (this.following.size === 0) return;
+    const following = this.following.get(after.facts.orgId);
+    if (following === undefined) return;
+    const rests = isAtRest(after);
+    for (const each of following) {
+      if (each.detail === NewsDetail.CHANGES) this.gather(each, before, after);
+      else if (rests) this.push(each, restNews(after, each.detail));
+    }
+  }
+
+  /** A commit may have happened of which this node got no word. */
+  missed(): void {
+    for (const each of [...this.following.values()].flat()) this.owe(each);
+  }
+
+  /** The receiver has read something. */
+  room(receiver: NewsReceiver): void {
+    if (this.owed.size === 0) return;
+    for (const each of [...this.owed]) if (each.receiver === receiver) this.owe(each);
+  }
+
+  private gather(following: Following, before: Run | null, after: Run): void {
+    const { changed } = following;
+    const { runId } = after.facts;
+    const known = changed.get(runId);
+    if (known !== undefined) known.after = after;
+    // One more than go out says that there are too many.
+    else if (changed.size <= CHANGES_MAX) changed.set(runId, { before, after });
+    this.pace.run(following.id, CHANGES_EVERY_MS, () => this.tell(following));
+  }
+
+  private tell(following: Following): void {
+    const { changed, detail } = following;
+    following.changed = new Map();
+    if (changed.size > CHANGES_MAX) return this.owe(following);
+    for (const { before, after } of changed.values()) this.push(following, changeNews(before, after, detail));
+  }
+
+  private push(following: Following, news: OrganizationNews): void {
+    if (this.owed.has(following)) this.owe(following);
+    else if (!following.receiver.news(news)) this.owed.add(following);
+  }
+
+  private owe(following: Following): void {
+    const { orgId, detail, receiver } = following;
+    if (receiver.news({ orgId, detail, missed: true })) this.owed.delete(following);
+    else this.owed.add(following);
+  }
+
+  private find(orgId: string, detail: NewsDetail, receiver: NewsReceiver): Following | undefined {
+    return this.following.get(orgId)?.find((each) => each.receiver === receiver && each.detail === detail);
+  }
+
+  private remove(following: Following): void {
+    this.pace.forget(following.id);
+    this.owed.delete(following);
+    const rest = (this.following.get(following.orgId) ?? []).filter((each) => each !== following);
+    if (rest.length > 0) this.following.set(following.orgId, rest);
+    else this.following.delete(following.orgId);
+  }
+}

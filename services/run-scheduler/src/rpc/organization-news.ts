@@ -1,0 +1,56 @@
+// What followers of an organization get of a run: the whole run when it comes to rest, or each change without content.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { NewsDetail, OrganizationNewsSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import type { Run, StepSummary } from '../run/run.ts';
+import { stepsOf } from '../run/step-states.ts';
+import { runView } from '../wire/run-message.ts';
+
+export type OrganizationNews = MessageInitShape<typeof OrganizationNewsSchema>;
+
+/** A run with more steps is pushed without them: they are megabytes, and a reader can ask for the run. */
+const STEPS_MAX = 500;
+
+/** The run as GET gives it. */
+export function restNews(run: Run, detail: NewsDetail): OrganizationNews {
+  const { orgId } = run.facts;
+  if (run.steps.length <= STEPS_MAX) return { orgId, detail, run: runView(run) };
+  return { orgId, detail, run: { ...runView({ ...run, steps: [] }), steps: [] }, stepsLeftOut: true };
+}
+
+/** What a list gives of the run, the steps that are different since `before`, and which question is open. */
+export function changeNews(before: Run | null, after: Run, detail: NewsDetail): OrganizationNews {
+  const stepsLeftOut = after.steps.length > STEPS_MAX;
+  const steps = stepsLeftOut ? [] : changedSteps(before, after);
+  return { orgId: after.facts.orgId, detail, run: runView(withoutContent(after, steps)), stepsLeftOut };
+}
+
+function withoutContent(run: Run, changed: readonly StepSummary[]): Run {
+  const bare = {
+    steps: changed.map((step) => ({ ...step, checks: [], error: null })),
+    ending: run.ending && { ...run.ending, error: { ...run.ending.error, message: '' } },
+  };
+  switch (run.status) {
+    case 'waiting':
+      return { ...run, ...bare, question: { ...run.question, prompt: '', details: '', show: [], formJson: '' } };
+    case 'succeeded':
+      return { ...run, ...bare, resultJson: '' };
+    case 'failed':
+      return { ...run, ...bare, error: { ...run.error, message: '' } };
+    default:
+      return { ...run, ...bare };
+  }
+}
+
+function changedSteps(before: Run | null, after: Run): StepSummary[] {
+  const known = new Map(before === null ? [] : stepsOf(before).map((step) => [step.path, step]));
+  return stepsOf(after).filter((step) => {
+    const was = known.get(step.path);
+    return (
+      was === undefined ||
+      was.status !== step.status ||
+      was.attempt !== step.attempt ||
+      was.startedAtMs !== step.startedAtMs ||
+      was.finishedAtMs !== step.finishedAtMs
+    );
+  });
+}
