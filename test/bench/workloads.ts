@@ -3,6 +3,7 @@ import { measureAccounts } from './accounts.ts';
 import { type BenchStack, startBenchStack } from './bench-stack.ts';
 import { measureCliStart } from './cli-start.ts';
 import { measureDeadlines } from './deadlines.ts';
+import { measureEvents } from './events.ts';
 import { measureLanguage } from './language.ts';
 import { measureLimit } from './limit.ts';
 import { type Measurement, measure } from './measure.ts';
@@ -95,6 +96,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
     ),
   accounts: ({ scale }) => withStackFor((stack) => measureAccounts(stack, scale)),
   deadlines: ({ scale }) => withStackFor((stack) => measureDeadlines(stack, scale)),
+  events: ({ scale }) => withStackFor((stack) => measureEvents(stack, methodOf(stack, 'one-step'), scale)),
   'cli-start': async ({ scale }) => ({ measurements: [], notes: await measureCliStart(scale) }),
   language: async ({ scale }) => ({ measurements: [], notes: await measureLanguage(scale) }),
   limit: async ({ scale }) => ({ measurements: [], notes: await measureLimit(scale) }),

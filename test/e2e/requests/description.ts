@@ -78,6 +78,7 @@ export function description(stack: () => Stack): void {
       const operations = programOperations();
       assert.deepEqual(operations.map(({ route }) => route).sort(), [
         'DELETE /v1/files/{id}',
+        'GET /v1/events',
         'GET /v1/files/{id}',
         'GET /v1/methods/{id}',
         'GET /v1/runs',
