@@ -75,7 +75,7 @@ test('an app of Node gets a key, the published method and code that works', asyn
 Added .env to .gitignore.
 Made the key "shop" (${keyId}) and wrote SERVICE_API_KEY to apps/shop/.env. It is not shown.
 
-Install: nothing. The code speaks HTTP with what the language brings.
+Install: nothing. The code uses the HTTP client of the language.
 
 Node 20 or later, started with  node --env-file=.env FILE:
 

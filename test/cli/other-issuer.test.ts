@@ -208,7 +208,7 @@ describe('a command line and an issuer of another make', () => {
       const desk = await Desk.make();
       const { code, stderr } = await desk.signIn(gateway.url, visit);
       assert.equal(code, 1);
-      assert.match(stderr, /error: the issuer \S+ does not answer as an issuer does\nhint: /);
+      assert.match(stderr, /error: the issuer \S+ does not respond like an OpenID Connect issuer\nhint: /);
       assert.doesNotMatch(stderr, /^ +at /m);
       assert.deepEqual(desk.kept(), []);
       await desk.remove();

@@ -120,7 +120,7 @@ test('runs are listed by status and method, and shown', async () => {
   for (const words of [['runs', 'show'], ['runs', 'watch'], ['runs', 'cancel'], ['runs', 'rerun'], ['answer']]) {
     const malformed = await methods(...words, 'run_1');
     assert.deepEqual([malformed.code, malformed.stdout], [2, ''], words.join(' '));
-    assert.match(malformed.stderr, /^error: "run_1" is no run id$/m);
+    assert.match(malformed.stderr, /^error: "run_1" is not a run id$/m);
   }
   const usage = await methods('runs', 'list', '--status', 'done');
   assert.deepEqual([usage.code, usage.stdout], [2, '']);

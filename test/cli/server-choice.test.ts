@@ -144,11 +144,11 @@ describe('the server a command means', () => {
     assert.equal(own.code, 1);
     assert.equal(
       own.stderr,
-      `error: the certificate of the server at ${server} is signed by itself\n` +
+      `error: the certificate of the server at ${server} is self-signed\n` +
         'hint: if the authority is your own, name its file in NODE_EXTRA_CA_CERTS\n',
     );
     const trusted = await desk.run(['whoami', '--server', server], { NODE_EXTRA_CA_CERTS: cert });
-    assert.match(trusted.stderr, /^error: the certificate of the server at \S+ is made out to another name\n/);
+    assert.match(trusted.stderr, /^error: the certificate of the server at \S+ is for another name\n/);
     const debug = await desk.run(['whoami', '--server', server, '--debug']);
     assert.match(debug.stderr, /^error: .+\nhint: .+\nCommandError: .+\n +at [\s\S]+\ncaused by /);
   });

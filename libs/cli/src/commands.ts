@@ -14,7 +14,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'check',
-    summary: 'Check methods and show what is wrong, with the place',
+    summary: 'Check methods and show each fault with its position',
     words: async () => (await import('./check/check-words.ts')).CHECK_WORDS,
     load: async () => (await import('./check/check-command.ts')).checkCommand,
   },
@@ -54,7 +54,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'logout',
-    summary: 'Sign out: the sign-in is revoked and forgotten',
+    summary: 'Sign out: revoke and delete the sign-in',
     load: async () => (await import('./logout/logout-command.ts')).logoutCommand,
   },
   {
@@ -70,7 +70,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'publish',
-    summary: 'Publish a saved version: runs that name none get it',
+    summary: 'Publish a saved version, which runs use by default',
     load: async () => (await import('./publish/publish-command.ts')).publishCommand,
   },
   {
@@ -133,7 +133,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'answer',
-    summary: 'Answer the question of a run that waits, and continue it',
+    summary: 'Answer the question of a waiting run, and continue it',
     words: async () => (await import('./answer/answer-words.ts')).ANSWER_WORDS,
     load: async () => (await import('./answer/answer-command.ts')).answerCommand,
   },

@@ -6,7 +6,7 @@ import { UPLOAD_OPTIONS } from '../upload/saved-version.ts';
 export const ANSWER_WORDS: CommandHelp = {
   name: 'answer',
   usage: 'RUN_ID [--answer JSON|@FILE] [--wait] [--server URL]',
-  summary: 'Answer the question of a run that waits, and continue it',
+  summary: 'Answer the question of a waiting run, and continue it',
   details: [
     'Looks for the run in .methods/runs, then on the server. Without --answer the question is asked on the terminal,',
     'field by field, longer texts in $EDITOR; without a terminal it is shown, and the run keeps waiting. With --wait a',

@@ -6,7 +6,7 @@ const FILES_MAX = 1000;
 export const CHECK_WORDS: CommandHelp = {
   name: 'check',
   usage: 'FILE… [--strict]',
-  summary: 'Check methods and show what is wrong, with the place',
+  summary: 'Check methods and show each fault with its position',
   options: { strict: { help: 'exit with 3 when there are warnings' } },
   operands: { min: 1, max: FILES_MAX, word: 'FILE' },
   examples: ['methods check refund-order.method', 'methods check --strict --json methods/*.method'],

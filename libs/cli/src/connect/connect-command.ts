@@ -54,7 +54,7 @@ async function appFolder(path: string, cwd: string): Promise<string> {
   const app = resolve(cwd, path);
   const found = await stat(app).catch(() => null);
   if (found?.isDirectory()) return app;
-  throw new CommandError('not_found', found === null ? `there is no folder ${path}` : `${path} is no folder`);
+  throw new CommandError('not_found', found === null ? `there is no folder ${path}` : `${path} is not a folder`);
 }
 
 function shownPath(app: string, cwd: string): string {
@@ -88,7 +88,7 @@ function say({ app, method, key, ignored, codes }: Connected, { output, cwd }: C
     output.complaint(`warning: git already has ${env}, with its key. Take it out:  git rm --cached ${env}\n`);
   }
   output.line();
-  output.line('Install: nothing. The code speaks HTTP with what the language brings.');
+  output.line('Install: nothing. The code uses the HTTP client of the language.');
   for (const { language, code } of codes) {
     output.line();
     output.line(`${CODE_HEADINGS[language]}:`);

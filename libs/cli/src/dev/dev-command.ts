@@ -24,7 +24,7 @@ export const devCommand: Command = {
     if (!existsSync(MAIN)) {
       throw new CommandError(
         'no_checkout',
-        'the local stack is part of the repository, and this is no checkout of it',
+        'the local stack is part of the repository, and this is not a checkout of it',
         {
           hint: 'clone the repository and call  npm start  there, or use a server with  methods login --server URL',
         },

@@ -18,7 +18,7 @@ export const doctorCommand: Command = {
   name: 'doctor',
   usage: '[--server URL]',
   summary: 'Check what this machine needs to run methods and reach the server',
-  details: ['Ends with 1 when something is a problem; a warning is something that not every method needs.'],
+  details: ['Exits with 1 if there is a problem; a warning is about something that not every method needs.'],
   options: SERVER_OPTIONS,
   operands: { min: 0, max: 0, word: 'argument' },
   examples: ['methods doctor', 'methods doctor --server https://methods.example.com --json'],

@@ -25,7 +25,7 @@ export function nodeFinding(version: string): Finding {
 export function pythonFinding(text: string | null): Finding {
   const [, major = '0', minor = '0'] = /Python (\d+)\.(\d+)/.exec(text ?? '') ?? [];
   const [needMajor, needMinor] = PYTHON_MIN;
-  const remedy = `install Python ${needMajor}.${needMinor} or newer, or leave methods with Python steps to others`;
+  const remedy = `install Python ${needMajor}.${needMinor} or newer, or run methods with Python steps on other workers`;
   if (text === null) return warning('python3', 'no python3 on PATH', remedy);
   const fits = Number(major) === needMajor && Number(minor) >= needMinor;
   return fits ? ok('python3', text) : warning('python3', `${text} is too old`, remedy);

@@ -65,7 +65,7 @@ async function onServer(line: CommandLine, { cwd, output, ...context }: CommandC
   }
   output.document({ method, created, file: file ?? null });
   output.result(productionId);
-  if (!created) output.note('The recording was sent before: this is the method it made then.');
+  if (!created) output.note('The recording was sent before: this is the method made from it.');
   const next =
     file === undefined ? `See it:  methods source ${productionId}` : `Wrote ${file}. Try:  methods check ${file}`;
   output.note(next);

@@ -13,7 +13,7 @@ export const IMPORT_WORDS: CommandHelp = {
   ],
   options: {
     output: { value: 'FILE', short: 'o', help: 'write the draft to FILE, which must not be there yet' },
-    name: { value: 'NAME', help: "words for the method's name, in place of the recording's" },
+    name: { value: 'NAME', help: "words for the method's name, instead of the recording's" },
     upload: { help: 'send the recording to the server, which makes a method of it' },
     ...SERVER_OPTIONS,
   },

@@ -107,7 +107,7 @@ async function sendBytes(api: ServerApi, first: Link, recording: Recording, sign
       cause = error;
     }
   }
-  throw new CommandError('upload_broken', 'the recording could not be sent whole', {
+  throw new CommandError('upload_broken', 'the recording could not be sent completely', {
     cause,
     hint: 'the same command continues where it stopped',
   });
@@ -156,13 +156,17 @@ async function built(api: ServerApi, id: string, signal: AbortSignal): Promise<S
     if (method !== null && upload.state === 'ready') return getMethod(api, method.id);
     if (method !== null && upload.state === 'failed') {
       const { build, production_id: methodId } = await getMethod(api, method.id);
-      throw new CommandError('build_failed', (build?.error ?? 'the recording gives no draft').replace(/\.$/, ''), {
-        hint: `the recording is kept as ${methodId}`,
-      });
+      throw new CommandError(
+        'build_failed',
+        (build?.error ?? 'no draft can be made from the recording').replace(/\.$/, ''),
+        {
+          hint: `the recording is kept as ${methodId}`,
+        },
+      );
     }
     if (performance.now() > deadlineMs) {
       throw new CommandError('build_late', 'the server has not built the draft yet', {
-        hint: 'the same command later looks again',
+        hint: 'repeat the command later',
       });
     }
     await pause(LOOK_MS, undefined, { signal });

@@ -41,7 +41,7 @@ export async function givenInputs(
   const base = whole === undefined ? {} : await readJsonOption('--inputs', whole, cwd);
   const named = matches.flatMap((match) => (match === null ? [] : [{ name: match[1] ?? '', path: match[2] ?? '' }]));
   if (named.length === 0) return { values: base, files: [] };
-  if (!isJsonObject(base)) throw new UsageError('--inputs is no object', '--inputs \'{"name": "value"}\'');
+  if (!isJsonObject(base)) throw new UsageError('--inputs is not an object', '--inputs \'{"name": "value"}\'');
   for (const { name } of named) refuseTwice(name, ownField(base, name));
   const files = await filesAt(
     named.map(({ path }) => path),

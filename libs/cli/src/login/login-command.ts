@@ -29,7 +29,7 @@ export const loginCommand: Command = {
   options: {
     ...SERVER_OPTIONS,
     device: { help: 'show a code to enter in the browser of another machine' },
-    audience: { value: 'AUDIENCE', help: "whom tokens are for, where that is no address of the server's own" },
+    audience: { value: 'AUDIENCE', help: 'the audience of tokens, if it is not an address of the server itself' },
   },
   operands: { min: 0, max: 0, word: 'argument' },
   examples: ['methods login --server https://methods.example.com', 'methods login --device'],

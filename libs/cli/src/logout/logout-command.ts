@@ -13,7 +13,7 @@ import { SignInStore } from '../sign-in/sign-in-store.ts';
 export const logoutCommand: Command = {
   name: 'logout',
   usage: '[--server URL]',
-  summary: 'Sign out: the sign-in is revoked and forgotten',
+  summary: 'Sign out: revoke and delete the sign-in',
   options: SERVER_OPTIONS,
   operands: { min: 0, max: 0, word: 'argument' },
   examples: ['methods logout', 'methods logout --server https://methods.example.com'],

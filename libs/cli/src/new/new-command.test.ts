@@ -33,5 +33,5 @@ test('an existing file is not replaced', async () => {
 test('a name that methods cannot have is wrong usage', async () => {
   const { code, stderr } = await folder.methods(['new', 'Refund Order']);
   equal(code, 2);
-  match(stderr, /"Refund Order" is no name for a method/);
+  match(stderr, /"Refund Order" is not a valid method name/);
 });

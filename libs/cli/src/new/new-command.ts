@@ -26,7 +26,7 @@ export const newCommand: Command = {
     const name = (line.operands[0] ?? NAME_DEFAULT).replace(/\.method$/, '');
     if (!NAME.test(name)) {
       throw new UsageError(
-        `"${name}" is no name for a method`,
+        `"${name}" is not a valid method name`,
         '2 to 64 small letters, digits and -, such as my-method',
       );
     }

@@ -14,10 +14,8 @@ import { plainText } from '../terminal/plain-text.ts';
 export const publishCommand: Command = {
   name: 'publish',
   usage: 'FILE|METHOD [--version VERSION] [--server URL]',
-  summary: 'Publish a saved version: runs that name none get it',
-  details: [
-    'Of a FILE the version it was saved as; of a METHOD the current one. A file that was changed is not published.',
-  ],
+  summary: 'Publish a saved version, which runs use by default',
+  details: ['For a FILE, the version it was saved as; for a METHOD, the current one. A changed file is not published.'],
   options: {
     version: { value: 'VERSION', help: 'this version (ver_…) instead' },
     ...SERVER_OPTIONS,

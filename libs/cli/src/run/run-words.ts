@@ -10,7 +10,7 @@ export const RUN_WORDS: CommandHelp = {
   details: [
     'Secrets come from the environment. The run is kept in .methods/runs/RUN_ID. A question without an answer in',
     '--human is asked on the terminal; without one the run waits, and the exit code is 4. A record that no server has',
-    'taken is kept; --resume RUN_ID --upload sends it, also when the run has ended.',
+    'taken is kept; --resume RUN_ID --upload sends it, even after the run has ended.',
   ],
   options: {
     inputs: {

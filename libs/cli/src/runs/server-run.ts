@@ -71,7 +71,7 @@ export function runPath(runId: string): string {
 export function refuseMalformedRunId(word: string): void {
   if (isId('run', word)) return;
   const hint = 'it is run_ and 26 characters;  methods runs list  shows them';
-  throw new UsageError(`"${word}" is no run id`, hint);
+  throw new UsageError(`"${word}" is not a run id`, hint);
 }
 
 export function isFinished({ status }: ServerRun): boolean {

@@ -8,12 +8,12 @@ export const SAVE_WORDS: CommandHelp = {
   usage: 'FILE [--reason TEXT] [--onto VERSION] [--server URL]',
   summary: 'Save a file as a method, and later as its versions',
   details: [
-    `The first save makes the method; ${LINK_FILE} beside the file remembers which, and upon which version you work.`,
-    'It holds no secret: commit it. After a time-out save again: nothing is made twice.',
+    `The first save makes the method; ${LINK_FILE} beside the file records it and your base version.`,
+    'It contains no secret: commit it. After a time-out, save again: nothing is created twice.',
   ],
   options: {
-    reason: { value: 'TEXT', help: 'why, for those who read the versions later' },
-    onto: { value: 'VERSION', help: 'save upon this version, after its change was brought into the file' },
+    reason: { value: 'TEXT', help: 'the reason, shown in the list of versions' },
+    onto: { value: 'VERSION', help: 'save on top of this version, after you merged its change into the file' },
     ...SERVER_OPTIONS,
   },
   operands: { min: 1, max: 1, word: 'FILE' },

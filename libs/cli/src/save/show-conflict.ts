@@ -30,7 +30,7 @@ export async function conflictError(
     block(base.source, mine, [baseVersion, file.file], output),
     '\nTo continue:\n',
     `  keep theirs:   methods source wf_${methodId} > ${file.file}\n`,
-    `  keep both:     bring their change into ${file.file}, then  methods save ${file.file} --onto ${currentVersion}\n`,
+    `  keep both:     merge their change into ${file.file}, then  methods save ${file.file} --onto ${currentVersion}\n`,
     '\n',
   ];
   output.complaint(parts.join(''));
@@ -38,7 +38,7 @@ export async function conflictError(
   return new CommandError(
     'version_conflict',
     `${file.file} was made from ${baseVersion}, and ${currentVersion} was saved meanwhile${who}`,
-    { hint: `bring both together, then  methods save ${file.file} --onto ${currentVersion}` },
+    { hint: `merge both, then  methods save ${file.file} --onto ${currentVersion}` },
   );
 }
 

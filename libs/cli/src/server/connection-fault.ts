@@ -2,7 +2,7 @@
 import { CommandError } from '../command/command-error.ts';
 
 const CERTIFICATE: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'is signed by itself',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'comes from an authority this machine does not trust',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'comes from an authority this machine does not trust',
   UNABLE_TO_GET_ISSUER_CERT: 'comes from an authority this machine does not trust',
@@ -10,7 +10,7 @@ const CERTIFICATE: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',
   CERT_NOT_YET_VALID: 'is not valid yet by the clock of this machine',
   CERT_REVOKED: 'was revoked',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'is made out to another name',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
 };
 
 const CONNECTION: Readonly<Record<string, string>> = {
@@ -20,8 +20,8 @@ const CONNECTION: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection broke',
   EPIPE: 'the connection broke',
   UND_ERR_SOCKET: 'the connection broke',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no way to it',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
   ETIMEDOUT: 'it does not answer',
   UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
   UND_ERR_HEADERS_TIMEOUT: 'it does not answer',

@@ -54,7 +54,7 @@ export async function getSource(api: ServerApi, id: string, versionId: string | 
   const query = versionId === null ? {} : { version: versionId };
   const version = await api.get<ServerSource>(`/api/cli/methods/${encodeURIComponent(id)}`, query);
   if (sha256Of(version.source) !== version.sha256) {
-    throw new CommandError('bad_reply', `the source of ${version.version_id} did not come whole`, {
+    throw new CommandError('bad_reply', `the source of ${version.version_id} arrived incomplete`, {
       hint: 'try again; is there a proxy in between that changes texts?',
     });
   }

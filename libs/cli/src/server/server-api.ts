@@ -184,7 +184,7 @@ export class ServerApi {
   }
 
   private unexpected(path: string): CommandError {
-    return new CommandError('bad_reply', `${this.baseUrl}${path} answered with something that was not asked for`, {
+    return new CommandError('bad_reply', `${this.baseUrl}${path} sent an unexpected reply`, {
       hint: 'is there a proxy in between?',
     });
   }

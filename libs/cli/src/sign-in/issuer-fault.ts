@@ -24,7 +24,7 @@ export function issuerFault(issuer: string, error: unknown): CommandError {
     return new CommandError('sign_in_refused', message, { hint, cause: error });
   }
   if (isConnection(error)) return connectionFault(`the issuer at ${issuer}`, error);
-  const message = `the issuer ${issuer} does not answer as an issuer does`;
+  const message = `the issuer ${issuer} does not respond like an OpenID Connect issuer`;
   const hint = `${detailOf(error)}check OIDC_ISSUER of the server; --debug shows more`;
   return new CommandError('bad_issuer', message, { hint, cause: error });
 }

@@ -7,7 +7,7 @@ export const TEST_WORDS: CommandHelp = {
   name: 'test',
   usage: 'FILE… [--only NAME] [--coverage]',
   summary: "Run a method's own tests",
-  details: ['Code really runs; http, call and wait steps are mocked, and ask steps answered, by the test.'],
+  details: ['Code is executed; the test mocks http, call and wait steps and answers ask steps.'],
   options: {
     only: { value: 'NAME', help: 'run the test of this name' },
     coverage: { help: 'list the steps and checks that no test reached' },

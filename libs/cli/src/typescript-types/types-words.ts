@@ -6,7 +6,9 @@ export const TYPES_WORDS: CommandHelp = {
   name: 'types',
   usage: 'METHOD|FILE [-o FILE] [--version VERSION] [--server URL]',
   summary: "Write TypeScript types of a method's inputs and result",
-  details: ['Of a FILE without a server; of a METHOD its published version, or the current one if none is published.'],
+  details: [
+    'A FILE needs no server; a METHOD is read in its published version, or the current one if none is published.',
+  ],
   options: {
     output: { value: 'FILE', short: 'o', help: 'write here instead of stdout' },
     version: { value: 'VERSION', help: 'ver_…, published or current' },

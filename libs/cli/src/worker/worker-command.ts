@@ -24,9 +24,9 @@ export const workerCommand: Command = {
   ],
   endsByInterrupt: true,
   options: {
-    method: { value: 'METHOD', many: true, help: 'whose runs it takes; may be given several times' },
-    concurrency: { value: 'N', help: 'runs executed side by side; default 10' },
-    'no-sandbox': { help: 'let steps see what this process sees, also where bubblewrap works' },
+    method: { value: 'METHOD', many: true, help: 'a method whose runs it claims; may be given several times' },
+    concurrency: { value: 'N', help: 'runs executed at the same time; default 10' },
+    'no-sandbox': { help: 'let steps see what this process sees, even if bubblewrap works' },
     ...SERVER_OPTIONS,
   },
   operands: { min: 0, max: 0, word: 'METHOD' },
