@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { CalledProgram } from './command/called-program.ts';
+import { CalledProgram } from './called-program.ts';
 import { readConfig } from './config.ts';
 
 /** That of the checkout, or the packed one that the test runner has made, which starts in a tenth of the time. */

@@ -15,8 +15,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'check',
     summary: 'Check methods and show each fault with its position',
-    words: async () => (await import('./check/check-words.ts')).CHECK_WORDS,
-    load: async () => (await import('./check/check-command.ts')).checkCommand,
+    words: async () => (await import('./commands/check-words.ts')).CHECK_WORDS,
+    load: async () => (await import('./commands/check-command.ts')).checkCommand,
   },
   {
     name: 'run',
@@ -33,8 +33,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'upgrade',
     summary: 'Turn a workflow/1 file into method/2',
-    words: async () => (await import('./upgrade/upgrade-words.ts')).UPGRADE_WORDS,
-    load: async () => (await import('./upgrade/upgrade-command.ts')).upgradeCommand,
+    words: async () => (await import('./commands/upgrade-words.ts')).UPGRADE_WORDS,
+    load: async () => (await import('./commands/upgrade-command.ts')).upgradeCommand,
   },
   {
     name: 'import',
@@ -45,22 +45,22 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'editor-setup',
     summary: 'Let the editor complete and check *.method files in this folder',
-    load: async () => (await import('./editor-setup/editor-setup-command.ts')).editorSetupCommand,
+    load: async () => (await import('./commands/editor-setup-command.ts')).editorSetupCommand,
   },
   {
     name: 'login',
     summary: 'Sign in to a server with a browser',
-    load: async () => (await import('./login/login-command.ts')).loginCommand,
+    load: async () => (await import('./commands/login-command.ts')).loginCommand,
   },
   {
     name: 'logout',
     summary: 'Sign out: revoke and delete the sign-in',
-    load: async () => (await import('./logout/logout-command.ts')).logoutCommand,
+    load: async () => (await import('./commands/logout-command.ts')).logoutCommand,
   },
   {
     name: 'whoami',
     summary: 'Show who is signed in, in which organization and role',
-    load: async () => (await import('./whoami/whoami-command.ts')).whoamiCommand,
+    load: async () => (await import('./commands/whoami-command.ts')).whoamiCommand,
   },
   {
     name: 'save',
@@ -71,37 +71,37 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'publish',
     summary: 'Publish a saved version, which runs use by default',
-    load: async () => (await import('./publish/publish-command.ts')).publishCommand,
+    load: async () => (await import('./commands/publish-command.ts')).publishCommand,
   },
   {
     name: 'rename',
     summary: 'Give a method another display name',
-    load: async () => (await import('./rename/rename-command.ts')).renameCommand,
+    load: async () => (await import('./commands/rename-command.ts')).renameCommand,
   },
   {
     name: 'list',
     summary: 'List the methods of the organization',
-    load: async () => (await import('./list/list-command.ts')).listCommand,
+    load: async () => (await import('./commands/list-command.ts')).listCommand,
   },
   {
     name: 'show',
     summary: 'Show a method: its state, its versions, and what it takes',
-    load: async () => (await import('./show/show-command.ts')).showCommand,
+    load: async () => (await import('./commands/show-command.ts')).showCommand,
   },
   {
     name: 'source',
     summary: 'Print the exact text of a saved version',
-    load: async () => (await import('./source/source-command.ts')).sourceCommand,
+    load: async () => (await import('./commands/source-command.ts')).sourceCommand,
   },
   {
     name: 'versions',
     summary: "List a method's versions, newest first",
-    load: async () => (await import('./versions/versions-command.ts')).versionsCommand,
+    load: async () => (await import('./commands/versions-command.ts')).versionsCommand,
   },
   {
     name: 'diff',
     summary: 'Show what changed between two versions',
-    load: async () => (await import('./diff/diff-command.ts')).diffCommand,
+    load: async () => (await import('./commands/diff-command.ts')).diffCommand,
   },
   {
     name: 'keys',
@@ -146,7 +146,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'dev',
     summary: 'Start the whole service on this machine, from a checkout',
-    load: async () => (await import('./dev/dev-command.ts')).devCommand,
+    load: async () => (await import('./commands/dev-command.ts')).devCommand,
   },
   {
     name: 'doctor',

@@ -1,8 +1,9 @@
 // The process of the `methods` command: its signals, its streams and its end.
-import { CalledProgram } from './command/called-program.ts';
-import { EXIT } from './command/exit-code.ts';
+
+import { isatty } from 'node:tty';
+import { CalledProgram } from './called-program.ts';
 import { readConfig } from './config.ts';
-import { endOfProcess } from './terminal/end-of-process.ts';
+import { EXIT } from './errors/exit-code.ts';
 
 /** How long a command may take to end in order after the first interrupt. */
 const STOP_MS = 15_000;
@@ -48,3 +49,24 @@ const code = await program.run();
 // An idle connection or a runner's pipe must not keep the command; what was written must get out first.
 await new Promise((written) => process.stdout.write('', written));
 end(code);
+
+/** To be called at the start. The function it gives ends the process as `process.exit` does. */
+function endOfProcess(): (code: number) => never {
+  const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+  return (code) => {
+    // Behind all other listeners.
+    process.once('exit', () => {
+      if (terminals.some((fd) => !isatty(fd))) endAsHungUp();
+    });
+    process.exit(code);
+  };
+}
+
+/**
+ * Node puts terminals back as they were, and crashes where one has gone (`Assertion failed` in ResetStdio): a core, and a
+ * report of a crash, for every window that was closed. The end of a command without its terminal is this signal's.
+ */
+function endAsHungUp(): void {
+  process.removeAllListeners('SIGHUP');
+  process.kill(process.pid, 'SIGHUP');
+}

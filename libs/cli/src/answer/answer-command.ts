@@ -1,18 +1,18 @@
 // `methods answer`: shows the question a local run waits for, takes the answer, and continues the run.
 import { isJsonObject, type JsonValue } from '@methods/method/json';
 import type { Command, CommandContext } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { CommandError } from '../errors/command-error.ts';
+import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { readJsonOption } from '../local-run/local-inputs.ts';
 import { LocalRuns } from '../local-run/local-runs.ts';
 import type { LocalQuestion, LocalRunRecord } from '../local-run/run-record.ts';
+import { fittingAnswer, NO_ANSWERS } from '../question/given-answer.ts';
+import { showForm, showQuestion } from '../question/show-question.ts';
 import { goOn } from '../run/go-on.ts';
 import { recompile, sayThatItGoesOn, targetOf } from '../run/run-command.ts';
 import { refuseMalformedRunId } from '../runs/server-run.ts';
 import { ANSWER_WORDS } from './answer-words.ts';
-import { fittingAnswer, NO_ANSWERS } from './given-answer.ts';
-import { showForm, showQuestion } from './show-question.ts';
 
 export const answerCommand: Command = {
   ...ANSWER_WORDS,
@@ -48,7 +48,7 @@ export const answerCommand: Command = {
 /** The server's error wins, unless there is no server. */
 async function elsewhere(runId: string, line: CommandLine, context: CommandContext): Promise<ExitCode> {
   refuseMalformedRunId(runId);
-  const { openServer } = await import('../server/open-server.ts');
+  const { openServer } = await import('../chosen-server/open-server.ts');
   const api = await openServer(line, context).catch((error: unknown) => {
     if (!(error instanceof CommandError) || error.code !== 'no_server') throw error;
     throw new CommandError('not_found', `there is no local run ${runId} here, and no server is known`, {

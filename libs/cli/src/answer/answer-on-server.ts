@@ -1,17 +1,17 @@
 // Answers the question of a run on a server. An answer names the question it was given to.
 import { isJsonObject, type JsonObject } from '@methods/method/json';
 import type { CommandContext } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { CommandError } from '../errors/command-error.ts';
+import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { readJsonOption } from '../local-run/local-inputs.ts';
+import { askOnTerminal } from '../question/ask-on-terminal.ts';
+import { fittingAnswer } from '../question/given-answer.ts';
 import { getRun, isFinished, namingValues, runPath, type ServerQuestion, type ServerRun } from '../runs/server-run.ts';
 import { showRunEnd, watchToRest } from '../runs/show-server-run.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { editorOf } from '../terminal/text-editor.ts';
-import { askOnTerminal } from './ask-on-terminal.ts';
-import { fittingAnswer } from './given-answer.ts';
 
 /** @throws CommandError `run_finished`, `run_not_waiting`, `question_changed`, `invalid_answer`. */
 export async function answerOnServer(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { UsageError } from './command-error.ts';
+import { UsageError } from '../errors/command-error.ts';
 import { type CommandLine, readCommandLine } from './command-line.ts';
 import type { CommandHelp } from './command-words.ts';
 import { describe, programTree } from './program-tree.ts';

@@ -3,7 +3,7 @@
 import { AssertionFailed } from '@methods/base/assert';
 import { hintNearest } from '@methods/method/source/did-you-mean';
 import { CommanderError, type Command as ParsedCommand } from 'commander';
-import { UsageError } from './command-error.ts';
+import { UsageError } from '../errors/command-error.ts';
 import { COMMON_OPTIONS, type CommandWords, type OptionWords } from './command-words.ts';
 
 export class CommandLine {

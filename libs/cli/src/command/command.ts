@@ -1,9 +1,9 @@
 // A command of the program: its words, its help, and its work.
 import type { Config } from '../config.ts';
+import type { ExitCode } from '../errors/exit-code.ts';
 import type { Output } from '../terminal/output.ts';
 import type { CommandLine } from './command-line.ts';
 import type { CommandHelp } from './command-words.ts';
-import type { ExitCode } from './exit-code.ts';
 
 export interface Command extends CommandHelp {
   /** It runs until it is stopped: an interrupt is its ordinary end, and its own exit code counts. */

@@ -1,8 +1,9 @@
 // The tree of commands: names and summaries at once, the options of a command when it is called or completed.
+
+import type { HelpConfiguration, OutputConfiguration } from 'commander';
 import { Argument, Command, Option } from 'commander';
 import { needsValue } from './command-line.ts';
 import { COMMON_OPTIONS, type CommandHelp, type OptionWords } from './command-words.ts';
-import { HELP_LAYOUT, type HelpStreams, helpOutput } from './help.ts';
 
 /** A command of the program, loaded when it is needed. */
 export interface ListedCommand {
@@ -75,4 +76,26 @@ function optionOf(command: string, name: string, words: OptionWords, line: reado
 
 function spelling(name: string, { short }: OptionWords): string {
   return short === undefined ? `--${name}` : `-${short}, --${name}`;
+}
+
+/** The process's own, or what is used in their place. */
+export type HelpStreams = Pick<NodeJS.Process, 'stdout' | 'stderr'>;
+
+const HELP_LAYOUT: HelpConfiguration = {
+  commandUsage: (command) => [command.parent?.name() ?? '', command.name(), command.usage()].join(' ').trim(),
+  optionTerm: ({ flags }) => flags.replace(/<(.*)>$/s, '$1'),
+  subcommandTerm: (command) => command.name(),
+};
+
+/** Lines are folded on a terminal only. */
+function helpOutput({ stdout, stderr }: HelpStreams): OutputConfiguration {
+  const widthOf = (stream: NodeJS.WriteStream) => (stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY);
+  return {
+    writeOut: (text) => stdout.write(text),
+    writeErr: (text) => stderr.write(text),
+    // Errors of the line are printed as all others are.
+    outputError: () => {},
+    getOutHelpWidth: () => widthOf(stdout),
+    getErrHelpWidth: () => widthOf(stderr),
+  };
 }

@@ -1,8 +1,8 @@
 // `methods completion`: prints the script that lets a shell complete the command line.
 import type { Command } from '../command/command.ts';
-import { UsageError } from '../command/command-error.ts';
-import { EXIT } from '../command/exit-code.ts';
 import type { ListedCommand } from '../command/program-tree.ts';
+import { UsageError } from '../errors/command-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
 import { bashScript } from './bash-script.ts';
 import { completionWords } from './completion-words.ts';
 import { fishScript } from './fish-script.ts';

@@ -1,7 +1,7 @@
 // The app's key: made, and put into its `.env` without being shown. An older one is replaced only where that is wanted.
 import { basename } from 'node:path';
 import type { CommandContext } from '../command/command.ts';
-import { UsageError } from '../command/command-error.ts';
+import { UsageError } from '../errors/command-error.ts';
 import { makeKey, revokeKey, type ServerKey } from '../keys/key-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { askLine } from '../terminal/ask-line.ts';

@@ -1,11 +1,11 @@
 // `methods connect`: everything an app needs to start a method: a key in its `.env`, and the code to paste.
 import { stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
-import { EXIT } from '../command/exit-code.ts';
+import { CommandError } from '../errors/command-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
 import type { ServerKey } from '../keys/key-calls.ts';
-import { openServer } from '../server/open-server.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { keyInto, keyName, wantsKey } from './app-key.ts';
 import { type AppLanguage, appLanguages } from './app-language.ts';

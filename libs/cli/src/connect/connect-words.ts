@@ -1,6 +1,7 @@
 // The words and the help of `methods connect`, apart from its work: to show them nothing of that is loaded.
+
+import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
 import type { CommandHelp } from '../command/command-words.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
 import { ENV_FILE, KEY_VARIABLE } from './env-file.ts';
 
 export const CONNECT_WORDS: CommandHelp = {

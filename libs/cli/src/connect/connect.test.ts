@@ -10,8 +10,7 @@ import type { JsonSchema } from '@methods/method/json';
 import { programArguments } from '@methods/test/harness/program-arguments';
 import { readConfig } from '../config.ts';
 import { appLanguages } from './app-language.ts';
-import { EnvFile } from './env-file.ts';
-import { envValue, withEnvValue } from './env-text.ts';
+import { EnvFile, envValue, withEnvValue } from './env-file.ts';
 import { exampleInputs } from './example-inputs.ts';
 import { ignoreEnvFile } from './git-ignore.ts';
 

@@ -3,12 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { compileMethod } from '@methods/method/compile';
 import type { JsonObject } from '@methods/method/json';
+import { isFileName, namedMethod } from '../chosen-server/named-method.ts';
 import type { CommandContext } from '../command/command.ts';
-import { UsageError } from '../command/command-error.ts';
+import { UsageError } from '../errors/command-error.ts';
 import { readMethodFile } from '../method-file/method-file.ts';
 import { saveChecked } from '../save/save-checked.ts';
 import { getMethod, getSource, publishVersion, type ServerMethod } from '../server/method-calls.ts';
-import { isFileName, namedMethod } from '../server/named-method.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { exampleInputs } from './example-inputs.ts';
 

@@ -1,7 +1,8 @@
 // `methods doctor`: what a worker or a server needs here, what of it is missing, and what to do about it.
+
+import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
 import type { Command } from '../command/command.ts';
-import { EXIT } from '../command/exit-code.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
+import { EXIT } from '../errors/exit-code.ts';
 import type { Output, Paint } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import type { Finding } from './finding.ts';

@@ -5,8 +5,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { test } from 'node:test';
 import { ownCertificate } from '@methods/test/harness/own-certificate';
 import { tempFolder } from '@methods/test/harness/temp-folder';
-import { clockFinding } from './clock-finding.ts';
 import { nodeFinding, pythonFinding } from './runtime-findings.ts';
+import { clockFinding } from './server-findings.ts';
 import { workerEndpointFinding } from './worker-endpoint-finding.ts';
 
 const NOON_MS = Date.UTC(2026, 0, 1, 12);

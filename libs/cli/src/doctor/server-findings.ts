@@ -1,16 +1,15 @@
 // Checks what a worker or a person needs of the server: its address, its time, a sign-in and a key that it takes.
 import { parseBearerKey } from '@methods/auth/service-key';
+import { type ChosenServer, chooseServer } from '../chosen-server/choose-server.ts';
+import { credentialsFor } from '../chosen-server/open-server.ts';
 import type { CommandContext } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { type ChosenServer, chooseServer } from '../server/choose-server.ts';
-import { credentialsFor } from '../server/open-server.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { ServerApi } from '../server/server-api.ts';
 import { readServerFacts } from '../server/server-facts.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { requestServer } from '../server/server-request.ts';
-import { type CallerFacts, callerWords } from '../whoami/caller-facts.ts';
-import { clockFinding } from './clock-finding.ts';
+import { type CallerFacts, callerWords } from '../sign-in/caller-facts.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { workerEndpointFinding } from './worker-endpoint-finding.ts';
 
@@ -100,4 +99,22 @@ function missing(error: unknown): Finding {
 function faultFinding(name: string, error: unknown): Finding {
   if (!(error instanceof CommandError)) throw error;
   return problem(name, error.message, error.hint ?? 'the same with --debug may show more');
+}
+
+const WARNING_MS = 5_000;
+const PROBLEM_MS = 60_000;
+
+/** `date` is the server's Date header, which counts whole seconds; the request was under way between the two times. */
+export function clockFinding(date: string | null, sentAtMs: number, receivedAtMs: number): Finding {
+  const serverMs = Date.parse(date ?? '');
+  if (Number.isNaN(serverMs)) return ok('clock', 'the server sends no time to compare with');
+  // The server's second began up to 1 s before it wrote it down.
+  const early = Math.max(0, serverMs - receivedAtMs);
+  const late = Math.max(0, sentAtMs - (serverMs + 1_000));
+  const differenceMs = Math.max(early, late);
+  const found = `${Math.round(differenceMs / 1_000)} s ${early > 0 ? 'behind' : 'ahead of'} the server`;
+  const remedy = 'let the system set its clock, for example  timedatectl set-ntp true';
+  if (differenceMs > PROBLEM_MS) return problem('clock', found, remedy);
+  if (differenceMs > WARNING_MS) return warning('clock', found, remedy);
+  return ok('clock', 'agrees with the server');
 }

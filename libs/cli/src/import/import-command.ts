@@ -2,14 +2,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { compileRecording } from '@methods/method/recording/compile-recording';
+import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
-import { CommandError, UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
+import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { FileLinks } from '../link/link-file.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { getSource } from '../server/method-calls.ts';
-import { openServer } from '../server/open-server.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { IMPORT_WORDS } from './import-words.ts';
 import { uploadRecording } from './upload-recording.ts';

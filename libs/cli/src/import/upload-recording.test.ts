@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { CommandError } from '../command/command-error.ts';
+import type { CommandError } from '../errors/command-error.ts';
 import { NO_CREDENTIAL } from '../server/credential.ts';
 import { ServerApi } from '../server/server-api.ts';
 import { uploadRecording } from './upload-recording.ts';

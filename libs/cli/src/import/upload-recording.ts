@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { getMethod, type ServerMethod } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';

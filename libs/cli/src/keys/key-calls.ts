@@ -1,7 +1,7 @@
 // Service keys on a server. A key is made here, and only the hash of its auth part goes there.
 import { createServiceKey } from '@methods/auth/service-key';
 import { isId } from '@methods/base/ids';
-import { CommandError, UsageError } from '../command/command-error.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
 import type { ServerParty } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';
 

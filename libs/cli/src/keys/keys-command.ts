@@ -1,14 +1,14 @@
 // `methods keys`: service keys made, listed and revoked. Secrets are printed once, when they are made.
+
+import { openServer } from '../chosen-server/open-server.ts';
+import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
 import type { Command, CommandContext } from '../command/command.ts';
-import { UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { EXIT, type ExitCode } from '../command/exit-code.ts';
-import { openServer } from '../server/open-server.ts';
+import { UsageError } from '../errors/command-error.ts';
+import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import type { Page } from '../server/server-api.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { table } from '../terminal/table.ts';
-import { tableWidth } from '../terminal/table-width.ts';
+import { table, tableWidth } from '../terminal/table.ts';
 import { timeOf } from '../terminal/time-of.ts';
 import { makeKey, newWebhookSecret, revokeKey, type ServerKey } from './key-calls.ts';
 

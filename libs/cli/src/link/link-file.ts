@@ -3,11 +3,11 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
+import { withFileLock } from '../files/file-lock.ts';
+import { writeWhole } from '../files/write-whole.ts';
 import { reasonOf } from '../method-file/method-file.ts';
-import { withFileLock } from '../sign-in/file-lock.ts';
 import { type MethodLink, readLink, writtenLink } from './method-link.ts';
-import { writeWhole } from './write-whole.ts';
 
 export const LINK_FILE = '.methods.json';
 /** A change takes some milliseconds. */

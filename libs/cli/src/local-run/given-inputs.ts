@@ -6,7 +6,7 @@ import { basename, resolve } from 'node:path';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
 import { type FileLimits, mebibytes } from '@methods/method/file-limits';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
-import { CommandError, UsageError } from '../command/command-error.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { readJsonOption } from './local-inputs.ts';
 

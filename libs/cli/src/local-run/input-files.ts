@@ -6,7 +6,7 @@ import type { RunFolder } from '@methods/executor/run-folder';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonObject, type JsonValue, objectOf } from '@methods/method/json';
 import { fileFields, replaceFiles } from '@methods/method/typed-fields';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { GivenFile } from './given-inputs.ts';
 
 /** In place of a step's path; no step can have the name. */

@@ -9,7 +9,7 @@ import { StepFailure } from '@methods/executor/step-failure';
 import { refuseUnreadableCode } from '@methods/executor/unreadable-code';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { CommandContext } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { LocalMethod } from '../method-file/local-method.ts';
 
 export interface PreparedMethod {

@@ -7,7 +7,7 @@ import { wellFormed } from '@methods/method/cut-text';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { loneSurrogateIn } from '@methods/method/lone-surrogates';
 import { parse } from 'yaml';
-import { CommandError, UsageError } from '../command/command-error.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
 /** The value of an option that takes JSON or `@FILE`. @throws UsageError, CommandError `not_found`. */

@@ -6,7 +6,7 @@ import { newId } from '@methods/base/ids';
 import { tryLockFile } from '@methods/base/lock-file';
 import { RunFolder } from '@methods/executor/run-folder';
 import type { JsonObject } from '@methods/method/json';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { type LocalMethod, localVersionId } from '../method-file/local-method.ts';
 import type { MethodFile } from '../method-file/method-file.ts';
 import { readCalledFiles, writeCalledFiles } from './called-copies.ts';

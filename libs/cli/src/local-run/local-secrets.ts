@@ -1,6 +1,6 @@
 // The secrets of a local run come from the environment; all that are missing are named before the first step.
 import type { DeclaredSecret } from '@methods/method/compiled-method';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { LocalMethod } from '../method-file/local-method.ts';
 
 /** @throws CommandError `secret_missing`. Values too short to be masked are the run's own failure. */

@@ -12,7 +12,7 @@ import type { Callee } from '@methods/executor/run-options';
 import type { RunError, RunOutcome, RunQuestion, StepEnd } from '@methods/executor/run-outcome';
 import { StepFailure } from '@methods/executor/step-failure';
 import type { JsonObject, JsonValue } from '@methods/method/json';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { LocalMethod } from '../method-file/local-method.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import type { ExecutorParts } from './executor-parts.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Compilation } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { Output } from '../terminal/output.ts';
 import { countOf } from '../terminal/words.ts';
 import { allSteps, CalledFiles, withAbsoluteCalls } from './called-files.ts';

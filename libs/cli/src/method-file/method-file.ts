@@ -3,7 +3,7 @@ import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Diagnostic } from '@methods/method/diagnostic';
 import { caretReport } from '@methods/method/report/caret-report';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { Output } from '../terminal/output.ts';
 
 export interface MethodFile {

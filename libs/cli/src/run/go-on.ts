@@ -1,14 +1,10 @@
 // Brings a local run to its rest, shows it on the way, and reports its outcome. `run` and `answer` share it.
 import { join, relative } from 'node:path';
-import { refusalText } from '@methods/method/answer-checks';
+import { askStepAt, refusalText, refusedBy } from '@methods/method/answer-checks';
 import type { JsonObject, JsonValue } from '@methods/method/json';
-import { askOnTerminal } from '../answer/ask-on-terminal.ts';
-import { fittingAnswer, type HumanAnswers } from '../answer/given-answer.ts';
-import { localRefusals } from '../answer/local-refusals.ts';
-import { showForm, showQuestion } from '../answer/show-question.ts';
 import type { CommandContext } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
-import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { CommandError } from '../errors/command-error.ts';
+import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { startExecutorParts } from '../local-run/executor-parts.ts';
 import { type PreparedMethod, prepareMethod } from '../local-run/local-dependencies.ts';
 import { localInspection } from '../local-run/local-inspection.ts';
@@ -18,6 +14,9 @@ import { attemptOf, LocalWalk, type WalkedRun } from '../local-run/local-walk.ts
 import { RunHistory } from '../local-run/run-history.ts';
 import type { LocalQuestion } from '../local-run/run-record.ts';
 import type { LocalMethod } from '../method-file/local-method.ts';
+import { askOnTerminal } from '../question/ask-on-terminal.ts';
+import { fittingAnswer, type HumanAnswers, halfCharacterIn } from '../question/given-answer.ts';
+import { showForm, showQuestion } from '../question/show-question.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { editorOf } from '../terminal/text-editor.ts';
@@ -144,4 +143,14 @@ function showRest(rest: WalkedRun, run: OpenRun, inspection: JsonObject, { outpu
 
 function sayHowToGoOn(output: Output, runId: string): void {
   output.note(`Interrupted. Finished steps are kept; continue with:  methods run --resume ${runId}`);
+}
+
+/** One sentence for each check that the answer does not meet. */
+function localRefusals({ method, called }: LocalMethod, question: LocalQuestion, answer: JsonValue): string[] {
+  const step = askStepAt(method, question.step, (target) => {
+    return target.kind === 'file' ? (called.get(target.path)?.method ?? null) : null;
+  });
+  const half = halfCharacterIn(answer);
+  if (half !== null) return [half];
+  return step === null ? [] : refusedBy(step, question.ensure_scope ?? null, answer).map(refusalText);
 }

@@ -1,8 +1,8 @@
 // `methods run --resume RUN_ID --upload` for a run that has ended: sends its record if no server has it yet.
 import type { CommandContext } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { CommandError } from '../errors/command-error.ts';
+import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import type { OpenRun } from '../local-run/local-runs.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { forgetUnsent, readUnsent, sendCommand, sendRecord } from '../upload/unsent-record.ts';
@@ -17,7 +17,7 @@ export async function sendUnsent(run: OpenRun, line: CommandLine, context: Comma
       const hint = unsent === null ? `see ${run.dir}` : `send its record with  ${sendCommand(unsent)}`;
       throw new CommandError('run_finished', `${run_id} has already ${status}`, { hint });
     }
-    const { chooseServer } = await import('../server/choose-server.ts');
+    const { chooseServer } = await import('../chosen-server/choose-server.ts');
     const { baseUrl } = await chooseServer(line, config);
     // The folder may be from another person: a file in it does not choose who gets the caller's key.
     if (baseUrl !== unsent.server) {
@@ -25,7 +25,7 @@ export async function sendUnsent(run: OpenRun, line: CommandLine, context: Comma
         hint: sendCommand(unsent),
       });
     }
-    const { openServer } = await import('../server/open-server.ts');
+    const { openServer } = await import('../chosen-server/open-server.ts');
     const api = await openServer(line, context);
     await sendRecord(api, unsent).catch((error: unknown) => {
       // It stays unless the server has a later record of the run, which has more.

@@ -6,10 +6,9 @@ import { progressText, type StepEvent } from '@methods/executor/step-event';
 import type { StepError } from '@methods/executor/step-failure';
 import type { StepKind } from '@methods/method/compiled-method';
 import type { WalkView } from '../local-run/local-walk.ts';
-import { LiveFoot } from '../terminal/live-foot.ts';
+import { LiveFoot, spinner } from '../terminal/live-foot.ts';
 import type { Output, Paint } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { spinner } from '../terminal/spinner.ts';
 import { timeSpan } from '../terminal/words.ts';
 
 const LOG_LINES_MAX = 200;

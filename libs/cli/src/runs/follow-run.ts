@@ -1,7 +1,7 @@
 // Follows a run on a server: as it is, and again at each change, until it ends. The server's events say that something
 // changed; a server without them, or one that is away, is polled.
 import { Backoff } from '@methods/base/backoff';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { getRun, isFinished, runPath, type ServerRun } from './server-run.ts';
 

@@ -1,16 +1,15 @@
 // `methods runs`: runs on a server listed, shown, watched, cancelled and run again.
 import { randomUUID } from 'node:crypto';
+import { namedMethod } from '../chosen-server/named-method.ts';
+import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
-import { UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { EXIT, type ExitCode } from '../command/exit-code.ts';
-import { namedMethod } from '../server/named-method.ts';
-import { openServer } from '../server/open-server.ts';
+import { UsageError } from '../errors/command-error.ts';
+import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { noteMore, readPage } from '../server/page.ts';
 import type { Query, ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
-import { table } from '../terminal/table.ts';
-import { tableWidth } from '../terminal/table-width.ts';
+import { table, tableWidth } from '../terminal/table.ts';
 import { timeOf } from '../terminal/time-of.ts';
 import { timeSpan } from '../terminal/words.ts';
 import { RUNS_WORDS, STATUSES } from './runs-words.ts';

@@ -1,8 +1,7 @@
 // Shows a run on a server as it changes: on a terminal all its steps, drawn over; elsewhere a line for each change.
-import { LiveFoot } from '../terminal/live-foot.ts';
+import { LiveFoot, spinner } from '../terminal/live-foot.ts';
 import type { Output, Paint } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { spinner } from '../terminal/spinner.ts';
 import { timeSpan } from '../terminal/words.ts';
 import { isFinished, type ServerRun, type ServerStep, type ServerStepStatus } from './server-run.ts';
 

@@ -1,7 +1,7 @@
 // A run on a server: its shape, and the calls that commands make.
 import { isId } from '@methods/base/ids';
 import type { JsonObject, JsonValue } from '@methods/method/json';
-import { CommandError, UsageError } from '../command/command-error.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 

@@ -1,7 +1,8 @@
 // Shows the outcome of a run on a server, and returns its exit code. `start`, `runs` and `answer` share it.
-import { showForm, showQuestion } from '../answer/show-question.ts';
+
 import type { CommandContext } from '../command/command.ts';
-import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { showForm, showQuestion } from '../question/show-question.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import type { Output } from '../terminal/output.ts';
 import { plainText } from '../terminal/plain-text.ts';

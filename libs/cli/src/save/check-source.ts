@@ -1,7 +1,7 @@
 // The findings in a file before it is sent, and those that only the server can see.
 import type { Diagnostic } from '@methods/method/diagnostic';
-import { CommandError } from '../command/command-error.ts';
 import type { Config } from '../config.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { checkFile } from '../method-file/check-file.ts';
 import { diagnosticsText, type MethodFile } from '../method-file/method-file.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';

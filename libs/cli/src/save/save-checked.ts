@@ -1,6 +1,6 @@
 // A save as commands make it: checked here first, with conflicts and findings shown.
 import type { CommandContext } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { MethodFile } from '../method-file/method-file.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { checkSource, showFindings, showRefusedSource } from './check-source.ts';

@@ -1,8 +1,9 @@
 // `methods save`: a file as a new method, or as a new version of the one it is linked with.
+
+import { openServer } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
-import { EXIT } from '../command/exit-code.ts';
+import { EXIT } from '../errors/exit-code.ts';
 import { readMethodFile } from '../method-file/method-file.ts';
-import { openServer } from '../server/open-server.ts';
 import { saveChecked } from './save-checked.ts';
 import type { SavedFile } from './save-file.ts';
 import { SAVE_WORDS } from './save-words.ts';

@@ -2,7 +2,7 @@
 // message lost on the way, the next try continues it and makes nothing twice.
 import { randomUUID } from 'node:crypto';
 import { formatOf } from '@methods/method/format';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { FileLinks } from '../link/link-file.ts';
 import type { MethodLink } from '../link/method-link.ts';
 import type { MethodFile } from '../method-file/method-file.ts';

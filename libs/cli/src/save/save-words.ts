@@ -1,7 +1,8 @@
 // The words and the help of `methods save`, apart from its work: to show them nothing of that is loaded.
+
+import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
 import type { CommandHelp } from '../command/command-words.ts';
 import { LINK_FILE } from '../link/link-file.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
 
 export const SAVE_WORDS: CommandHelp = {
   name: 'save',

@@ -1,7 +1,8 @@
 // A conflict as people need to see it: who saved what, what they changed, what this file changes, and how to continue.
-import { CommandError } from '../command/command-error.ts';
+
 import { showDifference } from '../difference/show-difference.ts';
 import { unifiedDifference } from '../difference/unified.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { MethodFile } from '../method-file/method-file.ts';
 import { getSource, type ServerSource } from '../server/method-calls.ts';
 import type { ServerApi } from '../server/server-api.ts';

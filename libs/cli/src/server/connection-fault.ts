@@ -1,5 +1,5 @@
 // Why no answer came, as a sentence: names that cannot be found, closed ports, certificates, time.
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 
 const CERTIFICATE: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',

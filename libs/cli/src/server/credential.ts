@@ -1,6 +1,6 @@
 // The credential of requests to a server. Its text goes only into the request's header.
 import { parseBearerKey } from '@methods/auth/service-key';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 
 export interface Credential {
   /** Its kind, for people: `sign-in`, `service key`, `local stack` or `nothing`. */

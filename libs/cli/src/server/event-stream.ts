@@ -1,5 +1,5 @@
 // Server-sent events as a server writes them (https://html.spec.whatwg.org, 9.2): text in, events out.
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 
 export interface ServerSentEvent {
   readonly id: string | null;

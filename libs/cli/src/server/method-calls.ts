@@ -1,6 +1,6 @@
 // Methods and their versions on a server: the calls that commands make, and the shapes of the replies.
 import { createHash } from 'node:crypto';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { ServerApi } from './server-api.ts';
 
 export interface ServerParty {

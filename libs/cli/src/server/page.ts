@@ -1,8 +1,8 @@
 // One page of a list, as a command's `--limit` and `--cursor` ask for it.
 
-import { UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import type { OptionWords } from '../command/command-words.ts';
+import { UsageError } from '../errors/command-error.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Page, Query, ServerApi } from './server-api.ts';
 

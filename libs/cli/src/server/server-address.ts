@@ -1,5 +1,5 @@
 // The address of a server as a person gives it.
-import { UsageError } from '../command/command-error.ts';
+import { UsageError } from '../errors/command-error.ts';
 
 /** Without a slash at its end. `source` names its origin, such as `--server`. @throws UsageError */
 export function serverAddress(text: string, source: string): string {

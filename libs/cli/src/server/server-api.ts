@@ -1,5 +1,5 @@
 // A server as the commands use it: JSON in, JSON out, refusals as errors, and retries where a repeat is harmless.
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { type Credential, type Credentials, credentialFor } from './credential.ts';
 import { readEvents, type ServerSentEvent } from './event-stream.ts';
 import type { ServerFacts } from './server-facts.ts';

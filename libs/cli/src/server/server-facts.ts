@@ -1,5 +1,5 @@
 // A server's public description: its addresses, and its identity provider.
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { readJson, requestServer } from './server-request.ts';
 
 export interface ServerFacts {

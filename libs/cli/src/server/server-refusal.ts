@@ -1,5 +1,5 @@
 // A server's refusal as an error of the command: the server's own code and sentence, and a hint.
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 
 /** One of several findings, such as a diagnostic or an input that does not fit. */
 export interface RefusalDetail {

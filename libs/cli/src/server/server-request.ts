@@ -1,5 +1,5 @@
 // One request to a server: its bounds in time and size; redirects are not followed.
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { connectionFault } from './connection-fault.ts';
 
 const REQUEST_TIME_MS = 30_000;

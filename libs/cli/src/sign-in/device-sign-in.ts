@@ -1,7 +1,7 @@
 // Signs a person in with a browser elsewhere: this machine shows a code and waits (RFC 8628).
 import type { Configuration } from 'openid-client';
 import type { CommandContext } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { plainText } from '../terminal/plain-text.ts';
 import { type IssuerNames, resourceParameter, SCOPE, signInOf } from './issuer-client.ts';
 import { issuerFault } from './issuer-fault.ts';

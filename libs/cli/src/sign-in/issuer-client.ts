@@ -1,6 +1,6 @@
 // The issuer that signs people in to a server, as this command is its client.
 import type { Configuration, TokenEndpointResponse } from 'openid-client';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { isLoopback } from '../server/server-address.ts';
 import type { ServerFacts } from '../server/server-facts.ts';
 import { issuerFault } from './issuer-fault.ts';

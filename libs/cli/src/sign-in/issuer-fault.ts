@@ -1,5 +1,5 @@
 // Why an issuer refused a sign-in, as a sentence. Of its answer only the error code is repeated.
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { connectionFault } from '../server/connection-fault.ts';
 
 const WORDS: Readonly<Record<string, readonly [message: string, hint?: string]>> = {

@@ -1,7 +1,7 @@
 // Waits on a loopback address for the browser that comes back from the issuer (RFC 8252, 7.3).
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 
 const PATH = '/callback';
 const WAIT_MS = 600_000;

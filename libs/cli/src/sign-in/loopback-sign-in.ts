@@ -1,10 +1,11 @@
 // Signs a person in with the browser of this machine: the code flow with PKCE (S256), back to a loopback address.
+
+import { spawn } from 'node:child_process';
 import type { Configuration } from 'openid-client';
 import type { CommandContext } from '../command/command.ts';
 import { type IssuerNames, resourceParameter, SCOPE, signInOf } from './issuer-client.ts';
 import { issuerFault } from './issuer-fault.ts';
 import { listenOnLoopback } from './loopback-listener.ts';
-import { openBrowser } from './open-browser.ts';
 import type { SignIn } from './sign-in-store.ts';
 
 /** @throws CommandError `sign_in_refused`, `sign_in_timeout` and those of `issuerFault`. */
@@ -65,5 +66,25 @@ function authorizationAddress(
     return client.buildAuthorizationUrl(configuration, parameters);
   } catch (error) {
     throw issuerFault(issuer, error);
+  }
+}
+
+/** The address is printed too, so a browser that does not open is no error. */
+function openBrowser(url: string, env: ReadonlyMap<string, string>): void {
+  const [command, ...args] = browserCommand(url);
+  const child = spawn(command, args, { stdio: 'ignore', detached: true, env: Object.fromEntries(env) });
+  child.on('error', () => {});
+  child.unref();
+}
+
+function browserCommand(url: string): [string, ...string[]] {
+  switch (process.platform) {
+    case 'darwin':
+      return ['open', url];
+    case 'win32':
+      // `start` of the shell would read the ampersands of the address.
+      return ['rundll32', 'url.dll,FileProtocolHandler', url];
+    default:
+      return ['xdg-open', url];
   }
 }

@@ -1,6 +1,6 @@
 // The audience of a token. Many servers can share an issuer, and anyone can run a server that names this issuer and the
 // audience of another one: the token it was sent would open that other server (RFC 8707, 2; RFC 9728, 3.3).
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { isLoopback } from '../server/server-address.ts';
 
 /**

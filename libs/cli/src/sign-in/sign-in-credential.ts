@@ -1,8 +1,9 @@
 // A kept sign-in as the credential of requests: renewed before it ends, once for all processes of its user.
-import { CommandError } from '../command/command-error.ts';
+
 import type { Config } from '../config.ts';
+import { CommandError } from '../errors/command-error.ts';
+import { withFileLock } from '../files/file-lock.ts';
 import type { Credential } from '../server/credential.ts';
-import { withFileLock } from './file-lock.ts';
 import { discoverIssuer, resourceParameter, signInOf } from './issuer-client.ts';
 import { issuerFault, oauthError } from './issuer-fault.ts';
 import { type SignIn, SignInStore } from './sign-in-store.ts';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { withFileLock } from './file-lock.ts';
+import { withFileLock } from '../files/file-lock.ts';
 import { forgetSignIns, issuersOf, lastSignIn, rememberSignIn } from './last-sign-in.ts';
 import { type SignIn, SignInStore } from './sign-in-store.ts';
 

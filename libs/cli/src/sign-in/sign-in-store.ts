@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CommandError } from '../command/command-error.ts';
 import type { Config } from '../config.ts';
+import { CommandError } from '../errors/command-error.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { type KeyringEntry, keyringEntry } from './keyring.ts';
-import { replaceFile } from './replace-file.ts';
 
 /** A person at one server, signed in by one issuer. */
 export interface SignIn {

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { canonicalDigest } from '@methods/base/canonical';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
 /** A server takes far less. */

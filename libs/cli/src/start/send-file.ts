@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { mediaTypeOf } from '@methods/executor/folder/media-type';
 import type { JsonObject } from '@methods/method/json';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { GivenFile } from '../local-run/given-inputs.ts';
 import type { ServerApi } from '../server/server-api.ts';
 

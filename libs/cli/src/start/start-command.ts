@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { productionMethodId } from '@methods/base/ids';
 import { INPUT_FILE_LIMITS } from '@methods/method/file-limits';
+import { namedMethod } from '../chosen-server/named-method.ts';
+import { openServer } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
-import { UsageError } from '../command/command-error.ts';
-import { EXIT } from '../command/exit-code.ts';
+import { UsageError } from '../errors/command-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
 import { givenInputs } from '../local-run/given-inputs.ts';
 import { namingValues, RUNS } from '../runs/server-run.ts';
 import { watchToRest } from '../runs/show-server-run.ts';
-import { namedMethod } from '../server/named-method.ts';
-import { openServer } from '../server/open-server.ts';
 import { sendFile } from './send-file.ts';
 import { startFrom } from './start-from.ts';
 import { START_WORDS } from './start-words.ts';

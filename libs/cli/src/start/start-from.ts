@@ -1,8 +1,8 @@
 // `methods start --from FILE`: a run for each line of inputs, started a thousand at a time.
 import type { JsonObject } from '@methods/method/json';
 import type { CommandContext } from '../command/command.ts';
-import { CommandError } from '../command/command-error.ts';
-import { EXIT, type ExitCode } from '../command/exit-code.ts';
+import { CommandError } from '../errors/command-error.ts';
+import { EXIT, type ExitCode } from '../errors/exit-code.ts';
 import { RUNS } from '../runs/server-run.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';

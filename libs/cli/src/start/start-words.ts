@@ -1,6 +1,7 @@
 // The words and the help of `methods start`, apart from its work: to show them nothing of that is loaded.
+
+import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
 import type { CommandHelp } from '../command/command-words.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
 
 export const START_WORDS: CommandHelp = {
   name: 'start',

@@ -67,3 +67,11 @@ export class LiveFoot {
     output.draw(`${CLEAR_BELOW}${WRAP_OFF}${cut.join('\r\n')}${back}${WRAP_ON}`);
   }
 }
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
+const FRAME_MS = 120;
+
+/** Only by the time, so that several views turn together. `nowMs` of any clock that grows. */
+export function spinner(nowMs: number): string {
+  return FRAMES[Math.floor(nowMs / FRAME_MS) % FRAMES.length] ?? FRAMES[0];
+}

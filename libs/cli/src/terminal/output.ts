@@ -1,6 +1,6 @@
 // Everything a command prints goes through here: text for people, the one JSON document, and errors.
 import { styleText } from 'node:util';
-import type { CommandError } from '../command/command-error.ts';
+import type { CommandError } from '../errors/command-error.ts';
 import { colouredText, plainText } from './plain-text.ts';
 
 export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';

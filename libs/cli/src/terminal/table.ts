@@ -1,5 +1,6 @@
 // Rows in aligned columns, one line each, for lists on a terminal and in a pipe.
 import { cellsOf } from '@methods/method/report/terminal-text';
+import type { Output } from './output.ts';
 import { cutToWidth, plainText } from './plain-text.ts';
 
 const GAP = '  ';
@@ -31,4 +32,8 @@ function widthOf(text: string): number {
   let width = 0;
   for (const cell of cellsOf(text)) width += cell.width;
   return width;
+}
+
+export function tableWidth(output: Output): number | undefined {
+  return output.streams.stdout.isTTY ? output.columns : undefined;
 }

@@ -5,8 +5,8 @@ import { PLAIN_ENVIRONMENT, type PreparedEnvironment } from '@methods/executor/p
 import type { CompiledMethod, MethodTest } from '@methods/method/compiled-method';
 import { hintNearest } from '@methods/method/source/did-you-mean';
 import type { Command, CommandContext } from '../command/command.ts';
-import { UsageError } from '../command/command-error.ts';
-import { EXIT } from '../command/exit-code.ts';
+import { UsageError } from '../errors/command-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
 import { type ExecutorParts, startExecutorParts } from '../local-run/executor-parts.ts';
 import { prepareMethod } from '../local-run/local-dependencies.ts';
 import { compileToRun } from '../method-file/local-method.ts';

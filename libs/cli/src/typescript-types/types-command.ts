@@ -2,16 +2,16 @@
 import { resolve } from 'node:path';
 import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
+import { isFileName, namedMethod } from '../chosen-server/named-method.ts';
+import { openServer } from '../chosen-server/open-server.ts';
 import type { Command, CommandContext } from '../command/command.ts';
-import { CommandError, UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { EXIT } from '../command/exit-code.ts';
-import { writeWhole } from '../link/write-whole.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { writeWhole } from '../files/write-whole.ts';
 import { compileToRun } from '../method-file/local-method.ts';
 import { readMethodFile, reasonOf } from '../method-file/method-file.ts';
 import { getMethod, getSource, versionNamed } from '../server/method-calls.ts';
-import { isFileName, namedMethod } from '../server/named-method.ts';
-import { openServer } from '../server/open-server.ts';
 import { methodTypes } from './method-types.ts';
 import { TYPES_WORDS } from './types-words.ts';
 

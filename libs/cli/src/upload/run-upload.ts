@@ -2,7 +2,7 @@
 // follows, and at the end the run waits for it; what is not sent then is kept in the run's folder.
 import { Backoff } from '@methods/base/backoff';
 import type { JsonObject } from '@methods/method/json';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { forgetUnsent, keepUnsent, type RunRecord, sendCommand, sendRecord } from './unsent-record.ts';

@@ -1,8 +1,8 @@
 // Whether the record of a run may go to a server: only of a file whose exact bytes are a version saved there.
 import type { CommandContext } from '../command/command.ts';
-import { CommandError, UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import type { OptionWords } from '../command/command-words.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
 import type { LocalRunRecord } from '../local-run/run-record.ts';
 import type { ServerApi } from '../server/server-api.ts';
 import { lastSignIn } from '../sign-in/last-sign-in.ts';
@@ -34,7 +34,7 @@ export async function uploadTarget(
   const asked = line.flag('upload');
   if (asked && line.flag('no-upload')) throw new UsageError('--upload and --no-upload exclude each other');
   if (line.flag('no-upload') || (!asked && !(await isSignedIn(context)))) return null;
-  const { chooseServer } = await import('../server/choose-server.ts');
+  const { chooseServer } = await import('../chosen-server/choose-server.ts');
   const { FileLinks } = await import('../link/link-file.ts');
   try {
     const { baseUrl } = await chooseServer(line, context.config);
@@ -47,7 +47,7 @@ export async function uploadTarget(
       throw new CommandError('not_saved', 'the file was changed since it was saved', { hint: methods });
     }
     const open = async () => {
-      const { openServer } = await import('../server/open-server.ts');
+      const { openServer } = await import('../chosen-server/open-server.ts');
       return openServer(line, context);
     };
     return { server: baseUrl, methodId: link.methodId, versionId: link.versionId, open };

@@ -2,10 +2,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import { readRunText } from '../local-run/run-files.ts';
 import type { ServerApi } from '../server/server-api.ts';
-import { replaceFile } from '../sign-in/replace-file.ts';
 
 const NAME = 'unsent.json';
 const FORMAT = 'unsent-record/1';

@@ -1,14 +1,14 @@
 // `methods worker`: executes runs of the named methods on this machine until it is stopped.
 import { productionMethodId } from '@methods/base/ids';
+import { namedMethod } from '../chosen-server/named-method.ts';
+import { openServer } from '../chosen-server/open-server.ts';
+import { SERVER_OPTIONS } from '../chosen-server/server-options.ts';
 import type { Command, CommandContext } from '../command/command.ts';
-import { CommandError, UsageError } from '../command/command-error.ts';
 import type { CommandLine } from '../command/command-line.ts';
-import { EXIT } from '../command/exit-code.ts';
+import { CommandError, UsageError } from '../errors/command-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
 import { RUNS } from '../runs/server-run.ts';
-import { namedMethod } from '../server/named-method.ts';
-import { openServer } from '../server/open-server.ts';
 import type { ServerApi } from '../server/server-api.ts';
-import { SERVER_OPTIONS } from '../server/server-options.ts';
 import { WorkerReport } from './worker-report.ts';
 
 const CONCURRENCY_MAX = 10_000;

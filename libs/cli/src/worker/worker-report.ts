@@ -1,7 +1,7 @@
 // The output of a running worker: a ready line, a line a run, and its connection lost and found. With --json each of
 // them is one JSON line.
 import type { Logger } from '@methods/logging/logger';
-import { CommandError } from '../command/command-error.ts';
+import { CommandError } from '../errors/command-error.ts';
 import type { Output, Paint } from '../terminal/output.ts';
 import { timeSpan } from '../terminal/words.ts';
 
