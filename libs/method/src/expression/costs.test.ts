@@ -5,8 +5,8 @@ import { leastCpuMs } from '@methods/test/harness/cpu-time';
 import { compileMethod } from '../compile.ts';
 import { unmetRequirements } from '../unmet-requirements.ts';
 import { FUNCTIONS } from './functions.ts';
-import { LIST_METHODS } from './list-methods.ts';
-import { TEXT_METHODS } from './text-methods.ts';
+import { LIST_METHODS } from './methods-of-lists.ts';
+import { TEXT_METHODS } from './methods-of-texts.ts';
 
 // 50 ms on an idle machine; this one is shared, and its caches with it. Without bounds most take many seconds.
 const CPU_MS_MAX = 150;

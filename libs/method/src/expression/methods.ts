@@ -6,10 +6,10 @@ import { isText, isUnknown, membersOf, shortType, unionOf } from '../types/type.
 import { accessOfNull, compileReceiver, elementType } from './access.ts';
 import type { Compiled, Compiler, Env } from './compiler-context.ts';
 import { ExpressionProblem, type ExprOf } from './expression-tree.ts';
-import { LIST_METHODS } from './list-methods.ts';
 import { MethodCall } from './method-call.ts';
+import { LIST_METHODS } from './methods-of-lists.ts';
+import { TEXT_METHODS } from './methods-of-texts.ts';
 import { ExpressionError, kindOf } from './runtime.ts';
-import { TEXT_METHODS } from './text-methods.ts';
 
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['contains', 'includes'],

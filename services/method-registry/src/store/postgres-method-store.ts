@@ -5,7 +5,7 @@ import { inject, injectable } from 'tsyringe';
 import type { Method } from '../method/method.ts';
 import { type Page, pageOf } from '../page/page.ts';
 import { auditRow } from './audit-row.ts';
-import { listMethods, searchReach } from './list-methods.ts';
+import { listMethods, searchReach } from './method-pages.ts';
 import { type MethodRow, methodColumns, methodJoins, toMethod } from './method-rows.ts';
 import type { MethodChange, MethodSelection, MethodStore, Publication } from './method-store.ts';
 import { Database, query, Reader } from './query.ts';
