@@ -1,7 +1,8 @@
 // Precondition: running, the right token, the next report. A run asked to cancel ends cancelled, with any report of the
 // worker.
+import { askedCancel } from '../asked-cancel.ts';
 import { changed, type Decision } from '../decision.ts';
-import { emit, endLease, leave, toCancelled, toEnding, toFailed } from '../moves.ts';
+import { emit, endLease, leave, toEnding, toFailed } from '../moves.ts';
 import { admitReport } from '../reports.ts';
 import type { Run, RunEnding, RunError, RunningRun } from '../run.ts';
 import type { FinishRun } from '../run-command.ts';
@@ -10,10 +11,8 @@ export function finishRun(run: Run | null, command: FinishRun, nowMs: number): D
   const admitted = admitReport(run, command, nowMs);
   if ('decision' in admitted) return admitted.decision;
   const running = { ...admitted.run, lastSeq: command.seq };
-  if (running.cancelRequested) {
-    const end = toCancelled(running, nowMs);
-    return changed(end.run, end.effects);
-  }
+  const cancelled = askedCancel(running, nowMs);
+  if (cancelled !== null) return cancelled;
   const { outcome } = command;
   if (running.ending?.kind === 'cleanup') {
     const end = toFailed(running, errorAfterCleanup(running, running.ending, outcome), nowMs);
