@@ -15,31 +15,31 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'check',
     summary: 'Check methods and show each fault with its position',
-    words: async () => (await import('./commands/check-words.ts')).CHECK_WORDS,
+    words: async () => (await import('./help-words.ts')).CHECK_WORDS,
     load: async () => (await import('./commands/check-command.ts')).checkCommand,
   },
   {
     name: 'run',
     summary: 'Run a method on this machine, without a server',
-    words: async () => (await import('./run/run-words.ts')).RUN_WORDS,
+    words: async () => (await import('./help-words.ts')).RUN_WORDS,
     load: async () => (await import('./run/run-command.ts')).runCommand,
   },
   {
     name: 'test',
     summary: "Run a method's own tests",
-    words: async () => (await import('./test/test-words.ts')).TEST_WORDS,
+    words: async () => (await import('./help-words.ts')).TEST_WORDS,
     load: async () => (await import('./test/test-command.ts')).testCommand,
   },
   {
     name: 'upgrade',
     summary: 'Turn a workflow/1 file into method/2',
-    words: async () => (await import('./commands/upgrade-words.ts')).UPGRADE_WORDS,
+    words: async () => (await import('./help-words.ts')).UPGRADE_WORDS,
     load: async () => (await import('./commands/upgrade-command.ts')).upgradeCommand,
   },
   {
     name: 'import',
     summary: 'Draft a method from a recording (HAR or Chrome Recorder)',
-    words: async () => (await import('./import/import-words.ts')).IMPORT_WORDS,
+    words: async () => (await import('./help-words.ts')).IMPORT_WORDS,
     load: async () => (await import('./import/import-command.ts')).importCommand,
   },
   {
@@ -65,7 +65,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'save',
     summary: 'Save a file as a method, and later as its versions',
-    words: async () => (await import('./save/save-words.ts')).SAVE_WORDS,
+    words: async () => (await import('./help-words.ts')).SAVE_WORDS,
     load: async () => (await import('./save/save-command.ts')).saveCommand,
   },
   {
@@ -111,7 +111,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'connect',
     summary: 'Let an app start a method: a key in its .env, and the code',
-    words: async () => (await import('./connect/connect-words.ts')).CONNECT_WORDS,
+    words: async () => (await import('./help-words.ts')).CONNECT_WORDS,
     load: async () => (await import('./connect/connect-command.ts')).connectCommand,
   },
   {
@@ -122,25 +122,25 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'start',
     summary: 'Start a run of a published method on the server',
-    words: async () => (await import('./start/start-words.ts')).START_WORDS,
+    words: async () => (await import('./help-words.ts')).START_WORDS,
     load: async () => (await import('./start/start-command.ts')).startCommand,
   },
   {
     name: 'runs',
     summary: 'List, show, watch, cancel and repeat runs on the server',
-    words: async () => (await import('./runs/runs-words.ts')).RUNS_WORDS,
+    words: async () => (await import('./help-words.ts')).RUNS_WORDS,
     load: async () => (await import('./runs/runs-command.ts')).runsCommand,
   },
   {
     name: 'answer',
     summary: 'Answer the question of a waiting run, and continue it',
-    words: async () => (await import('./answer/answer-words.ts')).ANSWER_WORDS,
+    words: async () => (await import('./help-words.ts')).ANSWER_WORDS,
     load: async () => (await import('./answer/answer-command.ts')).answerCommand,
   },
   {
     name: 'types',
     summary: "Write TypeScript types of a method's inputs and result",
-    words: async () => (await import('./typescript-types/types-words.ts')).TYPES_WORDS,
+    words: async () => (await import('./help-words.ts')).TYPES_WORDS,
     load: async () => (await import('./typescript-types/types-command.ts')).typesCommand,
   },
   {

@@ -4,6 +4,7 @@ import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { CommandError } from '../errors/command-error.ts';
 import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { ANSWER_WORDS } from '../help-words.ts';
 import { readJsonOption } from '../local-run/local-inputs.ts';
 import { LocalRuns } from '../local-run/local-runs.ts';
 import type { LocalQuestion, LocalRunRecord } from '../local-run/run-record.ts';
@@ -12,7 +13,6 @@ import { showForm, showQuestion } from '../question/show-question.ts';
 import { goOn } from '../run/go-on.ts';
 import { recompile, sayThatItGoesOn, targetOf } from '../run/run-command.ts';
 import { refuseMalformedRunId } from '../runs/server-run.ts';
-import { ANSWER_WORDS } from './answer-words.ts';
 
 export const answerCommand: Command = {
   ...ANSWER_WORDS,

@@ -1,10 +1,10 @@
 // `methods check`: the diagnostics of files, without running anything.
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
+import { CHECK_WORDS } from '../help-words.ts';
 import { checkFile } from '../method-file/check-file.ts';
 import { diagnosticsText, readMethodFile } from '../method-file/method-file.ts';
 import { countOf } from '../terminal/words.ts';
-import { CHECK_WORDS } from './check-words.ts';
 
 export const checkCommand: Command = {
   ...CHECK_WORDS,

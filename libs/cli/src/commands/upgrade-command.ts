@@ -3,9 +3,9 @@ import { upgradeSource } from '@methods/method/upgrade/upgrade-source';
 import type { Command } from '../command/command.ts';
 import { CommandError } from '../errors/command-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
+import { UPGRADE_WORDS } from '../help-words.ts';
 import { diagnosticsText, readMethodFile, replaceFile } from '../method-file/method-file.ts';
 import { countOf } from '../terminal/words.ts';
-import { UPGRADE_WORDS } from './upgrade-words.ts';
 
 export const upgradeCommand: Command = {
   ...UPGRADE_WORDS,

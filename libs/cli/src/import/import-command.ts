@@ -7,11 +7,11 @@ import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { IMPORT_WORDS } from '../help-words.ts';
 import { FileLinks } from '../link/link-file.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 import { getSource } from '../server/method-calls.ts';
 import { plainText } from '../terminal/plain-text.ts';
-import { IMPORT_WORDS } from './import-words.ts';
 import { uploadRecording } from './upload-recording.ts';
 
 export const importCommand: Command = {

@@ -5,6 +5,7 @@ import { INPUT_FILE_LIMITS } from '@methods/method/file-limits';
 import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { UsageError } from '../errors/command-error.ts';
+import { RUN_WORDS } from '../help-words.ts';
 import { givenInputs } from '../local-run/given-inputs.ts';
 import { placeholder, refuseServerFiles, withGivenFiles } from '../local-run/input-files.ts';
 import { prepareMethod } from '../local-run/local-dependencies.ts';
@@ -17,7 +18,6 @@ import { type HumanAnswers, NO_ANSWERS, readHumanFile, refuseUnknownQuestions } 
 import type { Output } from '../terminal/output.ts';
 import { type UploadTarget, uploadTarget } from '../upload/saved-version.ts';
 import { goOn } from './go-on.ts';
-import { RUN_WORDS } from './run-words.ts';
 import { sendUnsent } from './send-unsent.ts';
 
 /** They become files of the run's folder. */

@@ -6,13 +6,13 @@ import type { Command, CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import { UsageError } from '../errors/command-error.ts';
 import { EXIT, type ExitCode } from '../errors/exit-code.ts';
+import { RUN_STATUSES, RUNS_WORDS } from '../help-words.ts';
 import { noteMore, readPage } from '../server/page.ts';
 import type { Query, ServerApi } from '../server/server-api.ts';
 import { ServerRefusal } from '../server/server-refusal.ts';
 import { table, tableWidth } from '../terminal/table.ts';
 import { timeOf } from '../terminal/time-of.ts';
 import { timeSpan } from '../terminal/words.ts';
-import { RUNS_WORDS, STATUSES } from './runs-words.ts';
 import { getRun, type LocalRunOnServer, RUNS, refuseMalformedRunId, runPath, type ServerRun } from './server-run.ts';
 import { ServerRunView, statusWord, statusWords } from './server-run-view.ts';
 import { showRunEnd, watchToRest } from './show-server-run.ts';
@@ -52,7 +52,7 @@ async function list(line: CommandLine, context: CommandContext): Promise<ExitCod
   const kind = oneOf('kind', line.text('kind') ?? 'production', KINDS);
   const status = line.text('status');
   const method = line.text('method');
-  const query: Query = { ...(status === undefined ? {} : { status: oneOf('status', status, STATUSES) }) };
+  const query: Query = { ...(status === undefined ? {} : { status: oneOf('status', status, RUN_STATUSES) }) };
   const api = await openServer(line, context);
   const id = method === undefined ? undefined : (await namedMethod(api, method, cwd)).id;
   // Records of local runs are only for people.

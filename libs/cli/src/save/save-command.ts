@@ -3,10 +3,10 @@
 import { openServer } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { EXIT } from '../errors/exit-code.ts';
+import { SAVE_WORDS } from '../help-words.ts';
 import { readMethodFile } from '../method-file/method-file.ts';
 import { saveChecked } from './save-checked.ts';
 import type { SavedFile } from './save-file.ts';
-import { SAVE_WORDS } from './save-words.ts';
 
 export const saveCommand: Command = {
   ...SAVE_WORDS,

@@ -7,12 +7,12 @@ import { openServer } from '../chosen-server/open-server.ts';
 import type { Command } from '../command/command.ts';
 import { UsageError } from '../errors/command-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
+import { START_WORDS } from '../help-words.ts';
 import { givenInputs } from '../local-run/given-inputs.ts';
 import { namingValues, RUNS } from '../runs/server-run.ts';
 import { watchToRest } from '../runs/show-server-run.ts';
 import { sendFile } from './send-file.ts';
 import { startFrom } from './start-from.ts';
-import { START_WORDS } from './start-words.ts';
 
 export const startCommand: Command = {
   ...START_WORDS,

@@ -7,6 +7,7 @@ import { hintNearest } from '@methods/method/source/did-you-mean';
 import type { Command, CommandContext } from '../command/command.ts';
 import { UsageError } from '../errors/command-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
+import { TEST_WORDS } from '../help-words.ts';
 import { type ExecutorParts, startExecutorParts } from '../local-run/executor-parts.ts';
 import { prepareMethod } from '../local-run/local-dependencies.ts';
 import { compileToRun } from '../method-file/local-method.ts';
@@ -16,7 +17,6 @@ import { countOf } from '../terminal/words.ts';
 import { Coverage, type NeverReached } from './coverage.ts';
 import { unmetExpectations } from './expectations.ts';
 import { runTest } from './run-test.ts';
-import { TEST_WORDS } from './test-words.ts';
 
 interface TestVerdict {
   readonly file: string;

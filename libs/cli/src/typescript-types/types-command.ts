@@ -9,11 +9,11 @@ import type { CommandLine } from '../command/command-line.ts';
 import { CommandError, UsageError } from '../errors/command-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { writeWhole } from '../files/write-whole.ts';
+import { TYPES_WORDS } from '../help-words.ts';
 import { compileToRun } from '../method-file/local-method.ts';
 import { readMethodFile, reasonOf } from '../method-file/method-file.ts';
 import { getMethod, getSource, versionNamed } from '../server/method-calls.ts';
 import { methodTypes } from './method-types.ts';
-import { TYPES_WORDS } from './types-words.ts';
 
 interface TypedMethod {
   readonly method: CompiledMethod;
