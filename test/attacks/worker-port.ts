@@ -47,7 +47,7 @@ export function redial(target: AttackTarget, attackEnd: AttackEnd): Promise<stri
       onItems: () => end('welcomed'),
       onClose: () => end('closed'),
     });
-    const methods = Array.from({ length: 1_000 }, () => `wf_${newId('org').slice(4)}`);
+    const methods = Array.from({ length: 1_000 }, () => `wf_${newId('org').slice(4)}` as const);
     connection.send({
       item: {
         case: 'hello',

@@ -19,7 +19,7 @@ export interface OneRun {
 
 /** From the start of the run to its result, in ms. Throws when the run does not succeed. */
 export async function oneRunMs({ method, inputs, runners, folder, ...more }: OneRun): Promise<number> {
-  const runId = `run_${++serial}`;
+  const runId = `run_${++serial}` as const;
   const startedMs = performance.now();
   const outcome = await executeRun({
     runId,

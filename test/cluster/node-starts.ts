@@ -1,15 +1,17 @@
 // Starts runs at one node of choice, past the gateway, which would spread them.
+
 import { randomBytes } from 'node:crypto';
+import type { KeyId, OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { dialFrames } from '@methods/rpc/frame-stream';
 
 /** What a start of this run looks like to a node; the caller's rights were checked when it was started. */
 interface Example {
-  readonly org_id: string;
-  readonly method: string;
-  readonly version_id: string;
-  readonly key_id: string;
+  readonly org_id: OrgId;
+  readonly method: ProductionId;
+  readonly version_id: VersionId;
+  readonly key_id: KeyId;
 }
 
 const DEADLINE_MS = 10_000;
@@ -29,7 +31,7 @@ export class NodeStarts {
           const call = this.open.get(callId);
           if (call === undefined) continue;
           this.open.delete(callId);
-          if (item.case === 'run') call.resolve(item.value.run?.runId ?? '');
+          if (item.case === 'run') call.resolve(item.value.run?.runId ?? 'run_none');
           else call.reject(new Error(`the node replied with ${item.case}`));
         }
       },

@@ -1,7 +1,9 @@
 // The main job, as an application sees it: start a run, get its question, answer it, get its result by HTTP and by
 // signed webhook. Once on a single node of each service, once across two gateways and three run-schedulers.
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { ProductionId } from '@methods/base/ids';
 import { TEST_DOER } from '../harness/test-doer.ts';
 import { until } from '../harness/until.ts';
 import type { ApiClient, RunBody, RunQuestion } from './api-client.ts';
@@ -59,7 +61,7 @@ for (const { name, args } of shapes) {
       assert.equal(run.status, 'queued');
       const { method } = await stack.registry.getMethod({
         orgId: stack.ready.org_id,
-        methodId: stack.method('approve'),
+        methodId: stack.method('approve') as ProductionId,
       });
       assert.equal(run.version_id, method?.publishedVersion);
     });

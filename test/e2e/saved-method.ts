@@ -2,16 +2,17 @@
 // queued.
 
 import { randomBytes } from 'node:crypto';
+import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
 import { TEST_DOER } from '../harness/test-doer.ts';
 import type { Stack } from './stack.ts';
 
 export class SavedMethod {
   private constructor(
     private readonly stack: Stack,
-    private readonly orgId: string,
-    private readonly methodId: string,
+    private readonly orgId: OrgId,
+    private readonly methodId: MethodId,
     /** Of the newest version. */
-    public versionId: string,
+    public versionId: VersionId,
   ) {}
 
   static async create(stack: Stack, source: string, orgId = stack.ready.org_id): Promise<SavedMethod> {
@@ -21,18 +22,18 @@ export class SavedMethod {
       idempotencyHash: randomBytes(32),
       source: Buffer.from(source),
     });
-    return new SavedMethod(stack, orgId, method?.methodId ?? '', method?.currentVersion ?? '');
+    return new SavedMethod(stack, orgId, method?.methodId ?? ('' as MethodId), method?.currentVersion || 'ver_none');
   }
 
   /** As callers name it. */
   get id(): string {
-    return `wf_${this.methodId}`;
+    return `wf_${this.methodId}` as const;
   }
 
   async save(source: string): Promise<void> {
     const { orgId, methodId, versionId: baseVersion } = this;
     const request = { doer: TEST_DOER, orgId, methodId, baseVersion, source: Buffer.from(source) };
-    this.versionId = (await this.stack.registry.saveVersion(request)).version?.versionId ?? '';
+    this.versionId = (await this.stack.registry.saveVersion(request)).version?.versionId ?? 'ver_none';
   }
 
   async publish(): Promise<void> {

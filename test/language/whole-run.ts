@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type Clock, systemClock } from '@methods/base/clock';
-import { newId } from '@methods/base/ids';
+import { newId, type QuestionId, type RunId } from '@methods/base/ids';
 import { executeRun, type FinishedStep } from '@methods/executor/execute-run';
 import type { PreparedEnvironment } from '@methods/executor/prepared-environment';
 import { RunFolder } from '@methods/executor/run-folder';
@@ -63,10 +63,10 @@ export class WholeRun {
   static async walk({ harness, world, web }: Stage, runId: string, options: WholeRunOptions): Promise<WholeRun> {
     const run = new WholeRun(harness.dir, runId);
     const inputs = valid(withFileReferences(options.method.inputSchema), run.withFiles(options), 'the inputs');
-    let answer: { questionId: string; step: string; value: JsonObject } | undefined;
+    let answer: { questionId: QuestionId; step: string; value: JsonObject } | undefined;
     for (; run.attempts < ATTEMPTS_MAX; run.attempts++) {
       const outcome = await executeRun({
-        runId,
+        runId: runId as RunId,
         versionId: `ver_${runId}`,
         startedAtMs: systemClock.wallMs(),
         method: options.method,

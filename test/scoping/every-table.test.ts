@@ -1,8 +1,10 @@
 // Every table of every service, as the database's catalog lists them: no row of an organization can be read, changed,
 // referenced or guessed by another, also by a query that forgets its condition. A new table without row-level security
 // fails here until it has it, or until it is listed below with its reason.
+
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import type { OrgId } from '@methods/base/ids';
 import { readerRole } from '@methods/postgres/reader-role';
 import { sqlState } from '@methods/postgres/safe-db-error';
 import type { Sql, TransactionSql } from '@methods/postgres/sql';
@@ -135,7 +137,7 @@ for (const table of walled) {
 
     test('shows a reader only one organization when the query names none', async () => {
       for (const orgId of [ORG_A, ORG_B]) {
-        const rows = await reader.read(orgId, (sql) => all(sql, table));
+        const rows = await reader.read(orgId as OrgId, (sql) => all(sql, table));
         assert.ok(rows.length > 0);
         assert.deepEqual(organizationsIn(rows), [orgId]);
       }
@@ -155,8 +157,8 @@ for (const table of walled) {
         return sql`select from ${sql(table.name)}
           where ${conditions.reduce((found, condition) => sql`${found} and ${condition}`)}`;
       };
-      assert.equal((await reader.read(ORG_B, find)).length, 1);
-      assert.equal((await reader.read(ORG_A, find)).length, 0);
+      assert.equal((await reader.read(ORG_B as OrgId, find)).length, 1);
+      assert.equal((await reader.read(ORG_A as OrgId, find)).length, 0);
     });
 
     test('shows nothing without an organization', async () => {
@@ -164,7 +166,7 @@ for (const table of walled) {
         assert.deepEqual([...(await asReader(table, orgId, (sql) => all(sql, table)))], []);
       }
       // A setting that ended with its transaction is not null but empty.
-      await reader.read(ORG_A, (sql) => all(sql, table));
+      await reader.read(ORG_A as OrgId, (sql) => all(sql, table));
       assert.deepEqual([...(await asReader(table, null, (sql) => all(sql, table)))], []);
     });
 

@@ -1,7 +1,9 @@
 // Publishes a folder of methods into the stack: a file is a method, changed bytes are a new published version.
+
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
@@ -28,7 +30,7 @@ export class Publisher {
    * The organization of this stack, which is also that of people who sign in to "Local"; waits for the registry.
    * `goOn` throws when it is not to wait any longer.
    */
-  async organization(issuer: string, goOn: () => void): Promise<string> {
+  async organization(issuer: string, goOn: () => void): Promise<OrgId> {
     const deadline = performance.now() + READY_MS;
     for (;;) {
       goOn();
@@ -44,7 +46,7 @@ export class Publisher {
   }
 
   /** The stack's own service key; its webhook secret is returned once and kept in the data folder. */
-  async serviceKey(orgId: string, folder: DataFolder): Promise<string> {
+  async serviceKey(orgId: OrgId, folder: DataFolder): Promise<string> {
     const { secrets } = folder;
     if (secrets.webhookSecret !== null) return secrets.webhookSecret;
     const { webhookSecret } = await this.registry.createServiceKey(
@@ -61,7 +63,7 @@ export class Publisher {
     return webhookSecret;
   }
 
-  async publishFolder(orgId: string, folder: string): Promise<Record<string, string>> {
+  async publishFolder(orgId: OrgId, folder: string): Promise<Record<string, string>> {
     const methods: Record<string, string> = {};
     for (const file of methodFiles(folder)) {
       const name = basename(file, '.method');
@@ -70,7 +72,7 @@ export class Publisher {
     return methods;
   }
 
-  private async publishFile(orgId: string, name: string, source: Buffer, file: string): Promise<string> {
+  private async publishFile(orgId: OrgId, name: string, source: Buffer, file: string): Promise<string> {
     const by = { doer: LOCAL_STACK };
     try {
       const idempotencyHash = createHash('sha256').update(`local-stack/${name}`).digest();
@@ -78,12 +80,13 @@ export class Publisher {
         { orgId, idempotencyHash, source, ...by },
         { timeoutMs: CALL_MS },
       );
-      const methodId = method?.methodId ?? '';
+      if (method === undefined) throw new ServiceError('internal');
+      const { methodId, currentVersion } = method;
       const current = await this.registry.getVersion(
-        { orgId, methodId, version: method?.currentVersion ?? '' },
+        { orgId, methodId, version: currentVersion },
         { timeoutMs: CALL_MS },
       );
-      let versionId = current.version?.versionId ?? '';
+      let versionId = current.version?.versionId ?? currentVersion;
       if (!Buffer.from(current.version?.source ?? []).equals(source)) {
         const saved = await this.registry.saveVersion(
           {
@@ -96,8 +99,9 @@ export class Publisher {
           },
           { timeoutMs: CALL_MS },
         );
-        versionId = saved.version?.versionId ?? '';
+        versionId = saved.version?.versionId ?? versionId;
       }
+      if (versionId === '') throw new ServiceError('internal');
       await this.registry.publishVersion({ orgId, methodId, versionId, ...by }, { timeoutMs: CALL_MS });
       return `wf_${methodId}`;
     } catch (error) {

@@ -1,7 +1,9 @@
 // The local stack: real parts as processes of their own, started in order, each found by the next, stopped in the
 // other order. Addresses from the environment replace the embedded part of that name.
+
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { OrgId } from '@methods/base/ids';
 import { DataFolder } from './data-folder.ts';
 import { findNatsServer, installNatsServer, startNats } from './embedded/nats-server.ts';
 import { startPostgres } from './embedded/postgres-server.ts';
@@ -37,7 +39,7 @@ export interface ReadyLine {
   readonly issuer: string;
   readonly postgres_url: string;
   readonly nats_url: string;
-  readonly org_id: string;
+  readonly org_id: OrgId;
   readonly api_key: string;
   readonly webhook_secret: string;
   readonly methods: Readonly<Record<string, string>>;
@@ -171,7 +173,7 @@ export class LocalStack {
     grpcUrl: string;
     postgresUrl: string;
     natsUrl: string;
-    orgId: string;
+    orgId: OrgId;
     webhookSecret: string;
     methods: Readonly<Record<string, string>>;
   }): ReadyLine {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { newOpaqueToken } from '@methods/auth/opaque-token';
 import { systemClock } from '@methods/base/clock';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import Fastify from 'fastify';
 import { addCallerFields } from '../plugins/caller.ts';
@@ -29,7 +29,7 @@ async function cookieOf(probes: ProbeFixture, subject: string, role: string) {
   return { person, sha256, cookie: { cookie: `other=1; workflow_session=${value}` } };
 }
 
-function change(kind: string, orgId: string, id: string, authSha256 = '') {
+function change(kind: string, orgId: OrgId, id: string, authSha256 = '') {
   return { $typeName: 'methods.event.v1.RegistryChanged' as const, kind, orgId, id, authSha256 };
 }
 

@@ -1,8 +1,10 @@
 // Finds the caller of a request by its credential and surface: the one place that decides which credential a surface
 // takes.
+
 import type { Caller, UserCaller } from '@methods/auth/caller';
 import { isOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { parseBearerKey } from '@methods/auth/service-key';
+import type { KeyId, OrgId } from '@methods/base/ids';
 import type { FastifyRequest } from 'fastify';
 import type { Identity, Member, Origin } from '../clients/accounts.ts';
 import type { OpenedUpload } from '../clients/upload-tokens.ts';
@@ -30,7 +32,7 @@ export interface CallerSources {
   /** Null: there is no issuer, so there are no people. */
   readonly accessTokens: { verify(token: string): Soon<VerifiedToken> } | null;
   readonly uploadTokens: { uploadOf(tokenSha256: Buffer): Promise<OpenedUpload | null> };
-  readonly keyUses: { used(orgId: string, keyId: string): void };
+  readonly keyUses: { used(orgId: OrgId, keyId: KeyId): void };
   readonly publicUrl: string | null;
   /** The message for a person whose token names no organization. */
   readonly noOrganization: string;

@@ -1,7 +1,9 @@
 // The gateway's view of people: the member of a verified identity or a session's cookie, fetched once and kept for at
 // most 30 s. Changes are announced over the bus and drop the kept entries at once.
+
 import { isRole, type Role } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
+import type { OrgId, UserId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
@@ -33,9 +35,9 @@ export interface Identity {
 }
 
 export interface Member {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** usr_... */
-  readonly userId: string;
+  readonly userId: UserId;
   readonly role: Role;
 }
 

@@ -3,14 +3,14 @@
 // registry that stays away costs lines, not memory.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
-import { newId } from '@methods/base/ids';
+import { type AuditId, newId, type OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { RequestDoer } from './registry-calls.ts';
 
 export interface Act {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly doer: RequestDoer;
   readonly action: 'run.start' | 'run.read' | 'run.answer' | 'run.cancel' | 'version.read';
   /** run_ or ver_. */
@@ -21,8 +21,8 @@ export interface Act {
 
 /** As the registry takes it; `auditId` makes a repeat harmless. */
 export interface AuditLine {
-  readonly auditId: string;
-  readonly orgId: string;
+  readonly auditId: AuditId;
+  readonly orgId: OrgId;
   /** Wall time. */
   readonly atMs: number;
   readonly doer: RequestDoer;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
+import type { OrgId, RunId } from '@methods/base/ids';
 import { NewsDetail, type OrganizationNews } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { FollowedOrganizations } from './followed-organizations.ts';
 import type { SchedulerNode } from './scheduler-node.ts';
@@ -27,7 +28,7 @@ describe('a followed organization', () => {
   let organizations: FollowedOrganizations;
   let heard: string[];
   const follower = {
-    run: ({ runId }: { runId: string }) => void heard.push(runId),
+    run: ({ runId }: { runId: RunId }) => void heard.push(runId),
     began: () => void heard.push('began'),
     missed: () => void heard.push('missed'),
   };
@@ -43,7 +44,7 @@ describe('a followed organization', () => {
     return all as unknown as SchedulerNode[];
   }
 
-  function news(node: SchedulerNode | undefined, more: Partial<OrganizationNews>, orgId = 'org_a'): void {
+  function news(node: SchedulerNode | undefined, more: Partial<OrganizationNews>, orgId: OrgId = 'org_a'): void {
     assert.ok(node);
     const empty = { stepsLeftOut: false, began: false, missed: false };
     const $typeName = 'methods.scheduler.v1.OrganizationNews';
@@ -126,7 +127,7 @@ describe('a followed organization', () => {
     const [link] = nodes(node);
     const stop = organizations.follow('org_a', RESTS, follower);
     news(link, { began: true });
-    const run = { runId: 'run_1' } as NonNullable<OrganizationNews['run']>;
+    const run = { runId: 'run_1' } as unknown as NonNullable<OrganizationNews['run']>;
     news(link, { run });
     news(link, { run }, 'org_b');
     news(link, { missed: true });

@@ -1,7 +1,9 @@
 // The organizations whose runs are followed here: every node pushes what it commits of them. While some shards may belong
 // to a node that does not push (it died, cannot be reached, or is of an earlier release), something may be missing, and
 // the follower is notified of that.
+
 import type { Clock, Timer } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { NewsDetail, OrganizationNews } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { SchedulerNode } from './scheduler-node.ts';
@@ -16,7 +18,7 @@ export interface OrganizationFollower {
 }
 
 interface Followed {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly detail: NewsDetail;
   readonly follower: OrganizationFollower;
   /** Nodes that were asked on their present stream. */
@@ -48,7 +50,7 @@ export class FollowedOrganizations {
   }
 
   /** One follower for each organization and detail. Returns a function that ends it. */
-  follow(orgId: string, detail: NewsDetail, follower: OrganizationFollower): () => void {
+  follow(orgId: OrgId, detail: NewsDetail, follower: OrganizationFollower): () => void {
     const key = keyOf(orgId, detail);
     const followed: Followed = {
       ...{ orgId, detail, follower, asked: new Set(), pushing: new Set() },
@@ -135,6 +137,6 @@ function isWhole({ pushing }: Followed): boolean {
   return all > 0 && owned >= all;
 }
 
-function keyOf(orgId: string, detail: NewsDetail): string {
+function keyOf(orgId: OrgId, detail: NewsDetail): string {
   return `${detail} ${orgId}`;
 }

@@ -25,7 +25,7 @@ test('the parts of a file wait at their sender until the node reads them', async
         readBytes += chunk.length;
         aheadBytes = Math.max(aheadBytes, sentBytes - readBytes);
       }
-      return { file: { fileId: 'file_1', bytes: readBytes } };
+      return { file: { fileId: 'file_1' as const, bytes: readBytes } };
     },
   });
   const server = new RpcServer({ listen: '127.0.0.1:0', services: [node.served], logger: silentLogger, graceMs: 0 });
@@ -39,7 +39,7 @@ test('the parts of a file wait at their sender until the node reads them', async
       }
     }
     const description = {
-      orgId: 'org_a',
+      orgId: 'org_a' as const,
       owner: 'key_a',
       name: 'a',
       mediaType: 'text/plain',

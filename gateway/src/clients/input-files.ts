@@ -1,5 +1,7 @@
 // The files that callers send for the inputs of runs: passed on to a run-scheduler node as they come.
+
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { FileId, OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import {
@@ -16,7 +18,7 @@ const CALL_MS = 5_000;
 const CHUNK_BYTES = 64 * 1024;
 
 export interface FileOwner {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** The key or the person. */
   readonly owner: string;
 }
@@ -43,13 +45,13 @@ export class InputFiles implements Stoppable {
   }
 
   /** Those that their owner may name now. @throws ServiceError */
-  async find({ orgId, owner }: FileOwner, fileIds: readonly string[]): Promise<readonly InputFile[]> {
+  async find({ orgId, owner }: FileOwner, fileIds: readonly FileId[]): Promise<readonly InputFile[]> {
     const request = { orgId, owner, fileIds: [...fileIds] };
     return (await this.anywhere((client) => client.findFiles(request, { timeoutMs: CALL_MS }))).files;
   }
 
   /** @throws ServiceError `not_found` */
-  async delete({ orgId, owner }: FileOwner, fileId: string): Promise<void> {
+  async delete({ orgId, owner }: FileOwner, fileId: FileId): Promise<void> {
     await this.anywhere((client) => client.deleteFile({ orgId, owner, fileId }, { timeoutMs: CALL_MS }));
   }
 

@@ -38,19 +38,19 @@ test('many uses of a key are reported once a minute, with the last time', async 
   uses.start();
   for (let ms = 0; ms < 100; ms++) {
     at(ms);
-    uses.used('org', 'key_1');
+    uses.used('org_a', 'key_1');
   }
   assert.deepEqual(calls, []);
   minute();
   await new Promise(setImmediate);
-  assert.deepEqual(calls, [[{ orgId: 'org', keyId: 'key_1', usedAtMs: 99 }]]);
+  assert.deepEqual(calls, [[{ orgId: 'org_a', keyId: 'key_1', usedAtMs: 99 }]]);
   await uses.stop();
   assert.equal(calls.length, 1, 'nothing is left to report');
 });
 
 test('uses that the registry does not take are reported later, also at the stop', async () => {
   const { uses, calls, setAway } = fixture();
-  for (let n = 0; n < KEY_USES_MAX_A_CALL + 1; n++) uses.used('org', `key_${n}`);
+  for (let n = 0; n < KEY_USES_MAX_A_CALL + 1; n++) uses.used('org_a', `key_${n}`);
   setAway(true);
   await uses.tell();
   setAway(false);
@@ -63,7 +63,7 @@ test('uses that the registry does not take are reported later, also at the stop'
 
 test('the memory of uses is bounded', async () => {
   const { uses, calls } = fixture();
-  for (let n = 0; n < 30_000; n++) uses.used('org', `key_${n}`);
+  for (let n = 0; n < 30_000; n++) uses.used('org_a', `key_${n}`);
   await uses.stop();
   assert.equal(calls.flat().length, 20_000);
 });

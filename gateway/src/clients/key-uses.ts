@@ -1,12 +1,14 @@
 // When each key was last used: kept in memory and reported to the registry once a minute, because people need no finer
 // time and a write a request costs too much.
+
 import type { Clock, Timer } from '@methods/base/clock';
+import type { KeyId, OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
 
 export interface KeyUse {
-  readonly orgId: string;
-  readonly keyId: string;
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
   /** Wall time in ms. */
   readonly usedAtMs: number;
 }
@@ -23,7 +25,7 @@ const EVERY_MS = 60_000;
 const KEYS_MAX = 20_000;
 
 export class KeyUses implements Stoppable {
-  private readonly uses = new Map<string, { orgId: string; usedAtMs: number }>();
+  private readonly uses = new Map<KeyId, { orgId: OrgId; usedAtMs: number }>();
   private timer: Timer | null = null;
 
   constructor(private readonly options: KeyUsesOptions) {}
@@ -43,7 +45,7 @@ export class KeyUses implements Stoppable {
     await this.tell();
   }
 
-  used(orgId: string, keyId: string): void {
+  used(orgId: OrgId, keyId: KeyId): void {
     const usedAtMs = this.options.clock.wallMs();
     const use = this.uses.get(keyId);
     if (use) use.usedAtMs = usedAtMs;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
-import { newRunId } from '@methods/base/ids';
+import { newRunId, productionMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { type GatewayItem, StartRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { gatewayFixture } from '../testing/gateway.fixture.ts';
@@ -9,11 +9,11 @@ import { gatewayFixture } from '../testing/gateway.fixture.ts';
 type Gateway = Awaited<ReturnType<typeof gatewayFixture>>;
 
 const MIB = 1024 * 1024;
-const here = { id: 'key_1', gone: false, onGone: () => () => {} };
+const here = { id: 'key_1' as const, gone: false, onGone: () => () => {} };
 
 function start(gateway: Gateway, inputsJson: string, orgId = gateway.orgId) {
   const { methodId, versionId } = gateway;
-  const request = create(StartRunSchema, { orgId, method: methodId, versionId, inputsJson });
+  const request = create(StartRunSchema, { orgId, method: productionMethodId(methodId), versionId, inputsJson });
   request.idempotencyHash = Buffer.from(newRunId(0));
   return gateway.scheduler.startRun(request, 'req_1', null, here);
 }

@@ -5,6 +5,7 @@
 import type { Caller } from '@methods/auth/caller';
 import { authSha256 } from '@methods/auth/service-key';
 import type { Clock } from '@methods/base/clock';
+import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
@@ -39,7 +40,7 @@ export class MethodRegistry implements Stoppable {
   // Apart from the others, so that a flood of made-up keys evicts no real one.
   private readonly unknownKeys: LRUCache<string, true>;
   private readonly lookups: KeyLookups;
-  private readonly published: AgedCache<string>;
+  private readonly published: AgedCache<VersionId | ''>;
   private readonly versions: AgedCache<MethodVersion>;
 
   constructor(private readonly options: MethodRegistryOptions) {
@@ -86,7 +87,11 @@ export class MethodRegistry implements Stoppable {
    * The version a start names: `published` or a version id. `methodId` is bare.
    * @throws not_found, not_published
    */
-  versionToStart(orgId: string, methodId: string, version: string): MethodVersion | Promise<MethodVersion> {
+  versionToStart(
+    orgId: OrgId,
+    methodId: MethodId,
+    version: VersionId | 'published',
+  ): MethodVersion | Promise<MethodVersion> {
     if (version !== 'published') return this.version(orgId, methodId, version);
     const published = this.published.get(`${orgId}/${methodId}`, () => this.publishedVersion(orgId, methodId));
     if (typeof published === 'string') return this.publishedOr(orgId, methodId, published);
@@ -94,7 +99,7 @@ export class MethodRegistry implements Stoppable {
   }
 
   /** A saved version; it never changes. @throws not_found */
-  version(orgId: string, methodId: string, versionId: string): MethodVersion | Promise<MethodVersion> {
+  version(orgId: OrgId, methodId: MethodId, versionId: VersionId): MethodVersion | Promise<MethodVersion> {
     return this.versions.get(`${orgId}/${methodId}/${versionId}`, () => this.loadVersion(orgId, methodId, versionId));
   }
 
@@ -133,7 +138,11 @@ export class MethodRegistry implements Stoppable {
     this.client.close();
   }
 
-  private publishedOr(orgId: string, methodId: string, versionId: string): MethodVersion | Promise<MethodVersion> {
+  private publishedOr(
+    orgId: OrgId,
+    methodId: MethodId,
+    versionId: VersionId | '',
+  ): MethodVersion | Promise<MethodVersion> {
     if (versionId === '') throw new ServiceError('not_published');
     return this.version(orgId, methodId, versionId);
   }
@@ -160,12 +169,12 @@ export class MethodRegistry implements Stoppable {
   }
 
   // Empty: none is published.
-  private async publishedVersion(orgId: string, methodId: string): Promise<string> {
+  private async publishedVersion(orgId: OrgId, methodId: MethodId): Promise<VersionId | ''> {
     const { method } = await this.client.getMethod({ orgId, methodId }, { timeoutMs: CALL_MS });
     return method?.publishedVersion ?? '';
   }
 
-  private async loadVersion(orgId: string, methodId: string, versionId: string): Promise<MethodVersion> {
+  private async loadVersion(orgId: OrgId, methodId: MethodId, versionId: VersionId): Promise<MethodVersion> {
     const { version } = await this.client.getVersion({ orgId, methodId, version: versionId }, { timeoutMs: CALL_MS });
     if (!version) throw new ServiceError('not_found');
     return await methodVersion(orgId, version, this.options.sources);

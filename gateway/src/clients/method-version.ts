@@ -1,4 +1,5 @@
 // A saved version as the gateway needs it: which steps it has and which inputs it takes.
+import type { OrgId, VersionId } from '@methods/base/ids';
 import { compileCheck, TURN_EFFORT, type ValueCheck } from '@methods/method/check-value';
 import type { JsonObject, JsonSchema, JsonValue } from '@methods/method/json';
 import { unmetRequirements } from '@methods/method/unmet-requirements';
@@ -8,7 +9,7 @@ import { isShort, type SourceThreads } from '../sources/source-threads.ts';
 import type { DeclaredStep } from '../views/step-view.ts';
 
 export interface MethodVersion {
-  readonly versionId: string;
+  readonly versionId: VersionId;
   /** Null for workflow/1: it is kept and shown, but has to be rewritten before it can run. */
   readonly startable: StartableVersion | null;
   readonly steps: readonly DeclaredStep[];
@@ -38,7 +39,7 @@ const BYTES_AT_LEAST = 20_000;
 
 /** @throws ServiceError invalid_method, rate_limited, unavailable: of a source that is long. */
 export async function methodVersion(
-  orgId: string,
+  orgId: OrgId,
   { versionId, schemaVersion, sha256, source }: Version,
   threads: SourceThreads,
 ): Promise<MethodVersion> {

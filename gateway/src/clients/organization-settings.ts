@@ -1,7 +1,9 @@
 // The organizations' settings for their runs, fetched once and kept for at most 30 s, so that a start costs no look-up.
 // A change is announced over the bus and drops the kept ones at once; otherwise the last known ones stay valid while
 // the registry is away.
+
 import type { Clock } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
 import type { Settings as SettingsMessage } from '@methods/proto/registry/v1/account_pb';
@@ -34,7 +36,7 @@ export class OrganizationSettings implements RegistryChangeListener {
   }
 
   /** A promise only if the registry has to be asked. */
-  of(orgId: string): Settings | Promise<Settings> {
+  of(orgId: OrgId): Settings | Promise<Settings> {
     return this.known.get(orgId, async () => {
       const { settings } = await this.calls.accounts.getSettings({ orgId }, { timeoutMs: CALL_MS });
       return settingsOf(settings);
@@ -42,7 +44,7 @@ export class OrganizationSettings implements RegistryChangeListener {
   }
 
   /** This gateway's own change counts from its reply on, even if the message is lost. */
-  changed(orgId: string, settings: Settings): void {
+  changed(orgId: OrgId, settings: Settings): void {
     this.known.put(orgId, settings);
   }
 

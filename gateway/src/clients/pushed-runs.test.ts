@@ -18,7 +18,7 @@ function finishedRun(resultJson = '{}'): RunView {
   const book = new RunBook();
   const { run } = book.start({
     $typeName: 'methods.scheduler.v1.StartRun',
-    orgId: 'org',
+    orgId: 'org_a',
     method: 'wf_0',
     versionId: 'ver_0',
     inputsJson: '{}',
@@ -77,8 +77,8 @@ test('large results of unclaimed runs stay within a share, the oldest go', () =>
   const runs = Array.from({ length: 40 }, () => finishedRun(result));
   for (const run of runs) pushed.put(run);
   assert.ok(pushed.bytes <= 16 * 1024 * 1024);
-  assert.equal(pushed.latest(runs[0]?.runId ?? ''), null);
-  assert.ok(pushed.latest(runs.at(-1)?.runId ?? ''));
+  assert.equal(pushed.latest(runs[0]?.runId ?? 'run_none'), null);
+  assert.ok(pushed.latest(runs.at(-1)?.runId ?? 'run_none'));
 });
 
 test('one organization fills its share and drops no run of another', () => {

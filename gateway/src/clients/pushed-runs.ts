@@ -1,7 +1,9 @@
 // Keeps for half a minute what the run-scheduler reported about runs with waiters here: the waiters get their run from
 // here, and so does a GET of a run that has finished. Bounded by bytes, of which no organization has more than its
 // share.
+
 import type { Clock } from '@methods/base/clock';
+import type { OrgId, RunId } from '@methods/base/ids';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import { isFinished } from '../views/run-view.ts';
 
@@ -17,18 +19,18 @@ const OWNERS_MAX = 50_000;
 
 interface Kept {
   readonly run: RunView;
-  readonly orgId: string | null;
+  readonly orgId: OrgId | null;
   readonly bytes: number;
   readonly atMs: number;
 }
 
 export class PushedRuns {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<RunId, Kept>();
   private keptBytes = 0;
   /** By organization, oldest first; unclaimed ones are under the empty name. */
-  private readonly shares = new Map<string, { readonly runIds: Set<string>; bytes: number }>();
+  private readonly shares = new Map<OrgId | '', { readonly runIds: Set<RunId>; bytes: number }>();
   // A push does not name its organization; the caller's start or watch, which the scheduler has checked, does.
-  private readonly owners = new Map<string, string>();
+  private readonly owners = new Map<RunId, OrgId>();
 
   constructor(private readonly clock: Clock) {}
 
@@ -37,7 +39,7 @@ export class PushedRuns {
   }
 
   /** A caller of this organization has been given this run by the scheduler. */
-  belongs(runId: string, orgId: string): void {
+  belongs(runId: RunId, orgId: OrgId): void {
     const known = this.kept.get(runId);
     if (known && known.orgId !== orgId) {
       this.drop(runId);
@@ -45,11 +47,11 @@ export class PushedRuns {
     }
     if (known && isFinished(known.run)) return;
     this.owners.set(runId, orgId);
-    if (this.owners.size > OWNERS_MAX) this.owners.delete(this.owners.keys().next().value as string);
+    if (this.owners.size > OWNERS_MAX) this.owners.delete(this.owners.keys().next().value as RunId);
   }
 
   /** It has not finished since. */
-  isAwaited(runId: string, orgId: string): boolean {
+  isAwaited(runId: RunId, orgId: OrgId): boolean {
     return this.owners.get(runId) === orgId;
   }
 
@@ -63,19 +65,19 @@ export class PushedRuns {
   }
 
   /** The scheduler has given this run to a caller of this organization. */
-  read(run: RunView, orgId: string): void {
+  read(run: RunView, orgId: OrgId): void {
     if (!isFinished(run) || this.finished(run.runId, orgId) !== null) return;
     this.drop(run.runId);
     this.keep({ run, orgId, bytes: estimatedBytes(run), atMs: this.clock.monotonicMs() });
   }
 
   /** The latest state pushed, of any owner: only for a caller the scheduler has just given this run. */
-  latest(runId: string): RunView | null {
+  latest(runId: RunId): RunView | null {
     return this.kept.get(runId)?.run ?? null;
   }
 
   /** The run if it has finished and belongs to this organization. A finished run never changes. */
-  finished(runId: string, orgId: string): RunView | null {
+  finished(runId: RunId, orgId: OrgId): RunView | null {
     const known = this.kept.get(runId);
     return known && known.orgId === orgId && isFinished(known.run) ? known.run : null;
   }
@@ -92,7 +94,7 @@ export class PushedRuns {
 
   private keep(kept: Kept): void {
     const { run, orgId, bytes } = kept;
-    const share = this.shares.get(orgId ?? '') ?? { runIds: new Set<string>(), bytes: 0 };
+    const share = this.shares.get(orgId ?? '') ?? { runIds: new Set<RunId>(), bytes: 0 };
     this.shares.set(orgId ?? '', share);
     this.kept.set(run.runId, kept);
     this.keptBytes += bytes;
@@ -102,7 +104,7 @@ export class PushedRuns {
     if (this.keptBytes > BYTES_MAX) this.trim();
   }
 
-  private shorten(share: { readonly runIds: ReadonlySet<string>; readonly bytes: number }): void {
+  private shorten(share: { readonly runIds: ReadonlySet<RunId>; readonly bytes: number }): void {
     const bytesMax = downFrom(BYTES_PER_ORGANIZATION_MAX, share.bytes);
     for (const runId of share.runIds) {
       if (share.bytes <= bytesMax) return;
@@ -110,7 +112,7 @@ export class PushedRuns {
     }
   }
 
-  private drop(runId: string): void {
+  private drop(runId: RunId): void {
     const kept = this.kept.get(runId);
     if (kept === undefined) return;
     this.kept.delete(runId);

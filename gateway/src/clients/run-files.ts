@@ -1,4 +1,5 @@
 // The files of runs, as any run-scheduler node streams them out of the database.
+import type { FileId, OrgId, RunId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import { type InputFile, RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -27,14 +28,14 @@ export class RunFiles implements Stoppable {
    * The archive of a run's files, a gzip tar; null: it has saved none. The first part is at hand when this resolves, so
    * that a refusal arrives before anything is sent. @throws ServiceError
    */
-  async read(run: { orgId: string; runId: string }, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
+  async read(run: { orgId: OrgId; runId: RunId }, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
     const parts = await this.begun((client, options) => client.getRunFiles(run, options), signal);
     return parts === null ? null : rest(parts.first.chunk, parts.more);
   }
 
   /** A file that the inputs of a run name. @throws ServiceError `not_found` where they name no such file */
   async readInput(
-    file: { orgId: string; runId: string; fileId: string },
+    file: { orgId: OrgId; runId: RunId; fileId: FileId },
     signal: AbortSignal,
   ): Promise<{ file: InputFile; content: AsyncIterable<Uint8Array> }> {
     const parts = await this.begun((client, options) => client.getRunInputFile(file, options), signal);

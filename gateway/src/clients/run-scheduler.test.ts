@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RunId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 
@@ -63,7 +64,7 @@ test('a wait continues when the node that pushed for it is gone', async () => {
   assert.ok(runId && taker && other);
   await taker.stop();
   await until(() => other.watched.has(runId));
-  other.push(gateway.book.succeed(runId, '{"text":"moved"}'));
+  other.push(gateway.book.succeed(runId as RunId, '{"text":"moved"}'));
   assert.deepEqual((await waiting).body.result, { text: 'moved' });
 });
 
@@ -72,7 +73,7 @@ test('a run that finished while no push could come is found by the next look', a
   const waiting = start(gateway, '?wait_ms=30000');
   await until(() => gateway.book.runs.size === 1);
   const [runId] = gateway.book.runs.keys();
-  gateway.book.succeed(runId ?? '', '{}');
+  gateway.book.succeed((runId ?? 'run_none') as RunId, '{}');
   assert.equal((await waiting).body.status, 'succeeded');
 });
 

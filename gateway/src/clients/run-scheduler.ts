@@ -1,6 +1,8 @@
 // The gateway's view of all run-scheduler nodes: start, read, answer and cancel runs, wait for them and follow them.
+
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
+import type { OrgId, QuestionId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
@@ -40,7 +42,7 @@ export interface StartedRun {
 
 export interface GivenAnswer {
   /** Empty: the question that is open. */
-  readonly questionId: string;
+  readonly questionId: QuestionId | '';
   readonly answerJson: string;
 }
 
@@ -191,7 +193,7 @@ export class RunScheduler implements Stoppable {
   ): Promise<RunView> {
     const { orgId, runId, requestId } = address;
     return this.watched.waiting(orgId, wait, caller, async () => {
-      const stamped = questionId || ((await this.getRun(address)).question?.id ?? '');
+      const stamped: QuestionId | '' = questionId || ((await this.getRun(address)).question?.id ?? '');
       const $typeName = 'methods.scheduler.v1.AnswerRun' as const;
       const value = { $typeName, orgId, runId, questionId: stamped, answerJson };
       // A caller who waited for the question here usually waits for the next state: the node then pushes it.
@@ -237,7 +239,7 @@ export class RunScheduler implements Stoppable {
 
   private async started(
     call: CallReply,
-    { orgId, requestId }: { orgId: string; requestId: string },
+    { orgId, requestId }: { orgId: OrgId; requestId: string },
     wait: WaitRequest | null,
     caller: WaitingCaller,
   ): Promise<StartedRun> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
+import type { RunId } from '@methods/base/ids';
 import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 import { RunWaiters } from './run-waiters.ts';
 
@@ -13,7 +14,7 @@ test('an organization has a bounded number of waiting requests, and they keep no
     code: 'rate_limited',
     facts: { share: 'organization', limit: '10' },
   });
-  for (const orgId of ['org_b', 'org_c', 'org_d']) waiters.enter(orgId, caller('key'));
+  for (const orgId of ['org_b', 'org_c', 'org_d'] as const) waiters.enter(orgId, caller('key'));
   leaves[0]?.();
   waiters.enter('org_a', caller('key_11'));
 });
@@ -67,7 +68,7 @@ test('an answer asks for the next rest where a caller waited for the run here, a
     answers.map(({ unwatched }) => unwatched),
     [false, true],
   );
-  node.push(gateway.book.succeed(awaited, '{}'));
+  node.push(gateway.book.succeed(awaited as RunId, '{}'));
   // Its reply comes after the push.
   await gateway.ask('GET', `/v1/runs/${other}`);
   const calls = node.received.length;

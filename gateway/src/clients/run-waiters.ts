@@ -1,7 +1,9 @@
 // Requests that wait for a run to finish or to ask, or that follow all its changes. A wait ends by a pushed view; in
 // case pushes stop (their node died, froze or lost the run's shard) the run is watched again, at once when its node is
 // lost and every few seconds anyway.
+
 import type { Clock, Timer } from '@methods/base/clock';
+import type { OrgId, RunId } from '@methods/base/ids';
 import { Shares, type SharesOptions } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
@@ -37,8 +39,8 @@ export function endsWait(run: RunView, afterQuestion: string | null): boolean {
 
 /** One run that requests of this gateway wait for. */
 export interface WaitedRun {
-  readonly runId: string;
-  readonly orgId: string;
+  readonly runId: RunId;
+  readonly orgId: OrgId;
   readonly requestId: string;
   /** The newest state seen; null before the first. */
   latest: RunView | null;
@@ -67,7 +69,7 @@ const WATCH_RETRY_MS = 500;
 const WAITS = { placesMax: 50_000, perOrganizationMax: 5_000 };
 
 export class RunWaiters {
-  private readonly runs = new Map<string, WaitedRun>();
+  private readonly runs = new Map<RunId, WaitedRun>();
   private readonly places: Shares;
   private stopping = false;
 
@@ -84,14 +86,14 @@ export class RunWaiters {
    * A place among the waits, taken before anything is done for a request that waits: what it returns gives it back.
    * @throws rate_limited, unavailable
    */
-  enter(orgId: string, caller: WaitingCaller): () => void {
+  enter(orgId: OrgId, caller: WaitingCaller): () => void {
     const place = this.places.take(orgId, caller.id);
     if (!place.ok) throw overShare('waiting requests', place);
     return place.leave;
   }
 
   /** Holds the run so that views offered from now on are kept; `release` once for each hold. */
-  hold(runId: string, orgId: string, requestId: string): WaitedRun {
+  hold(runId: RunId, orgId: OrgId, requestId: string): WaitedRun {
     let run = this.runs.get(runId);
     // Another organization cannot know the id; if it guesses, it gets a record of its own that nothing is offered to.
     if (!run || run.orgId !== orgId) {

@@ -1,7 +1,9 @@
 // Carries calls to a run-scheduler node that can answer: picks the node, repeats on another when one dies or freezes,
 // gives up at the deadline. A start may be repeated because its idempotency hash, the caller's or the gateway's own,
 // makes the second one find the first one's run.
+
 import type { Clock } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { fromErrorDetail } from '@methods/errors/error-detail';
 import { overShare } from '@methods/errors/over-share';
@@ -218,7 +220,7 @@ export class SchedulerCalls {
   }
 }
 
-function orgOf({ value }: CallItem): string {
+function orgOf({ value }: CallItem): OrgId | '' {
   return value !== undefined && 'orgId' in value ? value.orgId : '';
 }
 

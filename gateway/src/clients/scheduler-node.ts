@@ -1,6 +1,8 @@
 // The stream to one run-scheduler node: dialled again whenever it ends, and what is known of the node from it.
+
 import type { Backoff } from '@methods/base/backoff';
 import type { Clock, Timer } from '@methods/base/clock';
+import type { OrgId, RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type {
@@ -131,12 +133,12 @@ export class SchedulerNode {
     this.suspectedUntilMs = nowMs + SUSPECTED_MS;
   }
 
-  unwatch(runId: string): void {
+  unwatch(runId: RunId): void {
     this.tell({ case: 'unwatch', value: { $typeName: 'methods.scheduler.v1.UnwatchRun', runId } });
   }
 
   /** False: it was not sent. On a new stream it is to be asked again. */
-  follow(orgId: string, detail: NewsDetail, stop: boolean): boolean {
+  follow(orgId: OrgId, detail: NewsDetail, stop: boolean): boolean {
     const value = { $typeName: 'methods.scheduler.v1.FollowOrganization' as const, orgId, detail, stop };
     return this.tell({ case: 'follow', value });
   }

@@ -1,13 +1,14 @@
 // Whose upload a token opens. Never kept: a token is shown once for many bytes, and a replaced one must end at once.
+import type { OrgId, UploadId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import { type Client, rpcClient } from '@methods/rpc/client';
 
 export interface OpenedUpload {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** upl_... */
-  readonly uploadId: string;
+  readonly uploadId: UploadId;
 }
 
 const CALL_MS = 3_000;

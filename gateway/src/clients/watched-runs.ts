@@ -1,6 +1,8 @@
 // The runs that requests of this gateway wait for or follow: a node is asked to push their changes, and a wait whose time
 // is up reads its run once more.
+
 import type { Clock } from '@methods/base/clock';
+import type { OrgId, RunId } from '@methods/base/ids';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { RunReply } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -12,8 +14,8 @@ import type { SchedulerNode } from './scheduler-node.ts';
 
 /** Whose run, and for which request. */
 export interface RunAddress {
-  readonly orgId: string;
-  readonly runId: string;
+  readonly orgId: OrgId;
+  readonly runId: RunId;
   readonly requestId: string;
 }
 
@@ -61,7 +63,7 @@ export class WatchedRuns {
 
   /** Takes the request's place among the waits before anything is done for it. */
   async waiting<Done>(
-    orgId: string,
+    orgId: OrgId,
     wait: WaitRequest | null,
     caller: WaitingCaller,
     work: () => Promise<Done>,

@@ -1,6 +1,8 @@
 // The logs of all organizations that are followed here: each begins with its first reader and is kept for five minutes
 // after its last, so that a reader that comes back misses nothing.
+
 import type { Clock, Timer } from '@methods/base/clock';
+import type { MethodId, OrgId } from '@methods/base/ids';
 import { Shares, type SharesOptions } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
@@ -17,7 +19,7 @@ export interface OrganizationLogsOptions {
   readonly clock: Clock;
   readonly organizations: Pick<FollowedOrganizations, 'follow'>;
   readonly declaredSteps: (
-    orgId: string,
+    orgId: OrgId,
     run: RunOfVersion,
   ) => readonly DeclaredStep[] | Promise<readonly DeclaredStep[]>;
   readonly limits?: Partial<LogLimits>;
@@ -62,7 +64,7 @@ export class OrganizationLogs {
 
   /** The log with one more reader, which `make` gives. @throws unavailable where there are too many */
   enter<Reader extends LogReader>(
-    orgId: string,
+    orgId: OrgId,
     audience: Audience,
     make: (log: OrganizationLog, left: () => void) => Reader,
   ): Reader {
@@ -79,7 +81,7 @@ export class OrganizationLogs {
 
   /** A method was published. */
   onChanged({ kind, orgId, id }: RegistryChanged): void {
-    if (kind === 'method') this.held.get(`people ${orgId}`)?.log.add([methodEvent(id)]);
+    if (kind === 'method') this.held.get(`people ${orgId}`)?.log.add([methodEvent(id as MethodId)]);
   }
 
   /** Changes of the registry may have been missed. */
@@ -93,7 +95,7 @@ export class OrganizationLogs {
     for (const key of [...this.held.keys()]) this.drop(key);
   }
 
-  private begin(key: string, orgId: string, audience: Audience): Held {
+  private begin(key: string, orgId: OrgId, audience: Audience): Held {
     if (this.held.size >= this.limits.logsMax) this.dropIdle();
     const { clock, organizations } = this.options;
     const hold = (bytes: number) => {
@@ -108,7 +110,7 @@ export class OrganizationLogs {
     return held;
   }
 
-  private rests(orgId: string): EventsOf {
+  private rests(orgId: OrgId): EventsOf {
     const { clock, declaredSteps } = this.options;
     return (run, stepsLeftOut) => {
       const event = (steps: readonly DeclaredStep[]) => [restEvent(run, stepsLeftOut, steps, clock.wallMs())];

@@ -1,4 +1,5 @@
 // Reads the bodies of local runs' records: small ones at once, large ones in a thread, apart from the event loop.
+import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import { JobFailed } from '@methods/threads/job-thread';
@@ -20,7 +21,7 @@ export class RecordThreads implements Stoppable {
   }
 
   /** @throws ServiceError too_large where it takes too much to read, rate_limited, unavailable */
-  async read(orgId: string, bytes: Buffer, weightMax: number): Promise<RecordReading> {
+  async read(orgId: OrgId, bytes: Buffer, weightMax: number): Promise<RecordReading> {
     if (bytes.length <= SMALL_BYTES) return readRecord(bytes, weightMax);
     try {
       return await this.pool.run({ bytes, weightMax }, { orgId, bytes: bytes.length });

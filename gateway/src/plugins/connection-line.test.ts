@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { newRunId } from '@methods/base/ids';
+import { newRunId, type RunId } from '@methods/base/ids';
 import { gatewayFixture, until } from '../testing/gateway.fixture.ts';
 
 test('requests of one packet are handled one after the other, and a packet of hundreds closes its connection', async () => {
@@ -46,7 +46,7 @@ test('what follows a reply that closes the connection is never handled', async (
     return runView(...call);
   };
   const [first, last] = [newRunId(1), newRunId(1)];
-  const get = (runId: string, more = '') =>
+  const get = (runId: RunId, more = '') =>
     `GET /v1/runs/${runId} HTTP/1.1\r\nhost: a\r\n${more}authorization: Bearer ${gateway.apiKey.key}\r\n\r\n`;
   const socket = connect(gateway.port, '127.0.0.1');
   socket.resume().write(get(first) + get(first, 'host: b\r\n') + get(last));

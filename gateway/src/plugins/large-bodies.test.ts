@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '@methods/base/clock';
+import type { KeyId, OrgId } from '@methods/base/ids';
 import Fastify from 'fastify';
 import { until } from '../testing/gateway.fixture.ts';
 import { LongWork } from '../turns/long-work.ts';
@@ -21,7 +22,7 @@ function held() {
   };
   const bodies = new LargeBodies(new LongWork(clock));
   const parsed: string[] = [];
-  const parse = (orgId: string) =>
+  const parse = (orgId: OrgId) =>
     bodies.parse(orgId, 1 << 20, () => {
       nowMs += 10;
       parsed.push(orgId);
@@ -31,9 +32,9 @@ function held() {
 
 test('large bodies are parsed one by one, and the event loop rests four times as long as reading and parsing took', async () => {
   const { parsed, parse, rests } = held();
-  await parse('a');
-  const second = parse('a');
-  assert.deepEqual([parsed, rests.map(({ ms }) => ms)], [['a'], [60]]);
+  await parse('org_a');
+  const second = parse('org_a');
+  assert.deepEqual([parsed, rests.map(({ ms }) => ms)], [['org_a'], [60]]);
   rests[0]?.end();
   await second;
   assert.equal(parsed.length, 2);
@@ -41,33 +42,33 @@ test('large bodies are parsed one by one, and the event loop rests four times as
 
 test('a body of another organization is next, however many wait before it', async () => {
   const { parsed, parse, rests } = held();
-  const all = [parse('a'), parse('a'), parse('a'), parse('b')];
+  const all = [parse('org_a'), parse('org_a'), parse('org_a'), parse('org_b')];
   for (let turn = 0; turn < 3; turn++) rests[turn]?.end();
   await Promise.all(all);
-  assert.deepEqual(parsed.slice(0, 3), ['a', 'a', 'b']);
+  assert.deepEqual(parsed.slice(0, 3), ['org_a', 'org_a', 'org_b']);
 });
 
 test('an organization with too many waiting is refused, and another is not', async () => {
   const { parse } = held();
   const waiting = Array.from({ length: 70 }, () =>
-    parse('a').then(
+    parse('org_a').then(
       () => null,
       (error) => error.code,
     ),
   );
   const refused = await Promise.race(waiting.slice(66));
   assert.equal(refused, 'rate_limited');
-  void parse('b');
+  void parse('org_b');
 });
 
 test('bytes of bodies have a share that is given back', () => {
   const { bodies } = held();
-  const first = bodies.bytes.take('a', '', 32 << 20);
+  const first = bodies.bytes.take('org_a', '', 32 << 20);
   assert.ok(first.ok);
-  assert.equal(bodies.bytes.take('a', '', 1).ok, false);
-  assert.equal(bodies.bytes.take('b', '', 1 << 20).ok, true);
+  assert.equal(bodies.bytes.take('org_a', '', 1).ok, false);
+  assert.equal(bodies.bytes.take('org_b', '', 1 << 20).ok, true);
   first.leave();
-  assert.equal(bodies.bytes.take('a', '', 1).ok, true);
+  assert.equal(bodies.bytes.take('org_a', '', 1).ok, true);
 });
 
 test('of large sources one key has six under way and an organization eight; more are refused before they are read', async () => {
@@ -78,7 +79,7 @@ test('of large sources one key has six under way and an organization eight; more
   app.decorateRequest('caller', null);
   addErrorReply(app, { warn() {}, error() {}, info() {} } as never);
   app.addHook('onRequest', async (request) => {
-    const [orgId = '', keyId = ''] = String(request.headers.authorization).split('/');
+    const [orgId, keyId] = String(request.headers.authorization).split('/') as [OrgId, KeyId];
     request.caller = { kind: 'service_key', orgId, keyId };
   });
   addLargeBodies(app, bodies);

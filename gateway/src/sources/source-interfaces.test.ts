@@ -22,7 +22,7 @@ test('a source is compiled once, however often it is read', async () => {
 test('a long source says the same of itself as a short one', async () => {
   const interfaces = new SourceInterfaces(systemClock, threads);
   const comment = `# ${'x'.repeat(20_000)}\n`;
-  const long = { orgId: 'org_1', sha256: 'long', source: Buffer.from(comment + GREETING) };
-  const short = { orgId: 'org_1', sha256: 'short', source: Buffer.from(GREETING) };
+  const long = { orgId: 'org_1' as const, sha256: 'long', source: Buffer.from(comment + GREETING) };
+  const short = { orgId: 'org_1' as const, sha256: 'short', source: Buffer.from(GREETING) };
   assert.equal(await interfaces.fieldsJson(long), await interfaces.fieldsJson(short));
 });

@@ -1,4 +1,5 @@
 // Reads the sources of saved versions: short ones at once, long ones in a thread, apart from the event loop.
+import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
 import type { JsonObject } from '@methods/method/json';
@@ -8,7 +9,7 @@ import { interfaceFieldsJson, type StartFacts } from './read-source.ts';
 import type { SourceJob, SourceReply } from './source-thread.ts';
 
 export interface SavedSource {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** Hex, of `source`. */
   readonly sha256: string;
   readonly source: Uint8Array;
@@ -56,7 +57,7 @@ export class SourceThreads implements Stoppable {
     return (await this.run({ kind: 'unmet', sha256, source, inputs }, orgId)) as readonly string[];
   }
 
-  private async run(job: SourceJob, orgId: string): Promise<SourceReply> {
+  private async run(job: SourceJob, orgId: OrgId): Promise<SourceReply> {
     try {
       return await this.pool.run(job, { orgId, bytes: job.source.length });
     } catch (error) {

@@ -1,5 +1,5 @@
 // People, sign-ins and sessions of the test registry.
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId, type UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type {
   AccountService,
@@ -10,8 +10,8 @@ import type {
 import type { PeerService } from './peer-service.fixture.ts';
 
 interface Person {
-  readonly orgId: string;
-  readonly userId: string;
+  readonly orgId: OrgId;
+  readonly userId: UserId;
   role: string;
   readonly seenAs: EnsureUserRequest;
 }
@@ -26,7 +26,7 @@ export class AccountBook {
   /** Lines of the audit log that were taken. */
   readonly audit: RecordedAudit[] = [];
   settings = { contentOnDevices: false, retentionDays: 30, webhookHosts: [] as string[] };
-  private readonly orgIds = new Map<string, string>();
+  private readonly orgIds = new Map<string, OrgId>();
 
   constructor(service: PeerService<typeof AccountService>) {
     service.answer({
@@ -68,7 +68,7 @@ export class AccountBook {
   }
 
   /** The organization of an issuer's id; made when first named. */
-  orgId(externalOrgId: string): string {
+  orgId(externalOrgId: string): OrgId {
     const known = this.orgIds.get(externalOrgId) ?? newId('org');
     this.orgIds.set(externalOrgId, known);
     return known;

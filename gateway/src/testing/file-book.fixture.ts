@@ -1,6 +1,6 @@
 // The files that callers sent, for the gateway's own tests: kept in memory, by the rules of a run-scheduler node.
 import { createHash } from 'node:crypto';
-import { newId } from '@methods/base/ids';
+import { type FileId, newId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type {
   DeleteFileRequest,
@@ -13,7 +13,7 @@ interface SentFile {
   readonly file: NewFile;
   readonly content: Buffer;
   readonly reply: {
-    fileId: string;
+    fileId: FileId;
     name: string;
     mediaType: string;
     bytes: number;

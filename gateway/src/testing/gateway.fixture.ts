@@ -1,6 +1,6 @@
 // A whole gateway in front of test peers, listening on a free port.
 import { type Clock, systemClock } from '@methods/base/clock';
-import { newId } from '@methods/base/ids';
+import { type MethodId, newId, type OrgId, type VersionId } from '@methods/base/ids';
 import { createLogger } from '@methods/logging/logger';
 import { until as conditionHolds } from '@methods/test/harness/until';
 import { ValueThreads } from '@methods/value-threads/value-threads';
@@ -54,10 +54,10 @@ export interface GatewayFixture extends AsyncDisposable {
   readonly accounts: Accounts;
   readonly keyUses: KeyUses;
   readonly settings: OrganizationSettings;
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly apiKey: ReturnType<RegistryPeer['key']>;
-  readonly methodId: string;
-  readonly versionId: string;
+  readonly methodId: MethodId;
+  readonly versionId: VersionId;
   readonly source: string;
   readonly log: Record<string, unknown>[];
   /** JSON in, JSON out, with the fixture's key by default. */

@@ -1,6 +1,6 @@
 // A method registry for the gateway's own tests: real gRPC in front of a few maps.
 import { createServiceKey } from '@methods/auth/service-key';
-import { newId, newMethodId } from '@methods/base/ids';
+import { type KeyId, type MethodId, newId, newMethodId, type OrgId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
@@ -12,9 +12,9 @@ import { AccountBook } from './account-book.fixture.ts';
 import { PeerService } from './peer-service.fixture.ts';
 
 interface SavedMethod {
-  readonly orgId: string;
-  readonly methodId: string;
-  publishedVersion: string;
+  readonly orgId: OrgId;
+  readonly methodId: MethodId;
+  publishedVersion: VersionId | '';
   readonly versions: Map<string, { schemaVersion: string; source: string }>;
 }
 
@@ -28,7 +28,7 @@ export class RegistryPeer {
   readonly accounts = new AccountBook(this.accountService);
   readonly uploadService = new PeerService(UploadService, (name) => this.ask(name));
   readonly runRecordService = new PeerService(RunRecordService, (name) => this.ask(name));
-  private readonly keys = new Map<string, { orgId: string; keyId: string; revokedAtMs: number }>();
+  private readonly keys = new Map<string, { orgId: OrgId; keyId: KeyId; revokedAtMs: number }>();
   private readonly methods = new Map<string, SavedMethod>();
   private server: RpcServer | null = null;
 
@@ -59,7 +59,7 @@ export class RegistryPeer {
     await this.server?.stop();
   }
 
-  key(orgId: string): { key: string; authPart: string; sha256: string; keyId: string } {
+  key(orgId: OrgId): { key: string; authPart: string; sha256: string; keyId: KeyId } {
     const { key, authPart, authSha256 } = createServiceKey();
     const sha256 = authSha256.toString('hex');
     const keyId = newId('key');
@@ -79,19 +79,24 @@ export class RegistryPeer {
   }
 
   /** A method whose only version, if there is a source, is published. */
-  method(orgId: string, source: string | null, schemaVersion = 'method/2'): { methodId: string; versionId: string } {
+  method(
+    orgId: OrgId,
+    source: string | null,
+    schemaVersion = 'method/2',
+  ): { methodId: MethodId; versionId: VersionId } {
     const methodId = newMethodId();
     this.methods.set(methodId, { orgId, methodId, publishedVersion: '', versions: new Map() });
-    if (source === null) return { methodId, versionId: '' };
+    if (source === null) return { methodId, versionId: 'ver_none' };
     return { methodId, versionId: this.publish(methodId, source, schemaVersion) };
   }
 
-  publish(methodId: string, source: string, schemaVersion = 'method/2'): string {
+  publish(methodId: MethodId, source: string, schemaVersion = 'method/2'): VersionId {
     const method = this.methods.get(methodId);
     if (!method) throw new Error(`no method ${methodId}`);
-    method.publishedVersion = newId('ver');
-    method.versions.set(method.publishedVersion, { schemaVersion, source });
-    return method.publishedVersion;
+    const versionId = newId('ver');
+    method.publishedVersion = versionId;
+    method.versions.set(versionId, { schemaVersion, source });
+    return versionId;
   }
 
   count(name: string): number {
@@ -106,14 +111,17 @@ export class RegistryPeer {
         return { key };
       },
       getMethod: ({ orgId, methodId }) => {
-        const { publishedVersion } = this.find(orgId, methodId);
-        return { method: { methodId, orgId, publishedVersion } };
+        const { publishedVersion, methodId: bare } = this.find(orgId, methodId);
+        return { method: { methodId: bare, orgId, publishedVersion } };
       },
       getVersion: ({ orgId, methodId, version }) => {
-        const saved = this.find(orgId, methodId).versions.get(version);
+        const { methodId: bare, versions } = this.find(orgId, methodId);
+        const saved = versions.get(version);
         if (!saved) throw new ServiceError('not_found');
         const { schemaVersion, source } = saved;
-        return { version: { methodId, versionId: version, schemaVersion, source: Buffer.from(source) } };
+        return {
+          version: { methodId: bare, versionId: version as VersionId, schemaVersion, source: Buffer.from(source) },
+        };
       },
     });
   }
@@ -123,8 +131,8 @@ export class RegistryPeer {
     if (this.away) throw new ServiceError('unavailable');
   }
 
-  private find(orgId: string, methodId: string): SavedMethod {
-    const method = this.methods.get(methodId);
+  private find(orgId: OrgId, id: string): SavedMethod {
+    const method = this.methods.get(id);
     if (!method || method.orgId !== orgId) throw new ServiceError('not_found');
     return method;
   }

@@ -1,5 +1,5 @@
 // The runs that run-scheduler peers of a test share, as real nodes share their database.
-import { newId, newRunId } from '@methods/base/ids';
+import { type FileId, newId, newRunId, type OrgId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { Answerer, RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import type {
@@ -12,7 +12,7 @@ import type {
 import { FileBook } from './file-book.fixture.ts';
 
 interface Booked {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly start: StartRun;
   view: RunView;
 }
@@ -30,7 +30,7 @@ export class RunBook {
   readonly lists: ListRuns[] = [];
   /** By run, the last answer that counted. */
   private readonly answers = new Map<string, string>();
-  private readonly keys = new Map<string, { digest: string; runId: string }>();
+  private readonly keys = new Map<string, { digest: string; runId: RunId }>();
 
   start(start: StartRun): { run: RunView; replayed: boolean } {
     this.starts.push(start);
@@ -49,7 +49,7 @@ export class RunBook {
     return { run: this.known(known, lookup), replayed: true };
   }
 
-  async *files({ orgId, runId }: { orgId: string; runId: string }): AsyncGenerator<{ chunk: Uint8Array }> {
+  async *files({ orgId, runId }: { orgId: OrgId; runId: RunId }): AsyncGenerator<{ chunk: Uint8Array }> {
     this.get(orgId, runId);
     this.readsBegun++;
     this.archivesRead++;
@@ -60,7 +60,7 @@ export class RunBook {
     }
   }
 
-  async *inputFile({ orgId, runId, fileId }: { orgId: string; runId: string; fileId: string }) {
+  async *inputFile({ orgId, runId, fileId }: { orgId: OrgId; runId: RunId; fileId: FileId }) {
     this.get(orgId, runId);
     const named = this.runs.get(runId)?.start.files?.fileIds.includes(fileId) === true;
     const sent = named ? this.sent.files.get(fileId) : undefined;
@@ -75,7 +75,7 @@ export class RunBook {
     return { ...start, idempotencyHash: new Uint8Array(0), requestDigest: new Uint8Array(0) };
   }
 
-  get(orgId: string, runId: string): RunView {
+  get(orgId: OrgId, runId: RunId): RunView {
     const booked = this.runs.get(runId);
     if (!booked || booked.orgId !== orgId) throw new ServiceError('not_found');
     return booked.view;
@@ -99,7 +99,7 @@ export class RunBook {
     return this.change(runId, { status: RunStatus.QUEUED });
   }
 
-  cancel(orgId: string, runId: string): RunView {
+  cancel(orgId: OrgId, runId: RunId): RunView {
     const run = this.get(orgId, runId);
     if (run.status === RunStatus.RUNNING) return this.change(runId, { cancelRequested: true });
     if (run.status === RunStatus.SUCCEEDED)
@@ -108,7 +108,7 @@ export class RunBook {
   }
 
   /** A new committed state. */
-  change(runId: string, changes: Partial<RunView>): RunView {
+  change(runId: RunId, changes: Partial<RunView>): RunView {
     const booked = this.runs.get(runId);
     if (!booked) throw new Error(`no run ${runId}`);
     booked.view = { ...booked.view, ...changes, revision: booked.view.revision + 1 };
@@ -116,7 +116,7 @@ export class RunBook {
     return booked.view;
   }
 
-  ask(runId: string, questionId = newId('q')): RunView {
+  ask(runId: RunId, questionId = newId('q')): RunView {
     return this.change(runId, {
       status: RunStatus.WAITING,
       question: {
@@ -133,11 +133,11 @@ export class RunBook {
     });
   }
 
-  succeed(runId: string, resultJson: string): RunView {
+  succeed(runId: RunId, resultJson: string): RunView {
     return this.change(runId, { status: RunStatus.SUCCEEDED, resultJson });
   }
 
-  private known(known: { digest: string; runId: string }, asked: StartRun | LookupRun): RunView {
+  private known(known: { digest: string; runId: RunId }, asked: StartRun | LookupRun): RunView {
     if (known.digest !== hex(asked.requestDigest)) throw new ServiceError('idempotency_conflict');
     return this.get(asked.orgId, known.runId);
   }
@@ -175,7 +175,7 @@ function newRun(start: StartRun): RunView {
   };
 }
 
-function keyOf({ orgId, idempotencyHash }: { orgId: string; idempotencyHash: Uint8Array }): string {
+function keyOf({ orgId, idempotencyHash }: { orgId: OrgId; idempotencyHash: Uint8Array }): string {
   return `${orgId}/${hex(idempotencyHash)}`;
 }
 

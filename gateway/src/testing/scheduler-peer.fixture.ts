@@ -1,5 +1,7 @@
 // A run-scheduler node for the gateway's own tests: real gRPC in front of a RunBook.
+
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { OrgId } from '@methods/base/ids';
 import { toErrorDetail } from '@methods/errors/error-detail';
 import type { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
@@ -89,12 +91,12 @@ export class SchedulerPeer {
   }
 
   /** As a node does that commits this. */
-  news(orgId: string, detail: NewsDetail, run: RunView, stepsLeftOut = false): void {
+  news(orgId: OrgId, detail: NewsDetail, run: RunView, stepsLeftOut = false): void {
     if (!this.followed.has(`${orgId} ${detail}`)) return;
     this.tell({ orgId, detail, run, stepsLeftOut });
   }
 
-  missed(orgId: string, detail: NewsDetail): void {
+  missed(orgId: OrgId, detail: NewsDetail): void {
     this.tell({ orgId, detail, missed: true });
   }
 

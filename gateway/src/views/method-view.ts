@@ -1,5 +1,5 @@
 // A method as the documented JSON object.
-import { productionMethodId } from '@methods/base/ids';
+import { productionMethodId, type VersionId } from '@methods/base/ids';
 import type { Method } from '@methods/proto/registry/v1/method_pb';
 import { type PartyView, partyView, timeView } from './party-view.ts';
 
@@ -10,8 +10,8 @@ export interface MethodView {
   /** building, ready or failed. */
   readonly status: string;
   readonly format: string;
-  readonly current_version: string | null;
-  readonly published_version: string | null;
+  readonly current_version: VersionId | null;
+  readonly published_version: VersionId | null;
   readonly available_records: readonly string[];
   readonly build: { readonly state: string; readonly attempts: number; readonly error: string | null } | null;
   readonly created_at: string | null;

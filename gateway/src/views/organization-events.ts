@@ -1,5 +1,6 @@
 // The events of an organization as server-sent events: runs as programs get them, whole, and as people see them in
 // lists, without content.
+import type { MethodId } from '@methods/base/ids';
 import { RunStatus, type RunView } from '@methods/proto/run/v1/run_pb';
 import { jsonString, jsonTime } from './json-text.ts';
 import { runStateJson, runSummaryJson, runViewJson } from './run-view.ts';
@@ -36,7 +37,7 @@ export function changeEvents(run: RunView, stepsLeftOut: boolean, nowMs: number)
 }
 
 /** A method was published. */
-export function methodEvent(methodId: string): EventText {
+export function methodEvent(methodId: MethodId): EventText {
   return (id) => event('method', id, JSON.stringify({ method_id: methodId }));
 }
 

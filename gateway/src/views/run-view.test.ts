@@ -20,9 +20,9 @@ const NOW = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 function run(changes: Partial<RunView> = {}): RunView {
   return {
     $typeName: 'methods.run.v1.RunView',
-    runId: 'run_0',
-    method: 'wf_0',
-    versionId: 'ver_0',
+    runId: 'run_0' as const,
+    method: 'wf_0' as const,
+    versionId: 'ver_0' as const,
     status: RunStatus.QUEUED,
     attempts: 0,
     maxAttempts: 3,
@@ -72,7 +72,7 @@ function step(changes: Partial<StepView>): StepView {
 
 const QUESTION = {
   $typeName: 'methods.run.v1.Question' as const,
-  id: 'q_0',
+  id: 'q_0' as const,
   step: 'approve',
   prompt: 'Pay "all"?',
   details: '',

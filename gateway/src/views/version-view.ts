@@ -1,11 +1,12 @@
 // A saved version as the documented JSON: what the registry knows of it, and the interface of its source.
+import type { MethodId, VersionId } from '@methods/base/ids';
 import type { Version } from '@methods/proto/registry/v1/method_pb';
 import { type PartyView, partyView, timeView } from './party-view.ts';
 
 /** A version without the fields that only its source has. */
 export interface VersionView {
-  readonly method_id: string;
-  readonly version_id: string;
+  readonly method_id: MethodId;
+  readonly version_id: VersionId;
   readonly schema_version: string;
   /** Hex SHA-256 of the source's exact bytes. */
   readonly sha256: string;

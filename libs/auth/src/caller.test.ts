@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Caller, callerId, mayUse, type Role } from './caller.ts';
 
-const user = (role: Role): Caller => ({ kind: 'user', orgId: 'org', userId: 'usr_1', role, credential: 'session' });
-const key: Caller = { kind: 'service_key', orgId: 'org', keyId: 'key_1' };
-const upload: Caller = { kind: 'upload', orgId: 'org', uploadId: 'upl_1' };
+const user = (role: Role): Caller => ({ kind: 'user', orgId: 'org_a', userId: 'usr_1', role, credential: 'session' });
+const key: Caller = { kind: 'service_key', orgId: 'org_a', keyId: 'key_1' };
+const upload: Caller = { kind: 'upload', orgId: 'org_a', uploadId: 'upl_1' };
 
 test('each role may use what the ones before it may, a key acts as a member, an upload has no role', () => {
   const uses = (caller: Caller) => (['viewer', 'member', 'admin'] as const).map((needed) => mayUse(caller, needed));

@@ -1,20 +1,21 @@
 // The authenticated caller of a request. (An `Actor` is something else: the owner of a run.)
+import type { KeyId, OrgId, UploadId, UserId } from '@methods/base/ids';
 
 export type Caller = ServiceKeyCaller | UserCaller | UploadCaller;
 
 /** A customer's back end or worker. It acts in its key's organization and in no other. */
 export interface ServiceKeyCaller {
   readonly kind: 'service_key';
-  readonly orgId: string;
-  readonly keyId: string;
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
 }
 
 /** A person, by an access token or by the dashboard's cookie. */
 export interface UserCaller {
   readonly kind: 'user';
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** usr_... */
-  readonly userId: string;
+  readonly userId: UserId;
   readonly role: Role;
   /** The credential: a token for programs on their computer, one for MCP clients, or the cookie. */
   readonly credential: 'machine_token' | 'mcp_token' | 'session';
@@ -23,9 +24,9 @@ export interface UserCaller {
 /** The holder of an upload link: may send that recording and nothing else. */
 export interface UploadCaller {
   readonly kind: 'upload';
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** upl_... */
-  readonly uploadId: string;
+  readonly uploadId: UploadId;
 }
 
 /** A user's permissions: each role may do all that the ones before it may. */

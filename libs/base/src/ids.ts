@@ -7,26 +7,51 @@ const BODY = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
 export type IdPrefix = 'ver' | 'run' | 'upl' | 'key' | 'dlv' | 'q' | 'org' | 'fld' | 'usr' | 'aud' | 'bld' | 'file';
 
-/** `<prefix>_` and 26 characters; `shard` only for runs. */
-export function newId(prefix: IdPrefix, nowMs: number = Date.now()): string {
+/**
+ * An id's prefix is its type, so that one cannot be used for another. A text gets it from `isId`, from what makes ids,
+ * or from a row or message whose field says so (ADR 0036).
+ */
+export type Id<Prefix extends IdPrefix> = `${Prefix}_${string}`;
+export type OrgId = Id<'org'>;
+export type RunId = Id<'run'>;
+export type VersionId = Id<'ver'>;
+/** The version of a file that is run without being saved. */
+export type LocalVersionId = `local-${string}`;
+export type KeyId = Id<'key'>;
+export type QuestionId = Id<'q'>;
+export type UserId = Id<'usr'>;
+export type UploadId = Id<'upl'>;
+export type FileId = Id<'file'>;
+export type FolderId = Id<'fld'>;
+export type DeliveryId = Id<'dlv'>;
+export type AuditId = Id<'aud'>;
+/** A method's id as its production form has it: what runs, queues and workers know it by. */
+export type ProductionId = `wf_${string}`;
+
+declare const bare: unique symbol;
+/** A method's bare id, without a prefix. */
+export type MethodId = string & { readonly [bare]: 'method' };
+
+/** `<prefix>_` and 26 characters. */
+export function newId<Prefix extends IdPrefix>(prefix: Prefix, nowMs: number = Date.now()): Id<Prefix> {
   return `${prefix}_${timePart(nowMs)}${randomPart(16)}`;
 }
 
 /** A method's bare id; `wf_<id>` is its production form. */
-export function newMethodId(nowMs: number = Date.now()): string {
-  return `${timePart(nowMs)}${randomPart(16)}`;
+export function newMethodId(nowMs: number = Date.now()): MethodId {
+  return `${timePart(nowMs)}${randomPart(16)}` as MethodId;
 }
 
-export function newRunId(shard: number, nowMs: number = Date.now()): string {
+export function newRunId(shard: number, nowMs: number = Date.now()): RunId {
   return `run_${shardPart(shard)}${timePart(nowMs)}${randomPart(14)}`;
 }
 
 /** Ids of the shard's runs made before `atMs` sort below it, all others of the shard above. Not an id itself. */
-export function runIdBound(shard: number, atMs: number): string {
+export function runIdBound(shard: number, atMs: number): RunId {
   return `run_${shardPart(shard)}${timePart(Math.max(0, atMs))}`;
 }
 
-export function isId(prefix: IdPrefix, text: string): boolean {
+export function isId<Prefix extends IdPrefix>(prefix: Prefix, text: string): text is Id<Prefix> {
   return text.startsWith(`${prefix}_`) && BODY.test(text.slice(prefix.length + 1));
 }
 
@@ -38,12 +63,12 @@ export function shardOfRunId(runId: string, shardCount: number): number | null {
 }
 
 /** The bare method id of either spelling, or null when malformed. */
-export function bareMethodId(text: string): string | null {
-  const bare = text.startsWith('wf_') ? text.slice(3) : text;
-  return BODY.test(bare) ? bare : null;
+export function bareMethodId(text: string): MethodId | null {
+  const body = text.startsWith('wf_') ? text.slice(3) : text;
+  return BODY.test(body) ? (body as MethodId) : null;
 }
 
-export function productionMethodId(bareId: string): string {
+export function productionMethodId(bareId: MethodId): ProductionId {
   return `wf_${bareId}`;
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import type { OrgId } from './ids.ts';
 import { RetentionDays } from './retention-days.ts';
 
 const GOOD_MS = 300_000;
@@ -7,7 +8,7 @@ const GOOD_MS = 300_000;
 describe('days an organization keeps what is finished', () => {
   let nowMs: number;
   let asked: string[];
-  let answer: (orgId: string) => Promise<number | null>;
+  let answer: (orgId: OrgId) => Promise<number | null>;
   let retention: RetentionDays;
 
   beforeEach(() => {
@@ -24,7 +25,7 @@ describe('days an organization keeps what is finished', () => {
     });
   });
 
-  const daysOf = async (...orgIds: string[]) => Object.fromEntries(await retention.of(orgIds));
+  const daysOf = async (...orgIds: OrgId[]) => Object.fromEntries(await retention.of(orgIds));
 
   test('are asked once for many and again after five minutes', async () => {
     assert.deepEqual(await daysOf('org_a', 'org_b', 'org_a'), { org_a: 30, org_b: 30 });
@@ -71,7 +72,7 @@ describe('days an organization keeps what is finished', () => {
       underWay--;
       return 30;
     };
-    const many = Array.from({ length: 10_001 }, (_, i) => `org_${i}`);
+    const many = Array.from({ length: 10_001 }, (_, i) => `org_${i}` as const);
     assert.equal((await retention.of(many)).size, many.length);
     assert.equal(most, 8);
     asked = [];

@@ -1,6 +1,8 @@
 // How many days organizations keep what is finished, as the method registry says. An answer is valid for five minutes
 // and never longer: a deletion needs the current setting, so a registry that cannot be reached stops deleting.
+
 import type { Clock } from './clock.ts';
+import type { OrgId } from './ids.ts';
 
 const GOOD_MS = 300_000;
 const KNOWN_MAX = 10_000;
@@ -15,13 +17,13 @@ interface Known {
 }
 
 export class RetentionDays {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<OrgId, Known>();
   private changes = 0;
 
   constructor(
     private readonly options: {
       /** Null for an organization the registry does not have; rejects when it cannot be asked. */
-      readonly ask: (orgId: string) => Promise<number | null>;
+      readonly ask: (orgId: OrgId) => Promise<number | null>;
       readonly clock: Clock;
     },
   ) {}
@@ -30,10 +32,10 @@ export class RetentionDays {
    * The days, 1 to 3650, by organization. One the registry does not know is missing, and keeps everything.
    * Rejects when a single one could not be asked.
    */
-  async of(orgIds: Iterable<string>): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
+  async of(orgIds: Iterable<OrgId>): Promise<ReadonlyMap<OrgId, number>> {
+    const found = new Map<OrgId, number>();
     const nowMs = this.options.clock.monotonicMs();
-    const unknown: string[] = [];
+    const unknown: OrgId[] = [];
     for (const orgId of new Set(orgIds)) {
       const known = this.known.get(orgId);
       if (known === undefined || known.goodUntilMs <= nowMs) unknown.push(orgId);
@@ -51,12 +53,12 @@ export class RetentionDays {
   }
 
   /** Earlier answers are no longer valid. */
-  changed(orgId: string): void {
+  changed(orgId: OrgId): void {
     this.changes++;
     this.known.delete(orgId);
   }
 
-  private async ask(orgId: string): Promise<number | null> {
+  private async ask(orgId: OrgId): Promise<number | null> {
     const { changes } = this;
     const answer = await this.options.ask(orgId);
     // An empty message reads as 0 days: that must not delete everything.
@@ -65,7 +67,10 @@ export class RetentionDays {
     if (changes !== this.changes) return null;
     this.known.delete(orgId);
     this.known.set(orgId, { days, goodUntilMs: this.options.clock.monotonicMs() + GOOD_MS });
-    if (this.known.size > KNOWN_MAX) this.known.delete(this.known.keys().next().value ?? '');
+    if (this.known.size > KNOWN_MAX) {
+      const [oldest] = this.known.keys();
+      if (oldest !== undefined) this.known.delete(oldest);
+    }
     return days;
   }
 }

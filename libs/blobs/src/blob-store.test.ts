@@ -1,10 +1,12 @@
 // The contract of every store of blobs, checked on each of them as they are used: a real Postgres, and a server of S3.
+
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { inspect } from 'node:util';
+import type { OrgId } from '@methods/base/ids';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { testPostgres } from '@methods/test/harness/postgres';
 import { type BlobAddress, BlobError, type BlobStore, PART_BYTES_MAX } from './blob-store.ts';
@@ -93,7 +95,10 @@ for (const [where, open] of [
     });
     after(() => kept.close());
     const fresh = () => {
-      address = { orgId: `org_${randomBytes(4).toString('hex')}`, blobId: `upl_${randomBytes(4).toString('hex')}` };
+      address = {
+        orgId: `org_${randomBytes(4).toString('hex')}` as const,
+        blobId: `upl_${randomBytes(4).toString('hex')}`,
+      };
       return address;
     };
 
@@ -132,7 +137,7 @@ for (const [where, open] of [
     test('another organization has nothing under the same names, and removes nothing', async () => {
       const mine = fresh();
       await store.putPart(mine, 'a', Buffer.from('mine'));
-      const theirs = { ...mine, orgId: 'org_other' };
+      const theirs = { ...mine, orgId: 'org_other' as const };
       await rejects(all(store, theirs, ['a']), { code: 'missing' });
       await store.remove(theirs);
       await store.putPart(theirs, 'a', Buffer.from('theirs'));
@@ -156,8 +161,8 @@ for (const [where, open] of [
       for (const name of ['', '..', 'a/b', 'A', 'a b', 'ä', 'x'.repeat(129)]) {
         await rejects(store.putPart(address, name, Buffer.from('a')), TypeError);
         await rejects(store.putPart({ ...address, blobId: name }, 'a', Buffer.from('a')), TypeError);
-        await rejects(all(store, { ...address, orgId: name }, ['a']), TypeError);
-        await rejects(store.remove({ ...address, orgId: name }), TypeError);
+        await rejects(all(store, { ...address, orgId: name as OrgId }, ['a']), TypeError);
+        await rejects(store.remove({ ...address, orgId: name as OrgId }), TypeError);
       }
       await rejects(store.putPart(address, 'a', Buffer.alloc(PART_BYTES_MAX + 1)), TypeError);
       await rejects(store.putPart(address, 'a', Buffer.alloc(0)), TypeError);

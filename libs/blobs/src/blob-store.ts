@@ -1,9 +1,10 @@
 // Large things in parts, kept apart from the rows that refer to them. The port; Postgres and S3 are behind it.
+import type { OrgId } from '@methods/base/ids';
 
 /** Both lower-case letters, digits, `_` and `-`: they become keys as they are. */
 export interface BlobAddress {
   /** Part of every key: no organization reaches another's parts, even if it knows their names. */
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly blobId: string;
 }
 

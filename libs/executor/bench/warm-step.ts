@@ -1,12 +1,14 @@
 // Measures the cost of a code step: CPU of the worker's side and of the runners, the time from start to end of a run,
 // and the time a step adds over its code. Beside it the start of an empty child process, which a warm runner saves.
 // Usage: node --import tsx libs/executor/bench/warm-step.ts [node|python|shell|all=all] [runs=20000] [concurrency=64]
+
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@methods/base/clock';
+import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import type { CodeLanguage } from '@methods/method/compiled-method';
 import { executeRun } from '../src/execute-run.ts';
 import { literal, method, node, out, path } from '../src/hand-built-method.fixture.ts';
@@ -44,8 +46,8 @@ function addition(kind: CodeLanguage) {
   return method([step], { sum: path('steps', 'add', 'sum') });
 }
 
-async function one(add: ReturnType<typeof addition>, versionId: string): Promise<number> {
-  const runId = `run_${++serial}`;
+async function one(add: ReturnType<typeof addition>, versionId: VersionId | LocalVersionId): Promise<number> {
+  const runId = `run_${++serial}` as const;
   const startedMs = performance.now();
   const outcome = await executeRun({
     runId,

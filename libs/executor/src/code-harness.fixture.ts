@@ -47,7 +47,7 @@ export class CodeHarness {
 
   /** Each step is of a version of its own unless `versionId` says otherwise. Never rejects for a step's failure. */
   async run(step: CodeStep, more: Partial<StepContext> = {}): Promise<CodeEnd> {
-    const runId = `run_${++this.serial}`;
+    const runId = `run_${++this.serial}` as const;
     const secrets = more.secrets ?? new Map();
     const context: StepContext = {
       runId,

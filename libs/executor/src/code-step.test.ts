@@ -39,7 +39,7 @@ describe('a node step with lib', () => {
     "  throw new Error('in lib')",
     '}',
   ].join('\n');
-  const more = { lib: { node: { code, line: 3 } }, versionId: 'ver_lib' };
+  const more = { lib: { node: { code, line: 3 } }, versionId: 'ver_lib' as const };
 
   it('calls the functions at the top of lib, made again for each step', async () => {
     const use =
@@ -62,7 +62,7 @@ describe('a code step', () => {
   it('knows its try, and has its values as a file where it reads them (node)', async () => {
     const code =
       "import fs from 'node:fs'; return [step.try, process.env.STEP_TRY, fs.readFileSync(process.env.STEP_IN, 'utf8')]";
-    const more = { tryNumber: 2, versionId: 'ver_in' };
+    const more = { tryNumber: 2, versionId: 'ver_in' as const };
     assert.deepEqual(await returned('node', code, { inputs: { a: literal([1]) } }, more), [2, '2', '{"a":[1]}']);
     const plain = node('plain', "return Object.keys(process.env).find((name) => name.endsWith('_IN')) ?? null");
     assert.equal((await harness.run(plain, more)).returned, null);
@@ -133,7 +133,7 @@ step log "said $TOKEN"`,
   }
 
   it('is not run with a secret that has changed since the runner began', async () => {
-    const more = { versionId: 'ver_secret' };
+    const more = { versionId: 'ver_secret' as const };
     for (const value of ['first-value', 'second-value']) {
       const secrets = new Map([['TOKEN', value]]);
       assert.equal(

@@ -34,7 +34,7 @@ function openFile(descriptor: string): string {
   }
 }
 
-const version = { versionId: 'ver_line' };
+const version = { versionId: 'ver_line' as const };
 
 describe('a line at a runner', { timeout: 120_000 }, () => {
   it('is not met by a step that begins as the ones taken back before it are passed', async () => {

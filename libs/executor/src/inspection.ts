@@ -1,4 +1,5 @@
 // The whole state of a run as one document, `inspection/1`: actions and checks in separate lists, at most 4 MiB.
+import type { LocalVersionId, RunId, VersionId } from '@methods/base/ids';
 import { textEnd } from '@methods/method/cut-text';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { CheckRecord, RunError, RunQuestion, StepEnd, StepTry } from './run-outcome.ts';
@@ -11,8 +12,8 @@ const TAIL_CHARACTERS_MAX = 4096;
 const ENTRIES_MAX = 4000;
 
 export interface InspectedRun {
-  readonly runId: string;
-  readonly versionId: string;
+  readonly runId: RunId;
+  readonly versionId: VersionId | LocalVersionId;
   /** Of the source, hex. */
   readonly sha256: string;
   readonly lockSha256: string | null;
@@ -76,7 +77,7 @@ function documentOf(run: InspectedRun, records: readonly StepEnd[], cut: Cut, ch
   };
 }
 
-function actionOf(runId: string, record: StepEnd, level: number): JsonObject {
+function actionOf(runId: RunId, record: StepEnd, level: number): JsonObject {
   const { path, kind, status, log } = record;
   return {
     path,
@@ -95,7 +96,7 @@ function actionOf(runId: string, record: StepEnd, level: number): JsonObject {
   };
 }
 
-function openAction(runId: string, { path, kind, status, startedAtMs }: InspectedRun['open'][number]): JsonObject {
+function openAction(runId: RunId, { path, kind, status, startedAtMs }: InspectedRun['open'][number]): JsonObject {
   return { path, kind, status, key: stepKey(runId, path), started_at: timeText(startedAtMs), tries: [] };
 }
 

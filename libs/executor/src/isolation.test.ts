@@ -141,7 +141,7 @@ step out seen < seen`,
 
   it('keeps its process from step to step, and is given its files to read only', async () => {
     const folder = RunFolder.create(join(harness.dir, 'files'), 'run_files');
-    const more = { versionId: 'ver_warm', folder };
+    const more = { versionId: 'ver_warm' as const, folder };
     const made = await returned(
       'node',
       "import fs from 'node:fs'; fs.writeFileSync('r', 'data'); globalThis.process.title = 'x'; return { file: step.file('r'), since: performance.timeOrigin }",
@@ -200,7 +200,7 @@ time.sleep(600)`;
   });
 
   it('gets a new process after a step that left one behind', async () => {
-    const more = { versionId: 'ver_leaves' };
+    const more = { versionId: 'ver_leaves' as const };
     const since = 'return { since: performance.timeOrigin }';
     const leave = `import { execSync } from 'node:child_process'; execSync(${JSON.stringify(LEAVES_GROUP)});`;
     const first = await returned('node', since, {}, more);

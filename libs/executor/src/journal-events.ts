@@ -1,4 +1,5 @@
 // The events of a run as a line of JSON each, for a `journal.ndjson`.
+import type { RunId } from '@methods/base/ids';
 import type { StepKind } from '@methods/method/compiled-method';
 import { cutText } from '@methods/method/cut-text';
 import type { JsonObject } from '@methods/method/json';
@@ -18,7 +19,7 @@ export class JournalEvents implements RunObserver {
 
   constructor(
     private readonly run: {
-      readonly runId: string;
+      readonly runId: RunId;
       readonly attempt: number;
       readonly wallMs: () => number;
       readonly lastSeq?: number;

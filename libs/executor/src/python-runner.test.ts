@@ -82,7 +82,7 @@ return {"step": [step.name, step.key, step.try_, os.getcwd() == step.dir], "env"
         line: 3,
       },
     };
-    const more = { lib, versionId: 'ver_lib' };
+    const more = { lib, versionId: 'ver_lib' as const };
     const code = 'import os\nfrom lib import add\nreturn [lib.add(2), add(3), lib.count, os.getpid()]';
     const first = (await returned(code, {}, more)) as JsonValue[];
     assert.deepEqual(first.slice(0, 3), [2, 5, 5]);
@@ -190,7 +190,7 @@ subprocess.run(["echo", "from a child"])`);
   });
 
   it('finds nothing of the step before', async () => {
-    const more = { versionId: 'ver_dirty' };
+    const more = { versionId: 'ver_dirty' as const };
     const dirty = `import os, sys, random, logging, decimal, warnings, signal, socket
 os.mkdir("sub"); open("sub/a", "w").close(); open("b", "w").close(); os.chmod("sub", 0)
 os.chdir("/"); os.environ["LEFT"] = "1"; os.environ["TZ"] = "Asia/Tokyo"; del os.environ["LANG"]; os.umask(0o077)
@@ -237,7 +237,7 @@ return {"folder": os.listdir("."), "cwd": os.getcwd() == step.dir, "env": [os.en
     'a module changed by setattr': 'import json as j\nsetattr(j, "dumps", None)',
   })) {
     it(`gets a new process after a step that left ${what}`, async () => {
-      const more = { versionId: `ver_${what}` };
+      const more = { versionId: `ver_${what}` as const };
       const pidOf = async (name: string, body: string) => {
         const end = await harness.run(node(name, `import os\n${body}\nreturn os.getpid()`, { kind: 'python' }), more);
         assert.equal(end.failure, null, end.failure?.message);

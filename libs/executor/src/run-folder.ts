@@ -38,15 +38,15 @@ export class RunFolder {
 
   private constructor(readonly dir: string) {}
 
-  /** Touches nothing. `runId` becomes a folder's name below `baseDir`. */
-  static create(baseDir: string, runId: string): RunFolder {
-    if (!/^[A-Za-z0-9_-]{1,100}$/.test(runId)) throw new TypeError('a run id is letters, digits, - and _');
-    return new RunFolder(join(baseDir, runId));
+  /** Touches nothing. `name` becomes a folder's name below `baseDir`. */
+  static create(baseDir: string, name: string): RunFolder {
+    if (!/^[A-Za-z0-9_-]{1,100}$/.test(name)) throw new TypeError("a run folder's name is letters, digits, - and _");
+    return new RunFolder(join(baseDir, name));
   }
 
   /** Continues with a folder that is already on this machine. */
-  static async reopen(baseDir: string, runId: string): Promise<RunFolder> {
-    const folder = RunFolder.create(baseDir, runId);
+  static async reopen(baseDir: string, name: string): Promise<RunFolder> {
+    const folder = RunFolder.create(baseDir, name);
     for await (const file of filesBelow(folder.dir)) {
       if (!/^steps\/(.+\/)?files\//.test(file.name)) continue;
       const handle = await file.folder.openFile(file.entry);

@@ -51,7 +51,7 @@ export class RunHarness {
   /** Each call is a run of its own, of a version of its own unless `versionId` says otherwise. */
   run(method: CompiledMethod, options: Partial<RunOptions> = {}): Promise<RunOutcome> {
     this.records.length = 0;
-    const runId = `run_${++this.serial}`;
+    const runId = `run_${++this.serial}` as const;
     return executeRun({
       runId,
       versionId: `ver_${this.serial}`,

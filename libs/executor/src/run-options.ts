@@ -1,5 +1,7 @@
 // The options of a run: its version, its inputs, its earlier attempts, and the world it acts on.
+
 import type { Clock } from '@methods/base/clock';
+import type { LocalVersionId, QuestionId, RunId, VersionId } from '@methods/base/ids';
 import type { CallTarget, CompiledMethod } from '@methods/method/compiled-method';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { PreparedEnvironment } from './prepared-environment.ts';
@@ -26,21 +28,21 @@ export type Callee = (target: CallTarget) => Promise<CalledVersion>;
 
 export interface CalledVersion {
   readonly method: CompiledMethod;
-  readonly versionId: string;
+  readonly versionId: VersionId | LocalVersionId;
   readonly environment?: PreparedEnvironment;
   /** Finds what this version calls; the caller's own unless given. */
   readonly callee?: Callee;
 }
 
 export interface RunOptions {
-  readonly runId: string;
-  readonly versionId: string;
+  readonly runId: RunId;
+  readonly versionId: VersionId | LocalVersionId;
   readonly startedAtMs: number;
   readonly method: CompiledMethod;
   readonly inputs: JsonObject;
   readonly finished: ReadonlyMap<string, FinishedStep>;
   /** The accepted answer to the question this run waited for; `step` is the question's path. */
-  readonly answer?: { readonly questionId: string; readonly step: string; readonly value: JsonObject };
+  readonly answer?: { readonly questionId: QuestionId; readonly step: string; readonly value: JsonObject };
   /**
    * The run has failed, and its cleanup has yet to run: finished steps are read again, no other step begins, then
    * `on_failure` and `finally` run. The run ends with this error, or with the one its checkpoint keeps.

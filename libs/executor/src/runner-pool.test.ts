@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import { isRunning } from '@methods/base/running-process';
 import { nodeArguments } from '@methods/built-code/node-arguments';
 import type { JsonValue } from '@methods/method/json';
@@ -29,7 +30,11 @@ const pidStep = (code: string, options: Parameters<typeof node>[2] = {}) =>
     pid: path('steps', 'only', 'pid'),
   });
 
-async function pidOf(harness: RunHarness, built: ReturnType<typeof pidStep>, versionId: string): Promise<JsonValue> {
+async function pidOf(
+  harness: RunHarness,
+  built: ReturnType<typeof pidStep>,
+  versionId: VersionId | LocalVersionId,
+): Promise<JsonValue> {
   const outcome = await harness.run(built, { versionId });
   assert.equal(outcome.status, 'succeeded', JSON.stringify(outcome));
   return outcome.status === 'succeeded' ? (outcome.result.pid ?? null) : null;

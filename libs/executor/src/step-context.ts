@@ -1,5 +1,7 @@
 // The context that every kind of step runs with.
+
 import type { Clock } from '@methods/base/clock';
+import type { LocalVersionId, RunId, VersionId } from '@methods/base/ids';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
 import type { JsonObject, JsonValue } from '@methods/method/json';
@@ -14,9 +16,9 @@ import type { StepEvent } from './step-event.ts';
 import type { StepFailure } from './step-failure.ts';
 
 export interface StepContext {
-  readonly runId: string;
+  readonly runId: RunId;
   /** The version whose step this is: in a called method, that method's. */
-  readonly versionId: string;
+  readonly versionId: VersionId | LocalVersionId;
   /** The step's place, such as `upsert[3]` or `loop[2]/inner`: its key, its records and its files go by it. */
   readonly path: string;
   /** 1 for the first try. */

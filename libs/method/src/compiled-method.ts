@@ -1,4 +1,5 @@
 // Owns the compiled form of a method: what the registry, the scheduler and the executors read of it.
+import type { ProductionId, VersionId } from '@methods/base/ids';
 import type { ValueCheck } from './check-value.ts';
 import type { CompiledExpression, CompiledValue } from './compiled-value.ts';
 import type { JsonSchema, JsonValue } from './json.ts';
@@ -202,8 +203,8 @@ export interface CallStep extends StepBase {
 export type CallTarget =
   | {
       readonly kind: 'method';
-      readonly method: string;
-      readonly version: 'pinned' | 'published' | { readonly id: string };
+      readonly method: ProductionId;
+      readonly version: 'pinned' | 'published' | { readonly id: VersionId };
     }
   /** Only in local runs: a path relative to the file. */
   | { readonly kind: 'file'; readonly path: string };

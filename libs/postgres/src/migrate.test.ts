@@ -80,21 +80,21 @@ describe('migrate', () => {
         ['orders', 'service'],
       ],
     );
-    await sql`insert into shop.orders values ('a', 1), ('b', 1), ('b', 2)`;
+    await sql`insert into shop.orders values ('org_a', 1), ('org_b', 1), ('org_b', 2)`;
     write(
       '0006.do.bills.sql',
-      "create table shop.bills (org_id text primary key); insert into shop.bills values ('a');",
+      "create table shop.bills (org_id text primary key); insert into shop.bills values ('org_a');",
     );
     await migrate(url, { schema: 'shop', folder });
     assert.deepEqual((await policies()).slice(2), first);
     const reader = new OrganizationReader({ sql, role: readerRole('shop') });
     assert.deepEqual(
-      [...(await reader.read('a', (inner) => inner`select * from shop.orders`))],
-      [{ org_id: 'a', n: 1 }],
+      [...(await reader.read('org_a', (inner) => inner`select * from shop.orders`))],
+      [{ org_id: 'org_a', n: 1 }],
     );
-    assert.deepEqual([...(await reader.read('b', (inner) => inner`select * from shop.bills`))], []);
+    assert.deepEqual([...(await reader.read('org_b', (inner) => inner`select * from shop.bills`))], []);
     await assert.rejects(
-      reader.read('a', (inner) => inner`select * from shop.things`),
+      reader.read('org_a', (inner) => inner`select * from shop.things`),
       (error) => sqlState(error) === '42501',
     );
   });

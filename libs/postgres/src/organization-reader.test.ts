@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { OrgId } from '@methods/base/ids';
 import { testPostgres } from '@methods/test/harness/postgres';
 import { OrganizationReader } from './organization-reader.ts';
 import { wallOffOrganizations } from './organization-wall.ts';
@@ -31,7 +32,7 @@ describe('an organization reader', () => {
       create schema ${SCHEMA};
       create table things (org_id text not null, thing text not null, primary key (org_id, thing));
       create table ungranted (n int);
-      insert into things values ('a', 'of a'), ('b', 'of b'), ('', 'of nobody');
+      insert into things values ('org_a', 'of a'), ('org_b', 'of b'), ('', 'of nobody');
     `);
     await sql.begin((transaction) => wallOffOrganizations(transaction, SCHEMA));
   });
@@ -41,12 +42,12 @@ describe('an organization reader', () => {
   });
 
   test('is in force before the first query of a reading', async () => {
-    const [first] = await reader.read('a', (inner) => who(inner));
-    assert.deepEqual({ ...first }, { role: ROLE, org: 'a' });
+    const [first] = await reader.read('org_a', (inner) => who(inner));
+    assert.deepEqual({ ...first }, { role: ROLE, org: 'org_a' });
   });
 
   test('finds the rows of one organization when the query names none', async () => {
-    const rows = await reader.read('a', (inner) => inner`select thing from things`);
+    const rows = await reader.read('org_a', (inner) => inner`select thing from things`);
     assert.deepEqual(
       rows.map((row) => row.thing),
       ['of a'],
@@ -54,12 +55,12 @@ describe('an organization reader', () => {
   });
 
   test('does not find a foreign row that the query names', async () => {
-    assert.equal((await reader.read('a', (inner) => inner`select from things where org_id = 'b'`)).length, 0);
+    assert.equal((await reader.read('org_a', (inner) => inner`select from things where org_id = 'org_b'`)).length, 0);
   });
 
   test('leaves nothing to the next query on the connection', async () => {
     const before = await outside();
-    await reader.read('b', (inner) => who(inner));
+    await reader.read('org_b', (inner) => who(inner));
     const after = await outside();
     assert.equal(after?.role, before?.role);
     assert.notEqual(after?.role, ROLE);
@@ -67,19 +68,19 @@ describe('an organization reader', () => {
   });
 
   test('finds nothing without an organization, be it empty or left over', async () => {
-    assert.equal((await reader.read('', (inner) => inner`select from things`)).length, 0);
+    assert.equal((await reader.read('' as OrgId, (inner) => inner`select from things`)).length, 0);
     const asRole = () =>
       sql.begin(async (inner) => {
         await inner.unsafe(`set local role ${ROLE}`);
         return await inner`select from things`;
       });
     assert.equal((await asRole()).length, 0);
-    await reader.read('a', (inner) => who(inner));
+    await reader.read('org_a', (inner) => who(inner));
     assert.equal((await asRole()).length, 0);
   });
 
   test('keeps readings side by side apart', async () => {
-    const orgs = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? 'a' : 'b'));
+    const orgs = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? 'org_a' : 'org_b'));
     const found = await Promise.all(orgs.map((org) => reader.read(org, (inner) => inner`select org_id from things`)));
     assert.deepEqual(
       found.map((rows) => rows.map((row) => row.org_id)),
@@ -88,9 +89,9 @@ describe('an organization reader', () => {
   });
 
   test('writes nothing and reads no table it was not given', async () => {
-    const insert = reader.read('a', (inner) => inner`insert into things values ('a', 'new')`);
+    const insert = reader.read('org_a', (inner) => inner`insert into things values ('org_a', 'new')`);
     await assert.rejects(insert, (error) => sqlState(error) === '25006');
-    const ungranted = reader.read('a', (inner) => inner`select from ungranted`);
+    const ungranted = reader.read('org_a', (inner) => inner`select from ungranted`);
     await assert.rejects(ungranted, (error) => sqlState(error) === '42501');
   });
 
@@ -105,27 +106,27 @@ describe('an organization reader', () => {
         throw new Error('before any query');
       },
     ];
-    for (const failing of fails) await assert.rejects(reader.read('a', failing));
+    for (const failing of fails) await assert.rejects(reader.read('org_a', failing));
     assert.notEqual((await outside())?.role, ROLE);
-    assert.equal((await reader.read('a', (inner) => inner`select from things`)).length, 1);
+    assert.equal((await reader.read('org_a', (inner) => inner`select from things`)).length, 1);
   });
 
   test('fails with its connection, and reads again on the next one', async () => {
     const other = openPool({ url, applicationName: 'reader-test-other', max: 1, statementTimeoutMs: 60_000 });
-    const reading = reader.read('a', async (inner) => {
+    const reading = reader.read('org_a', async (inner) => {
       const [mine] = await inner`select pg_backend_pid() as pid`;
       await other`select pg_terminate_backend(${mine?.pid})`;
       return await inner`select from things`;
     });
     await assert.rejects(reading);
     await other.end({ timeout: 1 });
-    assert.equal((await reader.read('a', (inner) => inner`select from things`)).length, 1);
+    assert.equal((await reader.read('org_a', (inner) => inner`select from things`)).length, 1);
   });
 
   test('runs no query of a reading whose role cannot be taken', async () => {
     const lost = new OrganizationReader({ sql, role: 'no_such_role_here' });
     let read: unknown = null;
-    const reading = lost.read('a', async (inner) => {
+    const reading = lost.read('org_a', async (inner) => {
       read = await inner`select * from things`;
     });
     // The role's own failure, not that of the query behind it.

@@ -1,5 +1,6 @@
 // Reads of one organization's rows, protected twice: by the query's own condition, and by row-level security under a
 // role that owns nothing. A query that forgets its condition finds the organization's own rows, and no others.
+import type { OrgId } from '@methods/base/ids';
 import { abandon, abandonable } from './abandon.ts';
 import type { Sql, TransactionSql } from './sql.ts';
 
@@ -21,7 +22,7 @@ export class OrganizationReader {
   }
 
   /** One snapshot a query. Costs one round trip more than the reading itself. */
-  read<Result>(orgId: string, reading: Reading<Result>): Promise<Result> {
+  read<Result>(orgId: OrgId, reading: Reading<Result>): Promise<Result> {
     const { sql, role } = this.options;
     let transaction: Promise<void> | undefined;
     const outcome = new Promise<Result>((resolve, reject) => {

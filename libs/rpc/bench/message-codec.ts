@@ -7,14 +7,14 @@ import { WorkRequestSchema, WorkResponseSchema } from '@methods/proto/worker/v1/
 import { decoder, encoder } from '../src/message-codec.ts';
 
 const seconds = Number(process.argv[2] ?? 1);
-const RUN_ID = 'run_01K9ZC4T6Q8W2E5R7Y9V1B3N5M';
+const RUN_ID = 'run_01K9ZC4T6Q8W2E5R7Y9V1B3N5M' as const;
 const TOKEN = 'Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4';
 
 function view(steps: number) {
   return {
     runId: RUN_ID,
-    method: 'add-numbers',
-    versionId: 'v3',
+    method: 'wf_add' as const,
+    versionId: 'ver_3' as const,
     status: RunStatus.SUCCEEDED,
     attempts: 1,
     maxAttempts: 5,
@@ -51,12 +51,12 @@ const CASES = {
         item: {
           case: 'start',
           value: {
-            orgId: 'org_1',
-            method: 'add-numbers',
-            versionId: 'v3',
+            orgId: 'org_1' as const,
+            method: 'wf_add',
+            versionId: 'ver_3',
             inputsJson: '{"a":40,"b":2}',
             requestDigest: new Uint8Array(32).fill(7),
-            keyId: 'key_1',
+            keyId: 'key_1' as const,
             needs: ['node'],
           },
         },

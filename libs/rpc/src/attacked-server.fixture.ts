@@ -1,5 +1,7 @@
 // The worker service in a process of its own, to be attacked and measured from outside. Keys are `org/key`.
+
 import { type Metadata } from '@grpc/grpc-js';
+import type { KeyId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { serveFrames } from './frame-stream.ts';
 import { startWorkerServer } from './worker-server.fixture.ts';
@@ -15,7 +17,7 @@ const { address } = await startWorkerServer(
     admitMs: 1_000,
     admission: {
       async ownerOf(metadata: Metadata) {
-        const [orgId = '', keyId = ''] = String(metadata.get('authorization')[0] ?? '').split('/');
+        const [orgId, keyId] = String(metadata.get('authorization')[0] ?? '').split('/') as [OrgId | '', KeyId];
         if (orgId === '') throw new ServiceError('unauthorized');
         return { orgId, keyId };
       },

@@ -64,7 +64,7 @@ describe('an attacked server', () => {
     });
     [{ address }] = (await once(child, 'message')) as [{ address: string }];
     other = rpcClient(WorkerService, address, { metadata: { authorization: 'org_b/key_b' } });
-    for (let i = 0; i < 50; i++) await other.getVersion({ method: 'warm' });
+    for (let i = 0; i < 50; i++) await other.getVersion({ method: 'wf_warm' });
   });
   after(() => {
     other.close();
@@ -80,10 +80,10 @@ describe('an attacked server', () => {
   /** A loaded machine may take the second after which keepalive drops the connection: the next call has a new one. */
   async function callBeside() {
     try {
-      return await other.getVersion({ method: 'beside' });
+      return await other.getVersion({ method: 'wf_beside' });
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'unavailable' || ++drops > 3) throw error;
-      return await other.getVersion({ method: 'beside' });
+      return await other.getVersion({ method: 'wf_beside' });
     }
   }
 
@@ -95,7 +95,7 @@ describe('an attacked server', () => {
     let rss = 0;
     const beside = (async () => {
       do {
-        equal((await callBeside()).method, 'beside');
+        equal((await callBeside()).method, 'wf_beside');
         if (calls++ % 20 === 0) rss = Math.max(rss, (await use()).rss);
       } while (attacking);
     })();

@@ -4,6 +4,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { credentials, Client as GrpcClient, type Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
 import { systemClock } from '@methods/base/clock';
+import type { KeyId, OrgId, ProductionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import { until } from '@methods/test/harness/until';
@@ -19,7 +20,7 @@ const LIMIT = { timeout: 120_000 };
 function admission(limits: Partial<Admission> = {}): Admission {
   return {
     async ownerOf(metadata: Metadata) {
-      const [orgId = '', keyId = ''] = String(metadata.get('authorization')[0] ?? '').split('/');
+      const [orgId, keyId] = String(metadata.get('authorization')[0] ?? '').split('/') as [OrgId | '', KeyId];
       if (orgId === '') throw new ServiceError('unauthorized');
       return { orgId, keyId };
     },
@@ -105,13 +106,13 @@ describe('shares of calls', () => {
     let begun = 0;
     const getVersion = async ({ method }: { method: string }) => {
       begun++;
-      if (method === 'hang') await hanging;
+      if (method === 'wf_hang') await hanging;
       return {};
     };
     const limits = admission({ callsMax: 100, callsPerOrganizationMax: 5 });
     await using running = await startWorkerServer({ getVersion }, { admission: limits });
     const greedy = clientOf(running.address, 'org_a/key_a');
-    const calls = Array.from({ length: 5 }, () => greedy.getVersion({ method: 'hang' }));
+    const calls = Array.from({ length: 5 }, () => greedy.getVersion({ method: 'wf_hang' }));
     await until('five hang', () => begun === 5);
     await rejects(greedy.getVersion({}), { code: 'rate_limited', facts: { share: 'organization', limit: '5' } });
     const other = clientOf(running.address, 'org_b/key_b');
@@ -133,8 +134,8 @@ describe('sizes of requests', () => {
   test('a request beyond its method’s bound fails, and the connection stays open', LIMIT, async () => {
     await using running = await startWorkerServer({ getVersion: async () => ({}) });
     const client = rpcClient(WorkerService, running.address);
-    await rejects(client.getVersion({ method: 'x'.repeat(70_000) }), { code: 'too_large' });
-    await client.getVersion({ method: 'x'.repeat(60_000) });
+    await rejects(client.getVersion({ method: 'x'.repeat(70_000) as ProductionId }), { code: 'too_large' });
+    await client.getVersion({ method: 'x'.repeat(60_000) as ProductionId });
     client.close();
   });
 });
@@ -241,7 +242,7 @@ describe('a packet of calls that are reset at once', () => {
     let admitted = 0;
     const ownerOf = async () => {
       admitted++;
-      return { orgId: 'org', keyId: 'key' };
+      return { orgId: 'org_a' as const, keyId: 'key_a' as const };
     };
     const options = { admission: admission({ ownerOf }), streamsPerConnectionMax: 16, admitMs: 1_000_000 };
     await using running = await startWorkerServer({}, options);

@@ -1,5 +1,6 @@
 // Admits a call of a server before any of its messages is read: its credential is checked, its share of calls and the
 // size of its messages are set, and compressed messages are refused. Messages of an unknown caller are never decoded.
+
 import type { ServerHttp2Stream } from 'node:http2';
 import {
   type Metadata,
@@ -9,6 +10,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { type Clock, systemClock } from '@methods/base/clock';
+import type { KeyId, OrgId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { SlowLane } from '@methods/base/slow-lane';
 import { toGrpcError } from '@methods/errors/grpc-status';
@@ -17,8 +19,8 @@ import { CallBursts } from './call-bursts.ts';
 
 /** Whose call it is. */
 export interface CallOwner {
-  readonly orgId: string;
-  readonly keyId: string;
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
 }
 
 export interface Admission {

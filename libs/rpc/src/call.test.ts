@@ -19,13 +19,17 @@ describe('a unary call', () => {
       getVersion: async (request, { metadata, deadlineMs, peer }) => {
         ok(deadlineMs > Date.now() && deadlineMs <= Date.now() + 10_000);
         ok(peer.startsWith('127.0.0.1:'));
-        return { method: request.method, versionId: String(metadata.get('x-request-id')[0]), source: Buffer.from('é') };
+        return {
+          method: request.method,
+          versionId: `ver_${metadata.get('x-request-id')[0]}` as const,
+          source: Buffer.from('é'),
+        };
       },
     });
     const client = rpcClient(WorkerService, running.address);
     const reply = await client.getVersion({ method: 'wf_1' }, { metadata: { 'x-request-id': 'req_1' } });
     equal(reply.method, 'wf_1');
-    equal(reply.versionId, 'req_1');
+    equal(reply.versionId, 'ver_req_1');
     equal(Buffer.from(reply.source).toString(), 'é');
     client.close();
     const [record] = running.records;
@@ -171,12 +175,12 @@ describe('streams of messages', () => {
       putRunFolder: async (requests) => {
         let count = 0;
         for await (const _ of requests) count++;
-        return { folderId: String(count) };
+        return { folderId: `fld_${count}` as const };
       },
       getRunFolder: () => chunks(10_007),
     });
     const client = rpcClient(WorkerService, running.address);
-    equal((await client.putRunFolder(chunks(10_007))).folderId, '10007');
+    equal((await client.putRunFolder(chunks(10_007))).folderId, 'fld_10007');
     let received = 0;
     for await (const _ of client.getRunFolder({})) received++;
     equal(received, 10_007);

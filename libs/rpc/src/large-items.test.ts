@@ -22,9 +22,10 @@ describe('large items of a stream that organizations share', () => {
   test('wait for the peer in turn by organization, each in its order, and small ones of others pass them', () => {
     const { peer, sent } = slowPeer();
     const items = new LargeItems(peer, { largeBytes: 50, unreadBytesMax: 100, waitingBytesMax: 1_000 });
-    for (let i = 0; i < 4; i++) equal(items.send('a', large(`a${i}`)), 'sent');
-    equal(items.send('b', large('b0')), 'sent');
-    for (const orgId of ['a', 'c', '']) equal(items.send(orgId, { text: `s${orgId}` }), 'sent');
+    for (let i = 0; i < 4; i++) equal(items.send('org_a', large(`a${i}`)), 'sent');
+    equal(items.send('org_b', large('b0')), 'sent');
+    for (const orgId of ['org_a', 'org_c', ''] as const)
+      equal(items.send(orgId, { text: `s${orgId.slice(4)}` }), 'sent');
     deepEqual(sent, ['a0', 'sc', 's']);
     for (let i = 0; i < 5; i++) {
       peer.bufferedBytes = 0;
@@ -36,9 +37,9 @@ describe('large items of a stream that organizations share', () => {
   test('refuse one more of an organization that has too much waiting, and accept one of another', () => {
     const { peer } = slowPeer();
     const items = new LargeItems(peer, { largeBytes: 50, unreadBytesMax: 1, waitingBytesMax: 250 });
-    const results = Array.from({ length: 4 }, () => items.send('a', large('a')));
+    const results = Array.from({ length: 4 }, () => items.send('org_a', large('org_a')));
     deepEqual(results, ['sent', 'sent', 'sent', 'full']);
-    equal(items.send('b', large('b')), 'sent');
+    equal(items.send('org_b', large('org_b')), 'sent');
   });
 
   test('never have more unread than the bound and one item', () => {

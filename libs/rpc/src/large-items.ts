@@ -1,6 +1,7 @@
 // Sends large items on a stream that organizations share: no faster than the peer reads, in turn by organization, and
 // with a bound on what waits for each organization. Without this the large items of one would fill the stream's buffer,
 // and a full buffer ends the stream for all.
+import type { OrgId } from '@methods/base/ids';
 import type { FrameConnection } from './frame-connection.ts';
 import { itemSize } from './item-size.ts';
 
@@ -42,7 +43,7 @@ export class LargeItems<Out> {
    * Without an organization small items never wait. `full`: the organization has too much waiting already; `closed`:
    * the stream is closed. The item is dropped then.
    */
-  send(orgId: string, item: Out): 'sent' | 'full' | 'closed' {
+  send(orgId: OrgId | '', item: Out): 'sent' | 'full' | 'closed' {
     const bytes = itemSize(item);
     const small = bytes < this.options.largeBytes;
     const waiting = this.waiting.get(orgId);

@@ -8,7 +8,7 @@ import { dialFrames, serveFrames } from './frame-stream.ts';
 import { startWorkerServer } from './worker-server.fixture.ts';
 
 const LIMIT = { timeout: 120_000 };
-const RUNS = Array.from({ length: 30_000 }, (_, i) => ({ runId: `run_${i}`, token: 't' }));
+const RUNS = Array.from({ length: 30_000 }, (_, i) => ({ runId: `run_${i}` as const, token: 't' }));
 const MIB = 1024 * 1024;
 
 const credits = (count: number) => ({ item: { case: 'credits' as const, value: { count } } });

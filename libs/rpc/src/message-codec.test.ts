@@ -124,7 +124,7 @@ describe('elements of a message', () => {
   });
 
   test('elements of nested messages count as those of the outermost', () => {
-    const runs = Array.from({ length: 30_000 }, (_, i) => ({ runId: `run_${i}`, token: 't' }));
+    const runs = Array.from({ length: 30_000 }, (_, i) => ({ runId: `run_${i}` as const, token: 't' }));
     const heartbeat = create(HeartbeatSchema, { runs });
     const frame = toBinary(
       WorkRequestSchema,

@@ -44,7 +44,7 @@ describe('stop', () => {
       {
         getVersion: () =>
           new Promise((resolve) => {
-            finish = () => resolve({ method: 'done' });
+            finish = () => resolve({ method: 'wf_done' });
           }),
         work: serveFrames(() => {
           streams++;
@@ -70,7 +70,7 @@ describe('stop', () => {
     equal(await canConnect(running.address, 1_000), 'refused');
     equal(stopped, false);
     finish();
-    equal((await reply).method, 'done');
+    equal((await reply).method, 'wf_done');
     await stopping;
     client.close();
   });

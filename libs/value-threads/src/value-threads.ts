@@ -1,5 +1,6 @@
 // Checks of values that take more than a turn of the event loop, on threads: each with an end, and by turns of the
 // organizations.
+import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { ValueCheck } from '@methods/method/check-value';
 import type { JsonValue } from '@methods/method/json';
@@ -8,7 +9,7 @@ import { ThreadPool } from '@methods/threads/thread-pool';
 import type { ValueJob, ValueReply } from './checked-fully.ts';
 
 export interface CostlyValue extends ValueJob {
-  readonly orgId: string;
+  readonly orgId: OrgId;
 }
 
 const BODY = new URL('./value-thread.ts', import.meta.url);

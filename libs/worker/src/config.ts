@@ -2,6 +2,7 @@
 // environment may be a secret that a method declares.
 import { join, resolve } from 'node:path';
 import { parseBearerKey } from '@methods/auth/service-key';
+import type { ProductionId } from '@methods/base/ids';
 import { ConfigError, readEnvironment, SecretText } from '@methods/config/environment';
 import type { LogLevel } from '@methods/logging/logger';
 import { Type } from 'typebox';
@@ -32,7 +33,7 @@ const Environment = Type.Object({
 export interface Config {
   readonly addresses: readonly string[];
   readonly authPart: string;
-  readonly methods: readonly string[];
+  readonly methods: readonly ProductionId[];
   readonly concurrency: number;
   readonly dataDir: string;
   readonly cacheDir: string;
@@ -57,7 +58,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   return Object.freeze({
     addresses: environment.METHODS_GRPC_URL.split(','),
     authPart: key.authPart,
-    methods: environment.WORKER_METHODS.split(','),
+    methods: environment.WORKER_METHODS.split(',') as ProductionId[],
     concurrency: environment.WORKER_CONCURRENCY,
     dataDir: environment.WORKER_DATA_DIR,
     cacheDir: resolve(environment.WORKER_CACHE_DIR ?? join(environment.WORKER_DATA_DIR, 'environments')),

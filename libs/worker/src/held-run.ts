@@ -1,6 +1,7 @@
 // Executes one granted run on this worker until it finishes, waits for an answer, is given back, or is taken away.
 import { unreachable } from '@methods/base/assert';
 import type { Clock } from '@methods/base/clock';
+import type { FolderId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { executeRun } from '@methods/executor/execute-run';
 import { RunFolder } from '@methods/executor/run-folder';
@@ -218,7 +219,11 @@ export class HeldRun {
     return outcome.status;
   }
 
-  private endItem(outcome: Exclude<RunOutcome, { status: 'stopped' }>, seq: number, folderId: string): WorkerItem {
+  private endItem(
+    outcome: Exclude<RunOutcome, { status: 'stopped' }>,
+    seq: number,
+    folderId: FolderId | '',
+  ): WorkerItem {
     const { grant } = this;
     switch (outcome.status) {
       case 'succeeded':

@@ -1,5 +1,6 @@
 // Transfers a run's folder to and from the run-scheduler, in chunks of 64 KiB.
 import { type FileHandle, open, rm } from 'node:fs/promises';
+import type { FolderId } from '@methods/base/ids';
 import type { RunFolder } from '@methods/executor/run-folder';
 import type { Grant, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import type { Client } from '@methods/rpc/client';
@@ -15,7 +16,7 @@ export class RunFolderTransfer {
    * Stores the folder and returns its id. The archive is written to a file beside the folder first: its size is sent
    * before its content, and a few large folders in memory would exhaust a worker. At most one call per run at a time.
    */
-  async put(grant: Pick<Grant, 'runId' | 'token'>, folder: RunFolder, signal: AbortSignal): Promise<string> {
+  async put(grant: Pick<Grant, 'runId' | 'token'>, folder: RunFolder, signal: AbortSignal): Promise<FolderId> {
     const path = `${folder.dir}.tar.gz`;
     // Created exclusively, so that no link is followed, and read from the same descriptor.
     const archive = await open(path, 'wx+', 0o600);
@@ -38,6 +39,7 @@ export class RunFolderTransfer {
 
   async *get(grant: Pick<Grant, 'runId' | 'token' | 'folderId'>, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const { runId, token, folderId } = grant;
+    if (folderId === '') return;
     const options = { signal, timeoutMs: TRANSFER_MS };
     for await (const { chunk } of this.client().getRunFolder({ runId, token, folderId }, options)) yield chunk;
   }

@@ -1,5 +1,6 @@
 // Tracks which revision of the run's folder the server has. Files are stored before the record that names them is sent,
 // so an acknowledged step never has to run again for its files.
+import type { FolderId } from '@methods/base/ids';
 import type { RunFolder } from '@methods/executor/run-folder';
 
 export class SavedFolder {
@@ -7,18 +8,18 @@ export class SavedFolder {
 
   private constructor(
     readonly folder: RunFolder,
-    private readonly store: (folder: RunFolder) => Promise<string>,
-    private storedId: string,
+    private readonly store: (folder: RunFolder) => Promise<FolderId>,
+    private storedId: FolderId | '',
     private storedRevision: number,
   ) {}
 
   /** `folder` matches the server's copy: `folderId` was unpacked into it, or both are empty. */
-  static of(folder: RunFolder, folderId: string, store: (folder: RunFolder) => Promise<string>): SavedFolder {
+  static of(folder: RunFolder, folderId: FolderId | '', store: (folder: RunFolder) => Promise<FolderId>): SavedFolder {
     return new SavedFolder(folder, store, folderId, folder.revision);
   }
 
   /** Empty when nothing was stored. */
-  get folderId(): string {
+  get folderId(): FolderId | '' {
     return this.storedId;
   }
 

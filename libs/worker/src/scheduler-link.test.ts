@@ -20,7 +20,7 @@ class HeldLink {
 
   constructor(addresses: readonly string[]) {
     const hello = (streamNumber: number) => ({
-      item: { case: 'hello' as const, value: { workerId: 'w', streamNumber, methods: ['wf_a'], slots: 1 } },
+      item: { case: 'hello' as const, value: { workerId: 'w', streamNumber, methods: ['wf_a' as const], slots: 1 } },
     });
     this.link = new SchedulerLink({
       addresses,

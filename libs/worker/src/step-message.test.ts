@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { canonicalDigest } from '@methods/base/canonical';
+import type { RunId } from '@methods/base/ids';
 import { askItem } from './step-message.ts';
 
 test('encodes the form of a prepared version once for all runs that ask with it', () => {
@@ -11,7 +12,7 @@ test('encodes the form of a prepared version once for all runs that ask with it'
       return 'object' as const;
     },
   };
-  const ask = (runId: string) => {
+  const ask = (runId: RunId) => {
     const grant = { runId, token: 't', attempt: 1 };
     const { item } = askItem(grant, 1, { step: 'ok', prompt: 'Sure?', show: [], form }, '');
     assert.ok(item?.case === 'ask');

@@ -1,5 +1,6 @@
 // Converts the executor's steps and questions to messages for the run-scheduler.
 import { canonicalDigest } from '@methods/base/canonical';
+import type { FolderId } from '@methods/base/ids';
 import type { RunQuestion, StepEnd } from '@methods/executor/run-outcome';
 import { textEnd } from '@methods/method/cut-text';
 import type { JsonObject } from '@methods/method/json';
@@ -45,7 +46,7 @@ export function stepStartedItem(
 /** The server keeps only the end of a step's log. */
 const LOG_TAIL_CHARACTERS = 4_096;
 
-export function stepRecordItem(grant: HeldGrant, seq: number, end: StepEnd, folderId: string): WorkerItem {
+export function stepRecordItem(grant: HeldGrant, seq: number, end: StepEnd, folderId: FolderId | ''): WorkerItem {
   const value = {
     runId: grant.runId,
     token: grant.token,
@@ -86,7 +87,7 @@ function stepError(error: NonNullable<StepEnd['error']>) {
   };
 }
 
-export function askItem(grant: HeldGrant, seq: number, question: RunQuestion, folderId: string): WorkerItem {
+export function askItem(grant: HeldGrant, seq: number, question: RunQuestion, folderId: FolderId | ''): WorkerItem {
   const form = sentForm(question.form);
   const value = {
     runId: grant.runId,
@@ -124,7 +125,7 @@ function sentForm(form: RunQuestion['form']): SentForm {
   return sent;
 }
 
-export function sleepItem(grant: HeldGrant, seq: number, waitMs: number, folderId: string): WorkerItem {
+export function sleepItem(grant: HeldGrant, seq: number, waitMs: number, folderId: FolderId | ''): WorkerItem {
   const { runId, token } = grant;
   return { item: { case: 'sleep', value: { runId, token, seq, waitMs: Math.max(1, waitMs), folderId } } };
 }

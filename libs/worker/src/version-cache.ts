@@ -1,6 +1,7 @@
 // Caches the versions this worker runs: each is fetched and prepared once for all its runs. Bounded; evicts the least
 // recently used.
 import type { Clock } from '@methods/base/clock';
+import type { ProductionId, VersionId } from '@methods/base/ids';
 import type { GetVersionResponse } from '@methods/proto/worker/v1/worker_service_pb';
 import {
   type PrepareDependencies,
@@ -28,13 +29,13 @@ export class VersionCache {
   ) {}
 
   /** Rejects as `prepareVersion` does. */
-  get(method: string, versionId: string): Promise<WorkerVersion> {
+  get(method: ProductionId, versionId: VersionId): Promise<WorkerVersion> {
     const key = `${method}/${versionId}`;
     return this.known(key) ?? this.keep(key, this.server.getVersion({ method, versionId }));
   }
 
   /** Returns the version published now, asking the server each time. Rejects as `prepareVersion` does. */
-  async published(method: string): Promise<WorkerVersion> {
+  async published(method: ProductionId): Promise<WorkerVersion> {
     const version = await this.server.getVersion({ method, versionId: 'published' });
     const key = `${method}/${version.versionId}`;
     return this.known(key) ?? this.keep(key, Promise.resolve(version));

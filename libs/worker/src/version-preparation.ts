@@ -1,6 +1,7 @@
 // Prepares a version to run here: checks and compiles its source and installs its dependencies from its lock. Creates
 // the lock of a version that has none, unless another worker stored one first.
 import { createHash } from 'node:crypto';
+import type { ProductionId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { PreparedDependencies } from '@methods/executor/dependencies/prepare-dependencies';
 import type { PreparedEnvironment } from '@methods/executor/prepared-environment';
@@ -10,17 +11,17 @@ import type { GetVersionResponse, PutLockResponse } from '@methods/proto/worker/
 
 /** A version ready to run here. */
 export interface WorkerVersion {
-  readonly versionId: string;
+  readonly versionId: VersionId;
   readonly method: CompiledMethod;
   /** Versions bound to its calls that name no version, by production id. */
-  readonly calls: Readonly<Record<string, string>>;
+  readonly calls: Readonly<Record<ProductionId, VersionId>>;
   readonly environment: PreparedEnvironment;
 }
 
 export interface VersionServer {
-  getVersion(request: { method: string; versionId: string }): Promise<GetVersionResponse>;
+  getVersion(request: { method: ProductionId; versionId: VersionId | 'published' }): Promise<GetVersionResponse>;
   /** Write-once: `stored` is false when another lock was stored first. */
-  putLock(request: { method: string; versionId: string; lock: Uint8Array }): Promise<PutLockResponse>;
+  putLock(request: { method: ProductionId; versionId: VersionId; lock: Uint8Array }): Promise<PutLockResponse>;
 }
 
 export type PrepareDependencies = (

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { FolderId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { StepStatus } from '@methods/proto/run/v1/run_pb';
 import { until } from '@methods/test/harness/until';
@@ -21,15 +22,15 @@ function foldersNamed({ recorded }: TestRun): string[] {
 }
 
 /** The next grant of a run that asked, as its owner builds it from the records. */
-function answered(versionId: string, before: TestRun) {
+function answered(versionId: VersionId, before: TestRun) {
   const finishedSteps = before.recorded.flatMap((report) =>
     report.case === 'stepRecord'
       ? [{ path: report.value.step?.path ?? '', status: StepStatus.SUCCEEDED, outJson: report.value.outJson }]
       : [],
   );
-  const answer = { questionId: 'q_1', step: 'decide', answerJson: '{"yes":true}' };
+  const answer = { questionId: 'q_1' as const, step: 'decide', answerJson: '{"yes":true}' };
   const folderId = foldersNamed(before).at(-1) ?? '';
-  return node.grant({ versionId, runId: before.runId, finishedSteps, answer, folderId });
+  return node.grant({ versionId, runId: before.runId, finishedSteps, answer, folderId: folderId as FolderId });
 }
 
 describe('the files of a run', () => {

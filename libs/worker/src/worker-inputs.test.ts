@@ -112,7 +112,7 @@ describe('the files that inputs reference', () => {
     const [record] = run.recorded;
     assert.ok(record?.case === 'stepRecord');
     const finishedSteps = [{ path: 'first', status: StepStatus.SUCCEEDED, outJson: record.value.outJson }];
-    const answer = { questionId: 'q_1', step: 'decide', answerJson: '{"yes":true}' };
+    const answer = { questionId: 'q_1' as const, step: 'decide', answerJson: '{"yes":true}' };
     await using _second = await TestWorker.start(node);
     const next = node.grant({ versionId, inputsJson, runId: run.runId, finishedSteps, answer });
     await until('the run has ended', () => next.ended);

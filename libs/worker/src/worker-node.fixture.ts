@@ -1,7 +1,16 @@
 // The run-scheduler that a worker under test talks to: the real gRPC service with the rules for grants and reports that
 // a worker relies on, and ways to withhold, refuse and cut off.
 import { createHash } from 'node:crypto';
-import { newId, newRunId, randomToken } from '@methods/base/ids';
+import {
+  type FileId,
+  type FolderId,
+  newId,
+  newRunId,
+  type ProductionId,
+  type RunId,
+  randomToken,
+  type VersionId,
+} from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { type Hello, type WorkerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
@@ -10,11 +19,11 @@ import { RpcServer, type ServerTls, served } from '@methods/rpc/server';
 import { type NodeItem, NodeStream } from './node-stream.fixture.ts';
 
 type GrantValue = Extract<NodeItem['item'], { case: 'grant' }>['value'];
-export type TestGrant = Partial<Omit<GrantValue, '$typeName'>> & { readonly versionId: string };
+export type TestGrant = Partial<Omit<GrantValue, '$typeName'>> & { readonly versionId: VersionId };
 type Report = Extract<WorkerItem['item'], { case: 'stepRecord' | 'ask' | 'sleep' | 'finish' | 'giveBack' }>;
 
 export interface TestRun {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly token: string;
   lastSeq: number;
   /** What the owner keeps, in order. */
@@ -58,8 +67,11 @@ export class WorkerNode {
   /** By version; write-once for workers. */
   readonly locks = new Map<string, Buffer>();
   /** The published version by method. */
-  readonly published = new Map<string, string>();
-  private readonly sources = new Map<string, { source: Buffer; sha256: string; calls: Record<string, string> }>();
+  readonly published = new Map<ProductionId, VersionId>();
+  private readonly sources = new Map<
+    string,
+    { source: Buffer; sha256: string; calls: Record<ProductionId, VersionId> }
+  >();
   private readonly waiting: NodeItem[] = [];
   private unsent: (() => void)[] = [];
 
@@ -86,7 +98,7 @@ export class WorkerNode {
           }),
           getVersion: async ({ method, versionId }) => {
             await this.beforeCall('getVersion');
-            const id = versionId === 'published' ? (this.published.get(method) ?? '') : versionId;
+            const id = versionId === 'published' ? (this.published.get(method) ?? 'ver_none') : versionId;
             const version = this.sources.get(id);
             if (version === undefined) throw new ServiceError('not_found', 'There is no such version.');
             const lock = this.locks.get(id);
@@ -151,8 +163,11 @@ export class WorkerNode {
   /** Returns the version's id. `calls`: the versions bound to its calls. */
   publish(
     source: string,
-    { sha256 = sha256Of(Buffer.from(source)), calls = {} }: { sha256?: string; calls?: Record<string, string> } = {},
-  ): string {
+    {
+      sha256 = sha256Of(Buffer.from(source)),
+      calls = {},
+    }: { sha256?: string; calls?: Record<ProductionId, VersionId> } = {},
+  ): VersionId {
     const versionId = newId('ver');
     this.sources.set(versionId, { source: Buffer.from(source), sha256, calls });
     return versionId;
@@ -163,7 +178,13 @@ export class WorkerNode {
     const { runId = newRunId(0), token = randomToken() } = grant;
     const run: TestRun = { runId, token, lastSeq: 0, recorded: [], ended: false };
     this.runs.set(runId, run);
-    const value = { method: 'wf_test', attempt: 1, startedAtMs: 1_800_000_000_000, inputsJson: '{}', ...grant };
+    const value = {
+      method: 'wf_test' as const,
+      attempt: 1,
+      startedAtMs: 1_800_000_000_000,
+      inputsJson: '{}',
+      ...grant,
+    };
     this.waiting.push({ item: { case: 'grant', value: { ...value, runId, token } } });
     this.giveOut();
     return run;
@@ -252,7 +273,7 @@ export class WorkerNode {
     else this.unsent.push(acknowledge);
   }
 
-  private async *fileChunks({ runId, token, fileId }: { runId: string; token: string; fileId: string }) {
+  private async *fileChunks({ runId, token, fileId }: { runId: RunId; token: string; fileId: FileId }) {
     await this.beforeCall('getInputFile');
     this.mayTouch(runId, token);
     const chunks = this.files.get(fileId);
@@ -261,7 +282,7 @@ export class WorkerNode {
     for (const chunk of chunks) yield { chunk };
   }
 
-  private async *folderChunks(request: { runId: string; token: string; folderId: string }) {
+  private async *folderChunks(request: { runId: RunId; token: string; folderId: FolderId }) {
     await this.beforeCall('getRunFolder');
     this.mayTouch(request.runId, request.token);
     const archive = this.folders.get(request.folderId);
@@ -269,7 +290,7 @@ export class WorkerNode {
     for (let from = 0; from < archive.length; from += 100) yield { chunk: archive.subarray(from, from + 100) };
   }
 
-  private mayTouch(runId: string, token: string): void {
+  private mayTouch(runId: RunId, token: string): void {
     if (this.runs.get(runId)?.token !== token) throw new ServiceError('stale_attempt');
   }
 }

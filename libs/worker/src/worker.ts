@@ -1,7 +1,7 @@
 // A worker: claims runs of its methods over one stream, executes several at a time, reports their progress, and lets go
 // of them when it must stop.
 import type { Clock } from '@methods/base/clock';
-import { randomToken } from '@methods/base/ids';
+import { type ProductionId, type RunId, randomToken } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { type PreparedDependencies, prepareDependencies } from '@methods/executor/dependencies/prepare-dependencies';
 import { type Isolation, isolationLevel, NO_SANDBOX } from '@methods/executor/isolation';
@@ -27,7 +27,7 @@ export interface WorkerOptions {
   /** `sk_...`, the auth part of a service key. */
   readonly authPart: string;
   /** Production ids, wf_... */
-  readonly methods: readonly string[];
+  readonly methods: readonly ProductionId[];
   /** The number of runs executed at the same time. */
   readonly concurrency: number;
   /** The environment's values. A run gets only those that its method declares. */
@@ -294,14 +294,14 @@ export class Worker implements Stoppable {
     if (this.draining) this.tellIfEmpty();
   }
 
-  private refused(refused: { runId: string; seq: number; code: string; message: string; token: string }): void {
+  private refused(refused: { runId: RunId; seq: number; code: string; message: string; token: string }): void {
     const run = this.heldBy(refused.runId, refused.token);
     if (run === undefined) return;
     this.options.logger.warn({ run: refused.runId, code: refused.code }, 'report refused');
     run.refused(refused.seq, refused.code, refused.message);
   }
 
-  private cancelled(runs: readonly { runId: string; token: string }[]): void {
+  private cancelled(runs: readonly { runId: RunId; token: string }[]): void {
     const ours = runs.flatMap(({ runId, token }) => this.heldBy(runId, token) ?? []);
     if (ours.length === 0) return;
     // The owner ends the run with this heartbeat, which must still name the run.
@@ -309,7 +309,7 @@ export class Worker implements Stoppable {
     for (const run of ours) run.take();
   }
 
-  private heldBy(runId: string, token: string): HeldRun | undefined {
+  private heldBy(runId: RunId, token: string): HeldRun | undefined {
     const run = this.held.get(runId);
     return run?.grant.token === token ? run : undefined;
   }

@@ -1,6 +1,8 @@
 // Recordings and their way into a registry, for tests.
+
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { MethodId, OrgId, UploadId } from '@methods/base/ids';
 import type { UploadService } from '@methods/proto/registry/v1/upload_service_pb';
 import type { Client } from '@methods/rpc/client';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
@@ -18,7 +20,7 @@ export const TABLE_RECORDING = readFileSync(
 
 const CHUNK_BYTES = 1024 * 1024;
 
-export function newUpload(uploads: UploadClient, orgId: string, size: number, more = {}) {
+export function newUpload(uploads: UploadClient, orgId: OrgId, size: number, more = {}) {
   return uploads.createUpload({
     orgId,
     idempotencyHash: randomBytes(32),
@@ -34,7 +36,7 @@ export function newUpload(uploads: UploadClient, orgId: string, size: number, mo
 /** Sends all of it; the reply to the last byte. */
 export async function sendRecording(
   uploads: UploadClient,
-  { orgId, uploadId }: { orgId: string; uploadId: string },
+  { orgId, uploadId }: { orgId: OrgId; uploadId: UploadId },
   bytes: Buffer,
 ) {
   for (let at = 0; ; at += CHUNK_BYTES) {
@@ -49,8 +51,8 @@ export async function sendRecording(
 }
 
 /** A method made of this recording, whose build may still be under way. */
-export async function recordedMethod(uploads: UploadClient, orgId: string, bytes: Buffer, more = {}): Promise<string> {
+export async function recordedMethod(uploads: UploadClient, orgId: OrgId, bytes: Buffer, more = {}): Promise<MethodId> {
   const { upload } = await newUpload(uploads, orgId, bytes.length, more);
-  const whole = await sendRecording(uploads, { orgId, uploadId: upload?.uploadId ?? '' }, bytes);
-  return whole?.method?.methodId ?? '';
+  const whole = await sendRecording(uploads, { orgId, uploadId: upload?.uploadId ?? 'upl_none' }, bytes);
+  return whole?.method?.methodId ?? ('' as MethodId);
 }

@@ -1,4 +1,5 @@
 // A whole registry in the test's process: real Postgres, real gRPC, every log line kept.
+import type { MethodId, OrgId, UserId } from '@methods/base/ids';
 import 'reflect-metadata/lite';
 import { randomBytes } from 'node:crypto';
 import { createServiceKey } from '@methods/auth/service-key';
@@ -89,7 +90,7 @@ export async function startRegistry({
   };
 }
 
-export async function newOrganization(client: RegistryClient): Promise<string> {
+export async function newOrganization(client: RegistryClient): Promise<OrgId> {
   const externalId = randomBytes(8).toString('hex');
   const { orgId } = await client.ensureOrganization({ issuer: 'https://id.example', externalId, name: 'Acme' });
   return orgId;
@@ -105,11 +106,11 @@ export async function newMember(accounts: AccountClient, externalOrgId = randomB
 }
 
 /** The member as an actor. */
-export function asDoer({ userId }: { readonly userId: string }) {
+export function asDoer({ userId }: { readonly userId: UserId }) {
   return { kind: 'user', id: userId, ip: '203.0.113.7', requestId: 'req-1' };
 }
 
-export async function newKey(client: RegistryClient, orgId: string) {
+export async function newKey(client: RegistryClient, orgId: OrgId) {
   const made = createServiceKey();
   const { key, webhookSecret } = await client.createServiceKey({
     doer: TEST_DOER,
@@ -117,7 +118,7 @@ export async function newKey(client: RegistryClient, orgId: string) {
     name: 'app',
     authSha256: made.authSha256,
   });
-  return { made, keyId: key?.keyId ?? '', webhookSecret, authSha256: made.authSha256 };
+  return { made, keyId: key?.keyId ?? 'key_none', webhookSecret, authSha256: made.authSha256 };
 }
 
 /** A small valid method; `title` makes it one of its own. */
@@ -142,12 +143,12 @@ export function methodSource(title: string): Buffer {
   );
 }
 
-export async function newMethod(client: RegistryClient, orgId: string, source = methodSource('Weekly report')) {
+export async function newMethod(client: RegistryClient, orgId: OrgId, source = methodSource('Weekly report')) {
   const { method, version } = await client.createMethod({
     doer: TEST_DOER,
     orgId,
     idempotencyHash: randomBytes(32),
     source,
   });
-  return { methodId: method?.methodId ?? '', versionId: version?.versionId ?? '' };
+  return { methodId: method?.methodId ?? ('' as MethodId), versionId: version?.versionId ?? 'ver_none' };
 }

@@ -164,7 +164,7 @@ test('a registry that is away postpones a try and costs none', async () => {
     await confirmations(event, 1);
     await until('the try was postponed', async () => {
       const [row] = await stack.database.sql`
-        select from notifier.deliveries where run_id = ${event.runId ?? ''} and claim is null and due_at > clock_timestamp()`;
+        select from notifier.deliveries where run_id = ${event.runId ?? 'run_none'} and claim is null and due_at > clock_timestamp()`;
       return row;
     });
     await stack.registry.start();
@@ -205,25 +205,25 @@ test('operators list deliveries with their tries and send ended ones again', asy
       assert.deepEqual(await ended(event), { status: 'exhausted', tries: 2 });
       await stack.emit(other);
       await ended(other);
-      const { deliveries, nextCursor } = await client.listDeliveries({ orgId: event.orgId ?? '' });
+      const { deliveries, nextCursor } = await client.listDeliveries({ orgId: event.orgId ?? 'org_none' });
       assert.deepEqual([deliveries.length, nextCursor], [1, '']);
       const [delivery] = deliveries;
       assert.ok(delivery);
       const [first] = delivery.tries;
       assert.deepEqual([first?.httpStatus, first?.answerStart, first?.error], [500, 'broken', '']);
       const { delivery: pending } = await client.resendDelivery({
-        orgId: event.orgId ?? '',
+        orgId: event.orgId ?? 'org_none',
         deliveryId: delivery.deliveryId,
       });
       assert.equal(pending?.deliveryId, delivery.deliveryId);
       assert.deepEqual(await ended(event), { status: 'delivered', tries: 3 });
       const [sent, , , again] = server.requests;
       assert.ok(sent && again && sent.rawBody.equals(again.rawBody));
-      const foreign = { orgId: other.orgId ?? '', deliveryId: delivery.deliveryId };
+      const foreign = { orgId: other.orgId ?? 'org_none', deliveryId: delivery.deliveryId };
       await assert.rejects(client.resendDelivery(foreign), { code: 'not_found' });
       await assert.rejects(client.resendDelivery({ ...foreign, deliveryId: newId('dlv') }), { code: 'not_found' });
       await assert.rejects(client.listDeliveries({ orgId: 'org_1' }), { code: 'not_found' });
-      await assert.rejects(client.listDeliveries({ orgId: event.orgId ?? '', cursor: 'x' }), {
+      await assert.rejects(client.listDeliveries({ orgId: event.orgId ?? 'org_none', cursor: 'x' }), {
         code: 'invalid_request',
       });
     } finally {
@@ -263,7 +263,12 @@ test('an event that comes before the one it follows is delivered after it', asyn
   await using server = await receiver(status(204));
   const asked = succeeded(url(server.port), { seq: 2, createdAtMs: Date.now() });
   const ended = succeeded(url(server.port), {
-    ...{ orgId: asked.orgId ?? '', runId: asked.runId ?? '', outboxId: `${asked.runId}.6`, keyId: asked.keyId ?? '' },
+    ...{
+      orgId: asked.orgId ?? 'org_none',
+      runId: asked.runId ?? 'run_none',
+      outboxId: `${asked.runId}.6`,
+      keyId: asked.keyId ?? 'key_none',
+    },
     ...{ seq: 6, createdAtMs: Date.now(), followsSeq: 2, followsAtMs: Date.now() },
   });
   await withNotifier({}, async () => {

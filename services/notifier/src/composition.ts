@@ -1,5 +1,7 @@
 // The notifier's parts and the order they start in: the one place that touches the container.
+
 import { type Clock, systemClock } from '@methods/base/clock';
+import type { KeyId, OrgId } from '@methods/base/ids';
 import { RetentionDays } from '@methods/base/retention-days';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
@@ -44,7 +46,7 @@ const REGISTRY_TIMEOUT_MS = 2_500;
 
 type Registry = Client<typeof MethodRegistryService>;
 type Accounts = Client<typeof AccountService>;
-type WebhookHosts = RegistryAnswers<[orgId: string], readonly string[]>;
+type WebhookHosts = RegistryAnswers<[orgId: OrgId], readonly string[]>;
 
 const Database: InjectionToken<Sql> = Symbol('Database');
 const BusToken: InjectionToken<Bus> = Symbol('Bus');
@@ -110,9 +112,9 @@ function register(config: Config, logger: Logger): DependencyContainer {
   once(BusToken, () => new Bus({ url: config.natsUrl.reveal(), name: 'notifier', logger: log('bus') }));
   once(RegistryToken, () => rpcClient(MethodRegistryService, config.methodRegistryUrl));
   once(AccountsToken, () => rpcClient(AccountService, config.methodRegistryUrl));
-  const settingsOf = (orgId: string) => askSettings(parts.resolve(AccountsToken), orgId, REGISTRY_TIMEOUT_MS);
+  const settingsOf = (orgId: OrgId) => askSettings(parts.resolve(AccountsToken), orgId, REGISTRY_TIMEOUT_MS);
   once(WebhookHostsToken, (from) => {
-    const ask = async (orgId: string): Promise<readonly string[]> => {
+    const ask = async (orgId: OrgId): Promise<readonly string[]> => {
       const settings = await settingsOf(orgId);
       if (settings === null) throw new ServiceError('not_found');
       return settings.webhookHosts;
@@ -128,7 +130,7 @@ function register(config: Config, logger: Logger): DependencyContainer {
   once(WebhookSender, (from) => {
     const clock = from.resolve(ClockToken);
     const registry = from.resolve(RegistryToken);
-    const askSecret = async (orgId: string, keyId: string) =>
+    const askSecret = async (orgId: OrgId, keyId: KeyId | '') =>
       (await registry.getWebhookSecret({ orgId, keyId }, { timeoutMs: REGISTRY_TIMEOUT_MS })).webhookSecret;
     return new WebhookSender({
       policy: config.webhookUrls,
@@ -166,7 +168,7 @@ function register(config: Config, logger: Logger): DependencyContainer {
       }),
   );
   once(RetentionDays, (from) => {
-    const ask = async (orgId: string) => (await settingsOf(orgId))?.retentionDays ?? null;
+    const ask = async (orgId: OrgId) => (await settingsOf(orgId))?.retentionDays ?? null;
     return new RetentionDays({ ask, clock: from.resolve(ClockToken) });
   });
   once(

@@ -2,7 +2,7 @@
 // and then never answer.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId } from '@methods/base/ids';
 import { until } from '@methods/test/harness/until';
 import { deliveriesOf } from '../test/deliveries.fixture.ts';
 import { nameServer } from '../test/name-server.fixture.ts';
@@ -17,7 +17,7 @@ before(async () => {
 after(() => stack[Symbol.asyncDispose]());
 const { withNotifier, ended } = deliveriesOf(() => stack);
 
-async function emitAll(count: number, url: (index: number) => string, orgId: string): Promise<void> {
+async function emitAll(count: number, url: (index: number) => string, orgId: OrgId): Promise<void> {
   await Promise.all(Array.from({ length: count }, (_, i) => stack.emit(succeeded(url(i), { orgId }))));
 }
 

@@ -22,7 +22,7 @@ export function deliveriesOf(stack: () => NotifierStack) {
   async function statusOf(event: Event): Promise<{ status: string; tries: number } | undefined> {
     const [row] = await stack().database.sql<{ status: string; tries: number }[]>`
       select status, tries from notifier.deliveries
-      where org_id = ${event.orgId ?? ''} and run_id = ${event.runId ?? ''} and seq = ${event.seq ?? 0}`;
+      where org_id = ${event.orgId ?? 'org_none'} and run_id = ${event.runId ?? 'run_none'} and seq = ${event.seq ?? 0}`;
     return row && { ...row };
   }
 
@@ -39,7 +39,7 @@ export function deliveriesOf(stack: () => NotifierStack) {
   async function faultsOf(event: Event): Promise<string[]> {
     const rows = await stack().database.sql<{ error: string }[]>`
       select t.error from notifier.delivery_tries t join notifier.deliveries d using (org_id, delivery_id)
-      where d.org_id = ${event.orgId ?? ''} and d.run_id = ${event.runId ?? ''} order by t.try`;
+      where d.org_id = ${event.orgId ?? 'org_none'} and d.run_id = ${event.runId ?? 'run_none'} order by t.try`;
     return rows.map(({ error }) => error);
   }
 

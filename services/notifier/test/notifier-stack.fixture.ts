@@ -1,7 +1,7 @@
 // Everything a notifier needs around it, real: Postgres, NATS, a gRPC server in the registry's place, and the
 // scheduler's end of the bus.
 import 'reflect-metadata/lite';
-import { newId, newRunId } from '@methods/base/ids';
+import { type KeyId, newId, newRunId, type OrgId } from '@methods/base/ids';
 import { Bus } from '@methods/bus/connection';
 import { registryChanged, runEvent, runEventStored } from '@methods/bus/subjects';
 import { ServiceError } from '@methods/errors/service-error';
@@ -31,7 +31,7 @@ export interface NotifierStack extends AsyncDisposable {
    * Limits the organization's webhooks to these hosts; announced over the bus, as the registry does, unless `told` is
    * false.
    */
-  setWebhookHosts(orgId: string, hosts: string[], told?: boolean): void;
+  setWebhookHosts(orgId: OrgId, hosts: string[], told?: boolean): void;
   /** Outbox ids in the order they were confirmed, repeats included. */
   readonly confirmed: readonly string[];
   /** The environment of a notifier of this stack. */
@@ -122,11 +122,11 @@ class RegistryStandIn {
   port = 0;
 
   async start(): Promise<void> {
-    const getWebhookSecret = ({ keyId }: { keyId: string }) => {
+    const getWebhookSecret = ({ keyId }: { keyId: KeyId }) => {
       if (keyId === 'key_unknown') throw new ServiceError('not_found');
       return { webhookSecret: SECRET };
     };
-    const getSettings = ({ orgId }: { orgId: string }) => ({
+    const getSettings = ({ orgId }: { orgId: OrgId }) => ({
       settings: { retentionDays: 30, webhookHosts: this.webhookHosts.get(orgId) ?? [] },
     });
     const listen = `127.0.0.1:${this.port}`;

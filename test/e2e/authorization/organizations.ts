@@ -1,7 +1,7 @@
 // Two organizations on one stack with one object of every kind each, and ids of the same kinds that nothing has.
 import { createHash, randomUUID } from 'node:crypto';
 import { createServiceKey } from '@methods/auth/service-key';
-import { newId, newMethodId } from '@methods/base/ids';
+import { type KeyId, newId, newMethodId, type OrgId } from '@methods/base/ids';
 import { TEST_DOER } from '../../harness/test-doer.ts';
 import type { TestIssuer } from '../../harness/test-issuer.ts';
 import { ApiClient } from '../api-client.ts';
@@ -18,14 +18,14 @@ export interface Objects {
   readonly expiredUploadId: string;
   /** Sent by the service key, the only one that sees it; named by the run. */
   readonly fileId: string;
-  readonly keyId: string;
+  readonly keyId: KeyId;
   readonly userId: string;
   /** Of a creation key. */
   readonly creationSha256: string;
 }
 
 export interface Organization {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** As its tokens name it. */
   readonly externalId: string;
   readonly key: string;
@@ -60,7 +60,7 @@ export function ofAnotherKind(objects: Objects): Objects {
     uploadId: keyId,
     expiredUploadId: versionId,
     fileId: keyId,
-    keyId: fileId,
+    keyId: fileId as KeyId,
     userId: versionId,
     // A digest has no kind.
     creationSha256: MISSING.creationSha256,
@@ -117,7 +117,7 @@ export async function organization(stack: Stack, issuer: TestIssuer, externalId:
       uploadId: upload.id,
       expiredUploadId: expired.id,
       fileId,
-      keyId: objectKey.key?.keyId ?? '',
+      keyId: (objectKey.key?.keyId ?? '') as KeyId,
       userId: user?.user_id ?? '',
       creationSha256: createHash('sha256').update(creationKey).digest('hex'),
     },

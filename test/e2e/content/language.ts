@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { MethodId, ProductionId } from '@methods/base/ids';
 import { TEST_DOER } from '../../harness/test-doer.ts';
 import type { RunBody } from '../api-client.ts';
 import type { Stack } from '../stack.ts';
@@ -81,7 +82,7 @@ export function language(stack: () => Stack): void {
     const { registry, ready } = stack();
     const orgId = ready.org_id;
     const methodId = stack().method('calls-another').replace('wf_', '');
-    const { method } = await registry.getMethod({ orgId, methodId });
+    const { method } = await registry.getMethod({ orgId, methodId: methodId as ProductionId });
     const source = `format: method/2
 name: calls-another
 inputs: { name: string }
@@ -95,11 +96,11 @@ result: { greeting: =steps.greeting.greeting }
     const saved = await registry.saveVersion({
       doer: TEST_DOER,
       orgId,
-      methodId,
-      baseVersion: method?.currentVersion ?? '',
+      methodId: methodId as MethodId,
+      baseVersion: method?.currentVersion ?? 'ver_none',
       source: Buffer.from(source),
     });
-    const versionId = saved.version?.versionId ?? '';
+    const versionId = saved.version?.versionId ?? 'ver_none';
     const run = await stack().api.startSettled({
       method: stack().method('calls-another'),
       version: versionId,

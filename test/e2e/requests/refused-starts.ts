@@ -228,7 +228,7 @@ export function refusedStarts(stack: () => Stack): void {
     },
     {
       name: 'an unknown method',
-      fields: { method: 'wf_01m7y86kc4bk35r8p3tfrdmdyy' },
+      fields: { method: 'wf_01m7y86kc4bk35r8p3tfrdmdyy' as const },
       status: 404,
       error: 'not_found',
       message: 'There is no such method.',

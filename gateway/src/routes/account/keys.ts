@@ -1,7 +1,7 @@
 // /api/keys: service keys. A key is made where it will be used and only its hash comes here; webhook secrets are made
 // here and shown once.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { isId } from '@methods/base/ids';
+import { isId, type KeyId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { ServiceKey } from '@methods/proto/registry/v1/method_pb';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -88,7 +88,7 @@ function notKept(reply: FastifyReply): FastifyReply {
   return reply.header('content-type', JSON_TYPE).header('cache-control', 'no-store');
 }
 
-function keyIdOf({ id }: { readonly id: string }): string {
+function keyIdOf({ id }: { readonly id: string }): KeyId {
   if (!isId('key', id)) throw new ServiceError('not_found', 'There is no such key.');
   return id;
 }

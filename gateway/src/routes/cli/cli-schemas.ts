@@ -1,5 +1,6 @@
 // The shapes of the command line's routes. Here `workflow` is a method's source text and `workflow_id` its id: existing
 // programs know only these names.
+import type { MethodId, VersionId } from '@methods/base/ids';
 import { Type } from 'typebox';
 import { DisplayName, Source, Warnings } from '../methods/method-schemas.ts';
 
@@ -30,7 +31,8 @@ export const CliCreateBody = Type.Object(
 export const CliSaveBody = Type.Object(
   {
     workflow: Source,
-    base_version: Type.String({
+    base_version: Type.Unsafe<VersionId | ''>({
+      type: 'string',
       maxLength: 64,
       description: 'The version the change was made upon; empty for a method without one.',
     }),
@@ -57,8 +59,10 @@ export const RunRecordParams = Type.Object({ id: Type.String({ description: "The
 
 export const RunRecordBody = Type.Object(
   {
-    workflow_id: Type.String({ maxLength: 64 }),
-    version_id: Type.String({ maxLength: 64, description: 'The saved version whose bytes were run.' }),
+    workflow_id: Type.Unsafe<MethodId>(Type.String({ maxLength: 64 })),
+    version_id: Type.Unsafe<VersionId>(
+      Type.String({ maxLength: 64, description: 'The saved version whose bytes were run.' }),
+    ),
     sequence: Type.Integer({ minimum: 0, maximum: SEQUENCE_MAX, description: 'Grows with every record of a run.' }),
     inspection: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Kept as it is.' }),
   },

@@ -1,5 +1,6 @@
 // Replies of the command line's routes, under both their names: programs look for a method's id in `workflow_id` as well,
 // and for its source in `workflow`, as they send them.
+import type { MethodId } from '@methods/base/ids';
 import type { TObject } from 'typebox';
 import { type Spelling, withFields } from '../methods/spelling.ts';
 
@@ -16,7 +17,7 @@ export function spelledCliShape(shape: TObject): TObject {
   return withFields(shape, { ...(methodId && { workflow_id: methodId }), ...(source && { workflow: source }) });
 }
 
-export function spelledCli<Reply extends { readonly method_id: string; readonly source?: string }>(
+export function spelledCli<Reply extends { readonly method_id: MethodId; readonly source?: string }>(
   reply: Reply,
 ): Reply {
   const source = reply.source === undefined ? {} : { workflow: reply.source };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, type VersionId } from '@methods/base/ids';
 import { assertRefused } from '../../testing/api.fixture.ts';
 import { fileApi } from '../../testing/file-api.fixture.ts';
 
@@ -19,7 +19,7 @@ const { running, member, viewer, stranger } = fileApi();
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-async function saved(source = sourceOf('One')): Promise<{ id: string; versionId: string }> {
+async function saved(source = sourceOf('One')): Promise<{ id: string; versionId: VersionId }> {
   const { status, body } = await member('POST', '/api/cli/methods', { workflow: source, request_id: randomUUID() });
   assert.equal(status, 201, JSON.stringify(body));
   return { id: body.method_id, versionId: body.version_id };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { newId, type RunId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { FollowedEvents } from '../../testing/followed-events.fixture.ts';
@@ -26,7 +26,7 @@ async function ready(
   return following;
 }
 
-async function startedRun(gateway: GatewayFixture): Promise<string> {
+async function startedRun(gateway: GatewayFixture): Promise<RunId> {
   const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });
   return body.run_id;
 }
@@ -38,7 +38,7 @@ function nodeOf(gateway: GatewayFixture): SchedulerPeer {
 }
 
 /** A run that finishes, as the gateway gets it. */
-async function finish(gateway: GatewayFixture, text: string): Promise<string> {
+async function finish(gateway: GatewayFixture, text: string): Promise<RunId> {
   const runId = await startedRun(gateway);
   const run = gateway.book.succeed(runId, JSON.stringify({ text }));
   nodeOf(gateway).news(gateway.orgId, NewsDetail.RESTS, run);

@@ -2,7 +2,7 @@
 // are never whole in this process.
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
-import { isId } from '@methods/base/ids';
+import { type FileId, isId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import { ServiceError } from '@methods/errors/service-error';
@@ -127,7 +127,7 @@ export function ownerOf(caller: Caller): FileOwner {
 }
 
 /** @throws ServiceError `not_found` for a malformed file id. */
-function namedIn(request: FastifyRequest): { owner: FileOwner; fileId: string } {
+function namedIn(request: FastifyRequest): { owner: FileOwner; fileId: FileId } {
   const { id } = request.params as { id: string };
   if (!isId('file', id)) throw new ServiceError('not_found');
   return { owner: ownerOf(callerOf(request)), fileId: id };

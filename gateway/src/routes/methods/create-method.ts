@@ -1,5 +1,7 @@
 // POST /api/methods: a method of a source, an agent prompt, both, or a finished upload; once for each key.
+
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
@@ -49,7 +51,7 @@ export function addCreateMethod(scope: FastifyInstance, parts: MethodRouteParts,
     });
 
   // A key that has made a method gets it, even if the request would be refused today.
-  async function earlierOr(refusal: ServiceError, orgId: string, idempotencyHash: Buffer) {
+  async function earlierOr(refusal: ServiceError, orgId: OrgId, idempotencyHash: Buffer) {
     const { method } = await methods.findCreation({ orgId, idempotencyHash });
     if (method === undefined) throw refusal;
     return { method, created: false, warnings: [] };

@@ -1,7 +1,7 @@
 // GET /v1/methods/:id: what a program needs to call a method: its names and versions, and the inputs, the result, the
 // questions and the workers' secrets of one version. Never the source.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { isId, productionMethodId } from '@methods/base/ids';
+import { isId, type MethodId, type OrgId, productionMethodId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Version } from '@methods/proto/registry/v1/method_pb';
 import type { FastifyInstance } from 'fastify';
@@ -72,7 +72,7 @@ export function addGetCallerMethod(scope: FastifyInstance, parts: MethodRoutePar
       return versionJson(view, told);
     });
 
-  async function versionOf(orgId: string, methodId: string, versionId: string): Promise<Version> {
+  async function versionOf(orgId: OrgId, methodId: MethodId, versionId: VersionId): Promise<Version> {
     const { version } = await methods.getVersion({ orgId, methodId, version: versionId });
     if (version === undefined) throw new ServiceError('internal');
     return version;

@@ -1,6 +1,6 @@
 // Shared by the routes of methods: the parts they use and the method a path names.
 import { createHash } from 'node:crypto';
-import { bareMethodId } from '@methods/base/ids';
+import { bareMethodId, type MethodId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Method } from '@methods/proto/registry/v1/method_pb';
 import type { FastifyRequest } from 'fastify';
@@ -18,7 +18,7 @@ export interface MethodRouteParts {
 }
 
 /** The bare id. @throws not_found for a malformed one. */
-export function methodIdOf({ id }: { readonly id: string }): string {
+export function methodIdOf({ id }: { readonly id: string }): MethodId {
   const bare = bareMethodId(id);
   if (bare === null) throw new ServiceError('not_found', 'There is no such method.');
   return bare;
@@ -31,7 +31,7 @@ export function sentMethod(method: Method | undefined): MethodView {
 }
 
 /** For the audit log: a caller reads a version's source. No one waits for it, since a source is not a run's content. */
-export function noteSourceShown(request: FastifyRequest, { audit }: MethodRouteParts, versionId: string): void {
+export function noteSourceShown(request: FastifyRequest, { audit }: MethodRouteParts, versionId: VersionId): void {
   const { orgId } = callerOf(request);
   audit.note({ orgId, doer: doerOf(request), action: 'version.read', targetId: versionId });
 }

@@ -1,4 +1,5 @@
 // The shapes of the method routes: requests are checked against them, and the API's description is made of them.
+import type { UploadId, VersionId } from '@methods/base/ids';
 import { Type } from 'typebox';
 import { PageFields } from '../page-query.ts';
 import { Finding } from '../reply-schemas.ts';
@@ -41,7 +42,9 @@ export const CreateMethodBody = Type.Object(
       Type.String({ minLength: 1, description: 'At most 64 KiB; by itself or with a source.' }),
     ),
     upload_id: Type.Optional(
-      Type.String({ maxLength: 64, description: 'A finished upload, upl_…; without a source or a prompt.' }),
+      Type.Unsafe<UploadId>(
+        Type.String({ maxLength: 64, description: 'A finished upload, upl_…; without a source or a prompt.' }),
+      ),
     ),
   },
   { ...Closed, examples: [{ idempotency_key: 'create-greet-0001', source: EXAMPLE_SOURCE }] },
@@ -56,7 +59,7 @@ export const ChangeMethodBody = Type.Object(
 );
 
 export const PublishBody = Type.Object(
-  { version_id: Type.String({ maxLength: 64, description: 'ver_…' }) },
+  { version_id: Type.Unsafe<VersionId>(Type.String({ maxLength: 64, description: 'ver_…' })) },
   { ...Closed, examples: [{ version_id: 'ver_01hzy3k9q8m2n4p6r8s0t2v4w6' }] },
 );
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { newMethodId } from '@methods/base/ids';
+import { newMethodId, type VersionId } from '@methods/base/ids';
 import { type ApiReply, assertRefused, GREETING } from '../../testing/api.fixture.ts';
 import { fileApi } from '../../testing/file-api.fixture.ts';
 
@@ -11,7 +11,7 @@ function create(body: object, as = member): Promise<ApiReply> {
   return as('POST', '/api/methods', { idempotency_key: randomUUID(), ...body });
 }
 
-async function created(source = GREETING): Promise<{ id: string; versionId: string }> {
+async function created(source = GREETING): Promise<{ id: string; versionId: VersionId }> {
   const { status, body } = await create({ source });
   assert.equal(status, 201, JSON.stringify(body));
   return { id: body.method.id, versionId: body.method.current_version };

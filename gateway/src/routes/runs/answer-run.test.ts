@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { newId, type QuestionId, type RunId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway.fixture.ts';
 import type { SchedulerPeer } from '../../testing/scheduler-peer.fixture.ts';
 
-async function waitingRun(gateway: GatewayFixture): Promise<{ runId: string; path: string; questionId: string }> {
+async function waitingRun(gateway: GatewayFixture): Promise<{ runId: RunId; path: string; questionId: QuestionId }> {
   const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });
   const questionId = gateway.book.ask(body.run_id).question?.id ?? '';
-  return { runId: body.run_id, path: `/v1/runs/${body.run_id}/answer`, questionId };
+  return { runId: body.run_id, path: `/v1/runs/${body.run_id}/answer`, questionId: questionId as QuestionId };
 }
 
 /** A waiting run, its node, and an answer to it whose request waits for the next rest. */
@@ -137,7 +137,7 @@ test('an answer whose wait is refused is not given', async () => {
   // Takes their places before the node replies.
   node.frozen = true;
   for (let i = 0; i < 5_000; i++) {
-    const caller = { id: `key_${i}`, gone: false, onGone: () => () => {} };
+    const caller = { id: `key_${i}` as const, gone: false, onGone: () => () => {} };
     gateway.scheduler.waitForRun(address, { waitMs: 60_000, afterQuestion: null }, caller).catch(() => {});
   }
   const { status, body } = await answer();

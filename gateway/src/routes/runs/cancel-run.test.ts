@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RunId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 
-async function run(gateway: GatewayFixture): Promise<string> {
+async function run(gateway: GatewayFixture): Promise<RunId> {
   const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });
   return body.run_id;
 }

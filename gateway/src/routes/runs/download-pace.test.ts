@@ -15,25 +15,25 @@ test('the readers of an organization share 64 MiB a second; another one does not
     },
   };
   const pace = new DownloadPace(clock);
-  assert.equal(pace.took('a', 1 << 20), null);
-  const first = pace.took('a', 15 << 20);
-  const second = pace.took('a', 16 << 20);
+  assert.equal(pace.took('org_a', 1 << 20), null);
+  const first = pace.took('org_a', 15 << 20);
+  const second = pace.took('org_a', 16 << 20);
   assert.ok(first && second);
   assert.deepEqual(
     waits.map(({ ms }) => ms),
     [250, 500],
   );
-  assert.equal(pace.took('b', 64 << 10), null);
+  assert.equal(pace.took('org_b', 64 << 10), null);
   waits[0]?.over();
   await first;
   nowMs = 600;
-  assert.equal(pace.took('a', 1 << 20), null);
+  assert.equal(pace.took('org_a', 1 << 20), null);
   async function* parts() {
     yield Buffer.alloc(1);
     yield Buffer.alloc(8 << 20);
     yield Buffer.alloc(2);
   }
-  const paced = pace.paced('c', parts());
+  const paced = pace.paced('org_c', parts());
   assert.equal((await paced.next()).value?.length, 1);
   const large = paced.next();
   await new Promise(setImmediate);

@@ -2,6 +2,7 @@
 // database, a node and this process, and is unpacked for a single file, so an endless reader must leave processor time
 // to others.
 import type { Clock } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 
 const BYTES_PER_SECOND = 64 << 20;
 /** Shorter waits are added to the next one. */
@@ -16,7 +17,7 @@ export class DownloadPace {
   constructor(private readonly clock: Clock) {}
 
   /** Counts bytes that were read. Null: the next ones may be read at once. */
-  took(orgId: string, bytes: number): Promise<void> | null {
+  took(orgId: OrgId, bytes: number): Promise<void> | null {
     const nowMs = this.clock.monotonicMs();
     if (this.overAtMs.size >= KNOWN_MAX) this.forget(nowMs);
     const overAtMs = Math.max(nowMs, this.overAtMs.get(orgId) ?? 0) + (bytes * 1_000) / BYTES_PER_SECOND;
@@ -25,7 +26,7 @@ export class DownloadPace {
     return waitMs < WAIT_MS_MIN ? null : new Promise((goOn) => void this.clock.after(waitMs, goOn));
   }
 
-  async *paced(orgId: string, parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *paced(orgId: OrgId, parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const part of parts) {
       await this.took(orgId, part.length);
       yield part;

@@ -1,6 +1,6 @@
 // GET …/runs: lists an organization's runs, newest first. For people, also the records of local runs.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { bareMethodId, productionMethodId } from '@methods/base/ids';
+import { bareMethodId, type OrgId, productionMethodId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { ListRuns } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { FastifyInstance } from 'fastify';
@@ -38,7 +38,7 @@ export function addListRuns(scope: FastifyInstance, parts: RunRouteParts, surfac
     });
 }
 
-async function productionRuns({ scheduler, clock }: RunRouteParts, orgId: string, query: Query, requestId: string) {
+async function productionRuns({ scheduler, clock }: RunRouteParts, orgId: OrgId, query: Query, requestId: string) {
   const list = listOf(orgId, query);
   if (list === null) return page([], '');
   const { runs, nextCursor } = await scheduler.listRuns(list, requestId);
@@ -49,7 +49,7 @@ async function productionRuns({ scheduler, clock }: RunRouteParts, orgId: string
   );
 }
 
-async function localRuns({ registryCalls }: RunRouteParts, orgId: string, query: Query): Promise<string> {
+async function localRuns({ registryCalls }: RunRouteParts, orgId: OrgId, query: Query): Promise<string> {
   if (query.created_after ?? query.created_before ?? metadataOf(query)[0]) {
     throw new ServiceError('invalid_request', 'Local runs are selected only by "status" and "method".');
   }
@@ -66,7 +66,7 @@ async function localRuns({ registryCalls }: RunRouteParts, orgId: string, query:
 }
 
 /** Null for a filter that no run can match. */
-function listOf(orgId: string, query: Query): ListRuns | null {
+function listOf(orgId: OrgId, query: Query): ListRuns | null {
   const methodId = query.method === undefined ? '' : bareMethodId(query.method);
   const metadata = metadataOf(query);
   if (metadata.length > METADATA_PAIRS_MAX) throw tooManyPairs();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { type FileId, newId } from '@methods/base/ids';
 import { compileMethod } from '@methods/method/compile';
 import type { InputFile } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { withNamedFiles } from './named-files.ts';
@@ -16,7 +16,7 @@ const named = (count: number) => Array.from({ length: count }, () => ({ file_id:
 /** A registry that has every requested file, each of this size. */
 function found(bytes: number) {
   const asked: string[][] = [];
-  const find = async (_owner: object, fileIds: readonly string[]) => {
+  const find = async (_owner: object, fileIds: readonly FileId[]) => {
     asked.push([...fileIds]);
     return fileIds.map((fileId) => ({ fileId, name: 'a', bytes, sha256: 'x', mediaType: 'a/b' }) as InputFile);
   };
@@ -24,7 +24,7 @@ function found(bytes: number) {
 }
 
 test('a run names at most 100 files of 1 GiB together, and more is refused before or during the look-up', async () => {
-  const owner = { orgId: 'org_a', owner: 'key_a' };
+  const owner = { orgId: 'org_a' as const, owner: 'key_a' };
   const files = found(10 * MIB);
   const names = async (list: object[], of = files) => withNamedFiles(of, owner, version, { list } as never);
   assert.equal((await names(named(100)))?.fileIds.length, 100);
@@ -40,7 +40,7 @@ test('a run names at most 100 files of 1 GiB together, and more is refused befor
 test('keeps values that look like files where the method declares none', async () => {
   const files = found(1);
   const given = { list: [], any: named(1)[0] };
-  const owner = { orgId: 'org_a', owner: 'key_a' };
+  const owner = { orgId: 'org_a' as const, owner: 'key_a' };
   assert.equal(await withNamedFiles(files, owner, version, given as never), null);
   assert.deepEqual(files.asked, []);
 });

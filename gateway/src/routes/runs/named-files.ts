@@ -1,4 +1,5 @@
 // Looks up the files that the inputs of a start name and replaces them by references that only the server creates.
+import type { FileId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { INPUT_FILE_LIMITS, mebibytes } from '@methods/method/file-limits';
 import type { JsonObject, JsonValue } from '@methods/method/json';
@@ -13,7 +14,7 @@ const FINDINGS_MAX = 20;
 
 interface WithFiles {
   readonly inputs: JsonValue;
-  readonly fileIds: readonly string[];
+  readonly fileIds: readonly FileId[];
 }
 
 /**
@@ -37,11 +38,11 @@ async function lookedUp(
   named: ReturnType<typeof fileFields>,
   replaced: (reference: (file: JsonObject) => JsonObject) => JsonValue,
 ): Promise<WithFiles> {
-  const fileIds = [...new Set(named.map(({ file }) => String(file.file_id)))];
+  const fileIds = [...new Set(named.map(({ file }) => fileIdOf(file)))];
   if (fileIds.length > filesMax) throw tooMuch(`The inputs of a run name at most ${filesMax} files.`);
   const found = new Map((await files.find(owner, fileIds)).map((file) => [file.fileId, file]));
   const findings = named
-    .filter(({ file }) => !found.has(String(file.file_id)))
+    .filter(({ file }) => !found.has(fileIdOf(file)))
     .slice(0, FINDINGS_MAX)
     .map(({ path }) => ({
       path: pointer(path),
@@ -55,11 +56,16 @@ async function lookedUp(
   return { inputs: replaced((file) => reference(found, file)), fileIds };
 }
 
-function reference(found: ReadonlyMap<string, InputFile>, given: JsonObject): JsonObject {
-  const file = found.get(String(given.file_id));
+function reference(found: ReadonlyMap<FileId, InputFile>, given: JsonObject): JsonObject {
+  const file = found.get(fileIdOf(given));
   if (file === undefined) return given;
   const { fileId, name, bytes, sha256, mediaType } = file;
   return { file_id: fileId, path: `inputs/${fileId}/${name}`, name, bytes, sha256, media_type: mediaType };
+}
+
+/** As given; what is no file's id is found nowhere. */
+function fileIdOf({ file_id: fileId }: JsonObject): FileId {
+  return String(fileId) as FileId;
 }
 
 function pointer(path: readonly string[]): string {

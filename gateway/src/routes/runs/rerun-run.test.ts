@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, type RunId } from '@methods/base/ids';
 import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 
 const START = {
@@ -11,7 +11,7 @@ const START = {
   answer_by: 'team',
 };
 
-async function finishedRun(gateway: GatewayFixture): Promise<string> {
+async function finishedRun(gateway: GatewayFixture): Promise<RunId> {
   const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, ...START });
   gateway.book.succeed(body.run_id, '{}');
   return body.run_id;

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { canonicalDigest } from '@methods/base/canonical';
-import { bareMethodId } from '@methods/base/ids';
+import { bareMethodId, type KeyId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkWebhookUrl } from '@methods/webhook-url/check-webhook-url';
@@ -34,7 +34,7 @@ const NEEDS_KEY =
 interface AskedRerun {
   readonly key: RerunKey | null;
   /** The caller's key; empty for a person. */
-  readonly keyId: string;
+  readonly keyId: KeyId | '';
   readonly fromStep: string | undefined;
 }
 
@@ -140,7 +140,7 @@ async function startLike(
 }
 
 /** The files of the first run, independent of who sent them: both runs keep them. */
-function filesOf(runId: string): NonNullable<StartRun['files']> {
+function filesOf(runId: RunId): NonNullable<StartRun['files']> {
   return { $typeName: 'methods.scheduler.v1.NamedFiles', owner: '', fileIds: [], runId };
 }
 
@@ -154,7 +154,9 @@ async function keptSteps(
   { method, versionId }: StartRun,
   fromStep: string,
 ): Promise<StartRun['kept'] | null> {
-  const { steps } = await registry.version(orgId, bareMethodId(method) ?? '', versionId);
+  const methodId = bareMethodId(method);
+  if (methodId === null) throw new ServiceError('not_found');
+  const { steps } = await registry.version(orgId, methodId, versionId);
   const names = steps.map(({ name }) => name);
   const at = names.indexOf(fromStep);
   if (at === -1) {

@@ -1,6 +1,7 @@
 // Writes the run routes' entries of the audit log. What people see of a run and do to it is recorded before the reply.
 // What programs do is recorded without waiting, so that their requests depend on nothing more; their reads are not
 // recorded, since a service key is the application that requested the run.
+import type { RunId } from '@methods/base/ids';
 import type { FastifyRequest } from 'fastify';
 import type { Act } from '../../clients/audit-log.ts';
 import { callerOf } from '../../plugins/caller.ts';
@@ -11,7 +12,7 @@ type Acts = Pick<RunRouteParts, 'audit'>;
 type RunFacts = Pick<Act, 'targetId' | 'facts'>;
 
 /** Records a view before a whole run is shown. Null: nothing to await. @throws ServiceError unavailable */
-export function runShown(request: FastifyRequest, { audit }: Acts, runId: string): Promise<void> | null {
+export function runShown(request: FastifyRequest, { audit }: Acts, runId: RunId): Promise<void> | null {
   return isPerson(request) ? audit.beforeShowing(actOf(request, 'run.read', { targetId: runId })) : null;
 }
 

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, type RunId } from '@methods/base/ids';
 import { RunStatus, StepStatus, type StepView } from '@methods/proto/run/v1/run_pb';
 import { FollowedEvents } from '../../testing/followed-events.fixture.ts';
 import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway.fixture.ts';
 
-async function startedRun(gateway: GatewayFixture): Promise<string> {
+async function startedRun(gateway: GatewayFixture): Promise<RunId> {
   const { body } = await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } });
   return body.run_id;
 }
 
-function followingOf(gateway: GatewayFixture, runId: string, lastEventId?: string, key = gateway.apiKey.key) {
+function followingOf(gateway: GatewayFixture, runId: RunId, lastEventId?: string, key = gateway.apiKey.key) {
   const headers = { authorization: `Bearer ${key}`, ...(lastEventId && { 'last-event-id': lastEventId }) };
   return FollowedEvents.of(`http://127.0.0.1:${gateway.port}/v1/runs/${runId}/events`, headers);
 }

@@ -1,6 +1,8 @@
 // GET …/runs/:id/events: sends the run as it is and then every change of its steps and status, as Server-Sent Events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { OrgId } from '@methods/base/ids';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
 import type { FastifyInstance } from 'fastify';
 import { type TSchema, Type } from 'typebox';
@@ -76,7 +78,7 @@ export function addRunEvents(scope: FastifyInstance, parts: RunRouteParts, surfa
       return reply.send(stream.body);
     });
 
-  function told(orgId: string, run: RunView, steps: readonly DeclaredStep[]): ToldRun | Promise<ToldRun> {
+  function told(orgId: OrgId, run: RunView, steps: readonly DeclaredStep[]): ToldRun | Promise<ToldRun> {
     const work = toldRun(run, steps);
     return isLongRun(run) ? parts.longWork.run(orgId, run.steps.length * STEP_BYTES, work) : atOnce(work);
   }

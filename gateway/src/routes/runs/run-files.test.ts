@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { newId, newRunId } from '@methods/base/ids';
+import { type FileId, newId, newRunId, type RunId } from '@methods/base/ids';
 import { pax, rawArchive } from '@methods/content/hostile-archive.fixture';
 import { until } from '@methods/test/harness/until';
 import { type GatewayFixture, gatewayFixture } from '../../testing/gateway.fixture.ts';
 
-async function filesOf(gateway: GatewayFixture, runId: string, key = gateway.apiKey.key, path = ''): Promise<Response> {
+async function filesOf(gateway: GatewayFixture, runId: RunId, key = gateway.apiKey.key, path = ''): Promise<Response> {
   return fetch(`http://127.0.0.1:${gateway.port}/v1/runs/${runId}/files${path}`, {
     headers: { authorization: `Bearer ${key}` },
   });
 }
 
 /** `path` in the form of a file value. */
-async function fileOf(gateway: GatewayFixture, runId: string, path: string, key?: string) {
+async function fileOf(gateway: GatewayFixture, runId: RunId, path: string, key?: string) {
   const encoded = path.split('/').map(encodeURIComponent).join('/');
   const response = await filesOf(gateway, runId, key, `/${encoded}`);
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-async function startedRun(gateway: GatewayFixture): Promise<string> {
+async function startedRun(gateway: GatewayFixture): Promise<RunId> {
   return (await gateway.ask('POST', '/v1/runs', { method: gateway.methodId, inputs: { name: 'Ada' } })).body.run_id;
 }
 
@@ -114,7 +114,7 @@ test('a file that the inputs of a run name is sent to callers that may read the 
     body: '<script>',
     headers: { authorization: `Bearer ${gateway.apiKey.key}`, 'content-type': 'text/html', 'x-file-name': 'a.html' },
   });
-  const { file_id } = (await sent.json()) as { file_id: string };
+  const { file_id } = (await sent.json()) as { file_id: FileId };
   const { body } = await gateway.ask('POST', '/v1/runs', { method: methodId, inputs: { a: { file_id } } });
   const path = `inputs/${file_id}/a.html`;
   const second = gateway.registry.key(gateway.orgId).key;

@@ -2,6 +2,7 @@
 // inputs by the path that file values name.
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
+import { isId, type OrgId, type RunId } from '@methods/base/ids';
 import { type ArchiveMember, memberOf } from '@methods/content/archive-member';
 import { ArchiveRefused, MemberNames } from '@methods/content/member-names';
 import { ServiceError } from '@methods/errors/service-error';
@@ -83,12 +84,12 @@ function pathOf(params: unknown): string {
 /** @throws ServiceError */
 async function fileOf(
   { scheduler: { files }, downloads: { pace } }: RunRouteParts,
-  run: { orgId: string; runId: string },
+  run: { orgId: OrgId; runId: RunId },
   path: string,
   left: AbortSignal,
 ): Promise<ArchiveMember> {
   const [, fileId, name] = OF_INPUT.exec(path) ?? [];
-  if (fileId !== undefined) {
+  if (fileId !== undefined && isId('file', fileId)) {
     const { file, content } = await files.readInput({ ...run, fileId }, left);
     if (file.name !== name) throw noFile();
     return { bytes: file.bytes, content: pace.paced(run.orgId, content) };

@@ -1,6 +1,6 @@
 // Shared by the run routes: their parts, the run that a path names, and the reply that shows a run.
 import type { Clock } from '@methods/base/clock';
-import { bareMethodId, isId } from '@methods/base/ids';
+import { bareMethodId, isId, type OrgId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { RunView } from '@methods/proto/run/v1/run_pb';
@@ -42,7 +42,7 @@ export interface RunRouteParts {
 export const STEP_BYTES = 500;
 
 /** Reads the run id of a path. @throws not_found for an invalid run id. */
-export function runIdOf(params: unknown): string {
+export function runIdOf(params: unknown): RunId {
   const { id } = params as { id: string };
   if (!isId('run', id)) throw new ServiceError('not_found');
   return id;
@@ -51,7 +51,7 @@ export function runIdOf(params: unknown): string {
 /** The whole run as JSON. A promise only if its version is not cached, or it has many steps. */
 export function runJson(
   { registry, clock, longWork }: RunRouteParts,
-  orgId: string,
+  orgId: OrgId,
   run: RunView,
 ): string | Promise<string> {
   const view = (steps: readonly DeclaredStep[]) =>
@@ -65,7 +65,7 @@ export function runJson(
 /** The steps of a run's version. Without its version, a run is shown with the steps it has reached. */
 export function declaredSteps(
   { registry }: Pick<RunRouteParts, 'registry'>,
-  orgId: string,
+  orgId: OrgId,
   run: Pick<RunView, 'method' | 'versionId'>,
 ): readonly DeclaredStep[] | Promise<readonly DeclaredStep[]> {
   const methodId = bareMethodId(run.method);

@@ -1,4 +1,5 @@
 // The schemas of the run routes: requests are checked against them, and the API's description is generated from them.
+import type { QuestionId } from '@methods/base/ids';
 import { WEBHOOK_URL_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import { type Static, Type } from 'typebox';
 
@@ -115,7 +116,9 @@ export const AnswerRunBody = Type.Object(
       type: 'object',
       description: "Checked against the question's form.",
     }),
-    question_id: Type.Optional(Type.String({ maxLength: 64, description: 'Default: the open question.' })),
+    question_id: Type.Optional(
+      Type.Unsafe<QuestionId>(Type.String({ maxLength: 64, description: 'Default: the open question.' })),
+    ),
   },
   {
     ...Closed,

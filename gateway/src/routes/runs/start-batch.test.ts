@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
-import { newId } from '@methods/base/ids';
+import { newId, type RunId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { gatewayFixture, type Reply, until } from '../../testing/gateway.fixture.ts';
 
@@ -77,7 +77,7 @@ test('a key that a batch uses twice starts one run, and a repeated batch starts 
   assert.deepEqual(statuses(first), [201, 200, ...Array(299).fill(201)]);
   const again = await batch(gateway, runs);
   assert.deepEqual(statuses(again), Array(301).fill(200));
-  const ids = ({ body }: Reply) => body.items.map(({ run }: { run: { run_id: string } }) => run.run_id);
+  const ids = ({ body }: Reply) => body.items.map(({ run }: { run: { run_id: RunId } }) => run.run_id);
   assert.deepEqual(ids(again), ids(first));
   assert.equal(gateway.book.runs.size, 300);
 });

@@ -2,6 +2,7 @@
 // own: it counts against the rate, and takes no more of the event loop at a time. The body is never parsed as a whole.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { callerId } from '@methods/auth/caller';
+import type { OrgId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
@@ -82,7 +83,7 @@ function batchPlaces(): onRequestHookHandler {
   };
 }
 
-function readRuns({ longWork }: RunRouteParts, orgId: string, body: Buffer): ListReading | Promise<ListReading> {
+function readRuns({ longWork }: RunRouteParts, orgId: OrgId, body: Buffer): ListReading | Promise<ListReading> {
   const reading = readList(body, 'runs', BATCH_RUNS_MAX);
   return body.length > LARGE_BODY_BYTES
     ? longWork.run(orgId, body.length, reading, readingMs(body.length))

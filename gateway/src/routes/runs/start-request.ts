@@ -2,13 +2,13 @@
 // today, so that a later publish causes no conflict.
 import { hash as hashOf, randomFillSync } from 'node:crypto';
 import { canonicalDigest } from '@methods/base/canonical';
-import { bareMethodId } from '@methods/base/ids';
+import { bareMethodId, type MethodId } from '@methods/base/ids';
 import type { Static } from 'typebox';
 import type { StartRunBody } from './run-schemas.ts';
 
 export interface AskedStart {
   /** Null for an invalid id. */
-  readonly methodId: string | null;
+  readonly methodId: MethodId | null;
   /** `published`, or the text that the caller gives as a version id. */
   readonly version: string;
   readonly inputs: Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 // The steps of a start, single or in a batch: resolves the version, checks the inputs, and sends the start to a
 // run-scheduler node.
-import { isId } from '@methods/base/ids';
+import { isId, type KeyId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { ValueCheck } from '@methods/method/check-value';
 import type { JsonObject, JsonValue } from '@methods/method/json';
@@ -28,11 +28,11 @@ import { type AskedStart, askedStart, internalStartHash } from './start-request.
 import { waitingCaller } from './wait-query.ts';
 
 export interface StartContext {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** The owner of the files that the inputs may name. */
   readonly owner: FileOwner;
   /** Empty for a person: the run has no key to sign webhooks with. */
-  readonly keyId: string;
+  readonly keyId: KeyId | '';
   readonly requestId: string;
   readonly wait: WaitRequest | null;
   readonly caller: WaitingCaller;
@@ -93,7 +93,7 @@ export function* startSteps(
 
 function versionOf(
   { registry }: RunRouteParts,
-  orgId: string,
+  orgId: OrgId,
   { methodId, version }: AskedStart,
 ): MethodVersion | Promise<MethodVersion> {
   if (methodId === null || (version !== 'published' && !isId('ver', version))) throw new ServiceError('not_found');
@@ -164,7 +164,7 @@ function* startMessage(
 /** Nearly always both are cached. */
 function* versionAndSettings(
   parts: RunRouteParts,
-  orgId: string,
+  orgId: OrgId,
   asked: AskedStart,
 ): Steps<readonly [MethodVersion, Settings]> {
   const version = versionOf(parts, orgId, asked);
@@ -183,7 +183,7 @@ function checkedInputs(
     asked,
     startable,
   }: {
-    readonly orgId: string;
+    readonly orgId: OrgId;
     readonly asked: AskedStart;
     readonly startable: StartableVersion;
   },
@@ -197,7 +197,7 @@ function checkedInputs(
 
 const NO_DIGEST = new Uint8Array(0);
 
-function lookup(orgId: string, key: NonNullable<AskedStart['key']>) {
+function lookup(orgId: OrgId, key: NonNullable<AskedStart['key']>) {
   return {
     $typeName: 'methods.scheduler.v1.LookupRun' as const,
     orgId,

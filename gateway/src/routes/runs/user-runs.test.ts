@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, type RunId, type VersionId } from '@methods/base/ids';
 import { type TestNats, testNats } from '@methods/test/harness/nats';
 import { until } from '@methods/test/harness/until';
 import { type ApiFixture, type Asking, apiFixture, assertRefused } from '../../testing/api.fixture.ts';
@@ -26,7 +26,7 @@ let member: Asking;
 let viewer: Asking;
 let stranger: Asking;
 let key: string;
-let method: { id: string; versionId: string };
+let method: { id: string; versionId: VersionId };
 
 before(async () => {
   nats = await testNats();
@@ -55,14 +55,14 @@ after(async () => {
 
 const byKey: Asking = (verb, path, body) => member(verb, path, body, { authorization: `Bearer ${key}` });
 
-async function started(as = member, url = '/api/runs', more = {}): Promise<string> {
+async function started(as = member, url = '/api/runs', more = {}): Promise<RunId> {
   const { status, body } = await as('POST', url, { method: method.id, ...more });
   assert.equal(status, 201, JSON.stringify(body));
   return body.run_id;
 }
 
 /** The audit log's entries about a run, oldest first. */
-async function actsOn(runId: string): Promise<string[]> {
+async function actsOn(runId: RunId | VersionId): Promise<string[]> {
   const { body } = await admin('GET', `/api/audit?target=${runId}`);
   return body.items.map(({ action }: { action: string }) => action).reverse();
 }
@@ -184,7 +184,7 @@ test('a list selects, pages and shows no content', async () => {
     const { status, body } = await as('GET', `${url}?${query}`);
     assert.equal(status, 200, JSON.stringify(body));
     assert.equal(body.next_cursor, 'more');
-    const item = body.items.find(({ run_id }: { run_id: string }) => run_id === runId);
+    const item = body.items.find(({ run_id }: { run_id: RunId }) => run_id === runId);
     assert.deepEqual([item.method, item.status, item.kind], [`wf_${method.id}`, 'queued', undefined]);
     assert.ok(!('steps' in item || 'result' in item || 'question' in item));
     const { $typeName, ...list } = book.lists.at(-1) ?? ({} as never);
@@ -255,7 +255,7 @@ test('records of local runs are listed apart, marked as such, and found by id', 
   });
   assert.deepEqual((await viewer('GET', '/api/runs?kind=local&status=failed')).body.items, []);
   const production = (await viewer('GET', '/api/runs')).body.items;
-  assert.ok(!production.some(({ run_id }: { run_id: string }) => run_id === runId));
+  assert.ok(!production.some(({ run_id }: { run_id: RunId }) => run_id === runId));
 
   const one = await viewer('GET', `/api/runs/${runId}`);
   assert.deepEqual(one.body, { ...item, inspection: record.inspection });

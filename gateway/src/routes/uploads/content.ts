@@ -1,6 +1,8 @@
 // The content of an upload, sent with the token of its link: whole by PUT, or piece by piece as tus 1.0 has it
 // (https://tus.io/protocols/resumable-upload), by HEAD, PATCH and OPTIONS.
+
 import type { IncomingMessage } from 'node:http';
+import type { UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Upload } from '@methods/proto/registry/v1/upload_service_pb';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -28,7 +30,7 @@ export function addUploadContent(scope: FastifyInstance, { registryCalls }: Uplo
   const common = { tags: ['uploads'], params: UploadParams, querystring: NoQuery };
 
   async function uploadOf(request: FastifyRequest): Promise<Upload> {
-    const { id: uploadId } = request.params as { id: string };
+    const { id: uploadId } = request.params as { id: UploadId };
     const { upload } = await uploads.getUpload({ orgId: callerOf(request).orgId, uploadId });
     if (upload === undefined) throw new ServiceError('internal');
     return upload;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId } from '@methods/base/ids';
 import type { Upload } from '@methods/proto/registry/v1/upload_service_pb';
 import { type RegistryProcess, startRegistryProcess } from '@methods/test/harness/registry-process';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
@@ -10,7 +10,7 @@ import { receiveRecording } from './receive-recording.ts';
 const MIB = 1024 * 1024;
 
 let registry: RegistryProcess;
-let orgId: string;
+let orgId: OrgId;
 
 before(async () => {
   registry = await startRegistryProcess();

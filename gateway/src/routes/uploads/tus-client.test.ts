@@ -1,9 +1,11 @@
 // An independent client of tus 1.0 against ours, over a line that breaks.
+
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
+import type { UploadId } from '@methods/base/ids';
 import { Upload } from 'tus-js-client';
 import { type ApiFixture, type Asking, apiFixture } from '../../testing/api.fixture.ts';
 
@@ -73,7 +75,7 @@ async function sendWithTus(bytes: Buffer, { port, chunkBytes }: Sending): Promis
   return { id, retries };
 }
 
-async function stored(uploadId: string): Promise<Buffer> {
+async function stored(uploadId: UploadId): Promise<Buffer> {
   const parts = await api.registry.sql`
     select b.bytes from registry.upload_parts p
     join registry.blob_parts b on b.org_id = p.org_id and b.blob_id = p.blob_id and b.part_name = p.part_name
@@ -86,7 +88,7 @@ test('a tus client sends a recording in one piece or in many', async () => {
     const bytes = randomBytes(3 * MIB + 17);
     const { id, retries } = await sendWithTus(bytes, { port: api.port, chunkBytes });
     assert.equal(retries, 0);
-    assert.ok((await stored(id)).equals(bytes));
+    assert.ok((await stored(id as UploadId)).equals(bytes));
     const { body } = await member('GET', `/api/workflow-uploads/${id}`);
     assert.notEqual(body.method, null);
   }
@@ -98,6 +100,6 @@ test('a tus client completes over a line that breaks again and again', async () 
   const { id, retries } = await sendWithTus(bytes, { port: line.port, chunkBytes: Number.POSITIVE_INFINITY });
   assert.equal(line.breaks, 0);
   assert.ok(retries >= 4);
-  assert.ok((await stored(id)).equals(bytes));
+  assert.ok((await stored(id as UploadId)).equals(bytes));
   line.server.close();
 });

@@ -1,7 +1,7 @@
 // The local stacks that run on this machine, by the ready lines they leave in the user's state folder.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bareMethodId } from '@methods/base/ids';
+import { bareMethodId, type MethodId } from '@methods/base/ids';
 import { isRunning as isProcessRunning } from '@methods/base/running-process';
 
 /** In the command line of every running stack, also of one that was built before. */
@@ -14,7 +14,7 @@ export interface LocalStack {
   readonly issuer: string;
   readonly dataDir: string;
   /** Bare ids of the methods it published at its start, by the names of their files. */
-  readonly methods: ReadonlyMap<string, string>;
+  readonly methods: ReadonlyMap<string, MethodId>;
 }
 
 /** Those whose process runs: one that was killed leaves its line behind. By address. */
@@ -39,8 +39,8 @@ async function stackOf(file: string): Promise<LocalStack | null> {
   return { baseUrl, apiKey, issuer, dataDir, methods: methodsOf(line.methods) };
 }
 
-function methodsOf(told: unknown): Map<string, string> {
-  const pairs = Object.entries(Object(told)).flatMap(([name, word]): [string, string][] => {
+function methodsOf(told: unknown): Map<string, MethodId> {
+  const pairs = Object.entries(Object(told)).flatMap(([name, word]): [string, MethodId][] => {
     const id = typeof word === 'string' ? bareMethodId(word) : null;
     return id === null ? [] : [[name, id]];
   });

@@ -2,7 +2,7 @@
 // own name for it.
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { bareMethodId } from '@methods/base/ids';
+import { bareMethodId, type MethodId } from '@methods/base/ids';
 import { CommandError } from '../errors/command-error.ts';
 import { FileLinks, LINK_FILE } from '../link/link-file.ts';
 import type { MethodLink } from '../link/method-link.ts';
@@ -15,7 +15,7 @@ const SHOWN_MAX = 5;
 
 export interface NamedMethod {
   /** Bare. */
-  readonly id: string;
+  readonly id: MethodId;
   /** Of the file, where a file was named. */
   readonly link: Extract<MethodLink, { state: 'saved' }> | null;
 }
@@ -51,7 +51,7 @@ async function savedLink(server: string, file: string, cwd: string): Promise<Ext
   });
 }
 
-async function idOfName(api: ServerApi, name: string): Promise<string> {
+async function idOfName(api: ServerApi, name: string): Promise<MethodId> {
   const found: ServerMethod[] = [];
   for await (const method of api.items<ServerMethod>('/api/methods', { q: name.slice(0, 200) }, SAME_NAME_MAX)) {
     if (method.display_name === name) found.push(method);

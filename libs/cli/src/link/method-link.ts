@@ -1,4 +1,5 @@
 // The link of a file to its method on a server.
+import type { MethodId, VersionId } from '@methods/base/ids';
 import { isJsonObject, type JsonObject, type JsonValue, ownField } from '@methods/method/json';
 
 export type MethodLink =
@@ -11,9 +12,9 @@ export type MethodLink =
   | {
       readonly state: 'saved';
       /** Bare. */
-      readonly methodId: string;
+      readonly methodId: MethodId;
       /** The version that the file's text was taken from or saved as. */
-      readonly versionId: string;
+      readonly versionId: VersionId;
       /** Of that version's bytes, hex. */
       readonly sha256: string;
       /** Of the text that was sent last, where the reply to it is not known. */
@@ -37,7 +38,9 @@ export function readLink(value: JsonValue): MethodLink | null {
     const field = ownField(value, name);
     return typeof field === 'string' ? field : '';
   };
-  const [requestId, methodId, versionId, sha256] = ['request_id', 'method_id', 'version_id', 'sha256'].map(text);
+  const [requestId, sha256] = ['request_id', 'sha256'].map(text);
+  // Written by this program from the server's replies.
+  const [methodId, versionId] = [text('method_id') as MethodId, text('version_id') as VersionId];
   if (methodId && versionId && sha256) {
     const sentSha256 = text('sent_sha256');
     return { state: 'saved', methodId, versionId, sha256, ...(sentSha256 === '' ? {} : { sentSha256 }) };

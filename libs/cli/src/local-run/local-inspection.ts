@@ -1,4 +1,5 @@
 // A local run as one document, the same as a worker sends of a run on a server.
+import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import { inspectionOf } from '@methods/executor/inspection';
 import type { JsonObject } from '@methods/method/json';
 import type { WalkedRun } from './local-walk.ts';
@@ -6,7 +7,11 @@ import type { WalkedRun } from './local-walk.ts';
 export const LOCAL_WORKER = { id: 'local', version: '0.1.0', platform: `${process.platform}-${process.arch}` };
 
 /** `versionId`: that of the server where the file is a version saved there, else the file's own. */
-export function localInspection(run: WalkedRun, versionId: string, lockSha256: string | null): JsonObject {
+export function localInspection(
+  run: WalkedRun,
+  versionId: VersionId | LocalVersionId,
+  lockSha256: string | null,
+): JsonObject {
   const { record } = run;
   const question = run.status === 'waiting' ? run.question : null;
   const askedAtMs = question === null ? 0 : Date.parse(question.asked_at);

@@ -1,4 +1,5 @@
 // The state of a run by its journal: the steps that ended, the open question, the answer not used yet.
+import type { QuestionId } from '@methods/base/ids';
 import type { FinishedStep } from '@methods/executor/run-options';
 import type { StepEnd } from '@methods/executor/run-outcome';
 import type { JsonObject, JsonValue } from '@methods/method/json';
@@ -8,7 +9,7 @@ import type { JournalEvent } from './run-journal.ts';
 const LOG_CHARACTERS_MAX = 4096;
 
 export interface GivenAnswer {
-  readonly questionId: string;
+  readonly questionId: QuestionId;
   readonly step: string;
   readonly value: JsonObject;
 }

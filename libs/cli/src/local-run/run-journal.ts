@@ -1,7 +1,9 @@
 // `journal.ndjson`: what happened in a local run, one event a line. A run resumes from it: a step whose end is in it
 // never runs again.
+
 import type { FileHandle } from 'node:fs/promises';
 import { systemClock } from '@methods/base/clock';
+import type { RunId } from '@methods/base/ids';
 import { JournalEvents } from '@methods/executor/journal-events';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import { openToAppend, readRunFile } from './run-files.ts';
@@ -11,7 +13,7 @@ export const JOURNAL = 'journal.ndjson';
 export interface JournalEvent {
   readonly seq: number;
   readonly at: string;
-  readonly run_id: string;
+  readonly run_id: RunId;
   readonly attempt: number;
   /** `run.*`, `step.*`, `check.recorded`, `log.appended`. */
   readonly type: string;
@@ -39,7 +41,7 @@ export class RunJournalFile {
 
   private constructor(
     private readonly file: FileHandle,
-    { runId, attempt, lastSeq }: { readonly runId: string; readonly attempt: number; readonly lastSeq: number },
+    { runId, attempt, lastSeq }: { readonly runId: RunId; readonly attempt: number; readonly lastSeq: number },
   ) {
     this.told = new JournalEvents({ runId, attempt, lastSeq, wallMs: systemClock.wallMs }, (line) => {
       this.last = this.last.then(() => file.appendFile(`${line}\n`));
@@ -49,7 +51,7 @@ export class RunJournalFile {
   }
 
   /** `lastSeq` is that of the last event; 0: none. */
-  static async open(runDir: string, runId: string, attempt: number, lastSeq: number): Promise<RunJournalFile> {
+  static async open(runDir: string, runId: RunId, attempt: number, lastSeq: number): Promise<RunJournalFile> {
     return new RunJournalFile(await openToAppend(runDir, JOURNAL), { runId, attempt, lastSeq });
   }
 

@@ -1,4 +1,5 @@
 // `run.json`: a local run and its state. Written by rename, so that a reader never sees half of it.
+import type { LocalVersionId, QuestionId, RunId, VersionId } from '@methods/base/ids';
 import type { RunError, RunQuestion } from '@methods/executor/run-outcome';
 import type { RefusedAnswer } from '@methods/method/answer-checks';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
@@ -9,14 +10,14 @@ export type LocalRunStatus = 'running' | 'waiting' | 'succeeded' | 'failed';
 
 export interface LocalRunRecord {
   readonly format: 'local-run/1';
-  readonly run_id: string;
+  readonly run_id: RunId;
   /** The method's name. */
   readonly method: string;
   /** The place of the method when the run began; the run itself uses its own copy. */
   readonly file: string;
   /** Of the method's bytes, hex. */
   readonly sha256: string;
-  readonly version_id: string;
+  readonly version_id: VersionId | LocalVersionId;
   readonly status: LocalRunStatus;
   /** Processes that worked on the run. */
   readonly attempt: number;
@@ -30,7 +31,7 @@ export interface LocalRunRecord {
 
 /** An open question, in the form of the API. */
 export interface LocalQuestion {
-  readonly id: string;
+  readonly id: QuestionId;
   readonly step: string;
   readonly prompt: string;
   readonly details: string | null;
@@ -55,7 +56,7 @@ export async function readRunRecord(runDir: string): Promise<LocalRunRecord | nu
   return record as unknown as LocalRunRecord;
 }
 
-export function localQuestion(id: string, question: RunQuestion, askedAtMs: number): LocalQuestion {
+export function localQuestion(id: QuestionId, question: RunQuestion, askedAtMs: number): LocalQuestion {
   const { step, prompt, details, show, form, timeoutMs, timeoutText, ensureScope, refused } = question;
   return {
     id,

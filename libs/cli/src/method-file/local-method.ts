@@ -1,7 +1,9 @@
 // A method that can be run on this machine, together with the files it calls.
+
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import type { LocalVersionId } from '@methods/base/ids';
 import type { Compilation } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { CommandError } from '../errors/command-error.ts';
@@ -18,7 +20,7 @@ export interface LocalMethod {
 
 export interface CalledMethod {
   readonly method: CompiledMethod;
-  readonly versionId: string;
+  readonly versionId: LocalVersionId;
   readonly bytes: Buffer;
 }
 
@@ -52,7 +54,7 @@ export function compileToRun(
 }
 
 /** Of the exact bytes. */
-export function localVersionId(bytes: Buffer): string {
+export function localVersionId(bytes: Buffer): LocalVersionId {
   return `local-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`;
 }
 

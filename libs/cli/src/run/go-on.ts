@@ -1,5 +1,7 @@
 // Brings a local run to its rest, shows it on the way, and reports its outcome. `run` and `answer` share it.
+
 import { join, relative } from 'node:path';
+import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import { askStepAt, refusalText, refusedBy } from '@methods/method/answer-checks';
 import type { JsonObject, JsonValue } from '@methods/method/json';
 import type { CommandContext } from '../command/command.ts';
@@ -95,7 +97,7 @@ function uploadOf(run: OpenRun, target: UploadTarget, say: (line: string) => voi
   return new RunUpload({ ...target, runId: run.record.run_id, dir: run.dir, attempt: attemptOf(run), say });
 }
 
-function uploadedRun(run: OpenRun, versionId: string, lockSha256: string | null): UploadedRun {
+function uploadedRun(run: OpenRun, versionId: VersionId | LocalVersionId, lockSha256: string | null): UploadedRun {
   const { records } = new RunHistory(run.events);
   return { record: run.record, versionId, attempt: attemptOf(run), lockSha256, records };
 }

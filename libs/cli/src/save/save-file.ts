@@ -1,6 +1,8 @@
 // Saves a file: the first time as a new method, then as versions upon the one it knows. If a process is killed or a
 // message lost on the way, the next try continues it and makes nothing twice.
+
 import { randomUUID } from 'node:crypto';
+import type { MethodId, VersionId } from '@methods/base/ids';
 import { formatOf } from '@methods/method/format';
 import { CommandError } from '../errors/command-error.ts';
 import { FileLinks } from '../link/link-file.ts';
@@ -12,8 +14,8 @@ import { ServerRefusal } from '../server/server-refusal.ts';
 
 /** The server's reply to a save. */
 export interface SavedReply {
-  readonly method_id: string;
-  readonly version_id: string;
+  readonly method_id: MethodId;
+  readonly version_id: VersionId;
   readonly sha256: string;
   readonly schema_version: string;
   readonly created: boolean;

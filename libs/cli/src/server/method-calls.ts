@@ -1,5 +1,7 @@
 // Methods and their versions on a server: the calls that commands make, and the shapes of the replies.
+
 import { createHash } from 'node:crypto';
+import type { MethodId, VersionId } from '@methods/base/ids';
 import { CommandError } from '../errors/command-error.ts';
 import type { ServerApi } from './server-api.ts';
 
@@ -12,14 +14,14 @@ export interface ServerParty {
 /** As the server sends it; it may have more fields. */
 export interface ServerMethod {
   /** Bare. */
-  readonly id: string;
+  readonly id: MethodId;
   readonly production_id: string;
   readonly display_name: string;
   /** building, ready or failed. */
   readonly status: string;
   readonly format: string;
-  readonly current_version: string | null;
-  readonly published_version: string | null;
+  readonly current_version: VersionId | null;
+  readonly published_version: VersionId | null;
   readonly available_records: readonly string[];
   readonly build: { readonly state: string; readonly attempts: number; readonly error: string | null } | null;
   /** RFC 3339, as are all times. */
@@ -29,8 +31,8 @@ export interface ServerMethod {
 }
 
 export interface ServerVersion {
-  readonly method_id: string;
-  readonly version_id: string;
+  readonly method_id: MethodId;
+  readonly version_id: VersionId;
   readonly schema_version: string;
   /** Hex, of the source's exact UTF-8 bytes. */
   readonly sha256: string;

@@ -1,4 +1,5 @@
 // A server as the commands use it: JSON in, JSON out, refusals as errors, and retries where a repeat is harmless.
+import type { MethodId } from '@methods/base/ids';
 import { CommandError } from '../errors/command-error.ts';
 import { type Credential, type Credentials, credentialFor } from './credential.ts';
 import { readEvents, type ServerSentEvent } from './event-stream.ts';
@@ -30,7 +31,7 @@ export interface ServerApiParts {
   readonly facts: ServerFacts;
   readonly credentials: Credentials;
   /** Of a local stack: bare ids of its methods by the names of their files. */
-  readonly methodNames?: ReadonlyMap<string, string>;
+  readonly methodNames?: ReadonlyMap<string, MethodId>;
   /** Ends every request. */
   readonly interrupted: AbortSignal;
 }
@@ -39,7 +40,7 @@ export interface ServerApiParts {
 export class ServerApi {
   readonly baseUrl: string;
   readonly facts: ServerFacts;
-  readonly methodNames: ReadonlyMap<string, string>;
+  readonly methodNames: ReadonlyMap<string, MethodId>;
 
   constructor(private readonly parts: ServerApiParts) {
     this.baseUrl = parts.baseUrl;

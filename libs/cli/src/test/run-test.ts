@@ -43,7 +43,7 @@ export async function runTest(
   const records: StepEnd[] = [];
   const base = await mkdtemp(join(tmpdir(), 'methods-test-'));
   try {
-    const folder = RunFolder.create(base, 'run');
+    const folder = RunFolder.create(base, 'run_a');
     const given = await withWrittenFiles(folder, method, test.inputs);
     const checked = compileCheck(withFileReferences(method.inputSchema))(given);
     if (!checked.ok) {
@@ -52,7 +52,7 @@ export async function runTest(
     const inputs = checked.value as JsonObject;
     const outcome = await executeRun({
       runId: 'run_test',
-      versionId: `test-${method.name}`,
+      versionId: `local-${method.name}`,
       startedAtMs: systemClock.wallMs(),
       method,
       inputs,

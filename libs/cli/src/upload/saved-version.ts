@@ -1,4 +1,5 @@
 // Whether the record of a run may go to a server: only of a file whose exact bytes are a version saved there.
+import type { MethodId, VersionId } from '@methods/base/ids';
 import type { CommandContext } from '../command/command.ts';
 import type { CommandLine } from '../command/command-line.ts';
 import type { OptionWords } from '../command/command-words.ts';
@@ -16,8 +17,8 @@ export interface UploadTarget {
   /** Its address. */
   readonly server: string;
   /** Bare. */
-  readonly methodId: string;
-  readonly versionId: string;
+  readonly methodId: MethodId;
+  readonly versionId: VersionId;
   readonly open: () => Promise<ServerApi>;
 }
 

@@ -1,4 +1,5 @@
 // Follows a run's walk and has its record sent as it grows, beside showing it.
+import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import { inspectionOf } from '@methods/executor/inspection';
 import type { StepEnd } from '@methods/executor/run-outcome';
 import type { StepKind } from '@methods/method/compiled-method';
@@ -11,7 +12,7 @@ import type { RunUpload } from './run-upload.ts';
 export interface UploadedRun {
   readonly record: LocalRunRecord;
   /** Of the server. */
-  readonly versionId: string;
+  readonly versionId: VersionId | LocalVersionId;
   readonly attempt: number;
   readonly lockSha256: string | null;
   /** Of earlier attempts. */

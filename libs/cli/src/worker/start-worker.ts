@@ -1,7 +1,9 @@
 // The worker inside this process.
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@methods/base/clock';
+import type { ProductionId } from '@methods/base/ids';
 import { StepFetch } from '@methods/executor/step-fetch';
 import { Worker } from '@methods/worker/worker';
 import type { Config } from '../config.ts';
@@ -14,7 +16,7 @@ export interface StartedWorkerOptions {
   /** Of the run-schedulers: `host:port`, or `https://host:port` over TLS. */
   readonly addresses: readonly string[];
   readonly authPart: string;
-  readonly methods: readonly string[];
+  readonly methods: readonly ProductionId[];
   readonly concurrency: number;
   readonly sandbox: boolean;
 }

@@ -140,7 +140,7 @@ steps:
     in: { file: =inputs.a }
     out: { text: string }
 `);
-    const callee = async () => ({ method: called, versionId: 'ver_called' });
+    const callee = async () => ({ method: called, versionId: 'ver_called' as const });
     const outcome = await harness.run(method, { inputs: { a: forged }, callee });
     assert.equal(outcome.status === 'failed' && outcome.error.kind, 'input');
   });
@@ -205,7 +205,7 @@ describe('a reference to a file of the run', () => {
           'ask: Which?',
         ]) {
           const method = compiled(`steps:${MAKE}\n  - name: give\n    ${give}\n    out: { any: any }\n`);
-          const answer = { questionId: 'q_1', step: 'give', value: { any: own } };
+          const answer = { questionId: 'q_1' as const, step: 'give', value: { any: own } };
           const outcome = await harness.run(method, { answer });
           assert.equal(outcome.status === 'failed' && outcome.error.kind, 'out', give);
         }

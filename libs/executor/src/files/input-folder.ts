@@ -1,8 +1,10 @@
 // The files that a run's inputs name, on this worker: fetched when a step first needs them, checked against their hash,
 // and kept beside the run's folder, so that they are never saved with it.
+
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FileId } from '@methods/base/ids';
 import { FolderHandle } from '@methods/content/folder/folder-handle';
 import { removeFolder } from '@methods/content/folder/remove-folder';
 import { MemberNames } from '@methods/content/member-names';
@@ -11,7 +13,7 @@ import { StepFailure } from '../step-failure.ts';
 import { type FileValue, KnownFiles } from './file-value.ts';
 
 /** `parts` of the file's content, from the first byte on. Called again where the server was away meanwhile. */
-export type FetchFile = (fileId: string, take: (parts: AsyncIterable<Uint8Array>) => Promise<void>) => Promise<void>;
+export type FetchFile = (fileId: FileId, take: (parts: AsyncIterable<Uint8Array>) => Promise<void>) => Promise<void>;
 
 const FILE_ID = /^file_[0-9a-z]{26}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -97,7 +99,7 @@ export class InputFolder {
     const root = FolderHandle.open(this.dir);
     try {
       await root.ensureWithin([fileId], async (folder) => {
-        await this.fetch(fileId, (parts) => writeChecked(folder, file, parts));
+        await this.fetch(fileId as FileId, (parts) => writeChecked(folder, file, parts));
         await rename(folder.at(PART), folder.at(name));
       });
     } finally {

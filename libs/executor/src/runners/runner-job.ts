@@ -1,5 +1,6 @@
 // One code step on its way through a runner: its inputs and its outcome.
 import { createHash } from 'node:crypto';
+import type { LocalVersionId, VersionId } from '@methods/base/ids';
 import type { CodeBlock, CodeLanguage } from '@methods/method/compiled-method';
 import type { JsonValue } from '@methods/method/json';
 import type { LogTail } from '../log-tail.ts';
@@ -75,7 +76,7 @@ export interface WaitingStep {
 
 export interface RunnerKeyParts {
   readonly language: CodeLanguage;
-  readonly versionId: string;
+  readonly versionId: VersionId | LocalVersionId;
   readonly memoryMb: number;
   readonly network: boolean;
   readonly environment: PreparedEnvironment;

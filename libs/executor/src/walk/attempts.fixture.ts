@@ -1,6 +1,8 @@
 // The attempts of one run in a test: acknowledged records are kept as the server keeps them, and an attempt can be
 // lost.
+
 import { systemClock } from '@methods/base/clock';
+import type { QuestionId } from '@methods/base/ids';
 import { compileMethod } from '@methods/method/compile';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import type { JsonObject } from '@methods/method/json';
@@ -66,7 +68,7 @@ export class Attempts {
 
   /** With the answer to the question that the run waits for. */
   answer(step: string, value: JsonObject, questionId = 'q_1'): Promise<RunOutcome> {
-    return this.run({ answer: { questionId, step, value } });
+    return this.run({ answer: { questionId: questionId as QuestionId, step, value } });
   }
 
   private readonly journal: RunJournal = {

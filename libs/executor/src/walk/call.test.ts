@@ -33,7 +33,7 @@ ${more}result: { label: =steps.classify.label }`);
   it('runs another method inside this run, its steps recorded below its path', async () => {
     const run = new Attempts(caller('wf_8Xk2Lq'), {
       substitute,
-      callee: async () => ({ method: callee, versionId: 'ver_2' }),
+      callee: async () => ({ method: callee, versionId: 'ver_2' as const }),
     });
     const outcome = await run.run();
     assert.deepEqual(
@@ -52,7 +52,7 @@ ${more}result: { label: =steps.classify.label }`);
       substitute,
       callee: async (target) => {
         targets.push(target.kind === 'method' && target.version);
-        return { method: callee, versionId: 'ver_7' };
+        return { method: callee, versionId: 'ver_7' as const };
       },
     });
     await run.run({}, 1);
@@ -63,7 +63,7 @@ ${more}result: { label: =steps.classify.label }`);
   it('fails with kind call when the method failed, refuses its inputs, or is unavailable', async () => {
     const broken = new Attempts(caller('wf_8Xk2Lq'), {
       substitute: ({ step }) => (step.kind === 'call' ? null : { error: { kind: 'exit', message: 'boom' } }),
-      callee: async () => ({ method: callee, versionId: 'ver_2' }),
+      callee: async () => ({ method: callee, versionId: 'ver_2' as const }),
     });
     const error = errorOf(await broken.run());
     assert.deepEqual(error, {
@@ -79,14 +79,16 @@ ${more}result: { label: =steps.classify.label }`);
     });
     assert.equal(errorOf(await told.run()).message, 'There is no such file');
     const strict = methodOf(`steps: [{ name: a, node: "return {}" }]`, 'inputs: { text: string 50.. }');
-    const refused = new Attempts(caller('wf_8Xk2Lq'), { callee: async () => ({ method: strict, versionId: 'v' }) });
+    const refused = new Attempts(caller('wf_8Xk2Lq'), {
+      callee: async () => ({ method: strict, versionId: 'ver_v' as const }),
+    });
     assert.equal(errorOf(await refused.run()).kind, 'input');
   });
 
   it('nests five deep', async () => {
     const endless = caller('wf_8Xk2Lq');
     const open = { ...endless, inputSchema: { type: 'object' } };
-    const run = new Attempts(open, { callee: async () => ({ method: open, versionId: 'v' }) });
+    const run = new Attempts(open, { callee: async () => ({ method: open, versionId: 'ver_v' as const }) });
     const error = errorOf(await run.run());
     assert.match(error.message, /nest deeper than 5/);
     assert.equal(run.paths[0], Array(6).fill('classify').join('/'));
@@ -104,7 +106,7 @@ result: { label: =steps.ticket.label }`,
     const run = new Attempts(caller('wf_8Xk2Lq'), {
       secrets: new Map([['TOKEN', canary]]),
       substitute: ({ step }) => (step.kind === 'call' ? null : { out: { label: canary } }),
-      callee: async () => ({ method: secretive, versionId: 'v' }),
+      callee: async () => ({ method: secretive, versionId: 'ver_v' as const }),
     });
     await run.run();
     assert.equal(run.record('classify/ticket').error?.kind, 'secret');

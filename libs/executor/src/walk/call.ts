@@ -1,4 +1,5 @@
 // A call: another method runs inside this run, its steps recorded below the call's own path.
+import type { VersionId } from '@methods/base/ids';
 import { compileCheck, type ValueCheck } from '@methods/method/check-value';
 import type { CallStep, CallTarget, CompiledMethod } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
@@ -78,7 +79,7 @@ async function versionOf(walk: Walk, frame: Frame, target: CallTarget): Promise<
 /** The version that an earlier attempt began with. */
 function pinned(target: CallTarget, checkpoint: JsonValue): CallTarget {
   const id = isJsonObject(checkpoint) ? ownField(checkpoint, 'version_id') : undefined;
-  return target.kind === 'method' && typeof id === 'string' ? { ...target, version: { id } } : target;
+  return target.kind === 'method' && typeof id === 'string' ? { ...target, version: { id: id as VersionId } } : target;
 }
 
 const inputChecks = new WeakMap<CompiledMethod, (value: JsonValue) => ValueCheck>();

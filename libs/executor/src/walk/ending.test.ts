@@ -77,7 +77,7 @@ describe('a run whose worker was lost for the last time', () => {
     const acted: string[] = [];
     const substitute = (action: SubstitutedAction) =>
       action.step.kind === 'call' ? null : (acting(acted).substitute?.(action) ?? null);
-    const options = { substitute, callee: async () => ({ method: callee, versionId: 'ver_2' }) };
+    const options = { substitute, callee: async () => ({ method: callee, versionId: 'ver_2' as const }) };
     const run = new Attempts(caller, options);
     await run.run({}, 2);
     acted.length = 0;
@@ -122,7 +122,7 @@ finally:
   it('is reported for the caller of the method that asked', async () => {
     const caller = methodOf('steps:\n  - name: inner\n    call: wf_inner\n');
     const run = new Attempts(caller, {
-      callee: async () => ({ method: asking(''), versionId: 'ver_2' }),
+      callee: async () => ({ method: asking(''), versionId: 'ver_2' as const }),
       substitute: (action) => (action.step.kind === 'call' ? null : (acting([]).substitute?.(action) ?? null)),
     });
     run.finished.set('inner/ok', { status: 'failed', out: null, withheld: false, error });

@@ -71,7 +71,7 @@ result: { id: =steps.pay.id }`);
 
   it('asks again when it was lost again: an answer is good for one interruption', async () => {
     const { run, acted } = await lost('ask');
-    const answer = { questionId: 'q_1', step: 'pay', value: { decision: 'run_again' } };
+    const answer = { questionId: 'q_1' as const, step: 'pay', value: { decision: 'run_again' } };
     await run.run({ answer }, 1);
     assert.equal(acted.length, 2);
     const asked = await run.run({ answer });

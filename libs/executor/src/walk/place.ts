@@ -1,4 +1,5 @@
 // The place of the walk in a run: the method, the names in scope, and the path above.
+import type { LocalVersionId, RunId, VersionId } from '@methods/base/ids';
 import type { CompiledMethod, CompiledStep } from '@methods/method/compiled-method';
 import type { Scope } from '@methods/method/evaluate';
 import type { JsonObject, JsonValue } from '@methods/method/json';
@@ -10,7 +11,7 @@ import type { DeclaredSecrets } from '../secrets/declared-secrets.ts';
 /** One method on its way: the run's own, or a called one. */
 export interface Frame {
   readonly method: CompiledMethod;
-  readonly versionId: string;
+  readonly versionId: VersionId | LocalVersionId;
   /** `''`, or the path of the call and `/`. */
   readonly prefix: string;
   /** Calls around it. */
@@ -45,7 +46,7 @@ export interface Turn {
   readonly round: number | null;
 }
 
-export function firstPlace(frame: Frame, runId: string, startedAtMs: number, inputs: JsonObject): Place {
+export function firstPlace(frame: Frame, runId: RunId, startedAtMs: number, inputs: JsonObject): Place {
   const outs = {};
   const run = { id: runId, started_at: new Date(startedAtMs).toISOString(), version_id: frame.versionId };
   const scope = { inputs, run, steps: outs };

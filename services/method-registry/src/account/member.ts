@@ -1,13 +1,15 @@
 // A person in an organization, and what a verified token says of them.
+
 import { isRole, type Role } from '@methods/auth/caller';
+import type { OrgId, UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { type ExternalOrganization, externalOrganization } from '../organization/organization.ts';
 import { boundedText } from '../text/bounded-text.ts';
 
 export interface Member {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly orgName: string;
-  readonly userId: string;
+  readonly userId: UserId;
   /**
    * The role an admin gave, else the one the issuer claims, else admin for the organization's first user, else member.
    */

@@ -1,13 +1,14 @@
 // A line of the audit log: as it is read, and as another service reports what it did.
+import type { AuditId, OrgId } from '@methods/base/ids';
 import type { Doer, Party } from './doer.ts';
 
 export const TARGET_KINDS = ['method', 'version', 'key', 'member', 'settings', 'upload', 'run', 'session'] as const;
 export type TargetKind = (typeof TARGET_KINDS)[number];
 
 interface AuditLine {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** aud_...; sorts by time. */
-  readonly auditId: string;
+  readonly auditId: AuditId;
   readonly at: Date;
   /** `<noun>.<verb>`, for example method.publish. */
   readonly action: string;

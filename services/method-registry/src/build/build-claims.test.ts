@@ -1,5 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { MethodId, OrgId } from '@methods/base/ids';
 import { BlobError } from '@methods/blobs/blob-store';
 import { PostgresBlobStore } from '@methods/blobs/postgres-blob-store';
 import { silentLogger } from '@methods/logging/logger';
@@ -22,7 +23,7 @@ let database: BuildDatabase;
 let sql: Database;
 let reader: OrganizationReader;
 let store: PostgresBuildStore;
-let orgId: string;
+let orgId: OrgId;
 before(async () => {
   database = await buildDatabase();
   sql = database.sql;
@@ -34,28 +35,28 @@ after(() => database.drop());
 
 const judged = (bytes: Buffer) => judgedSource(bytes, judgeSource(bytes));
 const DRAFT = judged(methodSource('Draft'));
-async function queued(): Promise<string> {
+async function queued(): Promise<MethodId> {
   const [methodId = ''] = await database.queue(orgId, 1);
-  return methodId;
+  return methodId as MethodId;
 }
 
-async function claimOf(methodId: string): Promise<ClaimedBuild> {
+async function claimOf(methodId: MethodId): Promise<ClaimedBuild> {
   const claim = await store.claim(FREE);
   equal(claim?.methodId, methodId);
   return claim;
 }
 
-const overdue = (methodId: string) =>
+const overdue = (methodId: MethodId) =>
   sql`update registry.builds set due_at = now() - interval '1 ms' where method_id = ${methodId}`;
 
-async function versionsOf(methodId: string): Promise<number> {
+async function versionsOf(methodId: MethodId): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
     select count(*)::int as n from registry.versions where method_id = ${methodId}`;
   return row?.n ?? -1;
 }
 
 /** The build of a method once this process, and no other, has finished what is due. */
-async function workedOff(methodId: string, more: Partial<BuildsOptions> = {}) {
+async function workedOff(methodId: MethodId, more: Partial<BuildsOptions> = {}) {
   const builds = new Builds({
     store,
     uploads: new PostgresUploadStore(sql, reader),

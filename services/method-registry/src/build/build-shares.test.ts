@@ -1,7 +1,7 @@
 import 'reflect-metadata/lite';
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { randomToken } from '@methods/base/ids';
+import { type MethodId, type OrgId, randomToken } from '@methods/base/ids';
 import { PostgresBlobStore } from '@methods/blobs/postgres-blob-store';
 import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
@@ -16,7 +16,7 @@ import type { Compiled, CompileRequest, RecordingCompiler } from './recording-co
 
 let database: BuildDatabase;
 let store: PostgresBuildStore;
-let [many, few]: [string, string] = ['', ''];
+let [many, few]: [OrgId, OrgId] = ['org_none', 'org_none'];
 before(async () => {
   database = await buildDatabase();
   store = new PostgresBuildStore(database.sql);
@@ -86,7 +86,7 @@ describe('shares of organizations in builds', { timeout: 300_000 }, () => {
       compiler,
       logger: silentLogger,
     });
-    const running = async (orgId: string) =>
+    const running = async (orgId: OrgId) =>
       (await sql`select method_id from registry.builds where org_id = ${orgId} and state = 'running'`).length;
     await database.queue(many, 200);
     builds.start();
@@ -126,7 +126,7 @@ describe('shares of organizations in builds', { timeout: 300_000 }, () => {
   });
 
   test('a method’s updated_at moves with its build', async () => {
-    const [methodId = ''] = await database.queue(many, 1);
+    const [methodId = '' as MethodId] = await database.queue(many, 1);
     let last = 0;
     const moves = async () => {
       const [row] = await database.sql<{ at: Date }[]>`

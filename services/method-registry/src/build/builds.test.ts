@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import type { MethodId, OrgId } from '@methods/base/ids';
 import { compileMethod } from '@methods/method/compile';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
@@ -13,7 +14,7 @@ import {
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
-let orgId: string;
+let orgId: OrgId;
 before(async () => {
   registry = await startRegistry();
   orgId = await newOrganization(registry.client);
@@ -21,7 +22,7 @@ before(async () => {
 after(() => registry.stop());
 
 /** The method once its build has ended. */
-async function built(methodId: string) {
+async function built(methodId: MethodId) {
   return await until('the build ends', async () => {
     const { method } = await registry.client.getMethod({ orgId, methodId });
     return method?.status === 'building' ? null : method;
@@ -100,7 +101,7 @@ describe('the build of a recording', { timeout: 300_000 }, () => {
       idempotencyHash: Buffer.alloc(32, 7),
       source: methodSource('By hand'),
     });
-    await rejects(client.retryBuild({ orgId, methodId: method?.methodId ?? '', doer: TEST_DOER }), {
+    await rejects(client.retryBuild({ orgId, methodId: method?.methodId ?? ('' as MethodId), doer: TEST_DOER }), {
       code: 'not_failed',
     });
   });

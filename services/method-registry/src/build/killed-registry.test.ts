@@ -1,8 +1,10 @@
 // A registry that dies in the middle of a build, as a real process that is killed.
+
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, describe, test } from 'node:test';
+import type { MethodId } from '@methods/base/ids';
 import { nodeArguments } from '@methods/built-code/node-arguments';
 import { openPool } from '@methods/postgres/pool';
 import { MethodRegistryService } from '@methods/proto/registry/v1/method_registry_service_pb';
@@ -55,7 +57,7 @@ describe('a killed registry', { timeout: 300_000 }, () => {
     const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 60_000 });
     // White space is read too: the compiling lasts long enough to be met.
     const recording = Buffer.concat([SHOP_HAR, Buffer.alloc(18_000_000, ' ')]);
-    const running = (methodId: string, attempts: number) =>
+    const running = (methodId: MethodId, attempts: number) =>
       until('the build is under way', async () => {
         const [build] = await sql`select state, attempts from registry.builds where method_id = ${methodId}`;
         return build?.state === 'running' && build.attempts === attempts;

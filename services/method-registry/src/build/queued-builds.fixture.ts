@@ -1,7 +1,7 @@
 // A registry's database without a registry, which would claim what the tests claim, and builds queued in it.
 import 'reflect-metadata/lite';
 import { randomBytes } from 'node:crypto';
-import { newId, newMethodId } from '@methods/base/ids';
+import { type MethodId, newId, newMethodId, type OrgId } from '@methods/base/ids';
 import { openPool } from '@methods/postgres/pool';
 import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import type { ClaimTerms } from '../store/build-store.ts';
@@ -12,9 +12,9 @@ export const FREE: ClaimTerms = { leaseMs: 60_000, takeLarge: true, noneOf: [], 
 
 export interface BuildDatabase {
   readonly sql: Database;
-  newOrganization(): Promise<string>;
+  newOrganization(): Promise<OrgId>;
   /** Methods whose recordings are one byte that is not stored, due one after the other. */
-  queue(orgId: string, count: number, options?: { readonly isLarge?: boolean }): Promise<string[]>;
+  queue(orgId: OrgId, count: number, options?: { readonly isLarge?: boolean }): Promise<MethodId[]>;
   drop(): Promise<void>;
 }
 

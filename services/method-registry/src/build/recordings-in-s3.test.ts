@@ -19,7 +19,7 @@ describe('a registry with S3', { timeout: 300_000 }, () => {
     equal(row?.n, 0);
     await s3.close();
     const { upload } = await newUpload(uploads, orgId, SHOP_HAR.length);
-    const uploadId = upload?.uploadId ?? '';
+    const uploadId = upload?.uploadId ?? 'upl_none';
     await rejects(sendRecording(uploads, { orgId, uploadId }, SHOP_HAR), { code: 'unavailable' });
     equal((await uploads.getUpload({ orgId, uploadId })).upload?.offsetBytes, 0);
     equal(log().includes('refund'), false);

@@ -1,4 +1,5 @@
 // Emits RegistryChanged on registry.changed.<org>.
+import type { OrgId } from '@methods/base/ids';
 import type { Bus } from '@methods/bus/connection';
 import { registryChanged } from '@methods/bus/subjects';
 import type { Logger } from '@methods/logging/logger';
@@ -12,7 +13,7 @@ type Kind = 'key' | 'method' | 'session' | 'member' | 'settings';
 
 /** A change that could not be sent is logged and forgotten. */
 export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): RegistryChanges {
-  function emit(orgId: string, kind: Kind, id: string, sha256?: Uint8Array): void {
+  function emit(orgId: OrgId, kind: Kind, id: string, sha256?: Uint8Array): void {
     const authSha256 = sha256 === undefined ? '' : Buffer.from(sha256).toString('hex');
     if (bus.publish(registryChanged(orgId), encode({ orgId, kind, id, authSha256 }))) return;
     logger.warn({ org_id: orgId, kind, id }, 'registry change not emitted: NATS is away');

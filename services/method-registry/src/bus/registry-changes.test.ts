@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import type { OrgId } from '@methods/base/ids';
 import { Bus } from '@methods/bus/connection';
 import { registryChanged } from '@methods/bus/subjects';
 import { silentLogger } from '@methods/logging/logger';
@@ -35,7 +36,7 @@ after(async () => {
 });
 
 /** The next change of an organization while `act` is repeated: the registry's own connection may still be coming. */
-async function changeAfter(orgId: string, signal: AbortSignal, act: () => Promise<unknown>): Promise<RegistryChanged> {
+async function changeAfter(orgId: OrgId, signal: AbortSignal, act: () => Promise<unknown>): Promise<RegistryChanged> {
   const decode = decoder(RegistryChangedSchema);
   let heard: RegistryChanged | undefined;
   const subscription = listener.subscribe(registryChanged(orgId), (messages) => {

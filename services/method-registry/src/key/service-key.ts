@@ -1,9 +1,10 @@
 // A service key as the registry knows it: never the key, only what recognizes it.
+import type { KeyId, OrgId } from '@methods/base/ids';
 import type { Party } from '../audit/doer.ts';
 
 export interface ServiceKey {
-  readonly orgId: string;
-  readonly keyId: string;
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
   readonly name: string;
   readonly createdAt: Date;
   readonly createdBy: Party;
@@ -13,7 +14,7 @@ export interface ServiceKey {
 }
 
 export interface KeyUse {
-  readonly orgId: string;
-  readonly keyId: string;
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
   readonly usedAt: Date;
 }

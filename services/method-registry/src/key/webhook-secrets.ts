@@ -3,19 +3,20 @@
 
 import { open, seal } from '@methods/auth/secret-box';
 import { createWebhookSecret } from '@methods/auth/webhook-secret';
+import type { KeyId, OrgId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 
 export interface WebhookSecrets {
   /** A new secret, in clear for the one reply that holds it, and sealed for the store. */
-  create(orgId: string, keyId: string): { readonly secret: string; readonly sealed: Buffer };
+  create(orgId: OrgId, keyId: KeyId): { readonly secret: string; readonly sealed: Buffer };
   /** @throws SecretBoxError when it was sealed for another key or under another SECRETS_KEY. */
-  open(orgId: string, keyId: string, sealed: Buffer): string;
+  open(orgId: OrgId, keyId: KeyId, sealed: Buffer): string;
 }
 export const WebhookSecrets: InjectionToken<WebhookSecrets> = Symbol('WebhookSecrets');
 
 /** `masterKey` has 32 bytes. */
 export function sealedWebhookSecrets(masterKey: Buffer): WebhookSecrets {
-  const place = (orgId: string, keyId: string) => `webhook-secret:${orgId}:${keyId}`;
+  const place = (orgId: OrgId, keyId: KeyId) => `webhook-secret:${orgId}:${keyId}`;
   return {
     create(orgId, keyId) {
       const secret = createWebhookSecret();

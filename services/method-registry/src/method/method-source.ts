@@ -1,5 +1,7 @@
 // A source that may be saved. It is kept as it came, byte for byte, with what the registry knows of it.
+
 import { createHash } from 'node:crypto';
+import type { ProductionId, VersionId } from '@methods/base/ids';
 import { type Finding, ServiceError } from '@methods/errors/service-error';
 import type { SourceFacts, SourceVerdict } from './source-verdict.ts';
 
@@ -9,7 +11,7 @@ export interface MethodSource extends Pick<SourceFacts, 'schemaVersion' | 'displ
   readonly bytes: Uint8Array;
   readonly sha256: Buffer;
   /** Versions that its calls are bound to, by production id. */
-  readonly calls: Readonly<Record<string, string>>;
+  readonly calls: Readonly<Record<ProductionId, VersionId>>;
   readonly warnings: readonly Finding[];
 }
 

@@ -1,4 +1,5 @@
 // A method and its versions, as the registry keeps them.
+import type { MethodId, OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import type { Party } from '../audit/doer.ts';
 
 export type SchemaVersion = 'method/2' | 'workflow/2' | 'workflow/1';
@@ -13,16 +14,16 @@ export interface Build {
 }
 
 export interface Method {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** Bare id. */
-  readonly methodId: string;
+  readonly methodId: MethodId;
   /** 1–200 code points. */
   readonly displayName: string;
   /** The current version's format; method/2 without one. */
   readonly format: SchemaVersion;
   /** Null: a method of an agent prompt, or of a recording without a draft. */
-  readonly currentVersion: string | null;
-  readonly publishedVersion: string | null;
+  readonly currentVersion: VersionId | null;
+  readonly publishedVersion: VersionId | null;
   readonly createdAt: Date;
   /** The last save, publication or change of the record. */
   readonly updatedAt: Date;
@@ -52,8 +53,8 @@ export function availableRecords(method: Method): ('source' | 'agent_prompt' | '
 
 /** A saved version without its bytes. All but `publishedAt` and `lockSha256` never changes. */
 export interface Version {
-  readonly methodId: string;
-  readonly versionId: string;
+  readonly methodId: MethodId;
+  readonly versionId: VersionId;
   readonly schemaVersion: SchemaVersion;
   /** Lower-case hex of the source's bytes. */
   readonly sha256: string;
@@ -62,7 +63,7 @@ export interface Version {
   /** Names of the declared secrets. */
   readonly secrets: readonly string[];
   /** Versions that calls without one are bound to since the save, by production id. */
-  readonly calls: Readonly<Record<string, string>>;
+  readonly calls: Readonly<Record<ProductionId, VersionId>>;
   readonly createdAt: Date;
   readonly createdBy: Party;
   /** When it was last made the published version; null when never. */

@@ -1,5 +1,6 @@
 // Checks what callers send, outside of the event loop: the registry's threads, and what a fault of one means for the
 // caller whose text caused it.
+import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { type Finding, ServiceError } from '@methods/errors/service-error';
 import { JobFailed, type JobLimits } from '@methods/threads/job-thread';
@@ -11,7 +12,7 @@ import type { Callees, SourceVerdict } from './source-verdict.ts';
 
 /** The caller for whom a text is checked; one that has gone gives up its place in the queue. */
 export interface ForCaller {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly signal?: AbortSignal;
 }
 

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import type { OrgId, UploadId } from '@methods/base/ids';
 import { BlobError } from '@methods/blobs/blob-store';
 import { PostgresBlobStore } from '@methods/blobs/postgres-blob-store';
 import { silentLogger } from '@methods/logging/logger';
@@ -11,7 +12,7 @@ import { PostgresUploadStore } from '../store/postgres-upload-store.ts';
 import { AbandonedUploads } from './abandoned-uploads.ts';
 
 let registry: RunningRegistry;
-let orgId: string;
+let orgId: OrgId;
 before(async () => {
   registry = await startRegistry();
   orgId = await newOrganization(registry.client);
@@ -19,15 +20,15 @@ before(async () => {
 after(() => registry.stop());
 
 /** With `bytes` sent of 100, and a link that ended the given time ago. */
-async function halfUpload(bytes: number, ago: string, more = {}): Promise<string> {
+async function halfUpload(bytes: number, ago: string, more = {}): Promise<UploadId> {
   const { upload } = await newUpload(registry.uploads, orgId, 100, more);
-  const uploadId = upload?.uploadId ?? '';
+  const uploadId = upload?.uploadId ?? 'upl_none';
   await sendRecording(registry.uploads, { orgId, uploadId }, randomBytes(bytes));
   await registry.sql`update registry.uploads set expires_at = now() - ${ago}::interval where upload_id = ${uploadId}`;
   return uploadId;
 }
 
-async function partsOf(uploadId: string): Promise<number[]> {
+async function partsOf(uploadId: UploadId): Promise<number[]> {
   const [row] = await registry.sql<{ counted: number; kept: number }[]>`
     select (select count(*)::int from registry.upload_parts where upload_id = ${uploadId}) as counted,
       (select count(*)::int from registry.blob_parts b join registry.uploads u

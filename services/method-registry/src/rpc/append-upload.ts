@@ -1,6 +1,8 @@
 // AppendUpload: the next bytes of a recording. Bytes stored before are skipped, so a repeat after a lost reply is
 // harmless; bytes that leave a gap, or are too many, are refused.
+
 import { createHash } from 'node:crypto';
+import type { UploadId } from '@methods/base/ids';
 import { BlobError, type BlobStore } from '@methods/blobs/blob-store';
 import { ServiceError } from '@methods/errors/service-error';
 import type { AppendUploadRequest } from '@methods/proto/registry/v1/upload_service_pb';
@@ -89,7 +91,7 @@ function tooLarge(code: string, message: string, finding: string): ServiceError 
 }
 
 /** Where the request has no actor, the upload itself: the holder of its token. */
-function uploader(uploadId: string): Doer {
+function uploader(uploadId: UploadId): Doer {
   return { kind: 'upload', id: uploadId, ip: '', requestId: '' };
 }
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, type OrgId, type UserId } from '@methods/base/ids';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => registry.stop());
 
-function act(member: { orgId: string; userId: string }, more = {}) {
+function act(member: { orgId: OrgId; userId: UserId }, more = {}) {
   return {
     auditId: newId('aud'),
     orgId: member.orgId,
@@ -164,7 +164,7 @@ describe('ListAudit', () => {
         baseVersion: versions.at(-1) ?? '',
         source,
       });
-      versions.push(saved.version?.versionId ?? '');
+      versions.push(saved.version?.versionId ?? 'ver_none');
     }
     await Promise.all(versions.map((id) => client.publishVersion({ doer: TEST_DOER, orgId, methodId, versionId: id })));
     const { entries } = await registry.accounts.listAudit({ orgId, action: 'method.publish' });

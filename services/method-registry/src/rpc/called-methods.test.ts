@@ -1,12 +1,13 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import type { MethodId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
-let orgId: string;
+let orgId: OrgId;
 before(async () => {
   registry = await startRegistry();
   orgId = await newOrganization(registry.client);
@@ -38,8 +39,8 @@ async function create(source: string, org = orgId) {
   const { method, version } = await registry.client.createMethod(request);
   return {
     id: `wf_${method?.methodId}`,
-    methodId: method?.methodId ?? '',
-    versionId: version?.versionId ?? '',
+    methodId: method?.methodId ?? ('' as MethodId),
+    versionId: version?.versionId ?? 'ver_none',
     version,
   };
 }
@@ -73,7 +74,7 @@ describe('a source that calls other methods', () => {
       baseVersion: leaf.versionId,
       source: Buffer.from(LEAF.replace('n * 2', 'n * 3')),
     });
-    const versionId = next.version?.versionId ?? '';
+    const versionId = next.version?.versionId ?? 'ver_none';
     await registry.client.publishVersion({ doer: TEST_DOER, orgId, methodId: leaf.methodId, versionId });
     const read = await registry.client.getVersion({ orgId, methodId: made.methodId, version: made.versionId });
     deepEqual({ ...read.version?.calls }, { [leaf.id]: leaf.versionId });

@@ -1,5 +1,6 @@
 // A source and the methods it calls: what those take and give, so that its calls are checked before it is saved, and the
 // versions that calls without one are bound to from then on.
+import { bareMethodId, type MethodId, type ProductionId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { targetText } from '@methods/method/call-targets';
 import type { CallTarget } from '@methods/method/compiled-method';
@@ -13,15 +14,15 @@ import { KnownSources } from './known-sources.ts';
 type Target = Extract<CallTarget, { kind: 'method' }>;
 
 interface Found {
-  readonly versionId: string;
+  readonly versionId: VersionId;
   readonly facts: SourceFacts;
-  readonly pins: Readonly<Record<string, string>>;
+  readonly pins: Readonly<Record<ProductionId, VersionId>>;
 }
 
 interface Judged {
   readonly verdict: SourceVerdict;
   /** Production id to the version published now, for calls that name none. */
-  readonly pins: Readonly<Record<string, string>>;
+  readonly pins: Readonly<Record<ProductionId, VersionId>>;
 }
 
 const DEPTH_MAX = 5;
@@ -39,14 +40,14 @@ export class CalledMethods {
   ) {}
 
   /** Judged with what it calls. `methodId` is the bare id of the method saved; null: it is new. */
-  async judge(source: Uint8Array, methodId: string | null, caller: ForCaller): Promise<Judged> {
+  async judge(source: Uint8Array, methodId: MethodId | null, caller: ForCaller): Promise<Judged> {
     // Most call nothing, and a source with errors is refused in any case.
     const verdict = await this.threads.judge(source, [], caller);
     const targets = verdict.facts?.targets ?? [];
     if (targets.length === 0) return { verdict, pins: {} };
     const search = new Search(caller, this.versions, this.known);
     const callees = new Map<string, CalleeVerdict>();
-    const pins: Record<string, string> = {};
+    const pins: Record<ProductionId, VersionId> = {};
     const own = methodId === null ? 'new' : `wf_${methodId}`;
     for (const target of targets) {
       const found = target.kind === 'file' ? null : await search.find(target, {});
@@ -62,7 +63,7 @@ export class CalledMethods {
   }
 
   /** The source, when it may be saved. @throws ServiceError too_large, invalid_method, rate_limited, unavailable. */
-  async judged(source: Uint8Array, methodId: string | null, caller: ForCaller): Promise<MethodSource> {
+  async judged(source: Uint8Array, methodId: MethodId | null, caller: ForCaller): Promise<MethodSource> {
     checkSourceSize(source);
     const { verdict, pins } = await this.judge(source, methodId, caller);
     return methodSource(source, verdict, pins);
@@ -94,7 +95,9 @@ class Search {
     if (known !== undefined) return known;
     if (this.read.size >= READS_MAX) return 'too_deep';
     const choice: VersionChoice = versionId === undefined ? { kind: 'published' } : { kind: 'saved', versionId };
-    const found = this.load(method.replace(/^wf_/, ''), choice);
+    const methodId = bareMethodId(method);
+    if (methodId === null) return Promise.resolve(null);
+    const found = this.load(methodId, choice);
     this.read.set(key, found);
     return found;
   }
@@ -114,7 +117,7 @@ class Search {
     return null;
   }
 
-  private async load(methodId: string, choice: VersionChoice): Promise<Found | null> {
+  private async load(methodId: MethodId, choice: VersionChoice): Promise<Found | null> {
     try {
       const { version, source } = await this.versions.find(this.caller.orgId, methodId, choice);
       const facts = await this.known.facts(version.sha256, source, this.caller);

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import type { MethodId, OrgId } from '@methods/base/ids';
 import type { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
-let orgId: string;
+let orgId: OrgId;
 before(async () => {
   registry = await startRegistry();
   orgId = await newOrganization(registry.client);
@@ -54,16 +55,16 @@ describe('CreateMethod', () => {
     equal(new Set(replies.map(({ version }) => version?.sha256)).size, 1);
     equal(replies.filter(({ created }) => created).length, 1);
     const [rows] = await registry.sql<{ methods: number; versions: number }[]>`
-      select (select count(*)::int from registry.methods where method_id = ${replies[0]?.method?.methodId ?? ''}) methods,
-        (select count(*)::int from registry.versions where method_id = ${replies[0]?.method?.methodId ?? ''}) versions`;
+      select (select count(*)::int from registry.methods where method_id = ${replies[0]?.method?.methodId ?? ('' as MethodId)}) methods,
+        (select count(*)::int from registry.versions where method_id = ${replies[0]?.method?.methodId ?? ('' as MethodId)}) versions`;
     deepEqual({ ...rows }, { methods: 1, versions: 1 });
   });
 
   test('a repeated key gets the same method and the version it made, even with other fields', async () => {
     const idempotencyHash = randomBytes(32);
     const first = await create(methodSource('First'), { idempotencyHash });
-    const methodId = first.method?.methodId ?? '';
-    const baseVersion = first.version?.versionId ?? '';
+    const methodId = first.method?.methodId ?? ('' as MethodId);
+    const baseVersion = first.version?.versionId ?? 'ver_none';
     await registry.client.saveVersion({
       doer: TEST_DOER,
       orgId,
@@ -150,12 +151,12 @@ describe('CreateMethod', () => {
     equal(method?.format, 'workflow/1');
     equal(method?.displayName, 'Weekly report');
     equal(version?.schemaVersion, 'workflow/1');
-    const methodId = method?.methodId ?? '';
+    const methodId = method?.methodId ?? ('' as MethodId);
     const published = await registry.client.publishVersion({
       doer: TEST_DOER,
       orgId,
       methodId,
-      versionId: version?.versionId ?? '',
+      versionId: version?.versionId ?? 'ver_none',
     });
     equal(published.method?.publishedVersion, version?.versionId);
   });

@@ -1,5 +1,9 @@
 // FindCreation: what a creation key made, for a caller that lost the reply.
-import type { FindCreationRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type {
+  FindCreationRequest,
+  FindCreationResponseSchema,
+} from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';
 import { CreationStore } from '../store/creation-store.ts';
 import { methodMessage } from './registry-message.ts';
@@ -9,7 +13,7 @@ import { digestOf, orgIdOf } from './request-ids.ts';
 export class FindCreation {
   constructor(@inject(CreationStore) private readonly creations: CreationStore) {}
 
-  async handle(request: FindCreationRequest) {
+  async handle(request: FindCreationRequest): Promise<MessageInitShape<typeof FindCreationResponseSchema>> {
     const orgId = orgIdOf(request.orgId);
     const made = await this.creations.find(orgId, digestOf('idempotency_hash', request.idempotencyHash));
     if (made === null) return { found: false };

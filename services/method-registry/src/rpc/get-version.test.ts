@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { productionMethodId } from '@methods/base/ids';
+import { type OrgId, productionMethodId, type VersionId } from '@methods/base/ids';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
   methodSource,
@@ -12,7 +12,7 @@ import {
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
-let orgId: string;
+let orgId: OrgId;
 before(async () => {
   registry = await startRegistry();
   orgId = await newOrganization(registry.client);
@@ -66,7 +66,7 @@ describe('PublishVersion and GetVersion', () => {
       baseVersion: first,
       source: methodSource('Two'),
     });
-    const second = version?.versionId ?? '';
+    const second = version?.versionId ?? 'ver_none';
     for (const [versionId, id] of [
       [first, 'ann'],
       [second, 'ben'],
@@ -75,7 +75,7 @@ describe('PublishVersion and GetVersion', () => {
     ] as const) {
       await client.publishVersion({ doer: { ...TEST_DOER, id }, orgId, methodId, versionId });
     }
-    const rows = await sql<{ version_id: string; published_by: string }[]>`
+    const rows = await sql<{ version_id: VersionId; published_by: string }[]>`
       select version_id, published_by from registry.publications where method_id = ${methodId} order by publication_id`;
     deepEqual(
       rows.map((row) => [row.version_id, row.published_by]),

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { newMethodId } from '@methods/base/ids';
+import { newMethodId, type OrgId } from '@methods/base/ids';
 import { explaining, type RowCounts } from '@methods/test/harness/plan-rows';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { newOrganization, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => registry.stop());
 
-async function named(...names: readonly string[]): Promise<string> {
+async function named(...names: readonly string[]): Promise<OrgId> {
   const { client } = registry;
   const orgId = await newOrganization(client);
   for (const displayName of names) {
@@ -32,7 +32,7 @@ async function named(...names: readonly string[]): Promise<string> {
 }
 
 /** All pages' names. */
-async function namesOf(orgId: string, { search = '', limit = 0 } = {}): Promise<string[]> {
+async function namesOf(orgId: OrgId, { search = '', limit = 0 } = {}): Promise<string[]> {
   const names: string[] = [];
   let cursor = '';
   do {

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId, type UserId } from '@methods/base/ids';
 import {
   asDoer,
   newMember,
@@ -19,7 +19,7 @@ before(async () => {
 after(() => registry.stop());
 
 /** Actions of an organization's log with what changed, oldest first. */
-async function auditOf(orgId: string) {
+async function auditOf(orgId: OrgId) {
   const { entries } = await registry.accounts.listAudit({ orgId, limit: 200 });
   return entries
     .map(({ action, targetId, by, beforeJson, afterJson }) => ({
@@ -43,7 +43,7 @@ describe('the first sight of a user', () => {
     deepEqual(members.filter(({ role }) => role === 'admin').length, 1);
     deepEqual(members.filter(({ role }) => role === 'member').length, 99);
     equal(members[0]?.orgName, 'Acme');
-    const log = await auditOf(members[0]?.orgId ?? '');
+    const log = await auditOf(members[0]?.orgId ?? 'org_none');
     equal(log.filter(({ action }) => action === 'member.join').length, 100);
   });
 
@@ -54,7 +54,7 @@ describe('the first sight of a user', () => {
     ok(replies.every(({ member }) => member?.role === 'admin'));
     const [first] = replies;
     const userId = first?.member?.userId;
-    deepEqual(await auditOf(first?.member?.orgId ?? ''), [
+    deepEqual(await auditOf(first?.member?.orgId ?? 'org_none'), [
       { action: 'member.join', targetId: userId, by: userId, before: null, after: { role: 'admin' } },
     ]);
   });
@@ -206,7 +206,7 @@ describe('members', () => {
     const ann = await newMember(registry.accounts);
     const { orgId } = ann;
     const ben = await newMember(registry.accounts, ann.externalOrgId);
-    const set = (userId: string, role: string) =>
+    const set = (userId: UserId, role: string) =>
       registry.accounts.setMemberRole({ orgId, userId, role, doer: asDoer(ann) });
     const refused = await set(ann.userId, 'viewer').catch((error) => error);
     deepEqual([refused.code, refused.findings?.[0]?.code], ['invalid_request', 'last_admin']);
@@ -246,10 +246,12 @@ describe('members', () => {
     const [ann, eve] = [await newMember(registry.accounts), await newMember(registry.accounts)];
     const refusals = await Promise.all(
       [eve.userId, newId('usr'), 'usr_', "' or 1=1"].map((userId) =>
-        registry.accounts.setMemberRole({ orgId: ann.orgId, userId, role: 'viewer', doer: asDoer(ann) }).then(
-          () => null,
-          ({ code, message }) => ({ code, message }),
-        ),
+        registry.accounts
+          .setMemberRole({ orgId: ann.orgId, userId: userId as UserId, role: 'viewer', doer: asDoer(ann) })
+          .then(
+            () => null,
+            ({ code, message }) => ({ code, message }),
+          ),
       ),
     );
     for (const refusal of refusals) deepEqual(refusal, { code: 'not_found', message: 'There is no such member.' });

@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
 import type { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
-let orgId: string;
+let orgId: OrgId;
 before(async () => {
   registry = await startRegistry();
   orgId = await newOrganization(registry.client);
@@ -52,8 +53,8 @@ describe('a method without a version', () => {
 
   test('gets its first version upon none; of 20 at once one wins', async () => {
     const { method } = await create({ agentPrompt: 'Do it.' });
-    const methodId = method?.methodId ?? '';
-    const save = (title: string, baseVersion = '') =>
+    const methodId = method?.methodId ?? ('' as MethodId);
+    const save = (title: string, baseVersion: VersionId | '' = '') =>
       registry.client.saveVersion({ orgId, methodId, baseVersion, source: methodSource(title), doer: TEST_DOER });
     await rejects(save('Upon nothing', 'ver_'), (error: ServiceError) => {
       equal(error.code, 'version_conflict');
@@ -197,7 +198,7 @@ describe('ListVersions', () => {
         reason: `number ${i}`,
         doer: TEST_DOER,
       });
-      ids.unshift(saved.version?.versionId ?? '');
+      ids.unshift(saved.version?.versionId ?? 'ver_none');
     }
     await client.publishVersion({ orgId, methodId, versionId: first, doer: TEST_DOER });
     const seen = [];

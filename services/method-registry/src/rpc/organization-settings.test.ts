@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId } from '@methods/base/ids';
 import { asDoer, newMember, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => registry.stop());
 
-async function settingsOf(orgId: string) {
+async function settingsOf(orgId: OrgId) {
   const { settings } = await registry.accounts.getSettings({ orgId });
   return { ...settings, $typeName: undefined };
 }
@@ -145,8 +145,8 @@ describe('settings', () => {
       code: 'invalid_request',
     });
     for (const orgId of [newId('org'), '', 'a\0b']) {
-      await rejects(registry.accounts.getSettings({ orgId }), { code: 'not_found' });
-      await rejects(registry.accounts.changeSettings({ orgId, retentionDays: 5, doer: asDoer(ann) }), {
+      await rejects(registry.accounts.getSettings({ orgId: orgId as OrgId }), { code: 'not_found' });
+      await rejects(registry.accounts.changeSettings({ orgId: orgId as OrgId, retentionDays: 5, doer: asDoer(ann) }), {
         code: 'not_found',
       });
     }

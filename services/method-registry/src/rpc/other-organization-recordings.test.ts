@@ -1,7 +1,16 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { newId, newMethodId, newRunId } from '@methods/base/ids';
+import {
+  type MethodId,
+  newId,
+  newMethodId,
+  newRunId,
+  type OrgId,
+  type RunId,
+  type UploadId,
+  type VersionId,
+} from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
@@ -22,13 +31,13 @@ after(() => registry.stop());
 const RECORDING = Buffer.from('no recording');
 
 interface Target {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** Whole, and the method's. */
-  readonly uploadId: string;
+  readonly uploadId: UploadId;
   /** Its build failed. */
-  readonly methodId: string;
-  readonly versionId: string;
-  readonly runId: string;
+  readonly methodId: MethodId;
+  readonly versionId: VersionId;
+  readonly runId: RunId;
 }
 
 /** Every RPC that acts on an upload, a build, the record of a run, or on a method without saving a version. */
@@ -60,8 +69,8 @@ async function owned(): Promise<Target> {
   const { client, uploads, runs } = registry;
   const orgId = await newOrganization(client);
   const { upload } = await newUpload(uploads, orgId, RECORDING.length);
-  const uploadId = upload?.uploadId ?? '';
-  const methodId = (await sendRecording(uploads, { orgId, uploadId }, RECORDING))?.method?.methodId ?? '';
+  const uploadId = upload?.uploadId ?? 'upl_none';
+  const methodId = (await sendRecording(uploads, { orgId, uploadId }, RECORDING))?.method?.methodId ?? ('' as MethodId);
   await until('the build fails', async () => {
     return (await client.getMethod({ orgId, methodId })).method?.status === 'failed';
   });
@@ -71,13 +80,13 @@ async function owned(): Promise<Target> {
     source: (await sourceOf(await newMethod(client, orgId), orgId)) ?? Buffer.alloc(0),
     doer: TEST_DOER,
   });
-  const versionId = version?.versionId ?? '';
+  const versionId = version?.versionId ?? 'ver_none';
   const runId = newRunId(1);
   await runs.putRunRecord({ orgId, methodId, versionId, runId, sequence: 1, inspectionJson: '{}', doer: TEST_DOER });
   return { orgId, uploadId, methodId, versionId, runId };
 }
 
-async function sourceOf({ methodId }: { methodId: string }, orgId: string) {
+async function sourceOf({ methodId }: { methodId: MethodId }, orgId: OrgId) {
   return (await registry.client.getVersion({ orgId, methodId })).version?.source;
 }
 
@@ -96,10 +105,16 @@ describe("another organization's recordings, builds and run records", { timeout:
         runId: newRunId(1),
       };
       deepEqual(await refusal(act(missing)), foreign);
-      const malformed = { orgId, uploadId: 'upl_', methodId: "' or 1=1", versionId: 'ver_\0', runId: 'run_' };
+      const malformed = {
+        orgId,
+        uploadId: 'upl_' as const,
+        methodId: "' or 1=1" as MethodId,
+        versionId: 'ver_\0' as const,
+        runId: 'run_' as const,
+      };
       equal((await refusal(act(malformed)))?.code, 'not_found');
       for (const nowhere of [newId('org'), '', 'a\0b']) {
-        equal((await refusal(act({ ...theirs, orgId: nowhere })))?.code, 'not_found');
+        equal((await refusal(act({ ...theirs, orgId: nowhere as OrgId })))?.code, 'not_found');
       }
       equal(await refusal(act(theirs)), null);
     });
@@ -131,7 +146,7 @@ describe("another organization's recordings, builds and run records", { timeout:
 
   test('nothing is made in an organization that does not exist', async () => {
     for (const orgId of [newId('org'), 'a\0b']) {
-      equal((await refusal(newUpload(registry.uploads, orgId, 10)))?.code, 'not_found');
+      equal((await refusal(newUpload(registry.uploads, orgId as OrgId, 10)))?.code, 'not_found');
     }
   });
 });

@@ -1,7 +1,16 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { newId, newMethodId } from '@methods/base/ids';
+import {
+  type KeyId,
+  type MethodId,
+  newId,
+  newMethodId,
+  type OrgId,
+  type ProductionId,
+  productionMethodId,
+  type VersionId,
+} from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
@@ -21,10 +30,10 @@ before(async () => {
 after(() => registry.stop());
 
 interface Target {
-  readonly orgId: string;
-  readonly keyId: string;
-  readonly methodId: string;
-  readonly versionId: string;
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
+  readonly methodId: MethodId;
+  readonly versionId: VersionId;
 }
 
 /** Every RPC that acts in an organization on something that must be there. */
@@ -73,11 +82,16 @@ describe("another organization's rows", () => {
       equal(foreign?.code, 'not_found');
       const missing = { orgId, keyId: newId('key'), methodId: newMethodId(), versionId: newId('ver') };
       deepEqual(await refusal(act(client, missing)), foreign);
-      const malformed = { orgId, keyId: 'key_a\0', methodId: "wf_' or 1=1", versionId: 'ver_' };
+      const malformed = {
+        orgId,
+        keyId: 'key_a\0' as const,
+        methodId: "wf_' or 1=1" as MethodId,
+        versionId: 'ver_' as const,
+      };
       deepEqual((await refusal(act(client, malformed)))?.code, 'not_found');
       // Acts that the target's own organization may do are refused in one that does not exist, in any spelling.
       for (const nowhere of [newId('org'), '', 'a\0b', 'ORG_']) {
-        equal((await refusal(act(client, { ...theirs, orgId: nowhere })))?.code, 'not_found');
+        equal((await refusal(act(client, { ...theirs, orgId: nowhere as OrgId })))?.code, 'not_found');
       }
       await client.publishVersion({ doer: TEST_DOER, ...theirs });
       equal(await refusal(act(client, theirs)), null);
@@ -99,8 +113,15 @@ describe("another organization's rows", () => {
     const { client } = registry;
     const [mine, theirs] = [await owned(client), await owned(client)];
     const { methodId: published } = await newMethod(client, mine.orgId);
-    const ask = (orgId: string, methodIds: string[]) => client.findMethods({ orgId, methodIds });
-    const asked = [`wf_${mine.methodId}`, published, theirs.methodId, newMethodId(), "wf_' or 1=1", ''];
+    const ask = (orgId: OrgId, methodIds: (MethodId | ProductionId)[]) => client.findMethods({ orgId, methodIds });
+    const asked = [
+      productionMethodId(mine.methodId),
+      published,
+      theirs.methodId,
+      newMethodId(),
+      "wf_' or 1=1" as const,
+      '' as MethodId,
+    ];
     deepEqual((await ask(mine.orgId, asked)).methodIds, [`wf_${mine.methodId}`, published]);
     deepEqual((await ask(theirs.orgId, asked)).methodIds, [theirs.methodId]);
     deepEqual((await ask(newId('org'), asked)).methodIds, []);
@@ -122,12 +143,12 @@ describe("another organization's rows", () => {
     for (const orgId of [newId('org'), 'a\0b']) {
       const create = client.createMethod({
         doer: TEST_DOER,
-        orgId,
+        orgId: orgId as OrgId,
         idempotencyHash: randomBytes(32),
         source: methodSource('New'),
       });
       equal((await refusal(create))?.code, 'not_found');
-      equal((await refusal(newKey(client, orgId)))?.code, 'not_found');
+      equal((await refusal(newKey(client, orgId as OrgId)))?.code, 'not_found');
     }
   });
 

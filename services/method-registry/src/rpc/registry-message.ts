@@ -1,8 +1,10 @@
 // The registry's nouns as protobuf messages. The services' types check them where they are sent.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { MethodSchema } from '@methods/proto/registry/v1/method_pb';
 import type { ServiceKey } from '../key/service-key.ts';
 import { availableRecords, type Method, methodStatus, type Version } from '../method/method.ts';
 
-export function methodMessage(method: Method) {
+export function methodMessage(method: Method): MessageInitShape<typeof MethodSchema> {
   return {
     methodId: method.methodId,
     orgId: method.orgId,

@@ -1,35 +1,47 @@
 // Ids and digests in requests. A malformed id names nothing, exactly as another organization's does: not_found for all.
-import { bareMethodId, type IdPrefix, isId } from '@methods/base/ids';
+import {
+  bareMethodId,
+  type Id,
+  type IdPrefix,
+  isId,
+  type KeyId,
+  type MethodId,
+  type OrgId,
+  type RunId,
+  type UploadId,
+  type UserId,
+  type VersionId,
+} from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 
 const DIGEST_BYTES = 32;
 
-export function orgIdOf(text: string): string {
+export function orgIdOf(text: string): OrgId {
   return prefixed('org', text, 'organization');
 }
 
-export function keyIdOf(text: string): string {
+export function keyIdOf(text: string): KeyId {
   return prefixed('key', text, 'service key');
 }
 
-export function userIdOf(text: string): string {
+export function userIdOf(text: string): UserId {
   return prefixed('usr', text, 'member');
 }
 
-export function versionIdOf(text: string): string {
+export function versionIdOf(text: string): VersionId {
   return prefixed('ver', text, 'version');
 }
 
-export function uploadIdOf(text: string): string {
+export function uploadIdOf(text: string): UploadId {
   return prefixed('upl', text, 'upload');
 }
 
-export function runIdOf(text: string): string {
+export function runIdOf(text: string): RunId {
   return prefixed('run', text, 'run');
 }
 
 /** The bare id of either spelling. */
-export function methodIdOf(text: string): string {
+export function methodIdOf(text: string): MethodId {
   const bare = bareMethodId(text);
   if (bare === null) throw new ServiceError('not_found', 'There is no such method.');
   return bare;
@@ -43,7 +55,7 @@ export function digestOf(field: string, bytes: Uint8Array): Uint8Array {
   });
 }
 
-function prefixed(prefix: IdPrefix, text: string, noun: string): string {
+function prefixed<Prefix extends IdPrefix>(prefix: Prefix, text: string, noun: string): Id<Prefix> {
   if (!isId(prefix, text)) throw new ServiceError('not_found', `There is no such ${noun}.`);
   return text;
 }

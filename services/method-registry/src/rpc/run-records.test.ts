@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newId, newMethodId, newRunId } from '@methods/base/ids';
+import { type MethodId, newId, newMethodId, newRunId, type OrgId, type RunId, type VersionId } from '@methods/base/ids';
 import type { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
@@ -11,8 +11,8 @@ import {
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
-let orgId: string;
-let saved: { methodId: string; versionId: string };
+let orgId: OrgId;
+let saved: { methodId: MethodId; versionId: VersionId };
 before(async () => {
   registry = await startRegistry();
   orgId = await newOrganization(registry.client);
@@ -21,7 +21,7 @@ before(async () => {
 after(() => registry.stop());
 
 const inspection = (status: string, note = '') => JSON.stringify({ format: 'inspection/1', status, note });
-const put = (runId: string, sequence: number, inspectionJson: string, more = {}) =>
+const put = (runId: RunId, sequence: number, inspectionJson: string, more = {}) =>
   registry.runs.putRunRecord({ orgId, ...saved, runId, sequence, inspectionJson, doer: TEST_DOER, ...more });
 
 function staleAt(sequence: number) {
@@ -74,7 +74,7 @@ describe('PutRunRecord', { timeout: 300_000 }, () => {
     await put(runId, 1, inspection('running'));
     await rejects(put(runId, 2, inspection('running'), other), { code: 'invalid_request' });
     for (const malformed of ['run_', 'x', '']) {
-      await rejects(put(malformed, 1, inspection('running')), { code: 'not_found' });
+      await rejects(put(malformed as RunId, 1, inspection('running')), { code: 'not_found' });
     }
   });
 

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import type { OrgId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
-let orgId: string;
+let orgId: OrgId;
 before(async () => {
   registry = await startRegistry();
   orgId = await newOrganization(registry.client);
@@ -70,7 +71,7 @@ describe('SaveVersion', () => {
       baseVersion: first,
       source: methodSource('Two'),
     });
-    for (const baseVersion of [first, two.version?.versionId ?? '']) {
+    for (const baseVersion of [first, two.version?.versionId ?? 'ver_none']) {
       const again = await client.saveVersion({
         doer: TEST_DOER,
         orgId,
@@ -86,7 +87,7 @@ describe('SaveVersion', () => {
       doer: TEST_DOER,
       orgId,
       methodId,
-      baseVersion: two.version?.versionId ?? '',
+      baseVersion: two.version?.versionId ?? 'ver_none',
       source: methodSource('One'),
       reason: 'Two was wrong',
     });
@@ -100,7 +101,13 @@ describe('SaveVersion', () => {
     const { versionId: foreign } = await newMethod(client, orgId);
     for (const baseVersion of ['', 'published', 'a\u00e4', `ver_${'0'.repeat(26)}`, foreign]) {
       await rejects(
-        client.saveVersion({ doer: TEST_DOER, orgId, methodId, baseVersion, source: methodSource('New') }),
+        client.saveVersion({
+          doer: TEST_DOER,
+          orgId,
+          methodId,
+          baseVersion: baseVersion as VersionId,
+          source: methodSource('New'),
+        }),
         {
           code: 'version_conflict',
           facts: { current_version: versionId },

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/stri
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
-import { newId } from '@methods/base/ids';
+import { type KeyId, newId, type OrgId } from '@methods/base/ids';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import {
   asDoer,
@@ -62,7 +62,7 @@ describe('service keys', () => {
     const { client } = registry;
     const { authSha256, keyId } = await newKey(client, await newOrganization(client));
     const { key } = await client.resolveServiceKey({ authSha256 });
-    await client.revokeServiceKey({ doer: TEST_DOER, orgId: key?.orgId ?? '', keyId });
+    await client.revokeServiceKey({ doer: TEST_DOER, orgId: key?.orgId ?? 'org_none', keyId });
     const digests = [authSha256, randomBytes(32), randomBytes(31), new Uint8Array()];
     const refusals = await Promise.all(
       digests.map((digest) =>
@@ -118,14 +118,14 @@ describe('service keys', () => {
     const { key } = await client.createServiceKey(first);
     await rejects(client.createServiceKey({ ...first, name: 'other' }), { code: 'idempotency_conflict' });
     await rejects(client.createServiceKey({ ...first, doer: TEST_DOER }), { code: 'idempotency_conflict' });
-    await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId: key?.keyId ?? '' });
+    await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId: key?.keyId ?? 'key_none' });
     await rejects(client.createServiceKey(first), { code: 'idempotency_conflict' });
   });
 
   test('live keys are listed first, newest first', async () => {
     const { client } = registry;
     const orgId = await newOrganization(client);
-    const keyIds: string[] = [];
+    const keyIds: KeyId[] = [];
     for (const name of ['a', 'b', 'c']) {
       const { key } = await client.createServiceKey({
         doer: TEST_DOER,
@@ -133,9 +133,9 @@ describe('service keys', () => {
         name,
         authSha256: createServiceKey().authSha256,
       });
-      keyIds.push(key?.keyId ?? '');
+      keyIds.push(key?.keyId ?? 'key_none');
     }
-    await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId: keyIds[1] ?? '' });
+    await client.revokeServiceKey({ doer: TEST_DOER, orgId, keyId: keyIds[1] ?? 'key_none' });
     const { keys } = await client.listServiceKeys({ orgId });
     deepEqual(
       keys.map(({ name }) => name),
@@ -185,7 +185,7 @@ describe('service keys', () => {
     const { orgId } = ann;
     const { authSha256 } = createServiceKey();
     const { key } = await client.createServiceKey({ orgId, name: 'app', authSha256, doer: asDoer(ann) });
-    const keyId = key?.keyId ?? '';
+    const keyId = key?.keyId ?? 'key_none';
     deepEqual([key?.createdBy?.kind, key?.createdBy?.id, key?.createdBy?.name], ['user', ann.userId, 'Ann']);
     await Promise.all(Array.from({ length: 5 }, () => client.revokeServiceKey({ orgId, keyId, doer: asDoer(ann) })));
     const [listed] = (await client.listServiceKeys({ orgId })).keys;
@@ -236,7 +236,7 @@ describe('service keys', () => {
 describe('the last use of a key', () => {
   const MINUTE_MS = 60_000;
 
-  async function lastUses(orgId: string) {
+  async function lastUses(orgId: OrgId) {
     const { keys } = await registry.client.listServiceKeys({ orgId });
     return Object.fromEntries(keys.map(({ keyId, lastUsedAtMs }) => [keyId, lastUsedAtMs]));
   }
@@ -299,7 +299,12 @@ describe('the last use of a key', () => {
     });
     equal((await lastUses(orgId))[keyId], 0);
     const good = { orgId, keyId, usedAtMs };
-    for (const fault of [{ usedAtMs: Number.NaN }, { usedAtMs: -1 }, { keyId: 'key_' }, { orgId: 'a\0b' }]) {
+    for (const fault of [
+      { usedAtMs: Number.NaN },
+      { usedAtMs: -1 },
+      { keyId: 'key_' as const },
+      { orgId: 'a\0b' as OrgId },
+    ]) {
       const refused = await client.noteKeyUse({ uses: [good, { ...good, ...fault }] }).catch(({ code }) => code);
       ok(['invalid_request', 'not_found'].includes(refused));
     }

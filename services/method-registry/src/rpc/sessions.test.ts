@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId, type UserId } from '@methods/base/ids';
 import { asDoer, newMember, type RunningRegistry, startRegistry } from '../../test/running-registry.fixture.ts';
 
 let registry: RunningRegistry;
@@ -22,7 +22,7 @@ function newSignIn() {
   };
 }
 
-async function newSession(member: { orgId: string; userId: string }) {
+async function newSession(member: { orgId: OrgId; userId: UserId }) {
   const sessionSha256 = randomBytes(32);
   const { orgId, userId } = member;
   const { expiresAtMs } = await registry.accounts.createSession({ orgId, userId, sessionSha256, doer: asDoer(member) });
@@ -147,7 +147,7 @@ describe('sessions', () => {
 
   test("a member of another organization, a missing one and a foreign session's digest are refused", async () => {
     const [ann, eve] = [await newMember(registry.accounts), await newMember(registry.accounts)];
-    const create = (orgId: string, userId: string, sessionSha256: Uint8Array = randomBytes(32)) =>
+    const create = (orgId: OrgId, userId: UserId, sessionSha256: Uint8Array = randomBytes(32)) =>
       refusal(registry.accounts.createSession({ orgId, userId, sessionSha256, doer: asDoer(ann) }));
     for (const [orgId, userId] of [
       [ann.orgId, eve.userId],

@@ -55,7 +55,7 @@ describe('the share of an organization in checks of sources', { timeout: 300_000
     for (let i = 0; i < saves; i++) {
       const source = methodSource(`Edition ${i}`);
       const { version } = await client.saveVersion({ orgId: honest, methodId, baseVersion, source, doer: TEST_DOER });
-      baseVersion = version?.versionId ?? '';
+      baseVersion = version?.versionId ?? 'ver_none';
       await client.getVersion({ orgId: honest, methodId });
     }
     const checkedMeanwhile = checked - checkedBefore;

@@ -1,6 +1,7 @@
 import { deepEqual, equal, notEqual, ok, rejects } from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import type { MethodId, OrgId, UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { TEST_DOER } from '@methods/test/harness/test-doer';
 import { until } from '@methods/test/harness/until';
@@ -15,7 +16,7 @@ import {
 const DAY_MS = 86_400_000;
 
 let registry: RunningRegistry;
-let orgId: string;
+let orgId: OrgId;
 before(async () => {
   registry = await startRegistry();
   orgId = await newOrganization(registry.client);
@@ -23,16 +24,16 @@ before(async () => {
 after(() => registry.stop());
 
 const create = (size: number, more = {}) => newUpload(registry.uploads, orgId, size, more);
-const append = (uploadId: string, offsetBytes: number, chunk: Uint8Array, more = {}) =>
+const append = (uploadId: UploadId, offsetBytes: number, chunk: Uint8Array, more = {}) =>
   registry.uploads.appendUpload({ orgId, uploadId, offsetBytes, chunk, ...more });
 
-async function waiting(size: number, more = {}): Promise<string> {
+async function waiting(size: number, more = {}): Promise<UploadId> {
   const { upload } = await create(size, more);
-  return upload?.uploadId ?? '';
+  return upload?.uploadId ?? 'upl_none';
 }
 
 /** The stored recording of a whole upload. */
-async function stored(uploadId: string): Promise<Buffer> {
+async function stored(uploadId: UploadId): Promise<Buffer> {
   const rows = await registry.sql<{ bytes: Buffer }[]>`
     select b.bytes from registry.upload_parts p
     join registry.blob_parts b on b.org_id = p.org_id and b.blob_id = p.blob_id and b.part_name = p.part_name
@@ -197,7 +198,7 @@ describe('AppendUpload', { timeout: 300_000 }, () => {
     const doer = { kind: 'upload', id: uploadId, ip: '203.0.113.9', requestId: 'req-9' };
     const { upload } = await append(uploadId, 0, randomBytes(4), { doer });
     const [line] = await registry.sql`
-      select doer_id, ip, after from registry.audit where target_id = ${upload?.method?.methodId ?? ''}
+      select doer_id, ip, after from registry.audit where target_id = ${upload?.method?.methodId ?? ('' as MethodId)}
         and action = 'method.create'`;
     deepEqual(
       { ...line },

@@ -1,4 +1,5 @@
 // The store of builds: durable jobs, of which each has one effect, however many begin it.
+import type { MethodId, OrgId, UploadId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { MethodSource } from '../method/method-source.ts';
@@ -8,9 +9,9 @@ export const BUILD_TRIES_MAX = 3;
 
 /** An attempt under way. The holder of its token may end it, until the lease expired and another attempt began. */
 export interface ClaimedBuild {
-  readonly orgId: string;
-  readonly methodId: string;
-  readonly uploadId: string;
+  readonly orgId: OrgId;
+  readonly methodId: MethodId;
+  readonly uploadId: UploadId;
   readonly token: string;
   readonly isLarge: boolean;
   /** Tries that ended without a result: their process died. */
@@ -45,6 +46,6 @@ export interface BuildStore {
   /** Gives it back as if it had never begun. */
   release(build: ClaimedBuild): Promise<void>;
   /** @throws ServiceError not_found, not_failed. */
-  retry(orgId: string, methodId: string, doer: Doer): Promise<void>;
+  retry(orgId: OrgId, methodId: MethodId, doer: Doer): Promise<void>;
 }
 export const BuildStore: InjectionToken<BuildStore> = Symbol('BuildStore');

@@ -1,13 +1,14 @@
 // The statement that picks the next build: of the organization with the fewest under way, then of the one served longest
 // ago. It reads a few rows of each organization that has builds to do, however many builds those are.
+import type { MethodId, OrgId, UploadId } from '@methods/base/ids';
 import type { PendingQuery } from 'postgres';
 import { BUILD_TRIES_MAX, type ClaimTerms } from './build-store.ts';
 import type { Statements } from './query.ts';
 
 export interface ClaimedRow {
-  readonly org_id: string;
-  readonly method_id: string;
-  readonly upload_id: string;
+  readonly org_id: OrgId;
+  readonly method_id: MethodId;
+  readonly upload_id: UploadId;
   readonly is_large: boolean;
   readonly tries_before: number;
 }

@@ -1,12 +1,13 @@
 // The store of creation keys. A key belongs to one route permanently: it made a method, or an upload that makes one
 // later.
+import type { MethodId, OrgId, UploadId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Method, Version } from '../method/method.ts';
 import type { MethodSource } from '../method/method-source.ts';
 
 export interface NewMethod {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** SHA-256 of the creation key. */
   readonly idempotencyHash: Uint8Array;
   readonly displayName: string;
@@ -27,11 +28,11 @@ export interface CreatedMethod {
 export type Creation =
   | ({ readonly kind: 'method' } & CreatedMethod)
   /** `method` is null while the upload waits for bytes. */
-  | { readonly kind: 'upload'; readonly uploadId: string; readonly method: Method | null };
+  | { readonly kind: 'upload'; readonly uploadId: UploadId; readonly method: Method | null };
 
 export interface CreationStore {
   /** Null when the key made nothing yet. */
-  find(orgId: string, idempotencyHash: Uint8Array): Promise<Creation | null>;
+  find(orgId: OrgId, idempotencyHash: Uint8Array): Promise<Creation | null>;
   /**
    * Of any number of creations with one key, one makes the method and all get it.
    * @throws ServiceError not_found, or idempotency_conflict: an upload's key.
@@ -41,6 +42,6 @@ export interface CreationStore {
    * Gives a method that is there a key of its own. A key that another creation took meanwhile stays that creation's.
    * @throws ServiceError not_found.
    */
-  addKey(orgId: string, idempotencyHash: Uint8Array, methodId: string): Promise<void>;
+  addKey(orgId: OrgId, idempotencyHash: Uint8Array, methodId: MethodId): Promise<void>;
 }
 export const CreationStore: InjectionToken<CreationStore> = Symbol('CreationStore');

@@ -1,12 +1,13 @@
 // The columns a service key is read by, and what the row means.
+import type { KeyId, OrgId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import { party } from '../audit/doer.ts';
 import type { ServiceKey } from '../key/service-key.ts';
 import type { Statements } from './query.ts';
 
 export interface KeyRow {
-  readonly org_id: string;
-  readonly key_id: string;
+  readonly org_id: OrgId;
+  readonly key_id: KeyId;
   readonly name: string;
   readonly created_at: Date;
   readonly created_by: string;

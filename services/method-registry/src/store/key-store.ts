@@ -1,12 +1,13 @@
 // The store of service keys. Neither a key nor a webhook secret in clear ever comes here.
+import type { KeyId, OrgId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { KeyUse, ServiceKey } from '../key/service-key.ts';
 import type { Page, PageRequest } from '../page/page.ts';
 
 export interface NewServiceKey {
-  readonly orgId: string;
-  readonly keyId: string;
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
   readonly name: string;
   readonly authSha256: Uint8Array;
   readonly sealedWebhookSecret: Buffer;
@@ -21,8 +22,8 @@ export interface MadeServiceKey {
 }
 
 export interface KeyAct {
-  readonly orgId: string;
-  readonly keyId: string;
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
   readonly doer: Doer;
 }
 
@@ -34,7 +35,7 @@ export interface KeyStore {
    */
   create(key: NewServiceKey): Promise<MadeServiceKey>;
   /** Live keys first, newest first. */
-  list(orgId: string, page: PageRequest): Promise<Page<ServiceKey>>;
+  list(orgId: OrgId, page: PageRequest): Promise<Page<ServiceKey>>;
   /** A second time it changes nothing. @throws ServiceError not_found. */
   revoke(act: KeyAct): Promise<{ readonly key: ServiceKey; readonly authSha256: Buffer }>;
   /** The live key of a digest, in any organization; null when unknown or revoked. */
@@ -44,8 +45,8 @@ export interface KeyStore {
   /** To the minute, never backwards and never ahead of now. Keys that are not there are passed over. */
   noteUse(uses: readonly KeyUse[]): Promise<void>;
   /** Also of a revoked key. @throws ServiceError not_found. */
-  sealedWebhookSecret(orgId: string, keyId: string): Promise<Buffer>;
+  sealedWebhookSecret(orgId: OrgId, keyId: KeyId): Promise<Buffer>;
   /** Some sealed secret of any organization, to try SECRETS_KEY on; null when there is none yet. */
-  sampleWebhookSecret(): Promise<{ readonly orgId: string; readonly keyId: string; readonly sealed: Buffer } | null>;
+  sampleWebhookSecret(): Promise<{ readonly orgId: OrgId; readonly keyId: KeyId; readonly sealed: Buffer } | null>;
 }
 export const KeyStore: InjectionToken<KeyStore> = Symbol('KeyStore');

@@ -1,4 +1,5 @@
 // The store of runs on people's own computers.
+import type { MethodId, OrgId, RunId, VersionId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Inspection } from '../local-run/inspection.ts';
@@ -6,19 +7,19 @@ import type { LocalRun } from '../local-run/local-run.ts';
 import type { Page, PageRequest } from '../page/page.ts';
 
 export interface NewLocalRunRecord {
-  readonly orgId: string;
-  readonly runId: string;
-  readonly methodId: string;
-  readonly versionId: string;
+  readonly orgId: OrgId;
+  readonly runId: RunId;
+  readonly methodId: MethodId;
+  readonly versionId: VersionId;
   readonly sequence: number;
   readonly inspection: Inspection;
   readonly doer: Doer;
 }
 
 export interface LocalRunSelection {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** Null: of all methods. */
-  readonly methodId: string | null;
+  readonly methodId: MethodId | null;
   /** Empty: in any. */
   readonly status: string;
   readonly page: PageRequest;
@@ -32,7 +33,7 @@ export interface LocalRunStore {
    */
   put(record: NewLocalRunRecord): Promise<LocalRun>;
   /** @throws ServiceError not_found. */
-  find(orgId: string, runId: string): Promise<{ readonly run: LocalRun; readonly inspectionJson: string }>;
+  find(orgId: OrgId, runId: RunId): Promise<{ readonly run: LocalRun; readonly inspectionJson: string }>;
   /** Newest first. */
   list(selection: LocalRunSelection): Promise<Page<LocalRun>>;
 }

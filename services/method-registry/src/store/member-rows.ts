@@ -1,13 +1,15 @@
 // The columns a member is read by, and what the row means.
+
 import type { Role } from '@methods/auth/caller';
+import type { OrgId, UserId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import type { Member } from '../account/member.ts';
 import type { Statements } from './query.ts';
 
 export interface MemberRow {
-  readonly org_id: string;
+  readonly org_id: OrgId;
   readonly org_name: string;
-  readonly user_id: string;
+  readonly user_id: UserId;
   readonly role: Role;
   readonly email: string;
   readonly name: string;

@@ -1,5 +1,6 @@
 // The page of an organization's methods, newest first. Ids sort by creation, so the primary key, read backwards, is the
 // order: a page without a search reads one row more than it shows.
+import type { MethodId } from '@methods/base/ids';
 import type { MethodRow } from './method-rows.ts';
 import { methodColumns, methodJoins } from './method-rows.ts';
 import type { MethodSelection } from './method-store.ts';
@@ -13,7 +14,7 @@ export async function searchReach(
   sql: Statements,
   { orgId, page: { below } }: MethodSelection,
 ): Promise<string | null> {
-  const [row] = await sql<{ method_id: string }[]>`
+  const [row] = await sql<{ method_id: MethodId }[]>`
     select method_id from registry.methods
     where org_id = ${orgId} ${below === null ? sql`` : sql`and method_id < ${below}`}
     order by method_id desc offset ${LOOKED_AT_MAX - 1} limit 1`;

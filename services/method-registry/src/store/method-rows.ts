@@ -1,16 +1,17 @@
 // The columns methods and versions are read by, and what the rows mean; all stores read them alike.
+import type { MethodId, OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import { party } from '../audit/doer.ts';
 import type { Build, Method, SchemaVersion, Version } from '../method/method.ts';
 import type { Statements } from './query.ts';
 
 export interface MethodRow {
-  readonly org_id: string;
-  readonly method_id: string;
+  readonly org_id: OrgId;
+  readonly method_id: MethodId;
   readonly display_name: string;
   readonly format: SchemaVersion;
-  readonly current_version: string | null;
-  readonly published_version: string | null;
+  readonly current_version: VersionId | null;
+  readonly published_version: VersionId | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly created_by: string;
@@ -22,8 +23,8 @@ export interface MethodRow {
 }
 
 export interface VersionRow {
-  readonly method_id: string;
-  readonly version_id: string;
+  readonly method_id: MethodId;
+  readonly version_id: VersionId;
   readonly schema_version: SchemaVersion;
   readonly sha256: Buffer;
   readonly reason: string;
@@ -109,7 +110,7 @@ export function toVersion(row: VersionRow): Version {
     reason: row.reason,
     features: row.features,
     secrets: row.secrets,
-    calls: JSON.parse(row.calls_json) as Record<string, string>,
+    calls: JSON.parse(row.calls_json) as Record<ProductionId, VersionId>,
     createdAt: row.version_created_at,
     createdBy: party(row.version_created_by, row.version_created_by_name),
     publishedAt: row.published_at,

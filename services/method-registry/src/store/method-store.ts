@@ -1,18 +1,19 @@
 // The store of methods: their record, and which version is published.
+import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Method } from '../method/method.ts';
 import type { Page, PageRequest } from '../page/page.ts';
 
 export interface Publication {
-  readonly orgId: string;
-  readonly methodId: string;
-  readonly versionId: string;
+  readonly orgId: OrgId;
+  readonly methodId: MethodId;
+  readonly versionId: VersionId;
   readonly doer: Doer;
 }
 
 export interface MethodSelection {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** A part of the display name, in any case; empty: all. */
   readonly search: string;
   readonly page: PageRequest;
@@ -20,8 +21,8 @@ export interface MethodSelection {
 
 /** Null fields stay as they are. */
 export interface MethodChange {
-  readonly orgId: string;
-  readonly methodId: string;
+  readonly orgId: OrgId;
+  readonly methodId: MethodId;
   readonly displayName: string | null;
   /** Empty takes the prompt away. */
   readonly agentPrompt: string | null;
@@ -30,9 +31,9 @@ export interface MethodChange {
 
 export interface MethodStore {
   /** @throws ServiceError not_found. */
-  find(orgId: string, methodId: string): Promise<{ readonly method: Method; readonly agentPrompt: string }>;
+  find(orgId: OrgId, methodId: MethodId): Promise<{ readonly method: Method; readonly agentPrompt: string }>;
   /** Those of the bare ids that the organization has. */
-  existing(orgId: string, methodIds: readonly string[]): Promise<ReadonlySet<string>>;
+  existing(orgId: OrgId, methodIds: readonly MethodId[]): Promise<ReadonlySet<string>>;
   /** Newest first. */
   list(selection: MethodSelection): Promise<Page<Method>>;
   /** A repeat changes nothing. @throws ServiceError not_found. */

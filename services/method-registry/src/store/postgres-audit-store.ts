@@ -1,4 +1,5 @@
 // The audit log in registry.audit, which the database itself only lets grow.
+import type { AuditId, OrgId } from '@methods/base/ids';
 import { inject, injectable } from 'tsyringe';
 import type { AuditEntry, ReportedAct, TargetKind } from '../audit/audit-entry.ts';
 import type { DoerKind } from '../audit/doer.ts';
@@ -7,8 +8,8 @@ import type { AuditFilter, AuditStore } from './audit-store.ts';
 import { Database, query, Reader } from './query.ts';
 
 interface AuditRow {
-  readonly org_id: string;
-  readonly audit_id: string;
+  readonly org_id: OrgId;
+  readonly audit_id: AuditId;
   readonly at: Date;
   readonly doer_kind: DoerKind;
   readonly doer_id: string;
@@ -50,7 +51,7 @@ export class PostgresAuditStore implements AuditStore {
     );
   }
 
-  async list(orgId: string, filter: AuditFilter, { below, limit }: PageRequest): Promise<Page<AuditEntry>> {
+  async list(orgId: OrgId, filter: AuditFilter, { below, limit }: PageRequest): Promise<Page<AuditEntry>> {
     const { action, targetId, doerId } = filter;
     const rows = await query(
       this.reader.read(

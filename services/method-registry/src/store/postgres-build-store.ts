@@ -1,5 +1,5 @@
 // Builds in registry.builds.
-import { newId, randomToken } from '@methods/base/ids';
+import { type MethodId, newId, type OrgId, randomToken } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
@@ -110,7 +110,7 @@ export class PostgresBuildStore implements BuildStore {
       ${moveMethods(sql, 'released')}`);
   }
 
-  async retry(orgId: string, methodId: string, doer: Doer): Promise<void> {
+  async retry(orgId: OrgId, methodId: MethodId, doer: Doer): Promise<void> {
     const { sql } = this;
     const [found] = await query(sql<{ queued: boolean }[]>`
       with queued as (

@@ -1,7 +1,7 @@
 // Creation keys in registry.creation_requests. Each creation is one statement, so that it is whole or not at all without
 // a transaction held open over the network.
 import { assert } from '@methods/base/assert';
-import { newId, newMethodId } from '@methods/base/ids';
+import { type MethodId, newId, newMethodId, type OrgId, type UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import { auditRow } from './audit-row.ts';
@@ -19,7 +19,7 @@ import {
 import { Database, query, Reader } from './query.ts';
 
 type Nullable<Columns> = { [Column in keyof Columns]: Columns[Column] | null };
-type CreationRow = Nullable<MethodRow & VersionRow> & { readonly upload_id: string | null };
+type CreationRow = Nullable<MethodRow & VersionRow> & { readonly upload_id: UploadId | null };
 
 @injectable()
 export class PostgresCreationStore implements CreationStore {
@@ -28,7 +28,7 @@ export class PostgresCreationStore implements CreationStore {
     @inject(Reader) private readonly reader: Reader,
   ) {}
 
-  async find(orgId: string, idempotencyHash: Uint8Array): Promise<Creation | null> {
+  async find(orgId: OrgId, idempotencyHash: Uint8Array): Promise<Creation | null> {
     const [row] = await query(
       this.reader.read(
         orgId,
@@ -102,7 +102,7 @@ export class PostgresCreationStore implements CreationStore {
     return { method: kept.method, version: kept.version, created: made.length > 0 };
   }
 
-  async addKey(orgId: string, idempotencyHash: Uint8Array, methodId: string): Promise<void> {
+  async addKey(orgId: OrgId, idempotencyHash: Uint8Array, methodId: MethodId): Promise<void> {
     await query(
       this.sql`
         insert into registry.creation_requests (org_id, idempotency_hash, method_id)

@@ -1,5 +1,5 @@
 // Service keys in registry.service_keys. A change of a key and its audit line are one statement.
-import { isId } from '@methods/base/ids';
+import { isId, type KeyId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { KeyUse, ServiceKey } from '../key/service-key.ts';
@@ -70,7 +70,7 @@ export class PostgresKeyStore implements KeyStore {
     return { key: toServiceKey(row), sealedWebhookSecret: row.sealed_webhook_secret, created: false };
   }
 
-  async list(orgId: string, { below, limit }: PageRequest): Promise<Page<ServiceKey>> {
+  async list(orgId: OrgId, { below, limit }: PageRequest): Promise<Page<ServiceKey>> {
     const [live, keyId = ''] = below?.split('.') ?? [];
     const rows = await query(
       this.reader.read(
@@ -159,7 +159,7 @@ export class PostgresKeyStore implements KeyStore {
       from moved m where k.org_id = m.org_id and k.key_id = m.key_id`);
   }
 
-  async sealedWebhookSecret(orgId: string, keyId: string): Promise<Buffer> {
+  async sealedWebhookSecret(orgId: OrgId, keyId: KeyId): Promise<Buffer> {
     const [row] = await query(
       this.reader.read(
         orgId,
@@ -171,8 +171,8 @@ export class PostgresKeyStore implements KeyStore {
     return row.sealed_webhook_secret;
   }
 
-  async sampleWebhookSecret(): Promise<{ orgId: string; keyId: string; sealed: Buffer } | null> {
-    const [row] = await query(this.sql<{ org_id: string; key_id: string; sealed_webhook_secret: Buffer }[]>`
+  async sampleWebhookSecret(): Promise<{ orgId: OrgId; keyId: KeyId; sealed: Buffer } | null> {
+    const [row] = await query(this.sql<{ org_id: OrgId; key_id: KeyId; sealed_webhook_secret: Buffer }[]>`
       select org_id, key_id, sealed_webhook_secret from registry.service_keys limit 1`);
     return row === undefined ? null : { orgId: row.org_id, keyId: row.key_id, sealed: row.sealed_webhook_secret };
   }

@@ -1,5 +1,5 @@
 // Records of local runs in registry.local_runs: one row a run, overwritten only by later records.
-import { isId } from '@methods/base/ids';
+import { isId, type MethodId, type OrgId, type RunId, type VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import { party } from '../audit/doer.ts';
@@ -10,10 +10,10 @@ import type { LocalRunSelection, LocalRunStore, NewLocalRunRecord } from './loca
 import { Database, query, Reader, type Statements } from './query.ts';
 
 interface LocalRunRow {
-  readonly org_id: string;
-  readonly run_id: string;
-  readonly method_id: string;
-  readonly version_id: string;
+  readonly org_id: OrgId;
+  readonly run_id: RunId;
+  readonly method_id: MethodId;
+  readonly version_id: VersionId;
   readonly sequence: number;
   readonly status: LocalRun['status'];
   readonly created_at: Date;
@@ -77,7 +77,7 @@ export class PostgresLocalRunStore implements LocalRunStore {
     return toLocalRun(row);
   }
 
-  async find(orgId: string, runId: string): Promise<{ run: LocalRun; inspectionJson: string }> {
+  async find(orgId: OrgId, runId: RunId): Promise<{ run: LocalRun; inspectionJson: string }> {
     const [row] = await query(
       this.reader.read(
         orgId,
@@ -110,13 +110,13 @@ export class PostgresLocalRunStore implements LocalRunStore {
 
 /** Whether a cursor is one of `list`. A run's id begins with its shard, so ids do not sort by time. */
 export function isLocalRunKey(key: string): boolean {
-  const { createdAt, runId } = splitKey(key);
-  return !Number.isNaN(createdAt.getTime()) && isId('run', runId);
+  return splitKey(key) !== null;
 }
 
-function splitKey(key: string): { createdAt: Date; runId: string } {
+function splitKey(key: string): { createdAt: Date; runId: RunId } | null {
   const [time = '', runId = ''] = key.split(' ');
-  return { createdAt: new Date(/^\d{1,15}$/.test(time) ? Number(time) : Number.NaN), runId };
+  const createdAt = new Date(/^\d{1,15}$/.test(time) ? Number(time) : Number.NaN);
+  return Number.isNaN(createdAt.getTime()) || !isId('run', runId) ? null : { createdAt, runId };
 }
 
 function columns(sql: Statements) {

@@ -1,5 +1,6 @@
 // Methods in registry.methods and publications. Each change is one statement, so that it is whole or not at all without
 // a transaction held open over the network.
+import type { MethodId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { Method } from '../method/method.ts';
@@ -17,7 +18,7 @@ export class PostgresMethodStore implements MethodStore {
     @inject(Reader) private readonly reader: Reader,
   ) {}
 
-  async find(orgId: string, methodId: string): Promise<{ method: Method; agentPrompt: string }> {
+  async find(orgId: OrgId, methodId: MethodId): Promise<{ method: Method; agentPrompt: string }> {
     const [row] = await query(
       this.reader.read(
         orgId,
@@ -32,11 +33,11 @@ export class PostgresMethodStore implements MethodStore {
     return { method: toMethod(row), agentPrompt: row.agent_prompt ?? '' };
   }
 
-  async existing(orgId: string, methodIds: readonly string[]): Promise<ReadonlySet<string>> {
+  async existing(orgId: OrgId, methodIds: readonly MethodId[]): Promise<ReadonlySet<string>> {
     const rows = await query(
       this.reader.read(
         orgId,
-        (sql) => sql<{ method_id: string }[]>`
+        (sql) => sql<{ method_id: MethodId }[]>`
           select method_id from registry.methods
           where org_id = ${orgId} and method_id = any(${[...methodIds]}::text[])`,
       ),

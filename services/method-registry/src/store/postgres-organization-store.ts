@@ -1,6 +1,6 @@
 // Organizations in registry.organizations.
 import { assert } from '@methods/base/assert';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId } from '@methods/base/ids';
 import { inject, injectable } from 'tsyringe';
 import type { ExternalOrganization } from '../organization/organization.ts';
 import type { OrganizationStore } from './organization-store.ts';
@@ -10,7 +10,7 @@ import { Database, query } from './query.ts';
 export class PostgresOrganizationStore implements OrganizationStore {
   constructor(@inject(Database) private readonly sql: Database) {}
 
-  async ensure(organization: ExternalOrganization): Promise<{ orgId: string; created: boolean }> {
+  async ensure(organization: ExternalOrganization): Promise<{ orgId: OrgId; created: boolean }> {
     // Read first: every sign-in comes through here, and an insert that meets a row still costs a write.
     const known = await this.find(organization);
     if (known !== null) return { orgId: known, created: false };
@@ -26,8 +26,8 @@ export class PostgresOrganizationStore implements OrganizationStore {
     return { orgId: other, created: false };
   }
 
-  private async find({ issuer, externalId }: ExternalOrganization): Promise<string | null> {
-    const rows = await query(this.sql<{ org_id: string }[]>`
+  private async find({ issuer, externalId }: ExternalOrganization): Promise<OrgId | null> {
+    const rows = await query(this.sql<{ org_id: OrgId }[]>`
       select org_id from registry.organizations where issuer = ${issuer} and external_id = ${externalId}`);
     return rows[0]?.org_id ?? null;
   }

@@ -1,6 +1,8 @@
 // Sign-ins in registry.sign_ins, sessions in registry.sessions. Both are found only by their digest: the organization
 // follows from the cookie. Making one clears away some that have expired, so that neither table grows with the years.
+
 import { assert } from '@methods/base/assert';
+import type { OrgId, UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { Member } from '../account/member.ts';
@@ -92,9 +94,9 @@ export class PostgresSessionStore implements SessionStore {
     return { member: toMember(row), expiresAt: row.expires_at };
   }
 
-  async end(sessionSha256: Uint8Array, doer: Doer): Promise<{ orgId: string; userId: string } | null> {
+  async end(sessionSha256: Uint8Array, doer: Doer): Promise<{ orgId: OrgId; userId: UserId } | null> {
     const { sql } = this;
-    const [row] = await query(sql<{ org_id: string; user_id: string }[]>`
+    const [row] = await query(sql<{ org_id: OrgId; user_id: UserId }[]>`
       with ended as (
         update registry.sessions set ended_at = now() where session_sha256 = ${sessionSha256} and ended_at is null
         returning org_id, user_id

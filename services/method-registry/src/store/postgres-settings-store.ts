@@ -1,4 +1,5 @@
 // Settings in registry.settings, whose columns hold the defaults; an organization that set nothing has no row.
+import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { Settings, SettingsChange } from '../account/settings.ts';
@@ -23,7 +24,7 @@ export class PostgresSettingsStore implements SettingsStore {
     @inject(Reader) private readonly reader: Reader,
   ) {}
 
-  async get(orgId: string): Promise<Settings> {
+  async get(orgId: OrgId): Promise<Settings> {
     const [row] = await query(
       this.reader.read(
         orgId,
@@ -37,7 +38,7 @@ export class PostgresSettingsStore implements SettingsStore {
     return row.retention_days === null ? DEFAULTS : toSettings(row);
   }
 
-  async change(orgId: string, change: SettingsChange, doer: Doer): Promise<Settings> {
+  async change(orgId: OrgId, change: SettingsChange, doer: Doer): Promise<Settings> {
     const { sql } = this;
     // The defaults as a row of their own first: what a change and its audit line start from is then always a row that
     // can be locked.

@@ -1,7 +1,7 @@
 // Uploads in registry.uploads and upload_parts. Each change is one statement: an upload that is whole has its method
 // and its build, and a counted part follows directly after those before.
 import { assert } from '@methods/base/assert';
-import { newId, newMethodId, randomToken } from '@methods/base/ids';
+import { newId, newMethodId, type OrgId, randomToken, type UploadId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import { LARGE_RECORDING_BYTES, LINK_MS, type Upload } from '../upload/upload.ts';
@@ -66,7 +66,7 @@ export class PostgresUploadStore implements UploadStore {
   async renewLink({ orgId, idempotencyHash, tokenSha256, doer }: LinkRenewal): Promise<Upload | null> {
     const { sql } = this;
     const [request] = await query(
-      sql<{ upload_id: string | null }[]>`
+      sql<{ upload_id: UploadId | null }[]>`
         with request as (
           select org_id, upload_id from registry.creation_requests
           where org_id = ${orgId} and idempotency_hash = ${idempotencyHash}
@@ -95,7 +95,7 @@ export class PostgresUploadStore implements UploadStore {
     throw new ServiceError('idempotency_conflict', 'This key belongs to a method.');
   }
 
-  async find(orgId: string, uploadId: string): Promise<Upload> {
+  async find(orgId: OrgId, uploadId: UploadId): Promise<Upload> {
     const [row] = await query(
       this.reader.read(
         orgId,
@@ -154,7 +154,7 @@ export class PostgresUploadStore implements UploadStore {
     return received.length > 0;
   }
 
-  async partNames(orgId: string, uploadId: string): Promise<string[]> {
+  async partNames(orgId: OrgId, uploadId: UploadId): Promise<string[]> {
     const rows = await query(
       this.reader.read(
         orgId,
@@ -173,7 +173,7 @@ export class PostgresUploadStore implements UploadStore {
     const { sql } = this;
     // The new blob's name is set in the statement that gives up the old one: a sender that comes back meanwhile begins
     // at 0, and no part of theirs is removed.
-    const [row] = await query(sql<{ org_id: string; upload_id: string; abandoned_blob_id: string }[]>`
+    const [row] = await query(sql<{ org_id: OrgId; upload_id: UploadId; abandoned_blob_id: string }[]>`
       with next as (
         select org_id, upload_id from registry.uploads
         where expires_at < now() - ${PATIENCE_MS} * interval '1 ms'

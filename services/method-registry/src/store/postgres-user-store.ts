@@ -1,6 +1,6 @@
 // People in registry.users. Each change is one statement, its audit line included.
 import { assert } from '@methods/base/assert';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId, type UserId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { ClaimedUser, Member } from '../account/member.ts';
@@ -126,7 +126,7 @@ export class PostgresUserStore implements UserStore {
     return { member: toMember(row), roleChanged: row.role_changed };
   }
 
-  async list(orgId: string, { below, limit }: PageRequest): Promise<Page<Member>> {
+  async list(orgId: OrgId, { below, limit }: PageRequest): Promise<Page<Member>> {
     const rows = await query(
       this.reader.read(
         orgId,
@@ -183,7 +183,7 @@ export class PostgresUserStore implements UserStore {
     return member;
   }
 
-  async find(orgId: string, userId: string): Promise<Member> {
+  async find(orgId: OrgId, userId: UserId): Promise<Member> {
     const [row] = await query(
       this.reader.read(
         orgId,

@@ -1,6 +1,6 @@
 // Versions in registry.versions, locks in registry.version_locks.
 import { assert } from '@methods/base/assert';
-import { newId } from '@methods/base/ids';
+import { type MethodId, newId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { inject, injectable } from 'tsyringe';
 import type { Method, Version, VersionContent } from '../method/method.ts';
@@ -81,7 +81,7 @@ export class PostgresVersionStore implements VersionStore {
   }
 
   /** Null: the method has no version yet. */
-  private async current(orgId: string, methodId: string): Promise<Version | null> {
+  private async current(orgId: OrgId, methodId: MethodId): Promise<Version | null> {
     const [row] = await query(
       this.reader.read(
         orgId,
@@ -98,7 +98,7 @@ export class PostgresVersionStore implements VersionStore {
     return row.version_id === null ? null : toVersion(row);
   }
 
-  async list(orgId: string, methodId: string, { below, limit }: PageRequest): Promise<Page<Version>> {
+  async list(orgId: OrgId, methodId: MethodId, { below, limit }: PageRequest): Promise<Page<Version>> {
     const [methods, rows] = await query(
       this.reader.read(orgId, (sql) =>
         Promise.all([
@@ -117,7 +117,7 @@ export class PostgresVersionStore implements VersionStore {
     return pageOf(rows.map(toVersion), limit, ({ versionId }) => versionId);
   }
 
-  async find(orgId: string, methodId: string, choice: VersionChoice): Promise<VersionContent & { method: Method }> {
+  async find(orgId: OrgId, methodId: MethodId, choice: VersionChoice): Promise<VersionContent & { method: Method }> {
     const [row] = await query(
       this.reader.read(
         orgId,

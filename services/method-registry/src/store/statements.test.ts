@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { newId } from '@methods/base/ids';
+import { type MethodId, newId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
@@ -32,7 +32,7 @@ import { registryDatabase } from './registry-database.ts';
 
 const ROWS = statementRows(30_000);
 /** Of each kind of id a number is one. */
-const idOf = (prefix: string, n: number) => `${prefix}${String(n).padStart(26, '0')}`;
+const idOf = <Prefix extends string>(prefix: Prefix, n: number) => `${prefix}${String(n).padStart(26, '0')}` as const;
 const LARGE_ORG = idOf('org_', 1);
 const DOER = { kind: 'user' as const, id: idOf('usr_', 1), ip: '', requestId: '' };
 
@@ -208,11 +208,11 @@ async function keys(sql: Database, reader: Reader): Promise<void> {
 
 async function methods(sql: Database, reader: Reader, turn: number): Promise<void> {
   const store = new PostgresMethodStore(sql, reader);
-  const methodId = idOf('', 6);
+  const methodId = idOf('', 6) as MethodId;
   await store.find(LARGE_ORG, methodId);
   await store.existing(
     LARGE_ORG,
-    Array.from({ length: 1_000 }, (_, n) => idOf('', n)),
+    Array.from({ length: 1_000 }, (_, n) => idOf('', n) as MethodId),
   );
   const page = await store.list({ orgId: LARGE_ORG, search: '', page: first });
   await store.list({ orgId: LARGE_ORG, search: '', page: { ...first, below: page.items.at(-1)?.methodId ?? null } });

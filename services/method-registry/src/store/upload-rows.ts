@@ -1,4 +1,5 @@
 // The columns uploads are read by, with the method made of them, and what the rows mean.
+import type { OrgId, UploadId } from '@methods/base/ids';
 import type { PendingQuery, Row } from 'postgres';
 import type { Upload } from '../upload/upload.ts';
 import { type MethodRow, methodColumns, methodJoins, toMethod } from './method-rows.ts';
@@ -7,8 +8,8 @@ import type { Statements } from './query.ts';
 type Nullable<Columns> = { [Column in keyof Columns]: Columns[Column] | null };
 
 export type UploadRow = Nullable<MethodRow> & {
-  readonly upload_org_id: string;
-  readonly upload_id: string;
+  readonly upload_org_id: OrgId;
+  readonly upload_id: UploadId;
   readonly upload_name: string;
   readonly file_name: string;
   readonly content_type: string;

@@ -1,10 +1,11 @@
 // The store of uploads; their bytes are in the blob store.
+import type { OrgId, UploadId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Upload } from '../upload/upload.ts';
 
 export interface NewUpload {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** SHA-256 of the creation key. */
   readonly idempotencyHash: Uint8Array;
   readonly tokenSha256: Uint8Array;
@@ -31,8 +32,8 @@ export interface ReceivedPart {
 }
 
 export interface AbandonedParts {
-  readonly orgId: string;
-  readonly uploadId: string;
+  readonly orgId: OrgId;
+  readonly uploadId: UploadId;
   readonly blobId: string;
 }
 
@@ -42,7 +43,7 @@ export interface UploadStore {
   /** Null where the key made nothing yet. @throws ServiceError idempotency_conflict: the key made a method. */
   renewLink(renewal: LinkRenewal): Promise<Upload | null>;
   /** @throws ServiceError not_found. */
-  find(orgId: string, uploadId: string): Promise<Upload>;
+  find(orgId: OrgId, uploadId: UploadId): Promise<Upload>;
   /** Null for unknown, replaced and expired tokens. */
   findByToken(tokenSha256: Uint8Array): Promise<Upload | null>;
   /**
@@ -51,7 +52,7 @@ export interface UploadStore {
    */
   receive(part: ReceivedPart): Promise<boolean>;
   /** Parts of an upload in order. */
-  partNames(orgId: string, uploadId: string): Promise<readonly string[]>;
+  partNames(orgId: OrgId, uploadId: UploadId): Promise<readonly string[]>;
   /** The parts of an upload whose link ran out long ago, which begins again if its key ever renews it; null: none. */
   nextAbandoned(): Promise<AbandonedParts | null>;
   /** Once the parts are removed. */

@@ -1,5 +1,7 @@
 // The store of people.
+
 import type { Role } from '@methods/auth/caller';
+import type { OrgId, UserId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 import type { ClaimedUser, Member } from '../account/member.ts';
 import type { Doer } from '../audit/doer.ts';
@@ -15,13 +17,13 @@ export interface UserStore {
    */
   ensure(user: ClaimedUser, origin: Origin): Promise<{ readonly member: Member; readonly roleChanged: boolean }>;
   /** @throws ServiceError not_found */
-  find(orgId: string, userId: string): Promise<Member>;
+  find(orgId: OrgId, userId: UserId): Promise<Member>;
   /** Newest first. */
-  list(orgId: string, page: PageRequest): Promise<Page<Member>>;
+  list(orgId: OrgId, page: PageRequest): Promise<Page<Member>>;
   /**
    * Wins over any role the issuer claims from then on. @throws ServiceError not_found; invalid_request with the finding
    * `last_admin` when no one else is an admin.
    */
-  setRole(change: { orgId: string; userId: string; role: Role; doer: Doer }): Promise<Member>;
+  setRole(change: { orgId: OrgId; userId: UserId; role: Role; doer: Doer }): Promise<Member>;
 }
 export const UserStore: InjectionToken<UserStore> = Symbol('UserStore');

@@ -1,4 +1,5 @@
 // The store of versions: their exact bytes, their order and their locks.
+import type { MethodId, OrgId, VersionId } from '@methods/base/ids';
 import type { InjectionToken } from 'tsyringe';
 import type { Doer } from '../audit/doer.ts';
 import type { Method, Version, VersionContent } from '../method/method.ts';
@@ -6,10 +7,10 @@ import type { MethodSource } from '../method/method-source.ts';
 import type { Page, PageRequest } from '../page/page.ts';
 
 export interface NewVersion {
-  readonly orgId: string;
-  readonly methodId: string;
+  readonly orgId: OrgId;
+  readonly methodId: MethodId;
   /** The version the author started from; null: the method had none. */
-  readonly baseVersion: string | null;
+  readonly baseVersion: VersionId | null;
   readonly source: MethodSource;
   readonly reason: string;
   readonly doer: Doer;
@@ -18,12 +19,12 @@ export interface NewVersion {
 export type VersionChoice =
   | { readonly kind: 'current' }
   | { readonly kind: 'published' }
-  | { readonly kind: 'saved'; readonly versionId: string };
+  | { readonly kind: 'saved'; readonly versionId: VersionId };
 
 export interface VersionLock {
-  readonly orgId: string;
-  readonly methodId: string;
-  readonly versionId: string;
+  readonly orgId: OrgId;
+  readonly methodId: MethodId;
+  readonly versionId: VersionId;
   readonly lock: Uint8Array;
 }
 
@@ -35,9 +36,9 @@ export interface VersionStore {
    */
   save(version: NewVersion): Promise<{ readonly version: Version; readonly created: boolean }>;
   /** @throws ServiceError not_found, or not_published. */
-  find(orgId: string, methodId: string, choice: VersionChoice): Promise<VersionContent & { readonly method: Method }>;
+  find(orgId: OrgId, methodId: MethodId, choice: VersionChoice): Promise<VersionContent & { readonly method: Method }>;
   /** Newest first. @throws ServiceError not_found. */
-  list(orgId: string, methodId: string, page: PageRequest): Promise<Page<Version>>;
+  list(orgId: OrgId, methodId: MethodId, page: PageRequest): Promise<Page<Version>>;
   /** The first lock stays. @throws ServiceError not_found. */
   putLock(lock: VersionLock): Promise<{ readonly lockSha256: string; readonly stored: boolean }>;
 }

@@ -1,4 +1,5 @@
 // An upload: a recording on its way in, and from its last byte on the method that is made of it.
+import type { OrgId, UploadId } from '@methods/base/ids';
 import type { Method } from '../method/method.ts';
 
 export const RECORDING_BYTES_MAX = 200 * 1024 * 1024;
@@ -9,8 +10,8 @@ export const CHUNK_BYTES_MAX = 1024 * 1024;
 export const LINK_MS = 24 * 60 * 60 * 1000;
 
 export interface Upload {
-  readonly orgId: string;
-  readonly uploadId: string;
+  readonly orgId: OrgId;
+  readonly uploadId: UploadId;
   /** Empty: none was given. */
   readonly displayName: string;
   readonly fileName: string;

@@ -16,10 +16,10 @@ const whole = {
   followsSeq: 2,
   followsAtMs: 4,
   event: 'succeeded',
-  method: 'wf_1',
-  versionId: 'ver_1',
+  method: 'wf_1' as const,
+  versionId: 'ver_1' as const,
   webhookUrl: 'https://example.com/',
-  keyId: 'key_1',
+  keyId: 'key_1' as const,
   answerBy: Answerer.APPLICATION,
   resultJson: '1',
   createdAtMs: 5,
@@ -42,7 +42,15 @@ test('an event comes through with what its kind carries', () => {
 });
 
 test('a question comes through whole', () => {
-  const question = { id: 'q', step: 's', prompt: 'p', details: '', formJson: '{}', askedAtMs: 1, deadlineAtMs: 0 };
+  const question = {
+    id: 'q_1' as const,
+    step: 's',
+    prompt: 'p',
+    details: '',
+    formJson: '{}',
+    askedAtMs: 1,
+    deadlineAtMs: 0,
+  };
   const shown = { ...question, show: [{ path: 'a', valueJson: '1' }] };
   const decoded = decodeRunEvent(encode({ ...whole, event: 'needs_input', question: shown }));
   assert.ok(decoded.ok && decoded.event.change.event === 'needs_input');
@@ -53,7 +61,7 @@ test('a question comes through whole', () => {
 test('an event that can never be delivered is refused with a reason and, where it can be read, its outbox id', () => {
   const refused: readonly (readonly [object, string])[] = [
     [{ outboxId: '' }, 'no outbox id'],
-    [{ orgId: 'org_1' }, 'malformed organization id'],
+    [{ orgId: 'org_1' as const }, 'malformed organization id'],
     [{ runId: '../x' }, 'malformed run id'],
     [{ seq: 0 }, 'no seq'],
     [{ event: 'started' }, 'unknown event'],

@@ -1,11 +1,12 @@
 // Receives over the bus that an organization's settings have changed. Without a bus, cached settings expire by age.
+import type { OrgId } from '@methods/base/ids';
 import type { Bus } from '@methods/bus/connection';
 import { registryChanges } from '@methods/bus/subjects';
 import { RegistryChangedSchema } from '@methods/proto/event/v1/event_pb';
 import { decoder } from '@methods/rpc/message-codec';
 
 export interface SettingsListener {
-  onChanged(orgId: string): void;
+  onChanged(orgId: OrgId): void;
   /** Changes emitted while the bus was away are lost. */
   onMissed(): void;
 }

@@ -22,14 +22,14 @@ const table: readonly (readonly [string, RunEvent['answerBy'], RunChange, boolea
 for (const [webhookUrl, answerBy, change, application, team] of table) {
   test(`${change.event} answered by ${answerBy} ${webhookUrl ? 'with' : 'without'} a webhook`, () => {
     const event: RunEvent = {
-      orgId: 'o',
-      runId: 'r',
+      orgId: 'org_o',
+      runId: 'run_r',
       seq: 1,
       method: 'wf_1',
-      versionId: 'v',
+      versionId: 'ver_v',
       contentLeftOut: false,
       webhookUrl,
-      keyId: 'k',
+      keyId: 'key_k',
       answerBy,
       createdAtMs: 1,
       change,

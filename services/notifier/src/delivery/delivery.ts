@@ -1,4 +1,5 @@
 // A delivery: one event of one run on its way to one URL, and the outcome of each try.
+import type { DeliveryId, KeyId, OrgId, RunId } from '@methods/base/ids';
 
 /** pending ends in one of the others: a 2xx, a 410, or no try left. */
 export type DeliveryStatus = 'pending' | EndStatus;
@@ -6,15 +7,15 @@ export type EndStatus = 'delivered' | 'exhausted' | 'stopped';
 
 /** A new delivery of an event; `body` is sent byte for byte at every try. */
 export interface PlannedDelivery {
-  readonly orgId: string;
-  readonly deliveryId: string;
-  readonly runId: string;
+  readonly orgId: OrgId;
+  readonly deliveryId: DeliveryId;
+  readonly runId: RunId;
   readonly seq: number;
   readonly url: string;
   /** Name or address in the URL; the bound on sends to one host counts by it. Empty when the URL cannot be read. */
   readonly host: string;
   readonly event: string;
-  readonly keyId: string;
+  readonly keyId: KeyId | '';
   readonly body: Buffer;
   readonly createdAtMs: number;
 }
@@ -41,8 +42,8 @@ export interface DeliveryTry {
 
 /** A delivery as operators see it. */
 export interface DeliveryRecord {
-  readonly deliveryId: string;
-  readonly runId: string;
+  readonly deliveryId: DeliveryId;
+  readonly runId: RunId;
   readonly seq: number;
   readonly url: string;
   readonly event: string;

@@ -1,11 +1,12 @@
 // Plans the delivery of an event with a webhook.
+import type { DeliveryId } from '@methods/base/ids';
 import { HOST_LENGTH_MAX } from '@methods/webhook-url/check-webhook-url';
 import type { PlannedDelivery } from './delivery.ts';
 import type { RunEvent } from './run-event.ts';
 import { webhookBody } from './webhook-body.ts';
 
 /** `deliveryId` is new; when the same event was stored before, the stored row and its id stay. */
-export function planDelivery(event: RunEvent, deliveryId: string): PlannedDelivery {
+export function planDelivery(event: RunEvent, deliveryId: DeliveryId): PlannedDelivery {
   return {
     orgId: event.orgId,
     deliveryId,

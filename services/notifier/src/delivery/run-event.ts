@@ -1,19 +1,20 @@
 // A committed change of a run with a listener, as this service sees it.
+import type { KeyId, OrgId, ProductionId, RunId, VersionId } from '@methods/base/ids';
 
 export type EventName = 'needs_input' | 'succeeded' | 'failed' | 'cancelled';
 
 export interface RunEvent {
-  readonly orgId: string;
-  readonly runId: string;
+  readonly orgId: OrgId;
+  readonly runId: RunId;
   /** The run's revision after the change; grows within a run. */
   readonly seq: number;
   /** Production form, wf_... */
-  readonly method: string;
-  readonly versionId: string;
+  readonly method: ProductionId;
+  readonly versionId: VersionId;
   /** Empty: the run has no webhook. */
   readonly webhookUrl: string;
   /** The key whose secret signs. */
-  readonly keyId: string;
+  readonly keyId: KeyId | '';
   readonly answerBy: 'application' | 'team';
   /** 0: unknown. */
   readonly createdAtMs: number;

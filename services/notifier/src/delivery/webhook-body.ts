@@ -1,4 +1,5 @@
 // The body of a webhook. It is made once, when the event is stored; every try sends these bytes and signs them.
+import type { DeliveryId } from '@methods/base/ids';
 import { carriedJson, jsonObject, textIfAny, timeJson } from './json-text.ts';
 import type { EventName, Question, RunError, RunEvent } from './run-event.ts';
 
@@ -10,7 +11,7 @@ const STATUS: Readonly<Record<EventName, string>> = {
 };
 
 /** Members that do not apply are absent, unknown times are null. */
-export function webhookBody(event: RunEvent, deliveryId: string): Buffer {
+export function webhookBody(event: RunEvent, deliveryId: DeliveryId): Buffer {
   const body = jsonObject([
     ['event', JSON.stringify(event.change.event)],
     ['delivery_id', JSON.stringify(deliveryId)],

@@ -1,9 +1,10 @@
 // Deliveries whose time is over: they hold questions and results, and are deleted when their runs are. Found by
 // organization, so that rows which another one keeps for years are never read.
+import type { OrgId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 
 export interface OrganizationWithEnded {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** Since the end of the first of its deliveries to end. */
   readonly oldestDays: number;
 }
@@ -14,7 +15,7 @@ export async function organizationsWithEnded(
   afterOrgId: string,
   limit: number,
 ): Promise<OrganizationWithEnded[]> {
-  const rows = await sql<{ org_id: string; oldest_days: number }[]>`
+  const rows = await sql<{ org_id: OrgId; oldest_days: number }[]>`
     with recursive firsts as (
       (select org_id, ended_at from notifier.deliveries
         where status <> 'pending' and org_id > ${afterOrgId} order by org_id, ended_at limit 1)
@@ -32,11 +33,11 @@ export async function organizationsWithEnded(
  * Deletes the organization's deliveries that ended that long ago, oldest first, with their tries; returns how many.
  * Rows that another node deletes are skipped.
  */
-export async function deleteEnded(sql: Sql, orgId: string, keptDays: number, limit: number): Promise<number> {
+export async function deleteEnded(sql: Sql, orgId: OrgId, keptDays: number, limit: number): Promise<number> {
   return (await deletion(sql, orgId, keptDays, limit)).count;
 }
 
-export function deletion(sql: Sql, orgId: string, keptDays: number, limit: number) {
+export function deletion(sql: Sql, orgId: OrgId, keptDays: number, limit: number) {
   // The statement's time and not the clock's: an index is searched by what stays the same throughout. By place and not by
   // key: the rows are locked, so they stay there, and no plan reads the table for them.
   return sql`

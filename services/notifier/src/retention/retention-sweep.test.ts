@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { type Clock, systemClock } from '@methods/base/clock';
+import type { DeliveryId, OrgId } from '@methods/base/ids';
 import { RetentionDays } from '@methods/base/retention-days';
 import { ServiceError } from '@methods/errors/service-error';
 import { createLogger, silentLogger } from '@methods/logging/logger';
@@ -50,7 +51,7 @@ describe('the sweep of old deliveries', () => {
   afterEach(() => sweep.stop());
 
   function newSweep(clock: Clock = systemClock): RetentionSweep {
-    const ask = async (orgId: string) => (await askSettings(accounts, orgId, 60_000))?.retentionDays ?? null;
+    const ask = async (orgId: OrgId) => (await askSettings(accounts, orgId, 60_000))?.retentionDays ?? null;
     return new RetentionSweep({
       sql: database.sql,
       retention: new RetentionDays({ clock, ask }),
@@ -62,7 +63,7 @@ describe('the sweep of old deliveries', () => {
   }
 
   async function newRegistry(listen: string): Promise<RpcServer> {
-    const getSettings = ({ orgId }: { orgId: string }) => {
+    const getSettings = ({ orgId }: { orgId: OrgId }) => {
       const retentionDays = DAYS[orgId];
       if (retentionDays === undefined) throw new ServiceError('not_found');
       return { settings: { retentionDays } };
@@ -74,7 +75,7 @@ describe('the sweep of old deliveries', () => {
   }
 
   /** Delivered at the first try, this many days ago. */
-  async function ended(orgId: string, daysAgo: number): Promise<PlannedDelivery> {
+  async function ended(orgId: OrgId, daysAgo: number): Promise<PlannedDelivery> {
     const delivery = planned({ orgId });
     await storeDeliveries(database.sql, [delivery]);
     const claimed = await claimDeliveries(database.sql, claimRequest({ limit: 1 }));
@@ -89,7 +90,7 @@ describe('the sweep of old deliveries', () => {
   }
 
   async function ids(): Promise<string[]> {
-    const rows = await database.sql<{ delivery_id: string }[]>`select delivery_id from notifier.deliveries`;
+    const rows = await database.sql<{ delivery_id: DeliveryId }[]>`select delivery_id from notifier.deliveries`;
     return rows.map((row) => row.delivery_id).sort();
   }
 

@@ -1,6 +1,8 @@
 // Deletes ended deliveries when their organization's retention is over, a short page at a time. Every replica does so;
 // the others do not find what one has deleted.
+
 import type { Clock, Timer } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import type { RetentionDays } from '@methods/base/retention-days';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
@@ -24,7 +26,7 @@ export interface RetentionSweepOptions {
 
 /** An organization with deliveries to delete. */
 interface Due {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly keptDays: number;
 }
 

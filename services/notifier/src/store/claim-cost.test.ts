@@ -2,7 +2,7 @@
 // deliveries for later.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, type OrgId } from '@methods/base/ids';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import {
   claimRequest,
@@ -40,7 +40,7 @@ before(async () => {
 });
 after(() => database[Symbol.asyncDispose]());
 
-async function fill(sql: Sql, orgId: string, rows: number, tries: number, host: string, due: string): Promise<void> {
+async function fill(sql: Sql, orgId: OrgId, rows: number, tries: number, host: string, due: string): Promise<void> {
   await sql.unsafe(
     `insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body, tries,
        created_at, due_at)
@@ -55,7 +55,7 @@ function rowsOfClaim(fields: Partial<ClaimRequest> = {}): Promise<number> {
   return rowsRead(database.sql, claimStatement(database.sql, claimRequest(fields)));
 }
 
-async function claimedOf(orgId: string, fields: Partial<ClaimRequest>): Promise<number> {
+async function claimedOf(orgId: OrgId, fields: Partial<ClaimRequest>): Promise<number> {
   const { claimed } = await claimDeliveries(database.sql, claimRequest(fields));
   return claimed.filter((each) => each.orgId === orgId).length;
 }

@@ -1,4 +1,5 @@
 // Claims due deliveries for this node. Any number of nodes may ask at once; none waits for another.
+import type { DeliveryId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import { type ClaimRequest, type ClaimRow, claimStatement } from './claim-statement.ts';
@@ -20,7 +21,9 @@ export interface ClaimReply {
  */
 export async function claimDeliveries(sql: Sql, request: ClaimRequest): Promise<ClaimReply> {
   const rows = await claimStatement(sql, request);
-  const claimed = rows.flatMap((row) => (row.delivery_id === null ? [] : [toClaimed(row, request.claim)]));
+  const claimed = rows.flatMap((row) =>
+    row.delivery_id === null ? [] : [toClaimed(row, row.delivery_id, request.claim)],
+  );
   const [first] = rows;
   if (first === undefined) throw new Error('a claim returned no row');
   return {
@@ -31,10 +34,10 @@ export async function claimDeliveries(sql: Sql, request: ClaimRequest): Promise<
   };
 }
 
-function toClaimed(row: ClaimRow, claim: string): ClaimedDelivery {
+function toClaimed(row: ClaimRow, deliveryId: DeliveryId, claim: string): ClaimedDelivery {
   return {
     orgId: row.org_id,
-    deliveryId: row.delivery_id ?? '',
+    deliveryId,
     runId: row.run_id,
     seq: Number(row.seq),
     url: row.url,

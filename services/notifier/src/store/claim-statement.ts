@@ -1,6 +1,7 @@
 // The statement behind a claim. It goes from what is due down: organizations whose turn it is, of each its hosts whose
 // turn it is, of each host its first deliveries. Each step reads as much as may be sent and what is full, so neither a
 // backlog of others nor what waits for later is ever walked over.
+import type { DeliveryId, KeyId, OrgId, RunId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import type { EndStatus } from '../delivery/delivery.ts';
 
@@ -16,7 +17,7 @@ export interface Room {
 }
 
 export interface BusyOrganization {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly underWay: number;
   /** Further sends, and bytes of bodies; 0 or less: its share is full. */
   readonly sends: number;
@@ -36,15 +37,15 @@ export interface ClaimRequest extends Room {
 }
 
 export interface ClaimRow {
-  readonly org_id: string;
+  readonly org_id: OrgId;
   /** Null in the one row of a claim that got nothing. */
-  readonly delivery_id: string | null;
-  readonly run_id: string;
+  readonly delivery_id: DeliveryId | null;
+  readonly run_id: RunId;
   readonly seq: number | string;
   readonly url: string;
   readonly host: string;
   readonly event: string;
-  readonly key_id: string;
+  readonly key_id: KeyId;
   readonly body: Buffer;
   readonly tries: number;
   readonly resent_from: EndStatus | null;

@@ -184,7 +184,12 @@ test('an organization lists its own deliveries, newest first, a page at a time, 
     ids.slice(3),
   );
   const [third] = mine.slice(2);
-  const ofRun = await listDeliveries(database.reader, { orgId, runId: third?.runId ?? '', limit: 3, after: null });
+  const ofRun = await listDeliveries(database.reader, {
+    orgId,
+    runId: third?.runId ?? 'run_none',
+    limit: 3,
+    after: null,
+  });
   assert.deepEqual(
     ofRun.map((each) => each.deliveryId),
     [third?.deliveryId],

@@ -1,12 +1,13 @@
 // Deliveries for operators: newest first, a page at a time, each with its tries.
+import type { DeliveryId, OrgId, RunId } from '@methods/base/ids';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { TransactionSql } from '@methods/postgres/pool';
 import type { DeliveryRecord, DeliveryStatus, DeliveryTry } from '../delivery/delivery.ts';
 
 export interface ListRequest {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** Null: all runs. */
-  readonly runId: string | null;
+  readonly runId: RunId | null;
   readonly limit: number;
   /** The page after this delivery; null for the first. */
   readonly after: string | null;
@@ -30,8 +31,8 @@ export function pageStatement(sql: TransactionSql, { orgId, runId, after, limit 
 /** Null when the organization has no such delivery. */
 export function getDelivery(
   reader: OrganizationReader,
-  orgId: string,
-  deliveryId: string,
+  orgId: OrgId,
+  deliveryId: DeliveryId,
 ): Promise<DeliveryRecord | null> {
   return reader.read(orgId, async (sql) => {
     const rows = await sql<DeliveryRow[]>`
@@ -41,7 +42,7 @@ export function getDelivery(
 }
 
 /** `offset 0` keeps the planner from walking over the whole organization in the order of the page. */
-function ofRun(sql: TransactionSql, orgId: string, runId: string) {
+function ofRun(sql: TransactionSql, orgId: OrgId, runId: RunId) {
   return sql`(
     select org_id, delivery_id, run_id, seq, url, event, status, created_at, due_at from notifier.deliveries
     where org_id = ${orgId} and run_id = ${runId} offset 0) of_run`;
@@ -55,7 +56,7 @@ function select(sql: TransactionSql, from: ReturnType<typeof ofRun>) {
     from ${from}`;
 }
 
-export function triesStatement(sql: TransactionSql, orgId: string, deliveryIds: readonly string[]) {
+export function triesStatement(sql: TransactionSql, orgId: OrgId, deliveryIds: readonly DeliveryId[]) {
   return sql<TryRow[]>`
     select t.delivery_id, extract(epoch from t.started_at)::float8 * 1000 as started_at_ms, t.duration_ms, t.http_status,
       t.error, t.answer_start
@@ -68,7 +69,7 @@ export function triesStatement(sql: TransactionSql, orgId: string, deliveryIds: 
 
 async function withTries(
   sql: TransactionSql,
-  orgId: string,
+  orgId: OrgId,
   rows: readonly DeliveryRow[],
 ): Promise<readonly DeliveryRecord[]> {
   if (rows.length === 0) return [];
@@ -93,8 +94,8 @@ async function withTries(
 }
 
 interface DeliveryRow {
-  readonly delivery_id: string;
-  readonly run_id: string;
+  readonly delivery_id: DeliveryId;
+  readonly run_id: RunId;
   readonly seq: number | string;
   readonly url: string;
   readonly event: string;
@@ -104,7 +105,7 @@ interface DeliveryRow {
 }
 
 interface TryRow {
-  readonly delivery_id: string;
+  readonly delivery_id: DeliveryId;
   readonly started_at_ms: number;
   readonly duration_ms: number;
   readonly http_status: number;

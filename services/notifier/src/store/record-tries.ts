@@ -1,5 +1,6 @@
 // Writes the outcomes of tries. A result counts only under the claim it was made with: when a claim has lapsed and
 // another node has tried since, the delivery is that node's to record.
+import type { DeliveryId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
 import type { AfterTry } from '../delivery/schedule.ts';
@@ -14,7 +15,7 @@ export interface TryRecord {
 /** One statement for all; returns the ids of the deliveries whose claim still held. */
 export async function recordTries(sql: Sql, records: readonly TryRecord[]): Promise<ReadonlySet<string>> {
   if (records.length === 0) return new Set();
-  const kept = await sql<{ delivery_id: string }[]>`
+  const kept = await sql<{ delivery_id: DeliveryId }[]>`
     with done as (
       select * from unnest(
         ${records.map(({ delivery }) => delivery.orgId)}::text[],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
@@ -68,7 +68,7 @@ async function tour(): Promise<void> {
   await database.start();
   const { sql } = database;
   const reader = new OrganizationReader({ sql, role: readerRole('notifier') });
-  const runId = `run_${newId('dlv')}`;
+  const runId = `run_${newId('dlv')}` as const;
   await storeDeliveries(
     sql,
     [1, 2, 3].map((seq) => planned({ orgId: LARGE_ORG, runId, seq })),
@@ -85,7 +85,7 @@ async function tour(): Promise<void> {
     rest.map((delivery) => ({ delivery, after: { status: 'pending' as const, waitMs: 5_000 }, result })),
   );
   await resendDelivery(sql, first.orgId, first.deliveryId);
-  const all = { orgId: LARGE_ORG, runId: null, limit: 50, after: null };
+  const all = { orgId: LARGE_ORG as OrgId, runId: null, limit: 50, after: null };
   const page = await listDeliveries(reader, all);
   await listDeliveries(reader, { ...all, after: page.at(-1)?.deliveryId ?? null });
   await listDeliveries(reader, { ...all, runId: 'run_4' });

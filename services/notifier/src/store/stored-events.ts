@@ -1,17 +1,18 @@
 // Which of these events have been stored.
+import type { OrgId, RunId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import { eventName } from '../delivery/event-order.ts';
 
 export interface EventKey {
-  readonly orgId: string;
-  readonly runId: string;
+  readonly orgId: OrgId;
+  readonly runId: RunId;
   readonly seq: number;
 }
 
 /** Their names. */
 export async function storedEvents(sql: Sql, events: readonly EventKey[]): Promise<Set<string>> {
   if (events.length === 0) return new Set();
-  const rows = await sql<{ org_id: string; run_id: string; seq: string }[]>`
+  const rows = await sql<{ org_id: OrgId; run_id: RunId; seq: string }[]>`
     select t.org_id, t.run_id, t.seq
       from unnest(
         ${events.map(({ orgId }) => orgId)}::text[], ${events.map(({ runId }) => runId)}::text[],

@@ -1,7 +1,7 @@
 // Nodes that store, claim and record at the same moment: no turn comes later than what waits behind it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, type OrgId } from '@methods/base/ids';
 import {
   claimRequest,
   type NotifierDatabase,
@@ -27,7 +27,7 @@ test('all deliveries go out, those of a run in order, while three nodes store an
   const order = new Map<string, number[]>();
   let stored = 0;
   let sent = 0;
-  const store = async (orgId: string) => {
+  const store = async (orgId: OrgId) => {
     const runs = Array.from({ length: RUNS }, (_, i) => ({ orgId, runId: newRunId(i), host: `host${i % 4}` }));
     for (let seq = 1; seq <= EVENTS_OF_RUN; seq++) {
       await storeDeliveries(

@@ -2,6 +2,7 @@
 // hosts. An organization may have as many as are still free, so one gets at most half of them, two a third each, and a
 // newcomer always finds some. Hosts are counted by organization: a host that one of them has filled is not full for
 // another.
+import type { OrgId } from '@methods/base/ids';
 import type { ClaimedDelivery } from '../delivery/delivery.ts';
 import type { BusyOrganization, Room } from '../store/claim-statement.ts';
 
@@ -21,7 +22,7 @@ interface Busy {
 }
 
 export class SendSlots {
-  private readonly organizations = new Map<string, Busy>();
+  private readonly organizations = new Map<OrgId, Busy>();
   private sends = 0;
   private bytes = 0;
 

@@ -1,7 +1,9 @@
 // Bounds the sends to one address at a time: names are cheap, so all names of one silent address share its places.
 // Counted by organization and address, and by address in all: of an address that many organizations use, one of them
 // never takes more than its part.
+
 import type { Clock, Timer } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import type { ResolvedAddress } from './host-resolver.ts';
 
@@ -16,7 +18,7 @@ export interface AddressPlacesOptions {
 }
 
 interface Waiter {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly addresses: readonly string[];
   readonly settle: (leave: (() => void) | null) => void;
 }
@@ -30,7 +32,7 @@ export class AddressPlaces {
   constructor(private readonly options: AddressPlacesOptions) {}
 
   /** A place at each of the addresses; what it gives returns them. Null: none was free in time, or `stop` came. */
-  enter(orgId: string, addresses: readonly ResolvedAddress[], stop: AbortSignal): Promise<(() => void) | null> {
+  enter(orgId: OrgId, addresses: readonly ResolvedAddress[], stop: AbortSignal): Promise<(() => void) | null> {
     const keys = [...new Set(addresses.map(({ address }) => placeOf(address)))];
     const leave = this.take(orgId, keys);
     if (leave !== null || stop.aborted) return Promise.resolve(leave);
@@ -53,7 +55,7 @@ export class AddressPlaces {
     });
   }
 
-  private take(orgId: string, keys: readonly string[]): (() => void) | null {
+  private take(orgId: OrgId, keys: readonly string[]): (() => void) | null {
     const taken: (() => void)[] = [];
     const leaveAll = () => {
       for (const leave of taken) leave();

@@ -1,6 +1,8 @@
 // One try of one delivery: sign the stored bytes, check the target, post, and return the outcome.
+
 import { signatureHeader } from '@methods/auth/webhook-signature';
 import type { Clock } from '@methods/base/clock';
+import type { KeyId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { WebhookUrlPolicy } from '@methods/webhook-url/check-webhook-url';
 import type { ClaimedDelivery, DeliveryTry } from '../delivery/delivery.ts';
@@ -19,9 +21,9 @@ export type TryOutcome =
 export interface WebhookSenderOptions {
   readonly policy: WebhookUrlPolicy;
   /** By organization and key. */
-  readonly secrets: Pick<RegistryAnswers<[orgId: string, keyId: string], string>, 'get'>;
+  readonly secrets: Pick<RegistryAnswers<[orgId: OrgId, keyId: KeyId | ''], string>, 'get'>;
   /** Host names the organization sends webhooks to; empty: any. */
-  readonly hosts: Pick<RegistryAnswers<[orgId: string], readonly string[]>, 'get'>;
+  readonly hosts: Pick<RegistryAnswers<[orgId: OrgId], readonly string[]>, 'get'>;
   readonly resolve: HostResolver;
   readonly places: Pick<AddressPlaces, 'enter'>;
   readonly clock: Clock;

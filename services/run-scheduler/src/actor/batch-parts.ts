@@ -1,10 +1,11 @@
 // Divides a commit between organizations: when several wait, one that starts thousands of runs at once fills only its
 // part of the batch.
+import type { OrgId } from '@methods/base/ids';
 
 export const BATCH_SIZE = { changesMax: 256, bytesMax: 1 << 20 } as const;
 
 interface Change {
-  readonly change: { readonly after: { readonly facts: { readonly orgId: string } } };
+  readonly change: { readonly after: { readonly facts: { readonly orgId: OrgId } } };
   readonly bytes: number;
 }
 

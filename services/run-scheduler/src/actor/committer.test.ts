@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import type { OrgId } from '@methods/base/ids';
 import { until } from '@methods/test/harness/until';
 import { cancel, claim } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
@@ -75,7 +76,7 @@ describe('the group commit', () => {
       await until('its gate is open', () => !closed.has(batch[0]?.after.facts.orgId ?? ''));
       return commit();
     };
-    const submit = (orgId: string) => node.committer.submit(startChange(0, { orgId }));
+    const submit = (orgId: OrgId) => node.committer.submit(startChange(0, { orgId }));
     const orgs = () => node.batches.map((batch) => batch.map(({ after }) => after.facts.orgId));
     const first = submit('org_a');
     await until('the first is under way', () => node.batches.length === 1);
@@ -102,14 +103,14 @@ describe('the group commit', () => {
     const open = closeGate();
     const first = submitAll(Array.from({ length: 3 }, (_, n) => startChange(0, { orgId: `org_${n}` })));
     await until('the first is under way', () => node.batches.length === 1);
-    const submit = (orgId: string, count: number) =>
+    const submit = (orgId: OrgId, count: number) =>
       submitAll(Array.from({ length: count }, () => startChange(0, { orgId })));
     const many = [submit('org_a', 1_000), submit('org_b', 300)];
     const few = submit('org_c', 2);
     open();
     await Promise.all([first, ...many, few]);
     const counts = node.batches.map((batch) => {
-      const of = (orgId: string) => batch.filter(({ after }) => after.facts.orgId === orgId).length;
+      const of = (orgId: OrgId) => batch.filter(({ after }) => after.facts.orgId === orgId).length;
       return [of('org_a'), of('org_b'), of('org_c')];
     });
     assert.deepEqual(counts[1], [127, 127, 2]);

@@ -4,6 +4,7 @@
 // organization that commits without pause keeps no other from the disk, and the two batches share no row whose lock one
 // of them would wait for.
 import type { Clock } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import { sqlState } from '@methods/postgres/safe-db-error';
 import type { DatabaseClock } from '../store/database-clock.ts';
@@ -34,7 +35,7 @@ interface Waiting {
 
 interface Batch {
   readonly changes: readonly Waiting[];
-  readonly orgIds: ReadonlySet<string>;
+  readonly orgIds: ReadonlySet<OrgId>;
 }
 
 interface Settled {

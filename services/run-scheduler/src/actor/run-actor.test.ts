@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import type { OrgId } from '@methods/base/ids';
 import { until } from '@methods/test/harness/until';
 import { runEvent } from '../bus/run-event.ts';
 import type { Effect } from '../run/effect.ts';
@@ -80,7 +81,7 @@ describe("a run's actor", () => {
     actor = new RunActor(facts.runId, host);
   });
 
-  function tell(command: RunCommand, orgId: string | null = facts.orgId): Promise<TellOutcome> {
+  function tell(command: RunCommand, orgId: OrgId | null = facts.orgId): Promise<TellOutcome> {
     return new Promise((reply) => actor.tell({ orgId, command, reply }));
   }
 
@@ -124,7 +125,7 @@ describe("a run's actor", () => {
 
   test('at most one event a commit: changes after an event are in the next commit, in order', async () => {
     host.row = runs.waiting;
-    const expire = { ...expireQuestion('q1') };
+    const expire = { ...expireQuestion('q_1') };
     const outcomes = await tellAll(expire, cancel);
     assert.deepEqual(kinds(outcomes), ['accepted failed', 'refused run_finished']);
     assert.equal(host.changes[0]?.events.length, 1);
@@ -158,7 +159,7 @@ describe("a run's actor", () => {
 
   test('answers a command that changes nothing without a commit', async () => {
     host.row = runs.cancelled;
-    assert.deepEqual(kinds(await tellAll(cancel, answer('q1', 'x'))), [
+    assert.deepEqual(kinds(await tellAll(cancel, answer('q_1', 'x'))), [
       'accepted cancelled',
       'refused run_not_waiting',
     ]);
@@ -239,7 +240,7 @@ describe("a run's actor", () => {
   test('a moment that never comes ends in "unavailable" and delays no other reply', async () => {
     host.row = runs.waiting;
     host.fates = Array.from({ length: 5 }, () => 'moved_on' as const);
-    const [expired, answered] = await tellAll(expireQuestion('q1'), answer('q1', 'd'));
+    const [expired, answered] = await tellAll(expireQuestion('q_1'), answer('q_1', 'd'));
     assert.deepEqual(kinds([expired as TellOutcome, answered as TellOutcome]), [
       'failed unavailable',
       'accepted queued',

@@ -3,6 +3,7 @@
 // next and share one commit.
 import { Mailbox } from '@methods/actors/mailbox';
 import { Backoff } from '@methods/base/backoff';
+import type { OrgId, RunId } from '@methods/base/ids';
 import type { Decision, RefusalCode } from '../run/decision.ts';
 import type { Effect, NewStep } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
@@ -21,7 +22,7 @@ export type FailureCode = 'wrong_shard' | 'unavailable' | 'key_taken' | 'invalid
 
 export interface Envelope {
   /** The run is refused as missing if it belongs to another organization. Null: one of our own messages. */
-  readonly orgId: string | null;
+  readonly orgId: OrgId | null;
   readonly command: RunCommand;
   /** For a start: returns false once its caller has gone. */
   readonly wanted?: (() => boolean) | undefined;
@@ -30,7 +31,7 @@ export interface Envelope {
 
 /** The parts of its node that an actor uses. */
 export interface ActorHost {
-  load(runId: string): Promise<Run | null>;
+  load(runId: RunId): Promise<Run | null>;
   submit(change: SubmittedChange): Promise<ChangeOutcome>;
   pause(ms: number): Promise<void>;
   nowMs(): number;
@@ -52,7 +53,7 @@ export class RunActor {
   private dropped = false;
 
   constructor(
-    readonly runId: string,
+    readonly runId: RunId,
     private readonly host: ActorHost,
     known?: Run | null,
   ) {

@@ -2,7 +2,7 @@
 // those of a lost shard are dropped at once.
 import { Passivation } from '@methods/actors/passivation';
 import type { Clock } from '@methods/base/clock';
-import { shardOfRunId } from '@methods/base/ids';
+import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { Effect } from '../run/effect.ts';
 import type { Run, RunFacts } from '../run/run.ts';
@@ -30,8 +30,8 @@ const IDLE_ACTORS_MAX = 2_048;
 const IDLE_MS = 5_000;
 
 export class RunActors implements ActorHost {
-  private readonly actors = new Map<string, RunActor>();
-  private readonly passivation: Passivation<string>;
+  private readonly actors = new Map<RunId, RunActor>();
+  private readonly passivation: Passivation<RunId>;
   private readonly loader: RunLoader;
   private readonly listeners: RunListener[] = [];
   private readonly eventListeners: ((events: readonly OutboxEvent[]) => void)[] = [];
@@ -72,7 +72,7 @@ export class RunActors implements ActorHost {
   }
 
   /** `known`: the committed run, for an actor created for this command. */
-  tell(runId: string, orgId: string | null, command: RunCommand, known?: Run): Promise<TellOutcome> {
+  tell(runId: RunId, orgId: OrgId | null, command: RunCommand, known?: Run): Promise<TellOutcome> {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return Promise.resolve({ kind: 'refused', code: 'not_found', run: null });
     if (!this.options.owns(shard)) return Promise.resolve({ kind: 'failed', code: 'wrong_shard' });
@@ -112,18 +112,18 @@ export class RunActors implements ActorHost {
     return { kind: 'failed', code: 'unavailable' };
   }
 
-  async byKey(orgId: string, idempotencyHash: Uint8Array): Promise<Run | null> {
+  async byKey(orgId: OrgId, idempotencyHash: Uint8Array): Promise<Run | null> {
     const found = await this.options.store.loadByKey([{ orgId, idempotencyHash }]);
     return found.get(keyText(orgId, idempotencyHash)) ?? null;
   }
 
   /** The committed run, read from the database. */
-  read(runId: string): Promise<Run | null> {
+  read(runId: RunId): Promise<Run | null> {
     return this.loader.load(runId);
   }
 
   /** The run's revision in the database, at a fraction of the cost of reading it. */
-  place(runId: string): Promise<RunPlace | null> {
+  place(runId: RunId): Promise<RunPlace | null> {
     return this.loader.place(runId);
   }
 
@@ -138,7 +138,7 @@ export class RunActors implements ActorHost {
   }
 
   /** The state of a resident actor, without a read. It may be a commit behind, and the commit will notify. */
-  resident(run: { runId: string; orgId: string }): Run | null {
+  resident(run: { runId: RunId; orgId: OrgId }): Run | null {
     const known = this.actors.get(run.runId)?.committedRun ?? null;
     return known?.facts.orgId === run.orgId ? known : null;
   }
@@ -147,7 +147,7 @@ export class RunActors implements ActorHost {
     return this.actors.size;
   }
 
-  private actorOf(runId: string, run?: Run): RunActor {
+  private actorOf(runId: RunId, run?: Run): RunActor {
     const known = this.actors.get(runId);
     if (known !== undefined) {
       this.passivation.busy(runId);
@@ -158,7 +158,7 @@ export class RunActors implements ActorHost {
     return actor;
   }
 
-  load(runId: string): Promise<Run | null> {
+  load(runId: RunId): Promise<Run | null> {
     return this.loader.load(runId);
   }
 

@@ -15,10 +15,10 @@ test('callers that need runs in one turn share one read, and a run requested twi
     return new Map([['run_a', { orgId: 'org_a', revision: 3 }]]);
   };
   const loader = new RunLoader({ load, places });
-  const found = await Promise.all(['run_a', 'run_b', 'run_a'].map((runId) => loader.load(runId)));
+  const found = await Promise.all((['run_a', 'run_b', 'run_a'] as const).map((runId) => loader.load(runId)));
   assert.deepEqual(found, [runs.queued, null, runs.queued]);
   assert.deepEqual(reads.splice(0), [['run_a', 'run_b']]);
-  assert.deepEqual(await Promise.all(['run_a', 'run_b', 'run_a'].map((runId) => loader.place(runId))), [
+  assert.deepEqual(await Promise.all((['run_a', 'run_b', 'run_a'] as const).map((runId) => loader.place(runId))), [
     { orgId: 'org_a', revision: 3 },
     null,
     { orgId: 'org_a', revision: 3 },

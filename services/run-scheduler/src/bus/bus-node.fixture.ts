@@ -1,7 +1,7 @@
 // The parts of a node on the bus: its subjects, its way to the owners of runs and its mailbox, on a real NATS and with
 // actors on a real database.
 import { systemClock } from '@methods/base/clock';
-import { randomToken } from '@methods/base/ids';
+import { type RunId, randomToken } from '@methods/base/ids';
 import { Bus } from '@methods/bus/connection';
 import { silentLogger } from '@methods/logging/logger';
 import type { TestActors } from '../actor/test-actors.fixture.ts';
@@ -20,7 +20,7 @@ export class BusNode {
   readonly replies: Uint8Array[] = [];
   readonly heartbeats: { from: string; runs: readonly HeartbeatRun[] }[] = [];
   readonly changedElsewhere: string[] = [];
-  readonly stepsWatched: string[] = [];
+  readonly stepsWatched: RunId[] = [];
   readonly keysChanged: string[] = [];
   readonly settingsChanged: string[] = [];
   readonly lost: number[] = [];

@@ -49,9 +49,9 @@ export class CommandConsumer {
 
   /** Null: not ours to decide. */
   async decide(command: RunCommandInit): Promise<CommandReplyInit | null> {
-    const { runId = '', orgId = '', commandId = '' } = command;
+    const { runId, orgId, commandId = '' } = command;
     const told = commandOf(command.command);
-    if (told === null) return null;
+    if (told === null || !runId || !orgId) return null;
     const outcome = await this.options.claims.tell(runId, orgId, told);
     if (outcome.kind === 'failed' && outcome.code !== 'invalid_request') return null;
     try {

@@ -10,7 +10,7 @@ import { BusNode } from './bus-node.fixture.ts';
 import type { RunOwners } from './run-owners.ts';
 
 type Command = Parameters<RunOwners['tell']>[2];
-const theAnswer = answer('q1', 'aa') as Command;
+const theAnswer = answer('q_1', 'aa') as Command;
 const theCancel = cancel as Command;
 
 describe('answers and cancels on JetStream', () => {
@@ -50,7 +50,7 @@ describe('answers and cancels on JetStream', () => {
 
   async function waiting(): Promise<Run> {
     const run = await actors.running();
-    const outcome = await actors.tell(run, ask(run.token, 1, 'q1', null));
+    const outcome = await actors.tell(run, ask(run.token, 1, 'q_1', null));
     assert.ok(outcome.kind === 'accepted');
     return outcome.run;
   }

@@ -1,5 +1,6 @@
 // Bounds the events of an organization that are sent with their commit and not yet confirmed. The notifier takes events
 // in the order they come, so further ones wait in their rows, and the sweeps send them by shares.
+import type { OrgId } from '@methods/base/ids';
 import { UnconfirmedEvents } from './unconfirmed-events.ts';
 
 const ORG_EVENTS_MAX = 500;
@@ -12,7 +13,7 @@ export class DirectShare extends UnconfirmedEvents {
     super(LOST_AFTER_MS);
   }
 
-  hasRoom(orgId: string): boolean {
+  hasRoom(orgId: OrgId): boolean {
     return this.count < EVENTS_MAX && this.countOf(orgId) < ORG_EVENTS_MAX;
   }
 }

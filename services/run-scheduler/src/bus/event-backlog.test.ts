@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import type { RunId } from '@methods/base/ids';
 import { until } from '@methods/test/harness/until';
 import { TestStore } from '../store/run-store.fixture.ts';
 import { newRun, TestRelay } from './event-relay.fixture.ts';
@@ -68,7 +69,7 @@ describe('a long outbox', () => {
     assert.ok(sent < 1_100, `${sent} sent`);
     const [fresh, waiting] = [newRun(), bus.taken[0]?.slice(0, -2) ?? ''];
     await bus.commit(fresh, 1);
-    await bus.commit(waiting, 2);
+    await bus.commit(waiting as RunId, 2);
     bus.confirm(bus.taken.slice(0, 10));
     await until(
       'the new events are sent',
@@ -134,7 +135,7 @@ describe('a long outbox', () => {
     bus.relay.committed(events);
     await new Promise(setImmediate);
     bus.refuses = () => false;
-    const run = events[0]?.runId ?? '';
+    const run = events[0]?.runId ?? 'run_none';
     await bus.commit(run, 2);
     assert.ok(!bus.taken.includes(`${run}.2`));
     bus.confirms = true;
@@ -176,7 +177,7 @@ describe('a long outbox', () => {
   test('an event behind one that waits for its share is not sent before it, until a sweep has sent what is due', async () => {
     const burst = await bus.backlog(1_200, 0);
     bus.relay.committed(burst);
-    const last = burst.at(-1)?.runId ?? '';
+    const last = burst.at(-1)?.runId ?? 'run_none';
     bus.confirms = true;
     bus.confirm(burst.slice(0, 500).map(({ outboxId }) => outboxId));
     await bus.commit(last, 2);

@@ -1,6 +1,8 @@
 // A relay between a real outbox and a bus that a test lets take events, refuse them or keep them waiting. The node owns
 // the shards 0 and 1.
+
 import { create, toBinary } from '@bufbuild/protobuf';
+import type { OrgId, RunId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -63,9 +65,17 @@ export class TestRelay {
   }
 
   /** An event as its commit leaves it: a row. */
-  async eventOf(runId: string, seq: number, ageMs = 0, shard = 0): Promise<OutboxEvent> {
+  async eventOf(runId: RunId, seq: number, ageMs = 0, shard = 0): Promise<OutboxEvent> {
     const createdAtMs = this.databaseClock.nowMs() - ageMs;
-    const event = { outboxId: `${runId}.${seq}`, orgId: 'org_a', runId, shard, seq, createdAtMs, body: Buffer.of(1) };
+    const event = {
+      outboxId: `${runId}.${seq}`,
+      orgId: 'org_a' as const,
+      runId,
+      shard,
+      seq,
+      createdAtMs,
+      body: Buffer.of(1),
+    };
     await this.db
       .sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
       values (${event.outboxId}, 'org_a', ${runId}, ${shard}, ${seq}, ${event.body}, ${createdAtMs}, ${createdAtMs + UNCONFIRMED_MS})`;
@@ -73,7 +83,11 @@ export class TestRelay {
   }
 
   /** First events of this many runs, all of one moment. */
-  async backlog(count: number, ageMs: number, { bodyBytes = 1, orgId = 'org_a' } = {}): Promise<OutboxEvent[]> {
+  async backlog(
+    count: number,
+    ageMs: number,
+    { bodyBytes = 1, orgId = 'org_a' }: { bodyBytes?: number; orgId?: OrgId } = {},
+  ): Promise<OutboxEvent[]> {
     const createdAtMs = this.databaseClock.nowMs() - ageMs;
     const runs = Array.from({ length: count }, () => newFacts(0).runId);
     await this.db
@@ -88,7 +102,7 @@ export class TestRelay {
     this.relay.confirmed(toBinary(StoredEventsSchema, create(StoredEventsSchema, { outboxIds })));
   }
 
-  async commit(runId: string, seq: number, shard = 0): Promise<void> {
+  async commit(runId: RunId, seq: number, shard = 0): Promise<void> {
     this.relay.committed([await this.eventOf(runId, seq, 0, shard)]);
     await new Promise(setImmediate);
   }
@@ -114,6 +128,6 @@ export class TestRelay {
   }
 }
 
-export function newRun(shard = 0): string {
+export function newRun(shard = 0): RunId {
   return newFacts(shard).runId;
 }

@@ -2,7 +2,7 @@
 // confirms that it has it; then the row is deleted. Events that the bus loses are sent again from their rows. Events of
 // one run go out in their order: none is sent before an earlier one that the bus has not taken.
 import { fromBinary } from '@bufbuild/protobuf';
-import { shardOfRunId } from '@methods/base/ids';
+import { type OrgId, shardOfRunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import { StoredEventsSchema } from '@methods/proto/event/v1/event_pb';
 import type { DatabaseClock } from '../store/database-clock.ts';
@@ -46,7 +46,7 @@ export class EventRelay {
   committed(events: readonly OutboxEvent[]): void {
     const nowMs = this.options.databaseClock.nowMs();
     this.direct.forgetLost(nowMs);
-    const beyondShare = new Set<string>();
+    const beyondShare = new Set<OrgId>();
     let held = false;
     for (const event of events) {
       const { orgId, outboxId } = event;

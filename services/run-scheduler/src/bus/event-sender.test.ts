@@ -14,10 +14,10 @@ function sender() {
 }
 
 function event(run: number, bytes: number, seq = 1) {
-  const runId = `run_${run}`;
+  const runId = `run_${run}` as const;
   return {
     outboxId: `${runId}.${seq}`,
-    orgId: 'org_a',
+    orgId: 'org_a' as const,
     runId,
     shard: 0,
     seq,

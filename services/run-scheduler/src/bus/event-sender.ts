@@ -1,5 +1,6 @@
 // Sends events to the bus, those of one run one after the other. Events on their way are bounded; further ones wait in
 // their rows.
+import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { OutboxEvent } from '../store/run-store.ts';
 import { withoutContent } from './event-size.ts';
@@ -42,7 +43,7 @@ export class EventSender {
     },
   ) {}
 
-  isSending(runId: string): boolean {
+  isSending(runId: RunId): boolean {
     return this.sending.has(runId);
   }
 

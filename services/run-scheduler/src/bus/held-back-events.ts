@@ -1,6 +1,7 @@
 // Which runs' events must not go out directly, because an earlier one of the same run has not: the bus did not take it,
 // it may have lost it, an owner before us may not have sent it, or its organization has enough events on the bus. The
 // sweep sends them in order.
+import type { OrgId, RunId } from '@methods/base/ids';
 import type { OutboxEvent } from '../store/run-store.ts';
 
 const RUNS_MAX = 10_000;
@@ -13,7 +14,7 @@ export const AGAIN_MAX_MS = 300_000;
 type EventOfRun = Pick<OutboxEvent, 'orgId' | 'runId' | 'seq'>;
 
 interface HeldRun {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** The last event held back. */
   readonly seq: number;
   /** The sweep it was held back in or after. */
@@ -30,10 +31,10 @@ interface HeldOrg {
 }
 
 export class HeldBackEvents {
-  private readonly runs = new Map<string, HeldRun>();
-  private readonly runsOfOrg = new Map<string, number>();
+  private readonly runs = new Map<RunId, HeldRun>();
+  private readonly runsOfOrg = new Map<OrgId, number>();
   /** Organizations with more runs than are kept. */
-  private readonly orgs = new Map<string, HeldOrg>();
+  private readonly orgs = new Map<OrgId, HeldOrg>();
   /** Shards with the sweep they were held back in or after. */
   private readonly shards = new Map<number, number>();
   /** More runs than are kept: every run waits, until a sweep finds fewer. */
@@ -50,7 +51,7 @@ export class HeldBackEvents {
   }
 
   /** Every run of the organization waits, also those not known by name. */
-  hasAllOf(orgId: string): boolean {
+  hasAllOf(orgId: OrgId): boolean {
     return this.orgs.has(orgId);
   }
 
@@ -84,9 +85,9 @@ export class HeldBackEvents {
   }
 
   /** Runs that this sweep has not tried yet, of each organization at most as many as `roomOf` returns. */
-  untried(max: number, roomOf: (orgId: string) => number): (EventOfRun & HeldRun)[] {
+  untried(max: number, roomOf: (orgId: OrgId) => number): (EventOfRun & HeldRun)[] {
     const next: (EventOfRun & HeldRun)[] = [];
-    const ofOrg = new Map<string, number>();
+    const ofOrg = new Map<OrgId, number>();
     for (const [runId, held] of this.runs) {
       if (next.length >= max) break;
       const taken = ofOrg.get(held.orgId) ?? 0;
@@ -120,7 +121,7 @@ export class HeldBackEvents {
     if (this.everythingSince !== null && this.everythingSince < this.sweep) this.everythingSince = null;
   }
 
-  private holdOrg(orgId: string, dueWithinMs: number): void {
+  private holdOrg(orgId: OrgId, dueWithinMs: number): void {
     const known = this.orgs.get(orgId)?.dueWithinMs ?? 0;
     this.orgs.set(orgId, { sinceMs: null, dueWithinMs: Math.max(known, dueWithinMs) });
     if (this.orgs.size > ORGS_MAX) this.holdEverything();
@@ -132,7 +133,7 @@ export class HeldBackEvents {
     this.runsOfOrg.clear();
   }
 
-  private drop(runId: string, orgId: string): void {
+  private drop(runId: RunId, orgId: OrgId): void {
     this.runs.delete(runId);
     const left = (this.runsOfOrg.get(orgId) ?? 1) - 1;
     if (left > 0) this.runsOfOrg.set(orgId, left);

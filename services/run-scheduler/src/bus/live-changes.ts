@@ -3,7 +3,7 @@
 // never a wrong answer.
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { Clock } from '@methods/base/clock';
-import { shardOfRunId } from '@methods/base/ids';
+import { type RunId, shardOfRunId } from '@methods/base/ids';
 import { TurnBatch } from '@methods/base/turn-batch';
 import { LiveChangesSchema, WatchedRunsSchema } from '@methods/proto/event/v1/event_pb';
 import { decoder } from '@methods/rpc/message-codec';
@@ -11,7 +11,7 @@ import { isFinished, type Run } from '../run/run.ts';
 import { runStatusNumber } from '../wire/run-message.ts';
 
 interface Change {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly shard: number;
   readonly revision: number;
   readonly status: number;
@@ -42,7 +42,7 @@ export class LiveChanges {
   }
 
   /** Another node watches these runs step by step. It may have missed a change on the way, so it looks once more. */
-  watchedElsewhere(runIds: readonly string[]): void {
+  watchedElsewhere(runIds: readonly RunId[]): void {
     const nowMs = this.options.clock.monotonicMs();
     for (const [runId, untilMs] of this.stepwise) {
       if (untilMs > nowMs && this.stepwise.size < WATCHED_MAX) break;
@@ -65,7 +65,7 @@ export class LiveChanges {
     this.batch.add({ runId, shard, revision: after.revision, status: runStatusNumber(after.status) });
   }
 
-  private isWatchedElsewhere(runId: string): boolean {
+  private isWatchedElsewhere(runId: RunId): boolean {
     if (this.stepwise.size === 0) return false;
     const untilMs = this.stepwise.get(runId);
     return untilMs !== undefined && untilMs > this.options.clock.monotonicMs();
@@ -85,14 +85,14 @@ export class LiveChanges {
   }
 }
 
-export function liveRunIds(body: Uint8Array): string[] {
+export function liveRunIds(body: Uint8Array): RunId[] {
   return changesOf(body).changes.map((change) => change.runId);
 }
 
-export function watchedRuns(runIds: readonly string[]): Uint8Array {
+export function watchedRuns(runIds: readonly RunId[]): Uint8Array {
   return toBinary(WatchedRunsSchema, create(WatchedRunsSchema, { runIds: [...runIds] }));
 }
 
-export function watchedRunIds(body: Uint8Array): string[] {
+export function watchedRunIds(body: Uint8Array): RunId[] {
   return watchedOf(body).runIds;
 }

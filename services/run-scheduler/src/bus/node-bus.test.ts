@@ -57,7 +57,7 @@ describe("a node's subjects", () => {
 
   test('a reply that no message can carry is reported as too large, and those beside it arrive', async () => {
     const before = there.replies.length;
-    const view = { runId: 'run_a', resultJson: 'x'.repeat(5_000_000) };
+    const view = { runId: 'run_a' as const, resultJson: 'x'.repeat(5_000_000) };
     here.bus.publishReplies(there.bus.replySubject, [
       { commandId: 'huge', outcome: { case: 'run', value: view } },
       { commandId: 'small', outcome: { case: 'run', value: { runId: 'run_b' } } },
@@ -91,7 +91,7 @@ describe("a node's subjects", () => {
   });
 
   test('heartbeats reach the node they are for, with their sender and ages', async () => {
-    const list = [{ runId: 'run_a', token: 't', ageMs: 12 }];
+    const list = [{ runId: 'run_a' as const, token: 't', ageMs: 12 }];
     const body = toBinary(HeldHeartbeatsSchema, create(HeldHeartbeatsSchema, { fromNode: here.nodeId, runs: list }));
     assert.equal(await here.bus.publishHeartbeats(there.nodeId, body), true);
     await until('they are there', () => there.heartbeats.length === 1);
@@ -106,7 +106,7 @@ describe("a node's subjects", () => {
     await until('it is connected', () => registry.connected);
     for (const change of [
       { kind: 'method', id: 'wf_a' },
-      { kind: 'settings', id: 'org_a', orgId: 'org_a' },
+      { kind: 'settings', id: 'org_a', orgId: 'org_a' as const },
       { kind: 'key', id: 'key_a' },
     ]) {
       registry.publish(

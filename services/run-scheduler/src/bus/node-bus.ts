@@ -1,5 +1,7 @@
 // This node's subjects on the bus: what it receives and sends there.
+
 import { create, toBinary } from '@bufbuild/protobuf';
+import type { KeyId, OrgId, RunId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Bus } from '@methods/bus/connection';
 import * as subjects from '@methods/bus/subjects';
@@ -19,12 +21,12 @@ export interface NodeBusHandlers {
   command(body: Uint8Array, ack: () => void): void;
   commandReplies(body: Uint8Array): void;
   heartbeats(fromNode: string, runs: readonly HeartbeatRun[]): void;
-  changedElsewhere(runIds: readonly string[]): void;
+  changedElsewhere(runIds: readonly RunId[]): void;
   /** Another node, or this one, watches these runs step by step. */
-  stepsWatched(runIds: readonly string[]): void;
+  stepsWatched(runIds: readonly RunId[]): void;
   eventsStored(body: Uint8Array): void;
-  keyChanged(keyId: string): void;
-  settingsChanged(orgId: string): void;
+  keyChanged(keyId: KeyId): void;
+  settingsChanged(orgId: OrgId): void;
   connected(): void;
   /** Another node has this shard at a later epoch. */
   shardLost(shard: number, epoch: number): void;
@@ -124,7 +126,7 @@ export class NodeBus implements Stoppable {
   }
 
   /** Runs of other nodes that are watched here step by step. */
-  publishWatched(runIds: readonly string[]): void {
+  publishWatched(runIds: readonly RunId[]): void {
     this.bus.publish(subjects.runWatched, watchedRuns(runIds));
   }
 
@@ -142,7 +144,7 @@ export class NodeBus implements Stoppable {
 
   private registryChanged(data: Uint8Array): void {
     const { orgId, kind, id } = changeOf(data);
-    if (kind === 'key') this.handlers.keyChanged(id);
+    if (kind === 'key') this.handlers.keyChanged(id as KeyId);
     else if (kind === 'settings') this.handlers.settingsChanged(orgId);
   }
 }

@@ -1,6 +1,7 @@
 // Sends the due events of the outbox: a share of each organization in turn, oldest first, each run's events in their
 // order. Only what is due is read, bodies last. A backlog goes out as fast as the notifier confirms it, so its length
 // costs time and no memory, and the bus never holds more of it than moments of work.
+import type { OrgId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { DatabaseClock } from '../store/database-clock.ts';
 import {
@@ -77,7 +78,7 @@ export class OutboxSweep {
   }
 
   /** New events went past their organization's share: they go out by the sweep's, within its room. */
-  sendHeld(orgId: string): void {
+  sendHeld(orgId: OrgId): void {
     if (this.window.roomForHeldBackOf(orgId) > 0) void this.sweep();
   }
 

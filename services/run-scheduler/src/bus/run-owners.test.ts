@@ -89,7 +89,7 @@ describe('a command of a person', () => {
 
   async function waiting(): Promise<Run> {
     const run = await node.running();
-    const outcome = await node.tell(run, ask(run.token, 1, 'q1', null));
+    const outcome = await node.tell(run, ask(run.token, 1, 'q_1', null));
     assert.ok(outcome.kind === 'accepted');
     return outcome.run;
   }
@@ -98,7 +98,7 @@ describe('a command of a person', () => {
     return owners.tell(run.facts.runId, orgId, command);
   }
 
-  const theAnswer = answer('q1', 'aa') as Parameters<RunOwners['tell']>[2];
+  const theAnswer = answer('q_1', 'aa') as Parameters<RunOwners['tell']>[2];
   const theCancel = cancel as Parameters<RunOwners['tell']>[2];
 
   test('goes straight to the actor where the run is owned here', async () => {
@@ -117,7 +117,7 @@ describe('a command of a person', () => {
     assert.equal((await told).runId, run.facts.runId);
     assert.equal(acked, 1);
     const answered = (await db.load(run.facts.runId))?.answer;
-    assert.deepEqual([answered?.questionId, answered?.digest], ['q1', 'aa']);
+    assert.deepEqual([answered?.questionId, answered?.digest], ['q_1', 'aa']);
   });
 
   test('delivered twice counts once, and is acknowledged both times', async () => {

@@ -2,7 +2,7 @@
 // another node, so that the command also reaches the next owner; over the peer stream while the bus is away.
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { Clock } from '@methods/base/clock';
-import { randomToken, shardOfRunId } from '@methods/base/ids';
+import { type OrgId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';
 import { fromErrorDetail } from '@methods/errors/error-detail';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import { RunCommandRepliesSchema, type RunCommandReply, RunCommandSchema } from '@methods/proto/event/v1/event_pb';
@@ -58,7 +58,7 @@ export class RunOwners {
   ) {}
 
   /** `waiting`: the run whose question an answer was checked against. */
-  async tell(runId: string, orgId: string, command: PublicCommand, waiting?: Run): Promise<RunViewMessage> {
+  async tell(runId: RunId, orgId: OrgId, command: PublicCommand, waiting?: Run): Promise<RunViewMessage> {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) throw new ServiceError('not_found', 'There is no such run.');
     if (this.options.shards.owns(shard)) {
@@ -69,7 +69,7 @@ export class RunOwners {
     return this.send(shard, runId, orgId, command);
   }
 
-  private send(shard: number, runId: string, orgId: string, command: PublicCommand): Promise<RunViewMessage> {
+  private send(shard: number, runId: RunId, orgId: OrgId, command: PublicCommand): Promise<RunViewMessage> {
     if (this.pending.size >= PENDING_MAX) return Promise.reject(new ServiceError('unavailable'));
     const commandId = randomToken();
     const message: RunCommandInit = {
@@ -116,9 +116,9 @@ export class RunOwners {
   }
 
   private async tellHere(message: RunCommandInit): Promise<void> {
-    const { runId = '', orgId = '', commandId = '' } = message;
+    const { runId, orgId, commandId = '' } = message;
     const command = commandOf(message.command);
-    if (command === null) return;
+    if (command === null || !runId || !orgId) return;
     const outcome = await this.options.claims.tell(runId, orgId, command);
     if (isWrongShard(outcome)) {
       this.options.clock.after(MOVING_MS, () => this.overPeers(message));

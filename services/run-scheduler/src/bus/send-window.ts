@@ -1,6 +1,7 @@
 // Bounds the events of the outbox's sweeps that are sent and not yet confirmed: as many as the notifier confirms within
 // moments. Further ones wait in their rows. So a backlog is sent about once, new events do not queue behind it on the
 // bus, and no organization's events take the places of all.
+import type { OrgId } from '@methods/base/ids';
 import { UnconfirmedEvents } from './unconfirmed-events.ts';
 
 const EVENTS_MAX = 2_000;
@@ -19,7 +20,7 @@ export class SendWindow extends UnconfirmedEvents {
     return Math.max(0, EVENTS_MAX + RESERVE - this.count);
   }
 
-  roomForHeldBackOf(orgId: string): number {
+  roomForHeldBackOf(orgId: OrgId): number {
     return Math.max(0, ORG_EVENTS_MAX + ORG_RESERVE - this.countOf(orgId));
   }
 

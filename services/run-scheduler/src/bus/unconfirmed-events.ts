@@ -1,9 +1,10 @@
 // Events the bus has and the notifier has not confirmed, by organization. One that is not confirmed in time counts as
 // lost.
+import type { OrgId } from '@methods/base/ids';
 
 export class UnconfirmedEvents {
   /** By outbox id, oldest first. */
-  private readonly open = new Map<string, { readonly orgId: string; readonly untilMs: number }>();
+  private readonly open = new Map<string, { readonly orgId: OrgId; readonly untilMs: number }>();
   private readonly ofOrg = new Map<string, number>();
 
   constructor(private readonly forMs: number) {}
@@ -12,7 +13,7 @@ export class UnconfirmedEvents {
     return this.open.size;
   }
 
-  countOf(orgId: string): number {
+  countOf(orgId: OrgId): number {
     return this.ofOrg.get(orgId) ?? 0;
   }
 
@@ -20,7 +21,7 @@ export class UnconfirmedEvents {
     return [...this.ofOrg].filter(([, of]) => of >= count).map(([orgId]) => orgId);
   }
 
-  sent(outboxId: string, orgId: string, nowMs: number): void {
+  sent(outboxId: string, orgId: OrgId, nowMs: number): void {
     this.ended(outboxId);
     this.open.set(outboxId, { orgId, untilMs: nowMs + this.forMs });
     this.ofOrg.set(orgId, this.countOf(orgId) + 1);

@@ -112,7 +112,7 @@ describe('claims of queued runs', () => {
   test("another organization's queue of the same method gives nothing", async () => {
     await started();
     await wanted();
-    const theirs = { orgId: 'org_b', method: key.method };
+    const theirs = { orgId: 'org_b' as const, method: key.method };
     ready.wanted(theirs);
     const offer = { key: theirs, workerSession: 'org_b.worker.1', creditId: 1, features: [] };
     assert.equal(await claims.claim('node_worker', offer), false);

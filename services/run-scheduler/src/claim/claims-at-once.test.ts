@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import type { QuestionId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { TestActors } from '../actor/test-actors.fixture.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -58,7 +59,7 @@ describe('a run that is answered while a worker waits for it', () => {
 
   async function waiting(): Promise<Run> {
     const run = await node.running();
-    const outcome = await node.tell(run, ask(run.token, 1, 'q1', null));
+    const outcome = await node.tell(run, ask(run.token, 1, 'q_1', null));
     assert.ok(outcome.kind === 'accepted');
     node.batches.length = 0;
     return outcome.run;
@@ -69,7 +70,7 @@ describe('a run that is answered while a worker waits for it', () => {
 
   test('is claimed in the commit of the answer, and its caller gets it as the answer left it', async () => {
     const run = await waiting();
-    const outcome = await tell(run, answer('q1', 'aa'));
+    const outcome = await tell(run, answer('q_1', 'aa'));
     assert.deepEqual([outcome.kind, outcome.kind === 'accepted' && outcome.run.status], ['accepted', 'queued']);
     assert.equal(node.batches.length, 1);
     const claimed = await db.load(run.facts.runId);
@@ -78,7 +79,7 @@ describe('a run that is answered while a worker waits for it', () => {
       delivered.map(({ grant, workerSession, creditId }) => [grant.token, workerSession, creditId]),
       [[claimed?.token, WORKER, 1]],
     );
-    assert.equal(grantedAnswer(), 'q1');
+    assert.equal(grantedAnswer(), 'q_1');
     assert.equal(waiters.freePlaces(), 0);
   });
 
@@ -92,18 +93,18 @@ describe('a run that is answered while a worker waits for it', () => {
       waiters,
       grants: { expect: () => {}, forget: () => {} },
     });
-    await tell(run, answer('q1', 'aa'), run.facts.orgId, run);
+    await tell(run, answer('q_1', 'aa'), run.facts.orgId, run);
     assert.deepEqual([node.batches.length, (await db.load(run.facts.runId))?.status], [1, 'running']);
   });
 
   test('waits behind an older run, and where no worker has a place', async () => {
     const [first, second] = [await waiting(), await waiting()];
     isEmpty = false;
-    await tell(first, answer('q1', 'aa'));
+    await tell(first, answer('q_1', 'aa'));
     assert.deepEqual(await state(first), ['queued', 1, 0]);
     isEmpty = true;
     waiters.unregister(WORKER);
-    await tell(second, answer('q1', 'aa'));
+    await tell(second, answer('q_1', 'aa'));
     assert.deepEqual(await state(second), ['queued', 0, 0]);
   });
 
@@ -111,20 +112,20 @@ describe('a run that is answered while a worker waits for it', () => {
     const run = await waiting();
     assert.equal((await tell(run, answer('q_other', 'aa'))).kind, 'refused');
     assert.deepEqual(await state(run), ['waiting', 1, 0]);
-    assert.equal((await tell(run, answer('q1', 'aa'), 'org_b', run)).kind, 'refused');
+    assert.equal((await tell(run, answer('q_1', 'aa'), 'org_b', run)).kind, 'refused');
     assert.deepEqual(await state(run), ['waiting', 1, 0]);
     await tell(run, cancel);
-    assert.equal((await tell(run, answer('q1', 'aa'), run.facts.orgId, run)).kind, 'refused');
+    assert.equal((await tell(run, answer('q_1', 'aa'), run.facts.orgId, run)).kind, 'refused');
     assert.deepEqual(await state(run), ['cancelled', 1, 0]);
   });
 
   test('gives the place back where the commit fails', async () => {
     const run = await waiting();
     node.lose([0]);
-    const outcome = await tell(run, answer('q1', 'aa'), run.facts.orgId, run);
+    const outcome = await tell(run, answer('q_1', 'aa'), run.facts.orgId, run);
     assert.ok(outcome.kind === 'failed' && outcome.code === 'wrong_shard');
     assert.deepEqual(await state(run), ['waiting', 1, 0]);
   });
 
-  const grantedAnswer = () => (delivered[0]?.grant.answer as { questionId?: string } | undefined)?.questionId;
+  const grantedAnswer = () => (delivered[0]?.grant.answer as { questionId?: QuestionId } | undefined)?.questionId;
 });

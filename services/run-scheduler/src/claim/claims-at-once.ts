@@ -1,6 +1,6 @@
 // A claim in the commit of the command that queues its run: where a worker waits at this node and no older run of the
 // queue does, a start or an answer needs no second commit.
-import { randomToken } from '@methods/base/ids';
+import { type OrgId, type RunId, randomToken } from '@methods/base/ids';
 import type { TellOutcome } from '../actor/run-actor.ts';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
@@ -49,7 +49,7 @@ export class ClaimsAtOnce {
    * Passes a command to an actor of this node. An answer may be claimed in its own commit; `waiting` is the run that the
    * answer was checked against, for a run that no actor holds. The outcome shows the run as the answer left it: queued.
    */
-  async tell(runId: string, orgId: string, command: RunCommand, waiting?: Run): Promise<TellOutcome> {
+  async tell(runId: RunId, orgId: OrgId, command: RunCommand, waiting?: Run): Promise<TellOutcome> {
     const { actors } = this.options;
     const run = command.type === 'answer' ? (actors.resident({ runId, orgId }) ?? waiting) : undefined;
     const claim = run?.status === 'waiting' ? this.prepare(run.facts) : null;

@@ -1,6 +1,8 @@
 // Runs whose grants came back unaccepted, again and again: a run keeps its place at the head of its queue, so without a
 // pause one that no grant can carry would be claimed without end, before all others of its queue.
+
 import type { Clock } from '@methods/base/clock';
+import type { RunId } from '@methods/base/ids';
 import { isReturned } from '../run/reports.ts';
 import { isFinished, type Run } from '../run/run.ts';
 
@@ -29,7 +31,7 @@ export class ReturnedRuns {
   }
 
   /** False: it may be claimed now. Otherwise `again` is called when the pause is over, for the first that asks. */
-  pauses(runId: string, again: () => void): boolean {
+  pauses(runId: RunId, again: () => void): boolean {
     const returns = this.runs.get(runId);
     const leftMs = (returns?.untilMs ?? 0) - this.clock.monotonicMs();
     if (returns === undefined || leftMs <= 0) return false;
@@ -42,7 +44,7 @@ export class ReturnedRuns {
     return true;
   }
 
-  private returned(runId: string): void {
+  private returned(runId: RunId): void {
     const count = (this.runs.get(runId)?.count ?? 0) + 1;
     const pauseMs = count === 1 ? 0 : Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** (count - 2));
     this.runs.delete(runId);

@@ -1,7 +1,7 @@
 // The parts of a node by name: the files beside this one provide and use them.
 
 import type { Clock } from '@methods/base/clock';
-import { shardOfRunId } from '@methods/base/ids';
+import { type RunId, shardOfRunId } from '@methods/base/ids';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
@@ -117,7 +117,7 @@ export function nodeParts(config: Config, logger: Logger, clock: Clock) {
     state: { draining: false },
     owns: (shard: number) => shards().owns(shard),
     owned: () => shards().owned(),
-    ownsRun: (runId: string) => shards().owns(shardOfRunId(runId, shardCount) ?? -1),
+    ownsRun: (runId: RunId) => shards().owns(shardOfRunId(runId, shardCount) ?? -1),
     epochOf: (shard: number) => shards().epochOf(shard),
     databaseNowMs: () => databaseClock().nowMs(),
     peerAddress: () => config.peerAddress ?? `${hostOf(config.listen)}:${server().port}`,

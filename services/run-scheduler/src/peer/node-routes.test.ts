@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { create, fromBinary } from '@bufbuild/protobuf';
-import { newRunId } from '@methods/base/ids';
+import { newRunId, type ProductionId } from '@methods/base/ids';
 import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
 import { PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
 import type { PeerItemInit, PeerSender } from '../wire/peer-sender.ts';
 import { NodeRoutes } from './node-routes.ts';
 import { PeerRouter, type PeerRouterOptions } from './peer-router.ts';
 
-type Call = readonly [part: string, method: string, ...args: unknown[]];
+type Call = readonly [part: string, method: ProductionId, ...args: unknown[]];
 
 /** Parts of a node that only record their calls, and answer as a test configures. */
 class Parts {
@@ -26,7 +26,7 @@ class Parts {
       {},
       {
         get:
-          (_, method: string) =>
+          (_, method: ProductionId) =>
           (...args: unknown[]) => {
             this.calls.push([part, method, ...args]);
             return this.answers.get(method);
@@ -36,10 +36,10 @@ class Parts {
   }
 }
 
-const KEY = { orgId: 'org_a', method: 'wf_a' };
+const KEY = { orgId: 'org_a' as const, method: 'wf_a' as const };
 const runId = newRunId(1);
-const grant = { runId, token: 't', method: 'wf_a', orgId: 'org_a', epoch: 5, inputsJson: '{}' };
-const delivered = { nodeId: 'x', creditId: 3, workerSession: 'org_a.w.1', shard: 1, orgId: 'org_a', grant };
+const grant = { runId, token: 't', method: 'wf_a' as const, orgId: 'org_a' as const, epoch: 5, inputsJson: '{}' };
+const delivered = { nodeId: 'x', creditId: 3, workerSession: 'org_a.w.1', shard: 1, orgId: 'org_a' as const, grant };
 const offer = { key: KEY, workerSession: 'org_a.w.1', creditId: 3, features: [] };
 const notice = { workerSession: 'org_a.w.1', runId, token: 't' };
 
@@ -119,7 +119,7 @@ describe('messages to a node', () => {
     test(`a worker's report of the kind ${kind} comes to its owner`, async () => {
       here.answers.set('handle', Promise.resolve(null));
       const item = { item: { case: kind, value: { runId, token: 't', seq: 1 } } } as never;
-      const value = { workerSession: 'org_a.w.1', orgId: 'org_a', item };
+      const value = { workerSession: 'org_a.w.1', orgId: 'org_a' as const, item };
       there.peers.send('here', { item: { case: 'report', value } });
       await new Promise(setImmediate);
       assert.deepEqual(

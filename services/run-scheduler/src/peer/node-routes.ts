@@ -1,6 +1,8 @@
 // Messages to a node, which may be this one: a direct call here, an item on the peer stream elsewhere. The counterpart
 // of peer-router.ts, which takes the same things from peers.
+
 import { create, toBinary } from '@bufbuild/protobuf';
+import type { RunId } from '@methods/base/ids';
 import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
 import type { ClaimRuns } from '../claim/claim-runs.ts';
 import type { ClaimOffer, ClaimWaiters } from '../queue/claim-waiters.ts';
@@ -34,7 +36,8 @@ export class NodeRoutes {
 
   tellHead(nodeId: string, key: QueueKey, head: QueueHead | null): void {
     if (this.isHere(nodeId)) return this.options.local().waiters.headChanged(nodeId, key, head);
-    const value = { ...key, depth: head?.depth ?? 0, queuedAtMs: head?.queuedAtMs ?? 0, runId: head?.runId ?? '' };
+    const { depth, queuedAtMs, runId } = head ?? { depth: 0, queuedAtMs: 0, runId: '' as const };
+    const value = { ...key, depth, queuedAtMs, runId };
     this.options.peers.send(nodeId, { item: { case: 'queueHead', value } });
   }
 
@@ -77,7 +80,7 @@ export class NodeRoutes {
     return this.options.peers.send(nodeId, { item: { case: 'heartbeats', value: older } });
   }
 
-  cancelNotice(nodeId: string, notice: { workerSession: string; runId: string; token: string }): void {
+  cancelNotice(nodeId: string, notice: { workerSession: string; runId: RunId; token: string }): void {
     if (this.isHere(nodeId)) {
       this.options.local().sessions.cancelNotice(notice.workerSession, notice.runId, notice.token);
     } else {
@@ -86,7 +89,7 @@ export class NodeRoutes {
   }
 
   /** Notifies a worker, through its node, that its attempt is over. */
-  refuse(nodeId: string, runId: string, token: string): void {
+  refuse(nodeId: string, runId: RunId, token: string): void {
     const message = 'Another attempt holds this run, or it has ended.';
     const refused = { runId, seq: 0, code: 'stale_attempt', message, token };
     if (this.isHere(nodeId)) return this.options.local().sessions.refuse(token, refused);

@@ -40,7 +40,11 @@ export class PeerRouter {
         return interests.peerAsks(from, item.value.queues, item.value);
       case 'queueHead': {
         const { orgId, method, depth, queuedAtMs, runId } = item.value;
-        return waiters.headChanged(from, { orgId, method }, depth === 0 ? null : { depth, queuedAtMs, runId });
+        return waiters.headChanged(
+          from,
+          { orgId, method },
+          depth === 0 || runId === '' ? null : { depth, queuedAtMs, runId },
+        );
       }
       case 'claim':
         return void this.claim(from, item.value);

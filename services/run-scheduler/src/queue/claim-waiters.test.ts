@@ -5,11 +5,11 @@ import type { QueueKey } from '../store/run-store.ts';
 import { type ClaimOffer, ClaimWaiters } from './claim-waiters.ts';
 import type { QueueHead } from './ready-runs.ts';
 
-const mail: QueueKey = { orgId: 'org_a', method: 'wf_mail' };
-const bill: QueueKey = { orgId: 'org_a', method: 'wf_bill' };
+const mail: QueueKey = { orgId: 'org_a' as const, method: 'wf_mail' as const };
+const bill: QueueKey = { orgId: 'org_a' as const, method: 'wf_bill' as const };
 
 function head(queuedAtMs: number, depth = 1): QueueHead {
-  return { queuedAtMs, depth, runId: `run_${queuedAtMs}` };
+  return { queuedAtMs, depth, runId: `run_${queuedAtMs}` as const };
 }
 
 describe('free places of workers', () => {
@@ -259,7 +259,7 @@ describe('free places of workers', () => {
   });
 
   test('thousands of places and thousands of queues are joined by one look at each', () => {
-    const queues = Array.from({ length: 10_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
+    const queues = Array.from({ length: 10_000 }, (_, i) => ({ orgId: 'org_a' as const, method: `wf_${i}` as const }));
     waiters.register('w.1', queues);
     for (const [i, key] of queues.entries()) waiters.headChanged('a', key, head(10_000 - i));
     const before = process.cpuUsage();

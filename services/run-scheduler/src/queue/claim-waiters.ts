@@ -1,6 +1,8 @@
 // The free places of this node's workers and where their next run may come from: each place goes to the node whose
 // queue has the oldest run. A place that brings no run back within a second is free again.
+
 import type { Clock } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import type { QueueKey } from '../store/run-store.ts';
 import { HeadsByAge, type ServedQueue, type ToldHead } from './heads-by-age.ts';
 import { queueName } from './known-queue.ts';
@@ -22,7 +24,8 @@ export interface InterestChange {
 
 interface WaitingWorker {
   readonly session: string;
-  readonly orgId: string;
+  /** Empty: it serves no queue. */
+  readonly orgId: OrgId | '';
   readonly queues: ReadonlySet<ServedQueue>;
   readonly features: readonly string[];
   free: number;
@@ -61,7 +64,7 @@ export class ClaimWaiters {
   ) {}
 
   /** Whether the node has room for these queues of one organization; those it asks for already cost nothing. */
-  hasRoomFor(orgId: string, queues: readonly QueueKey[]): boolean {
+  hasRoomFor(orgId: OrgId, queues: readonly QueueKey[]): boolean {
     let fresh = 0;
     for (const key of queues) if (!this.queues.has(queueName(key))) fresh++;
     return fresh === 0 || (this.counts.get(orgId) ?? 0) + fresh <= QUEUES_MAX - this.queues.size;
@@ -227,7 +230,7 @@ export class ClaimWaiters {
 
   /** From the oldest head to the youngest: offers do not change their order, so one look at each is enough. */
   private place(worker: WaitingWorker): void {
-    if (worker.free === 0) return;
+    if (worker.free === 0 || worker.orgId === '') return;
     const unreachable: ToldHead[] = [];
     for (const told of this.heads.of(worker.orgId)) {
       if (worker.free === 0) break;

@@ -1,8 +1,9 @@
 // The order in which organizations that wait for the same thing are served: they take turns, and within one the first
 // comes first.
+import type { OrgId } from '@methods/base/ids';
 
 interface OfOrganization {
-  readonly orgId: string;
+  readonly orgId: OrgId;
 }
 
 export class FairLine<Item extends OfOrganization> {

@@ -1,5 +1,6 @@
 // The heads that nodes announced, oldest first for each organization: a free place looks through them from the front
 // and takes the first that its worker serves, for any number of methods.
+import type { OrgId } from '@methods/base/ids';
 import type { QueueKey } from '../store/run-store.ts';
 import type { QueueHead } from './ready-runs.ts';
 
@@ -24,7 +25,7 @@ export class HeadsByAge {
   private readonly byOrganization = new Map<string, ToldHead[]>();
 
   /** Oldest first. Not to be kept: it changes with the next announcement of any node. */
-  of(orgId: string): readonly ToldHead[] {
+  of(orgId: OrgId): readonly ToldHead[] {
     return this.byOrganization.get(orgId) ?? [];
   }
 

@@ -8,7 +8,7 @@ test('entries are kept in order, each run once, and thousands that come in any o
   const COUNT = 4_000;
   const entries: QueueEntry[] = [];
   const entryOf = (n: number) => ({
-    runId: `run_${String(n).padStart(5, '0')}`,
+    runId: `run_${String(n).padStart(5, '0')}` as const,
     shard: 0,
     get queuedAtMs() {
       looks++;

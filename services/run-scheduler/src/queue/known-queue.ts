@@ -1,9 +1,10 @@
 // A node's view of one queue: some of its oldest entries in order, and where to continue reading.
+import type { OrgId } from '@methods/base/ids';
 import type { QueueCursor, QueueEntry, QueueKey } from '../store/run-store.ts';
 
 export interface KnownQueue {
   readonly key: QueueKey;
-  readonly orgId: string;
+  readonly orgId: OrgId;
   entries: QueueEntry[];
   /** Rows beyond the cursor may exist that are not among the entries. */
   more: boolean;

@@ -6,7 +6,7 @@ import type { ReadyRuns } from './ready-runs.ts';
 const [A, B] = [
   { orgId: 'org_a', method: 'wf_a' },
   { orgId: 'org_a', method: 'wf_b' },
-];
+] as const;
 
 describe('which nodes have workers for which queues', () => {
   let kept: string[];

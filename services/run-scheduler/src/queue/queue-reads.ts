@@ -1,6 +1,7 @@
 // Schedules the reads of queues: many heads by one statement, one such statement at a time; pages only of queues that a
 // run is taken from, few at a time. So a worker with a thousand methods, and a node that takes a hundred shards, cost a
 // few statements, and organizations take turns at them.
+import type { OrgId } from '@methods/base/ids';
 import { FairLine } from './fair-line.ts';
 
 /** Queues whose heads one statement brings. */
@@ -8,7 +9,7 @@ const HEADS_MAX = 1_000;
 const PAGES_AT_ONCE = 4;
 
 export interface ReadQueue {
-  readonly orgId: string;
+  readonly orgId: OrgId;
 }
 
 export class QueueReads<Queue extends ReadQueue> {

@@ -1,8 +1,9 @@
 // The queue's rows in memory, in place of the store's statements: a test decides when one arrives or fails.
+import type { OrgId } from '@methods/base/ids';
 import type { QueueCursor, QueueEntry, QueueKey, QueueStretch, RunStore } from '../store/run-store.ts';
 
 interface AskedPage {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly arrive: () => void;
   readonly fail: () => void;
 }

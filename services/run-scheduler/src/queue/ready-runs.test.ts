@@ -8,10 +8,10 @@ import type { QueueEntry, QueueKey } from '../store/run-store.ts';
 import { QueuedPages } from './queued-pages.fixture.ts';
 import { type QueueHead, ReadyRuns } from './ready-runs.ts';
 
-const key: QueueKey = { orgId: 'org_a', method: 'wf_a' };
+const key: QueueKey = { orgId: 'org_a' as const, method: 'wf_a' as const };
 
 function entry(queuedAtMs: number, shard = 0): QueueEntry {
-  return { runId: `run_${String(queuedAtMs).padStart(6, '0')}`, queuedAtMs, shard };
+  return { runId: `run_${String(queuedAtMs).padStart(6, '0')}` as const, queuedAtMs, shard };
 }
 
 describe('heads of queues', () => {
@@ -168,7 +168,7 @@ describe('heads of queues', () => {
   test('heads and pages that could not be read are read at the next look, those of all queues', async () => {
     pages.rows = Array.from({ length: 300 }, (_, i) => entry(i));
     pages.held = true;
-    const queues = Array.from({ length: 3_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
+    const queues = Array.from({ length: 3_000 }, (_, i) => ({ orgId: 'org_a' as const, method: `wf_${i}` as const }));
     for (const queue of queues) ready.wanted(queue);
     for (let statement = 0; statement < 3; statement++) {
       await sent(statement + 1);
@@ -180,7 +180,7 @@ describe('heads of queues', () => {
     const areKnown = () => queues.every((queue) => ready.headOf(queue) !== null);
     await until('all are read', areKnown);
     pages.held = true;
-    const [first] = queues as [QueueKey];
+    const [first] = queues as unknown as [QueueKey];
     assert.equal((await ready.take(first))?.queuedAtMs, 0);
     await sent(4);
     pages.asked[3]?.fail();
@@ -199,7 +199,7 @@ describe('heads of queues', () => {
   });
 
   test('the look at empty queues costs one statement, and queues that are empty are not read', async () => {
-    const other = { orgId: 'org_b', method: 'wf_b' };
+    const other = { orgId: 'org_b' as const, method: 'wf_b' as const };
     pages.emptyFor = ({ orgId }) => orgId === other.orgId;
     ready.wanted(other);
     await loaded();
@@ -250,7 +250,7 @@ describe('heads of queues', () => {
 
   test('the heads of a worker with a thousand methods cost few statements, one at a time, and no page', async () => {
     pages.rows = Array.from({ length: 300 }, (_, i) => entry(i));
-    const queues = Array.from({ length: 16_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
+    const queues = Array.from({ length: 16_000 }, (_, i) => ({ orgId: 'org_a' as const, method: `wf_${i}` as const }));
     for (const queue of queues) ready.wanted(queue);
     const areKnown = () => queues.every((queue) => ready.headOf(queue) !== null);
     await until('all are read', areKnown);
@@ -262,7 +262,7 @@ describe('heads of queues', () => {
   });
 
   test('empty queues are rechecked and heads announced a bounded number at a time, and all have their turn', async () => {
-    const queues = Array.from({ length: 5_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
+    const queues = Array.from({ length: 5_000 }, (_, i) => ({ orgId: 'org_a' as const, method: `wf_${i}` as const }));
     for (const queue of queues) ready.wanted(queue);
     await until('all are read', () => queues.every((queue) => ready.isEmpty(queue)));
     assert.deepEqual(announced, []);
@@ -284,8 +284,8 @@ describe('heads of queues', () => {
 
   test('pages are read few at a time, and an organization with many queues lets another one have its turn', async () => {
     pages.rows = Array.from({ length: 300 }, (_, i) => entry(i));
-    const queues = Array.from({ length: 1_000 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
-    const other = { orgId: 'org_b', method: 'wf_b' };
+    const queues = Array.from({ length: 1_000 }, (_, i) => ({ orgId: 'org_a' as const, method: `wf_${i}` as const }));
+    const other = { orgId: 'org_b' as const, method: 'wf_b' as const };
     for (const queue of [...queues, other]) ready.wanted(queue);
     await until('all are read', () => [...queues, other].every((queue) => ready.headOf(queue) !== null));
     pages.held = true;
@@ -333,7 +333,7 @@ describe('heads of queues', () => {
 
   test('many long queues stay within the bound of entries, and each keeps a head', async () => {
     pages.rows = Array.from({ length: 256 }, (_, i) => entry(i));
-    const queues = Array.from({ length: 400 }, (_, i) => ({ orgId: 'org_a', method: `wf_${i}` }));
+    const queues = Array.from({ length: 400 }, (_, i) => ({ orgId: 'org_a' as const, method: `wf_${i}` as const }));
     for (const queue of queues) ready.wanted(queue);
     const areKnown = () => queues.every((queue) => ready.headOf(queue) !== null);
     await until('all are read', areKnown);

@@ -1,6 +1,7 @@
 // The heads of this node's queues: the oldest queued runs of each (organization, method) over the shards owned here,
 // for queues that a connected worker asks for. Finds a run to offer and never decides; the row decides. Only the oldest
 // run of a queue is known until a worker takes it; only then a page of it is read.
+import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import { queuePlaceMs } from '../run/queue-place.ts';
 import type { Run } from '../run/run.ts';
@@ -23,7 +24,7 @@ import { QueueReads } from './queue-reads.ts';
 export interface QueueHead {
   readonly depth: number;
   readonly queuedAtMs: number;
-  readonly runId: string;
+  readonly runId: RunId;
 }
 
 const PAGE = 256;

@@ -1,5 +1,5 @@
 // Runs that were started and ended days ago, and a registry that knows how long organizations keep theirs.
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';
@@ -38,7 +38,7 @@ export async function agedRun(
 }
 
 /** Many runs that ended when they were started, in one statement. */
-export async function manyAgedRuns(db: TestStore, count: number, days: number, orgId: string): Promise<void> {
+export async function manyAgedRuns(db: TestStore, count: number, days: number, orgId: OrgId): Promise<void> {
   const fromMs = (await db.nowMs()) - days * DAY_MS;
   const ids = Array.from({ length: count }, (_, i) => newRunId(0, fromMs + i));
   await db.sql`
@@ -71,7 +71,7 @@ export class SettingsStandIn {
   }
 
   async start(): Promise<void> {
-    const getSettings = ({ orgId }: { orgId: string }) => {
+    const getSettings = ({ orgId }: { orgId: OrgId }) => {
       this.asked++;
       const retentionDays = this.days.get(orgId);
       if (retentionDays === undefined) throw new ServiceError('not_found');

@@ -1,4 +1,5 @@
 // A whole node: it deletes an earlier node's old runs by itself.
+import type { RunId } from '@methods/base/ids';
 import 'reflect-metadata/lite';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -31,7 +32,7 @@ test('a node deletes the old runs of its shards, and keeps the others', async ()
   );
   try {
     await node.start();
-    const left = () => db.sql<{ run_id: string }[]>`select run_id from scheduler.runs`;
+    const left = () => db.sql<{ run_id: RunId }[]>`select run_id from scheduler.runs`;
     await until('the old ones are gone', async () => (await left()).length === 1);
     assert.equal((await left())[0]?.run_id, kept.facts.runId);
   } finally {

@@ -1,13 +1,13 @@
 // Runs whose time is over, in Postgres: found by their ids, which begin with the shard and the time of their start, and
 // deleted by one statement that holds the shard's epoch as every write of runs does.
-import { runIdBound } from '@methods/base/ids';
+import { type OrgId, type RunId, runIdBound } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
 import { arrayLiteral } from '../store/array-literal.ts';
 
 export interface RunKey {
-  readonly runId: string;
-  readonly orgId: string;
+  readonly runId: RunId;
+  readonly orgId: OrgId;
 }
 
 export interface AgedRun extends RunKey {
@@ -69,7 +69,7 @@ export class OldRuns {
   /** The shard's next runs after one of them that were started before `beforeMs`, oldest first. */
   async page(shard: number, after: RunKey | null, beforeMs: number, limit: number): Promise<RunKey[]> {
     const { runId, orgId } = after ?? { runId: runIdBound(shard, 0), orgId: '' };
-    const rows = await this.run<{ run_id: string; org_id: string }>(pageQuery, [
+    const rows = await this.run<{ run_id: RunId; org_id: OrgId }>(pageQuery, [
       runId,
       orgId,
       runIdBound(shard, beforeMs),

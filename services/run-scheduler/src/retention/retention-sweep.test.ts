@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
+import type { RunId } from '@methods/base/ids';
 import { createLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { TestActors } from '../actor/test-actors.fixture.ts';
@@ -67,7 +68,7 @@ describe('the sweep of old runs', () => {
   }
 
   async function ids(): Promise<string[]> {
-    return (await db.sql<{ run_id: string }[]>`select run_id from scheduler.runs`).map((row) => row.run_id).sort();
+    return (await db.sql<{ run_id: RunId }[]>`select run_id from scheduler.runs`).map((row) => row.run_id).sort();
   }
 
   const idsOf = (runs: readonly Run[]) => runs.map((run) => run.facts.runId).sort();

@@ -1,7 +1,7 @@
 // Deletes finished runs when their organization's retention is over. The node walks the shards it owns, one short page
 // after the other with a pause between them, so that other runs are not affected.
 import type { Clock, Timer } from '@methods/base/clock';
-import { runIdBound } from '@methods/base/ids';
+import { type OrgId, runIdBound } from '@methods/base/ids';
 import type { RetentionDays } from '@methods/base/retention-days';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
@@ -127,7 +127,7 @@ export class RetentionSweep implements Stoppable {
 }
 
 /** Those that were started before their organization's retention began; the deletion checks their end. */
-function oldOf(page: readonly RunKey[], shard: number, days: ReadonlyMap<string, number>, nowMs: number): AgedRun[] {
+function oldOf(page: readonly RunKey[], shard: number, days: ReadonlyMap<OrgId, number>, nowMs: number): AgedRun[] {
   return page.flatMap((run) => {
     const keptDays = days.get(run.orgId);
     if (keptDays === undefined || run.runId >= runIdBound(shard, nowMs - keptDays * DAY_MS)) return [];

@@ -14,7 +14,7 @@ steps:
     out: { ok: boolean }
     ensure: [It is a yes: out.ok]
 `);
-const WHERE = { method: 'wf_1', versionId: 'ver_1', path: 'q', scopeJson: '{}' };
+const WHERE = { method: 'wf_1' as const, versionId: 'ver_1' as const, path: 'q', scopeJson: '{}' };
 
 function checks(
   versionOf: () => Promise<SavedVersion>,
@@ -24,7 +24,7 @@ function checks(
   return new AnswerChecks({ versionOf, threads, logger: silentLogger });
 }
 
-const saved = async () => ({ versionId: 'ver_1', source: SOURCE, calls: {} });
+const saved = async () => ({ versionId: 'ver_1' as const, source: SOURCE, calls: {} });
 
 test('an answer that a check refuses gets its sentence', async () => {
   assert.deepEqual(await checks(saved).refusals('org_a', WHERE, '{"ok":false}'), ['It is a yes']);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import type { QuestionId } from '@methods/base/ids';
 import type { ServiceError } from '@methods/errors/service-error';
 import { type AnswerRun, AnswerRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { checkedFully } from '@methods/value-threads/checked-fully';
@@ -79,15 +80,20 @@ describe('answers', () => {
     answers = new AnswerRuns({ actors: node.actors, owners: owners as RunOwners, values, checks });
   });
 
-  async function asks(run: Run & { token: string }, questionId: string, seq = 1, form: object = FORM): Promise<Run> {
+  async function asks(
+    run: Run & { token: string },
+    questionId: QuestionId,
+    seq = 1,
+    form: object = FORM,
+  ): Promise<Run> {
     const question = ask(run.token, seq, questionId, null);
     const outcome = await node.tell(run, { ...question, formJson: JSON.stringify(form) } as typeof question);
     assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome));
     return outcome.run;
   }
 
-  async function waiting(questionId = 'q1'): Promise<Run> {
-    return asks(await node.running(), questionId);
+  async function waiting(questionId = 'q_1'): Promise<Run> {
+    return asks(await node.running(), questionId as QuestionId);
   }
 
   function request(run: Run, value: unknown, more: MessageInitShape<typeof AnswerRunSchema> = {}): AnswerRun {
@@ -103,7 +109,7 @@ describe('answers', () => {
     const run = await waiting();
     await answers.answer(request(run, { ok: true }));
     const answer = await given(run);
-    assert.deepEqual([answer?.questionId, JSON.parse(answer?.answerJson ?? '')], ['q1', { ok: true, note: 'none' }]);
+    assert.deepEqual([answer?.questionId, JSON.parse(answer?.answerJson ?? '')], ['q_1', { ok: true, note: 'none' }]);
   });
 
   test('an answer that does not fit the form is refused with its faults, and the question stays open', async () => {
@@ -119,7 +125,7 @@ describe('answers', () => {
     const scopeJson = JSON.stringify({ inputs: { most: 5 }, steps: { order: { total: 3 } } });
     const { method, versionId } = run.facts;
     const checks = { method, versionId, path: 'third', scopeJson };
-    const question = { ...ask(run.token, 1, 'q1', null), formJson: JSON.stringify(form), checks };
+    const question = { ...ask(run.token, 1, 'q_1', null), formJson: JSON.stringify(form), checks };
     const asked = await node.tell(run, question as Parameters<typeof node.tell>[1]);
     assert.ok(asked.kind === 'accepted');
     const refusals: [answer: object, sentences: string[]][] = [
@@ -147,7 +153,7 @@ describe('answers', () => {
     const line = { type: 'object', properties: { note: { type: 'string', default: 'n'.repeat(1_000) } } };
     const form = { type: 'object', properties: { lines: { type: 'array', items: line } } };
     for (const lines of [65, 15_000]) {
-      const run = await asks(await node.running(), 'q1', 1, form);
+      const run = await asks(await node.running(), 'q_1', 1, form);
       const answer = answers.answer(request(run, { lines: Array(lines).fill({}) }));
       await assert.rejects(answer, (error: ServiceError) => {
         assert.deepEqual([error.code, error.findings[0]?.code], ['too_large', 'answer_bytes']);
@@ -155,14 +161,14 @@ describe('answers', () => {
       });
       assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
     }
-    const run = await asks(await node.running(), 'q1', 1, form);
+    const run = await asks(await node.running(), 'q_1', 1, form);
     await answers.answer(request(run, { lines: Array(60).fill({}) }));
   });
 
   test('an answer that takes more than a turn to check is checked on a thread', async () => {
     const text = { type: 'string', pattern: '^[a-z0-9]{1,200}$' };
     const form = { type: 'object', properties: { texts: { type: 'array', items: text } } };
-    const run = await asks(await node.running(), 'q1', 1, form);
+    const run = await asks(await node.running(), 'q_1', 1, form);
     const texts = Array.from({ length: 3_000 }, (_, n) => `text${n}`);
     await answers.answer(request(run, { texts }));
     assert.deepEqual(costly, ['org_a']);
@@ -171,7 +177,7 @@ describe('answers', () => {
 
   test('a stored form that refers to itself costs at most one turn', async () => {
     const self = { anyOf: [{ $ref: '#/$defs/self' }, { $ref: '#/$defs/self' }] };
-    const run = await asks(await node.running(), 'q1', 1, { $defs: { self }, $ref: '#/$defs/self' });
+    const run = await asks(await node.running(), 'q_1', 1, { $defs: { self }, $ref: '#/$defs/self' });
     const before = process.cpuUsage();
     await assert.rejects(answers.answer(request(run, { decision: 'yes' })), code('invalid_answer'));
     const { user, system } = process.cpuUsage(before);
@@ -183,19 +189,19 @@ describe('answers', () => {
     const run = await waiting();
     await answers.answer(request(run, { ok: true, note: 'x' }));
     await answers.answer(request(run, { note: 'x', ok: true }));
-    await answers.answer(request(run, { note: 'x', ok: true }, { questionId: 'q1' }));
+    await answers.answer(request(run, { note: 'x', ok: true }, { questionId: 'q_1' }));
     await assert.rejects(answers.answer(request(run, { ok: false })), code('run_not_waiting'));
     assert.equal((await db.load(run.facts.runId))?.revision, run.revision + 1);
   });
 
   test('an answer to another question than the open one is refused', async () => {
     const run = await waiting();
-    await assert.rejects(answers.answer(request(run, { ok: true }, { questionId: 'q0' })), code('question_changed'));
+    await assert.rejects(answers.answer(request(run, { ok: true }, { questionId: 'q_0' })), code('question_changed'));
   });
 
   test('a value checked against no form never answers a question asked while it was on its way', async () => {
     const run = await node.running();
-    meanwhile = () => asks(run, 'q1');
+    meanwhile = () => asks(run, 'q_1');
     await assert.rejects(answers.answer(request(run, { nonsense: 1 })), code('question_changed'));
     assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
   });
@@ -208,10 +214,10 @@ describe('answers', () => {
       const token = 'next';
       const outcome = await node.tell(run, { ...claim(token) });
       assert.ok(outcome.kind === 'accepted');
-      await asks({ ...outcome.run, token }, 'q2');
+      await asks({ ...outcome.run, token }, 'q_2');
     };
     await assert.rejects(answers.answer(request(run, { ok: true })), code('question_changed'));
-    assert.equal((await given(run))?.questionId, 'q1');
+    assert.equal((await given(run))?.questionId, 'q_1');
   });
 
   test('a repeated answer is still a repeat after the run continued', async () => {
@@ -223,7 +229,7 @@ describe('answers', () => {
 
   test("another organization's question is missing", async () => {
     const run = await waiting();
-    const theirs = request(run, { ok: true }, { orgId: 'org_b' });
+    const theirs = request(run, { ok: true }, { orgId: 'org_b' as const });
     await assert.rejects(answers.answer(theirs), code('not_found'));
     assert.equal(await given(run), null);
   });

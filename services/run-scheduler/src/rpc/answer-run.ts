@@ -21,7 +21,7 @@ const ANSWER_EFFORT = { ...TURN_EFFORT, addedBytesMax: ANSWER_BYTES_MAX };
  * Stamped when no question is open: the run may ask while the answer is on its way, and a value that was checked
  * against no form must not answer that question. It can only repeat the last answer.
  */
-const NO_QUESTION = 'none';
+const NO_QUESTION = 'q_none';
 
 export class AnswerRuns {
   private readonly forms = new CompiledForms();

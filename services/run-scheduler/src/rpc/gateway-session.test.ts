@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { systemClock } from '@methods/base/clock';
-import { newRunId } from '@methods/base/ids';
+import { newRunId, type OrgId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { createLogger } from '@methods/logging/logger';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
@@ -52,7 +52,7 @@ describe("a gateway's calls", () => {
           reads++;
           return row;
         },
-        resident: ({ orgId }: { orgId: string }) => (resident?.facts.orgId === orgId ? resident : null),
+        resident: ({ orgId }: { orgId: OrgId }) => (resident?.facts.orgId === orgId ? resident : null),
         place: async () => row && { orgId: row.facts.orgId, revision: row.revision },
       },
       answers: { answer: () => answer() },
@@ -76,7 +76,7 @@ describe("a gateway's calls", () => {
     return until('the call is answered', () => got.find((reply) => reply.callId === callId));
   }
 
-  function as(runId: string): Run {
+  function as(runId: RunId): Run {
     return { ...runs.succeeded, facts: { ...runs.succeeded.facts, runId } };
   }
 

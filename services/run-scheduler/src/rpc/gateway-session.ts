@@ -1,5 +1,6 @@
 // One gateway's stream: calls arrive as items, replies and pushed views leave as items, and each succeeds or fails by
 // itself.
+import type { OrgId, RunId } from '@methods/base/ids';
 import { toErrorDetail } from '@methods/errors/error-detail';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
@@ -40,7 +41,7 @@ export interface GatewayServices {
   readonly start: (
     request: StartRun,
     deadlineMs: number,
-    onId: (runId: string) => void,
+    onId: (runId: RunId) => void,
     /** Whether the caller still waits. */
     wanted: () => boolean,
   ) => Promise<{ view: RunViewMessage; replayed: boolean }>;
@@ -92,7 +93,7 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
   }
 
   /** One more large run of an organization that has too many in flight is left to its gateway's next request. */
-  push(view: RunViewMessage, orgId: string): void {
+  push(view: RunViewMessage, orgId: OrgId): void {
     this.out.send(orgId, { callId: 0, item: { case: 'push', value: view } });
   }
 
@@ -212,10 +213,10 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
     const untilMs = deadlineMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + deadlineMs;
     const wanted = () => this.open && performance.now() < untilMs;
     if (!watch) return start(request, deadlineMs, () => {}, wanted);
-    let watched = '';
+    let watched: RunId | '' = '';
     let started: string | undefined = '';
     try {
-      const onId = (runId: string) => {
+      const onId = (runId: RunId) => {
         watched = runId;
         watchers.startedBy(runId, request.orgId, this);
       };
@@ -229,7 +230,7 @@ export class GatewaySession implements ViewReceiver, NewsReceiver {
 }
 
 /** A gateway that has this revision needs no more of it. */
-function unchanged(runId: string, revision: number): RunViewMessage {
+function unchanged(runId: RunId, revision: number): RunViewMessage {
   return { runId, revision };
 }
 

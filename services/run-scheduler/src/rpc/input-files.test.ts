@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { newId } from '@methods/base/ids';
+import { type FileId, newId, type OrgId } from '@methods/base/ids';
 import { openPool } from '@methods/postgres/pool';
 import {
   NamedFilesSchema,
@@ -16,7 +16,7 @@ import { FileStore } from '../store/file-store.ts';
 import { newFacts, startOf, TestStore } from '../store/run-store.fixture.ts';
 import { FILE_SHARE, InputFiles } from './input-files.ts';
 
-const OWNER = { orgId: 'org_a', owner: 'key_a' };
+const OWNER: { readonly orgId: OrgId; readonly owner: string } = { orgId: 'org_a', owner: 'key_a' };
 const NO_HASH = new Uint8Array(0);
 const code = (expected: string) => ({ name: 'ServiceError', code: expected });
 const HOUR_MS = 3_600_000;
@@ -56,10 +56,10 @@ describe('files that callers send', () => {
     const [row] = await db.sql<{ n: number }[]>`select count(*)::int as n from scheduler.file_chunks`;
     return row?.n;
   };
-  const age = (fileId: string, ms: number) =>
+  const age = (fileId: FileId, ms: number) =>
     db.sql`update scheduler.files set expires_at_ms = expires_at_ms - ${ms}, look_at_ms = look_at_ms - ${ms}
       where file_id = ${fileId}`;
-  const find = (fileId: string, owner = OWNER) => store.find(owner.orgId, owner.owner, [fileId]);
+  const find = (fileId: FileId, owner = OWNER) => store.find(owner.orgId, owner.owner, [fileId]);
 
   test('are hashed as they arrive, and returned whole only to a run that names them', async () => {
     const content = randomBytes(590_000);
@@ -68,7 +68,7 @@ describe('files that callers send', () => {
     const sha256 = createHash('sha256').update(content).digest('hex');
     assert.deepEqual([file.bytes, file.sha256, replayed], [590_000, sha256, false]);
     assert.deepEqual(await share(), { bytes: 590_000, files: 1 }, 'what was set aside and not used is free again');
-    const run = { orgId: 'org_a', runId: newFacts(0).runId };
+    const run = { orgId: 'org_a' as const, runId: newFacts(0).runId };
     assert.equal(await store.namedBy(run, file.fileId), null);
     assert.ok(await files.keepFor(run, named({ owner: 'key_a', fileIds: [file.fileId] })));
     const [first, ...rest] = await all(files.ofRun(run, file.fileId));
@@ -83,7 +83,7 @@ describe('files that callers send', () => {
   test('may be empty', async () => {
     const { file } = await put([]);
     assert.deepEqual([file.bytes, file.sha256], [0, createHash('sha256').digest('hex')]);
-    const run = { orgId: 'org_a', runId: newFacts(0).runId };
+    const run = { orgId: 'org_a' as const, runId: newFacts(0).runId };
     await files.keepFor(run, named({ owner: 'key_a', fileIds: [file.fileId] }));
     assert.deepEqual(await all(files.ofRun(run, file.fileId)), [{ file }]);
   });
@@ -235,11 +235,11 @@ describe('files that callers send', () => {
     assert.equal((await find(file.fileId)).length, 1);
     for (const other of [
       { ...OWNER, owner: 'key_b' },
-      { ...OWNER, orgId: 'org_b' },
+      { ...OWNER, orgId: 'org_b' as const },
     ]) {
       assert.deepEqual(await find(file.fileId, other), []);
       const asked = named({ owner: other.owner, fileIds: [file.fileId] });
-      assert.equal(await files.keepFor({ orgId: other.orgId, runId: 'run_x' }, asked), false);
+      assert.equal(await files.keepFor({ orgId: other.orgId as OrgId, runId: 'run_x' }, asked), false);
       await assert.rejects(files.delete({ ...other, fileId: file.fileId }), code('not_found'));
     }
     await age(file.fileId, 25 * HOUR_MS);
@@ -253,7 +253,7 @@ describe('files that callers send', () => {
 
   test('named together are kept together or not at all', async () => {
     const { file } = await put();
-    const run = { orgId: 'org_a', runId: newFacts(0).runId };
+    const run = { orgId: 'org_a' as const, runId: newFacts(0).runId };
     const asked = named({ owner: 'key_a', fileIds: [file.fileId, newId('file')] });
     assert.equal(await files.keepFor(run, asked), false);
     assert.equal(await store.namedBy(run, file.fileId), null);

@@ -1,7 +1,7 @@
 // put_file, find_files, delete_file and the files of a run: what callers send for the inputs of runs. A file is hashed
 // and stored while it arrives; at most one row of it is in memory here.
 import { createHash } from 'node:crypto';
-import { newId } from '@methods/base/ids';
+import { type FileId, newId, type OrgId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { INPUT_FILE_LIMITS, mebibytes } from '@methods/method/file-limits';
 import type {
@@ -54,7 +54,7 @@ export class InputFiles {
     return this.store.find(orgId, owner, fileIds);
   }
 
-  async delete({ orgId, owner, fileId }: { orgId: string; owner: string; fileId: string }): Promise<object> {
+  async delete({ orgId, owner, fileId }: { orgId: OrgId; owner: string; fileId: FileId }): Promise<object> {
     if (!(await this.store.remove(orgId, owner, fileId))) throw new ServiceError('not_found', 'There is no such file.');
     return {};
   }
@@ -62,15 +62,15 @@ export class InputFiles {
   /**
    * Called before a run is committed: keeps its files as long as the run. False: one of them may no longer be named.
    */
-  async keepFor(run: { orgId: string; runId: string }, files: NonNullable<StartRun['files']>): Promise<boolean> {
+  async keepFor(run: { orgId: OrgId; runId: RunId }, files: NonNullable<StartRun['files']>): Promise<boolean> {
     if (files.runId !== '') return this.store.keepLike(run, files.runId);
     return this.store.keepFor(run, files.owner, files.fileIds);
   }
 
   /** A file that the run names: first its description, then its content. @throws ServiceError `not_found` */
   async *ofRun(
-    run: { orgId: string; runId: string },
-    fileId: string,
+    run: { orgId: OrgId; runId: RunId },
+    fileId: FileId,
   ): AsyncGenerator<{ file: StoredFile } | { chunk: Uint8Array }> {
     const file = await this.store.namedBy(run, fileId);
     if (file === null) throw new ServiceError('not_found', 'The run names no such file.');
@@ -78,12 +78,12 @@ export class InputFiles {
     for await (const chunk of this.store.content(run.orgId, file)) yield { chunk };
   }
 
-  async letGo(run: { orgId: string; runId: string }): Promise<void> {
+  async letGo(run: { orgId: OrgId; runId: RunId }): Promise<void> {
     await this.store.letGo(run);
   }
 
   private async receive(
-    key: { orgId: string; fileId: string },
+    key: { orgId: OrgId; fileId: FileId },
     content: AsyncIterable<Uint8Array>,
     bytesMax: number,
   ): Promise<{ bytes: number; sha256: string }> {
@@ -111,7 +111,7 @@ export class InputFiles {
   }
 
   private async finish(
-    key: { orgId: string; fileId: string },
+    key: { orgId: OrgId; fileId: FileId },
     { owner, name, mediaType, idempotencyHash }: NewFile,
     whole: { bytes: number; sha256: string },
   ): Promise<ArrivedFile> {

@@ -46,10 +46,11 @@ function cursorOf({ createdAtMs, runId }: RunPlace): string {
 
 function placeOf(cursor: string): RunPlace {
   const [createdAt = '', runId = '', ...more] = Buffer.from(cursor.slice(0, 128), 'base64url').toString().split('/');
-  const place = { createdAtMs: Number(createdAt), runId };
-  // Node reads base64 leniently; only what we issued is a cursor.
-  const good = more.length === 0 && /^\d{1,15}$/.test(createdAt) && isId('run', runId) && cursorOf(place) === cursor;
-  if (good) return place;
+  if (more.length === 0 && /^\d{1,15}$/.test(createdAt) && isId('run', runId)) {
+    const place = { createdAtMs: Number(createdAt), runId };
+    // Node reads base64 leniently; only what we gave out is a cursor.
+    if (cursorOf(place) === cursor) return place;
+  }
   throw new ServiceError('invalid_request', 'The cursor is not one of this list.', {
     findings: [{ path: '/cursor', code: 'cursor', message: 'Use next_cursor unchanged.' }],
   });

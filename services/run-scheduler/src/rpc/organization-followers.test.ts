@@ -56,7 +56,7 @@ describe('followers of an organization', () => {
     for (const run of [runs.queued, runs.running, runs.waiting, runs.sleeping, runs.succeeded]) {
       followers.committed(runs.queued, run);
     }
-    const foreign = { ...runs.succeeded, facts: { ...runs.succeeded.facts, orgId: 'org_b' } };
+    const foreign = { ...runs.succeeded, facts: { ...runs.succeeded.facts, orgId: 'org_b' as const } };
     followers.committed(null, foreign);
     const [asked, done, ...more] = gateway.take();
     assert.deepEqual([asked?.run?.question?.prompt, done?.run?.resultJson], ['Go on?', runs.succeeded.resultJson]);

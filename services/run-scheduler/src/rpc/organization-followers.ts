@@ -1,7 +1,9 @@
 // Which gateways follow which organizations, and what they get of each commit. While none follows, a commit costs one
 // comparison. A gateway that does not read, or an organization that changes faster than people look, gets one word that
 // something is missing in place of what is.
+
 import type { Clock } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { Run } from '../run/run.ts';
 import { changeNews, type OrganizationNews, restNews } from './organization-news.ts';
@@ -16,7 +18,7 @@ export interface NewsReceiver {
 interface Following {
   /** Of this process, as a key. */
   readonly id: string;
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly detail: NewsDetail;
   readonly receiver: NewsReceiver;
   /** Runs that changed since the last push, as they were then and as they are. */
@@ -39,7 +41,7 @@ export class OrganizationFollowers {
   }
 
   /** From here on. Asked again, it begins again. */
-  follow(orgId: string, detail: NewsDetail, receiver: NewsReceiver): void {
+  follow(orgId: OrgId, detail: NewsDetail, receiver: NewsReceiver): void {
     if (this.find(orgId, detail, receiver) === undefined) {
       const following = { id: String(++this.lastId), orgId, detail, receiver, changed: new Map() };
       this.following.set(orgId, [...(this.following.get(orgId) ?? []), following]);
@@ -47,7 +49,7 @@ export class OrganizationFollowers {
     receiver.news({ orgId, detail, began: true });
   }
 
-  stop(orgId: string, detail: NewsDetail, receiver: NewsReceiver): void {
+  stop(orgId: OrgId, detail: NewsDetail, receiver: NewsReceiver): void {
     const following = this.find(orgId, detail, receiver);
     if (following !== undefined) this.remove(following);
   }
@@ -107,7 +109,7 @@ export class OrganizationFollowers {
     else this.owed.add(following);
   }
 
-  private find(orgId: string, detail: NewsDetail, receiver: NewsReceiver): Following | undefined {
+  private find(orgId: OrgId, detail: NewsDetail, receiver: NewsReceiver): Following | undefined {
     return this.following.get(orgId)?.find((each) => each.receiver === receiver && each.detail === detail);
   }
 

@@ -1,6 +1,7 @@
 // This service's calls to the method registry: the owner of a worker's key, the versions that workers run, and how long
 // an organization keeps its runs.
 import type { Clock } from '@methods/base/clock';
+import type { OrgId, ProductionId } from '@methods/base/ids';
 import { RetentionDays } from '@methods/base/retention-days';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ServiceError } from '@methods/errors/service-error';
@@ -28,7 +29,7 @@ export class RegistryClient implements Stoppable {
     this.accounts = rpcClient(AccountService, address);
     this.keys = new WorkerKeys({ nowMs: () => clock.monotonicMs(), resolve: (hash) => this.resolve(hash) });
     this.methods = new KnownMethods({ find: (orgId, methods) => this.findMethods(orgId, methods) });
-    const retentionDays = async (orgId: string) =>
+    const retentionDays = async (orgId: OrgId) =>
       (await askSettings(this.accounts, orgId, SETTINGS_MS))?.retentionDays ?? null;
     this.retention = new RetentionDays({ clock, ask: retentionDays });
   }
@@ -39,8 +40,8 @@ export class RegistryClient implements Stoppable {
   }
 
   /** @throws ServiceError not_found if the organization has no such version. */
-  async savedVersion(orgId: string, methodId: string, version: string): Promise<SavedVersion> {
-    const found = await this.calls.getVersion({ orgId, methodId, version }, { timeoutMs: VERSION_MS });
+  async savedVersion(orgId: OrgId, method: ProductionId, version: string): Promise<SavedVersion> {
+    const found = await this.calls.getVersion({ orgId, methodId: method, version }, { timeoutMs: VERSION_MS });
     if (found.version === undefined) throw new ServiceError('not_found');
     return found.version;
   }
@@ -51,7 +52,7 @@ export class RegistryClient implements Stoppable {
     return { orgId: key.orgId, keyId: key.keyId };
   }
 
-  private async findMethods(orgId: string, methods: readonly string[]): Promise<readonly string[]> {
+  private async findMethods(orgId: OrgId, methods: readonly ProductionId[]): Promise<readonly string[]> {
     const { methodIds } = await this.calls.findMethods({ orgId, methodIds: [...methods] }, { timeoutMs: RESOLVE_MS });
     return methodIds;
   }

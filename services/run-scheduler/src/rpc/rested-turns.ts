@@ -1,6 +1,7 @@
 // Runs costly requests in turns: an organization has one in progress at a time, and a rest after each. An organization
 // that sends them without end gets only its share of the node and its database.
 import type { Clock } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import { overShare } from '@methods/errors/over-share';
 
 /** A multiple of the time the request took. */
@@ -21,7 +22,7 @@ export class RestedTurns {
   ) {}
 
   /** @throws rate_limited over the organization's share, and what `work` throws */
-  async run<T>(orgId: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(orgId: OrgId, work: () => Promise<T>): Promise<T> {
     if (!(await this.turn(orgId))) throw overShare(this.what, { share: 'organization', max: WAITING_MAX });
     const beganMs = this.clock.monotonicMs();
     try {
@@ -33,7 +34,7 @@ export class RestedTurns {
   }
 
   /** False: it has waited for too long, or too many wait. */
-  private async turn(orgId: string): Promise<boolean> {
+  private async turn(orgId: OrgId): Promise<boolean> {
     const waiting = this.busy.get(orgId);
     if (waiting === undefined) {
       this.busy.set(orgId, []);
@@ -47,7 +48,7 @@ export class RestedTurns {
     return false;
   }
 
-  private next(orgId: string): void {
+  private next(orgId: OrgId): void {
     const go = this.busy.get(orgId)?.shift();
     if (go === undefined) this.busy.delete(orgId);
     else go();

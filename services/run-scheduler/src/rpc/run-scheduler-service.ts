@@ -1,5 +1,6 @@
 // The gateways' service: one session per stream, and the files of runs. A start goes to a shard of this node, or to a
 // peer while this node has none.
+import type { FileId, OrgId, RunId } from '@methods/base/ids';
 import { fromErrorDetail, toErrorDetail } from '@methods/errors/error-detail';
 import { ServiceError } from '@methods/errors/service-error';
 import type { GatewayItem, RunSchedulerService, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -61,14 +62,14 @@ export class RunSchedulerRpc {
     deleteFile: (request) => this.options.files.delete(request),
   };
 
-  private async *filesOf(request: { orgId: string; runId: string }): AsyncGenerator<{ chunk: Uint8Array }> {
+  private async *filesOf(request: { orgId: OrgId; runId: RunId }): AsyncGenerator<{ chunk: Uint8Array }> {
     const { services, folders } = this.options;
     const { facts, folderId } = await getRun(services.actors, request);
     const chunks = folderId === null ? null : await folders.get({ folderId, orgId: facts.orgId, runId: facts.runId });
     if (chunks !== null) for await (const chunk of chunks) yield { chunk };
   }
 
-  private async *inputFileOf(request: { orgId: string; runId: string; fileId: string }) {
+  private async *inputFileOf(request: { orgId: OrgId; runId: RunId; fileId: FileId }) {
     const { services, files } = this.options;
     await getRun(services.actors, request);
     yield* files.ofRun(request, request.fileId);
@@ -86,7 +87,7 @@ export class RunSchedulerRpc {
   private readonly start = async (
     request: StartRun,
     deadlineMs: number,
-    onId: (runId: string) => void,
+    onId: (runId: RunId) => void,
     wanted: () => boolean,
   ): Promise<{ view: RunViewMessage; replayed: boolean }> => {
     if (this.options.state().shardsOwned === 0) return this.forward(request, deadlineMs, onId);
@@ -98,7 +99,7 @@ export class RunSchedulerRpc {
   private async forward(
     request: StartRun,
     deadlineMs: number,
-    onId: (runId: string) => void,
+    onId: (runId: RunId) => void,
   ): Promise<{ view: RunViewMessage; replayed: boolean }> {
     // The key makes a repeat harmless, so a peer that does not reply or has no shards either does not fail the start.
     for (const peer of this.options.peers.connected()) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { newRunId } from '@methods/base/ids';
+import { newRunId, type RunId } from '@methods/base/ids';
 import type { SharesOptions } from '@methods/base/shares';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { until } from '@methods/test/harness/until';
@@ -38,7 +38,7 @@ const step: StepSummary = {
   error: null,
 };
 
-function as(run: Run, runId: string): Run {
+function as(run: Run, runId: RunId): Run {
   return { ...run, facts: { ...run.facts, runId } };
 }
 
@@ -46,7 +46,7 @@ describe('gateways that wait for runs', () => {
   let watchers: RunWatchers;
   let gateway: Gateway;
   let rows: Map<string, Run>;
-  let reads: { runId: string; arrive: () => void }[];
+  let reads: { runId: RunId; arrive: () => void }[];
   let held: boolean;
   let shards: string[];
   let owned: number[];
@@ -255,12 +255,7 @@ describe('gateways that wait for runs', () => {
 
   test('a gateway that answered is notified of the next rest, for a share of the runs; no watch is refused for it', () => {
     const limited = watchersWith({ placesMax: 100, perOrganizationMax: 4 }, { placesMax: 100, perOrganizationMax: 2 });
-    const [first, second, third, fourth] = [0, 1, 2, 3].map(() => newRunId(OWN_SHARD)) as [
-      string,
-      string,
-      string,
-      string,
-    ];
+    const [first, second, third, fourth] = [0, 1, 2, 3].map(() => newRunId(OWN_SHARD)) as [RunId, RunId, RunId, RunId];
     assert.equal(limited.answeredBy(first, 'org_a', gateway), 'new');
     assert.equal(limited.answeredBy(first, 'org_a', gateway), 'known');
     assert.equal(limited.answeredBy(second, 'org_a', gateway), 'new');
@@ -294,7 +289,7 @@ describe('gateways that wait for runs', () => {
     );
     // Finished runs, ended watches and watches of lost gateways take no place.
     for (const runId of mine.slice(0, 5)) limited.committed(null, as(runs.succeeded, runId));
-    limited.unwatch(mine[5] ?? '', gateway);
+    limited.unwatch(mine[5] ?? 'run_none', gateway);
     limited.gone(gateway);
     for (let i = 0; i < 10; i++) limited.watch(newRunId(OWN_SHARD), 'org_a', gateway);
   });

@@ -2,7 +2,7 @@
 // (waiting or finished). One that watches is notified until it stops watching, of every rest or, step by step, of every
 // change. Each organization has a share of the runs that may be watched.
 import type { Clock } from '@methods/base/clock';
-import { shardOfRunId } from '@methods/base/ids';
+import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import { Shares, type SharesOptions } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
 import { ServiceError } from '@methods/errors/service-error';
@@ -11,7 +11,7 @@ import { type RunViewMessage, runView } from '../wire/run-message.ts';
 import { Pace } from './pace.ts';
 
 export interface ViewReceiver {
-  push(view: RunViewMessage, orgId: string): void;
+  push(view: RunViewMessage, orgId: OrgId): void;
 }
 
 /** `once`: notified when the run rests; `always`: of every rest; `stepwise`: of every change, at a bounded pace. */
@@ -33,7 +33,7 @@ const PUSH_EVERY_MS = 100;
 const PUSH_EVERY_MS_PER_STEP = 0.2;
 
 export class RunWatchers {
-  private readonly watched = new Map<string, Watched>();
+  private readonly watched = new Map<RunId, Watched>();
   private readonly places: Shares;
   private readonly answered: Shares;
   /** How many runs of each shard are watched; 0: none any more. */
@@ -43,7 +43,7 @@ export class RunWatchers {
   /** No run of them was watched at the last look. */
   private idleShards = new Set<number>();
   /** Runs whose row is being read. True: it changed since, and must be read again. */
-  private readonly behind = new Map<string, boolean>();
+  private readonly behind = new Map<RunId, boolean>();
   private readonly pace: Pace;
 
   constructor(
@@ -51,11 +51,11 @@ export class RunWatchers {
       readonly clock: Clock;
       readonly shardCount: number;
       readonly owns: (shard: number) => boolean;
-      readonly read: (runId: string) => Promise<Run | null>;
+      readonly read: (runId: RunId) => Promise<Run | null>;
       /** This node began or stopped watching runs of another node's shard. */
       readonly shardWatched: (shard: number, watched: boolean) => void;
       /** These runs of other nodes are watched here step by step; repeated while they are. */
-      readonly stepsWatched: (runIds: readonly string[]) => void;
+      readonly stepsWatched: (runIds: readonly RunId[]) => void;
       /** Runs that may be watched; default 100,000, 20,000 of one organization. */
       readonly places?: SharesOptions;
       /** The part of them that were answered; default 10,000, 2,000 of one organization. */
@@ -68,7 +68,7 @@ export class RunWatchers {
   }
 
   /** Beyond its organization's share the run is not watched: its gateway gets the state at its next request. */
-  startedBy(runId: string, orgId: string, receiver: ViewReceiver): void {
+  startedBy(runId: RunId, orgId: OrgId, receiver: ViewReceiver): void {
     const entry = this.entry(runId, orgId);
     if (entry instanceof ServiceError) return;
     if (!entry.wishes.has(receiver)) entry.wishes.set(receiver, 'once');
@@ -79,7 +79,7 @@ export class RunWatchers {
    * and no caller may wait for it, so such runs have a share of their own. `known`: the receiver watches the run
    * already; `full`: there is no place, and nothing is pushed.
    */
-  answeredBy(runId: string, orgId: string, receiver: ViewReceiver): 'new' | 'known' | 'full' {
+  answeredBy(runId: RunId, orgId: OrgId, receiver: ViewReceiver): 'new' | 'known' | 'full' {
     let entry = this.watched.get(runId);
     if (entry?.wishes.has(receiver)) return 'known';
     if (entry === undefined) {
@@ -97,7 +97,7 @@ export class RunWatchers {
   }
 
   /** False: this receiver watches the run already. @throws rate_limited, unavailable if no more may be watched */
-  watch(runId: string, orgId: string, receiver: ViewReceiver, steps = false): boolean {
+  watch(runId: RunId, orgId: OrgId, receiver: ViewReceiver, steps = false): boolean {
     const entry = this.entry(runId, orgId);
     if (entry instanceof ServiceError) throw entry;
     const isNew = !entry.wishes.has(receiver);
@@ -107,7 +107,7 @@ export class RunWatchers {
     return isNew;
   }
 
-  unwatch(runId: string, receiver: ViewReceiver): void {
+  unwatch(runId: RunId, receiver: ViewReceiver): void {
     const entry = this.watched.get(runId);
     if (entry === undefined) return;
     entry.wishes.delete(receiver);
@@ -133,7 +133,7 @@ export class RunWatchers {
   }
 
   /** Handles a run that another node committed: reads its row, together with all others of the turn. */
-  changedElsewhere(runIds: readonly string[]): void {
+  changedElsewhere(runIds: readonly RunId[]): void {
     for (const runId of runIds) {
       const entry = this.watched.get(runId);
       if (entry === undefined) continue;
@@ -142,7 +142,7 @@ export class RunWatchers {
     }
   }
 
-  private catchUp(runId: string): void {
+  private catchUp(runId: RunId): void {
     if (this.behind.has(runId)) {
       this.behind.set(runId, true);
       return;
@@ -193,7 +193,7 @@ export class RunWatchers {
   }
 
   private lookAtForeign(): void {
-    const foreign: string[] = [];
+    const foreign: RunId[] = [];
     for (const runId of this.watched.keys()) {
       if (foreign.length === POLL_MAX) break;
       if (this.isForeign(runId)) foreign.push(runId);
@@ -206,7 +206,7 @@ export class RunWatchers {
 
   /** Their owners send every change only while they are notified that the run is watched. */
   tellStepwise(): void {
-    const runIds: string[] = [];
+    const runIds: RunId[] = [];
     for (const [runId, entry] of this.watched) {
       if (runIds.length === STEPWISE_TOLD_MAX) break;
       if (isStepwise(entry) && this.isForeign(runId)) runIds.push(runId);
@@ -214,18 +214,18 @@ export class RunWatchers {
     if (runIds.length > 0) this.options.stepsWatched(runIds);
   }
 
-  private isForeign(runId: string): boolean {
+  private isForeign(runId: RunId): boolean {
     const shard = shardOfRunId(runId, this.options.shardCount);
     return shard !== null && !this.options.owns(shard);
   }
 
-  private isWatchedStepwise(runId: string): boolean {
+  private isWatchedStepwise(runId: RunId): boolean {
     const entry = this.watched.get(runId);
     return entry !== undefined && isStepwise(entry);
   }
 
   /** Moved to the end, so that the next poll begins with others. */
-  private moveBack(runId: string): void {
+  private moveBack(runId: RunId): void {
     const entry = this.watched.get(runId);
     if (entry === undefined) return;
     this.watched.delete(runId);
@@ -233,7 +233,7 @@ export class RunWatchers {
   }
 
   /** `left`: called when the run, if it is a new one, has no watcher any more. */
-  private entry(runId: string, orgId: string, left: () => void = () => {}): Watched | ServiceError {
+  private entry(runId: RunId, orgId: OrgId, left: () => void = () => {}): Watched | ServiceError {
     const known = this.watched.get(runId);
     if (known !== undefined) return known;
     const place = this.places.take(orgId);
@@ -248,14 +248,14 @@ export class RunWatchers {
     return entry;
   }
 
-  private removeIfUnused(runId: string, entry: Watched): void {
+  private removeIfUnused(runId: RunId, entry: Watched): void {
     if (entry.wishes.size > 0 || !this.watched.delete(runId)) return;
     entry.leave();
     this.pace.forget(runId);
     this.countShard(runId, -1);
   }
 
-  private countShard(runId: string, by: number): void {
+  private countShard(runId: RunId, by: number): void {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return;
     this.shards.set(shard, (this.shards.get(shard) ?? 0) + by);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { systemClock } from '@methods/base/clock';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { StartRunSchema } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
@@ -28,7 +28,7 @@ import { RestedTurns } from './rested-turns.ts';
 import { StartRuns } from './start-run.ts';
 import { UnfinishedRuns } from './unfinished-runs.ts';
 
-const KEY = { orgId: 'org_a', method: 'wf_a' };
+const KEY = { orgId: 'org_a' as const, method: 'wf_a' as const };
 const WORKER = 'org_a.worker.1';
 const code = (expected: string) => ({ name: 'ServiceError', code: expected });
 
@@ -97,8 +97,8 @@ describe('starts', () => {
     };
     counted = new UnfinishedRuns({ store, clock: new ManualClock(), logger: silentLogger, max: 3 });
     const unfinished = {
-      hasRoom: (orgId: string) => orgId !== 'org_full' || counted.hasRoom(orgId),
-      started: (orgId: string) => counted.started(orgId),
+      hasRoom: (orgId: OrgId) => orgId !== 'org_full' || counted.hasRoom(orgId),
+      started: (orgId: OrgId) => counted.started(orgId),
     };
     [copying, copiedAtOnce] = [0, 0];
     const seen = {
@@ -123,7 +123,14 @@ describe('starts', () => {
 
   function start(more: MessageInitShape<typeof StartRunSchema> = {}) {
     const [idempotencyHash, requestDigest] = [randomBytes(32), randomBytes(32)];
-    const facts = { ...KEY, versionId: 'ver_a', inputsJson: '{}', keyId: 'key_a', idempotencyHash, requestDigest };
+    const facts = {
+      ...KEY,
+      versionId: 'ver_a' as const,
+      inputsJson: '{}',
+      keyId: 'key_a' as const,
+      idempotencyHash,
+      requestDigest,
+    };
     return starts.start(create(StartRunSchema, { ...facts, ...more }), (runId) => ids.push(runId));
   }
 
@@ -162,7 +169,7 @@ describe('starts', () => {
   });
 
   test('an organization with too many unfinished runs starts no more but finds those it has, and others start theirs', async () => {
-    const orgId = 'org_full';
+    const orgId = 'org_full' as const;
     const key = { orgId, idempotencyHash: randomBytes(32), requestDigest: randomBytes(32) };
     // Counted before the first of them: a run that is counted while it starts may count twice.
     assert.ok(counted.hasRoom(orgId));
@@ -249,7 +256,11 @@ describe('starts', () => {
         (await db.store.keptSteps(KEY.orgId, run.facts.runId)).map(({ path, outJson }) => [path, outJson]),
         ['one', 'loop[0]/inner', 'loop', 'first'].map((path) => [path, '1']),
       );
-      const files = await folders.get({ folderId: known.folderId ?? '', orgId: KEY.orgId, runId: run.facts.runId });
+      const files = await folders.get({
+        folderId: known.folderId ?? 'fld_none',
+        orgId: KEY.orgId,
+        runId: run.facts.runId,
+      });
       assert.ok(files);
       assert.notEqual(known.folderId, (await db.load(first.facts.runId))?.folderId);
       let text = '';
@@ -288,7 +299,7 @@ describe('starts', () => {
         begun(first, 'one', 'first'),
         begun(first, 'one', 'never'),
         begun(open),
-        { ...begun(first, 'one'), versionId: 'ver_b' },
+        { ...begun(first, 'one'), versionId: 'ver_b' as const },
       ]) {
         await assert.rejects(start(wrong), code('invalid_request'));
       }

@@ -1,5 +1,5 @@
 // start: creates a run on a shard of this node, claimed at once if a worker waits here and no older run does.
-import { newRunId } from '@methods/base/ids';
+import { newRunId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { KeptSteps, StartRun } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { RunActors } from '../actor/run-actors.ts';
@@ -38,7 +38,7 @@ export class StartRuns {
    * Calls `onId` with the new run's id before anything can happen to the run. Drops a start that is no longer `wanted`
    * when its turn to be committed comes.
    */
-  async start(request: StartRun, onId: (runId: string) => void, wanted?: () => boolean): Promise<StartedRun> {
+  async start(request: StartRun, onId: (runId: RunId) => void, wanted?: () => boolean): Promise<StartedRun> {
     const shard = this.shard();
     if (shard === null) throw new ServiceError('unavailable', 'This node owns no shards yet.');
     const facts = this.factsOf(request, shard);

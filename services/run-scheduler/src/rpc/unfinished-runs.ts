@@ -1,6 +1,7 @@
 // Bounds an organization's unfinished runs. The count is read now and then and updated by this node's own starts, so a
 // start costs no read; it may differ by the runs that other nodes start and finish within a few seconds.
 import type { Clock } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { RunStore } from '../store/run-store.ts';
@@ -19,8 +20,8 @@ interface Known {
 }
 
 export class UnfinishedRuns {
-  private readonly known = new Map<string, Known>();
-  private readonly asked = new Set<string>();
+  private readonly known = new Map<OrgId, Known>();
+  private readonly asked = new Set<OrgId>();
   private reading = false;
 
   constructor(
@@ -33,7 +34,7 @@ export class UnfinishedRuns {
   ) {}
 
   /** False: the organization has too many. An unknown count passes. */
-  hasRoom(orgId: string): boolean {
+  hasRoom(orgId: OrgId): boolean {
     const max = this.options.max ?? UNFINISHED_MAX;
     const known = this.known.get(orgId);
     const ageMs = known === undefined ? Number.POSITIVE_INFINITY : this.options.clock.monotonicMs() - known.readAtMs;
@@ -41,12 +42,12 @@ export class UnfinishedRuns {
     return known === undefined || known.runs < max;
   }
 
-  started(orgId: string): void {
+  started(orgId: OrgId): void {
     const known = this.known.get(orgId);
     if (known !== undefined) known.runs++;
   }
 
-  private ask(orgId: string): void {
+  private ask(orgId: OrgId): void {
     this.asked.add(orgId);
     if (this.reading) return;
     this.reading = true;

@@ -29,7 +29,7 @@ function randomFrom(seed: number): () => number {
 const held = [{ runId: newRunId(3), token: 'token' }];
 const hello = {
   case: 'hello' as const,
-  value: { workerId: 'a'.repeat(32), streamNumber: 1, methods: ['wf_1'], slots: 2, held },
+  value: { workerId: 'a'.repeat(32), streamNumber: 1, methods: ['wf_1' as const], slots: 2, held },
 };
 const [run] = held;
 const valid = [
@@ -75,7 +75,7 @@ test('arbitrary bytes on a worker’s stream end at most that stream', { timeout
     },
     heartbeat: (_session, runs) => assert.ok(runs.length <= 30_100),
   };
-  const owner = { orgId: 'org_a', keyId: 'key_a', check: async () => {} };
+  const owner = { orgId: 'org_a' as const, keyId: 'key_a' as const, check: async () => {} };
   let streams = 0;
   const handlers = {
     work: serveFrames<WorkerItem, SchedulerItem>((connection) => {

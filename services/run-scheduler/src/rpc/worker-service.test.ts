@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
-import { newId } from '@methods/base/ids';
+import { type FileId, type FolderId, newId, type OrgId, type RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
@@ -38,15 +38,15 @@ describe('the calls of workers', () => {
     const keys = new WorkerKeys({
       nowMs: () => 0,
       async resolve(hash) {
-        if (OURS.authSha256.equals(hash)) return { orgId: 'org_a', keyId: 'key_a' };
-        if (THEIRS.authSha256.equals(hash)) return { orgId: 'org_b', keyId: 'key_b' };
+        if (OURS.authSha256.equals(hash)) return { orgId: 'org_a' as const, keyId: 'key_a' as const };
+        if (THEIRS.authSha256.equals(hash)) return { orgId: 'org_b' as const, keyId: 'key_b' as const };
         throw new ServiceError('unauthorized');
       },
     });
     const registry = {
       async getVersion(request: object) {
         askedRegistry.push(request);
-        return { version: { versionId: 'ver_a', source: Buffer.from('x'), sha256: Buffer.of(1) } };
+        return { version: { versionId: 'ver_a' as const, source: Buffer.from('x'), sha256: Buffer.of(1) } };
       },
       async putLock(request: object) {
         askedRegistry.push(request);
@@ -81,7 +81,7 @@ describe('the calls of workers', () => {
     askedRegistry = [];
   });
 
-  type Attempt = { readonly runId: string; readonly token: string };
+  type Attempt = { readonly runId: RunId; readonly token: string };
 
   async function attempt(): Promise<Attempt> {
     const run = await node.running();
@@ -98,7 +98,7 @@ describe('the calls of workers', () => {
     );
   }
 
-  async function got(worker: typeof ours, of: Attempt, folderId: string): Promise<Buffer> {
+  async function got(worker: typeof ours, of: Attempt, folderId: FolderId): Promise<Buffer> {
     const chunks: Uint8Array[] = [];
     for await (const { chunk } of worker.getRunFolder({ ...of, folderId })) chunks.push(chunk);
     return Buffer.concat(chunks);
@@ -140,9 +140,9 @@ describe('the calls of workers', () => {
   const DAY_MS = 24 * 3_600_000;
 
   /** Stored, and named by the run. */
-  async function fileOf({ runId }: Attempt, rows = 1): Promise<string> {
+  async function fileOf({ runId }: Attempt, rows = 1): Promise<FileId> {
     const fileId = newId('file');
-    const of = { orgId: 'org_a', fileId };
+    const of = { orgId: 'org_a' as const, fileId };
     const row = Buffer.alloc(262_144, 'x');
     await files.begin({ ...of, owner: 'key_gone', name: 'a', mediaType: 'a/b', bytesMax: rows * row.length });
     for (let i = 0; i < rows; i++) await files.append(of, i, row);
@@ -207,7 +207,7 @@ describe('the calls of workers', () => {
     assert.equal(Buffer.from(version.source).toString(), 'x');
     await theirs.putLock({ method: 'wf_a', versionId: 'ver_a', lock: Buffer.of(1) });
     assert.deepEqual(
-      askedRegistry.map((request) => (request as { orgId: string }).orgId),
+      askedRegistry.map((request) => (request as { orgId: OrgId }).orgId),
       ['org_a', 'org_b'],
     );
   });

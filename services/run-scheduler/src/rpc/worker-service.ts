@@ -1,7 +1,7 @@
 // The workers' service: their stream, the versions they run, and the folders of waiting runs.
 
 import type { Metadata } from '@grpc/grpc-js';
-import { newId } from '@methods/base/ids';
+import { newId, type RunId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
@@ -170,7 +170,7 @@ export function workerService(options: WorkerServiceOptions): ServiceImplementat
 }
 
 /** Only the worker that holds the run's present attempt reads or writes its folder. */
-async function mayTouch(options: WorkerServiceOptions, owner: KeyOwner, runId: string, token: string): Promise<void> {
+async function mayTouch(options: WorkerServiceOptions, owner: KeyOwner, runId: RunId, token: string): Promise<void> {
   const run = await options.actors.read(runId);
   if (run === null || run.facts.orgId !== owner.orgId) throw new ServiceError('not_found', 'There is no such run.');
   if (run.status !== 'running' || run.token !== token) {

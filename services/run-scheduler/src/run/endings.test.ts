@@ -57,7 +57,7 @@ test('the third lost attempt leaves one more claim, with the same number, for th
 
 test('a version without such steps fails at once', () => {
   assert.equal(after({ ...runs.running, attempts: 3 }, loseLease('t1')).status, 'failed');
-  assert.equal(after(runs.waiting, expireQuestion('q1'), T0 + DEADLINE_MS).status, 'failed');
+  assert.equal(after(runs.waiting, expireQuestion('q_1'), T0 + DEADLINE_MS).status, 'failed');
 });
 
 test('no worker in time: the run ends with its error, and its record names what did not run', () => {
@@ -77,12 +77,12 @@ test('no worker in time: the run ends with its error, and its record names what 
 
 test('a deadline fails its step, and the next walk decides: any worker, and no webhook yet', () => {
   const waiting = { ...runs.waiting, facts: cleansUp };
-  const decision = transition(waiting, expireQuestion('q1'), T0 + DEADLINE_MS);
+  const decision = transition(waiting, expireQuestion('q_1'), T0 + DEADLINE_MS);
   assert.ok(decision.kind === 'changed');
   assert.deepEqual([decision.run.status, decision.effects], ['queued', []]);
   const [asked] = decision.steps;
   assert.deepEqual([asked?.summary.path, asked?.summary.status], ['second', 'failed']);
-  assert.equal(transition(decision.run, answer('q1', 'd1'), T0 + DEADLINE_MS + 1).kind, 'refused');
+  assert.equal(transition(decision.run, answer('q_1', 'd1'), T0 + DEADLINE_MS + 1).kind, 'refused');
   const old = { ...claim('t2'), cleansUp: false } as RunCommand;
   const claimed = after(decision.run, old, T0 + DEADLINE_MS + 1);
   assert.equal(claimed.ending, null);
@@ -96,10 +96,10 @@ test('a deadline fails its step, and the next walk decides: any worker, and no w
 });
 
 test('a question of a cleanup and its deadline leave the run with the error it had', () => {
-  const waiting = after({ ...runs.cleaning, facts: cleansUp }, ask('t1', 3, 'q2', DEADLINE_MS));
-  const expired = after(waiting, expireQuestion('q2'), T0 + 1 + DEADLINE_MS);
+  const waiting = after({ ...runs.cleaning, facts: cleansUp }, ask('t1', 3, 'q_2', DEADLINE_MS));
+  const expired = after(waiting, expireQuestion('q_2'), T0 + 1 + DEADLINE_MS);
   assert.deepEqual([expired.status, expired.ending?.error.code], ['queued', 'attempts_exhausted']);
-  const answered = after(waiting, answer('q2', 'd2'), T0 + 100);
+  const answered = after(waiting, answer('q_2', 'd2'), T0 + 100);
   assert.equal(answered.ending?.byMs, T0 + 100 + WORKER_WAIT_MS);
 });
 

@@ -27,11 +27,11 @@ function seqOf(earlier: EarlierEvent | null): number | null {
 
 const first = runs.queued.revision;
 const asked = first + 2;
-const oneQuestion = [claim('t1'), ask('t1', 1, 'q1')];
-const secondQuestion = [...oneQuestion, answer('q1', 'd1'), claim('t2'), ask('t2', 1, 'q2')];
+const oneQuestion = [claim('t1'), ask('t1', 1, 'q_1')];
+const secondQuestion = [...oneQuestion, answer('q_1', 'd1'), claim('t2'), ask('t2', 1, 'q_2')];
 
 test('a question follows the question before it, and the end follows the last question', () => {
-  const commands = [...secondQuestion, answer('q2', 'd2'), claim('t3'), succeed('t3', 1)];
+  const commands = [...secondQuestion, answer('q_2', 'd2'), claim('t3'), succeed('t3', 1)];
   assert.deepEqual(eventsOf(commands), [
     [asked, null],
     [asked + 3, asked],

@@ -1,5 +1,6 @@
 // The commands of a run. Workers' reports carry the attempt token and their number within the attempt; commands of
 // people and applications name their question.
+import type { FolderId, QuestionId } from '@methods/base/ids';
 import type { NewStep } from './effect.ts';
 import type { AnswerChecksOf, RunError, RunFacts, StepSummary } from './run.ts';
 
@@ -30,7 +31,7 @@ export interface KeptBeginning {
   /** In their order; numbered before every report of this run. */
   readonly steps: readonly NewStep[];
   /** A folder of this run with the files that they name. */
-  readonly folderId: string | null;
+  readonly folderId: FolderId | null;
 }
 
 export interface ClaimRun {
@@ -57,12 +58,12 @@ export interface RecordStep extends Report {
   readonly outWithheld: boolean;
   readonly logTail: string | null;
   /** Holds the files this step named in its out; null: nothing new. */
-  readonly folderId: string | null;
+  readonly folderId: FolderId | null;
 }
 
 export interface AskRun extends Report {
   readonly type: 'ask';
-  readonly questionId: string;
+  readonly questionId: QuestionId;
   readonly step: string;
   readonly prompt: string;
   readonly details: string;
@@ -72,13 +73,13 @@ export interface AskRun extends Report {
   readonly timeoutMs: number | null;
   readonly timeoutText: string;
   readonly checks?: AnswerChecksOf;
-  readonly folderId: string | null;
+  readonly folderId: FolderId | null;
 }
 
 export interface SleepRun extends Report {
   readonly type: 'sleep';
   readonly waitMs: number;
-  readonly folderId: string | null;
+  readonly folderId: FolderId | null;
 }
 
 export interface FinishRun extends Report {
@@ -112,14 +113,14 @@ export interface ExpireLease {
 export interface AnswerRun {
   readonly type: 'answer';
   /** null: the open question. */
-  readonly questionId: string | null;
+  readonly questionId: QuestionId | null;
   readonly answerJson: string;
   readonly digest: string;
 }
 
 export interface ExpireQuestion {
   readonly type: 'expire_question';
-  readonly questionId: string;
+  readonly questionId: QuestionId;
 }
 
 export interface WakeRun {

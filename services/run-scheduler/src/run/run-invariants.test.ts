@@ -32,12 +32,12 @@ interface Report {
 }
 type Told = { readonly afterMs: number } & ({ readonly command: RunCommand } | { readonly report: Report });
 
-const questionId = fc.constantFrom('q1', 'q2');
+const questionId = fc.constantFrom('q_1', 'q_2');
 const reportKind = fc.constantFrom<Report['build']>(
   recordStep,
   (token, seq) => recordStep(token, seq, 'second'),
-  (token, seq) => ask(token, seq, 'q1'),
-  (token, seq) => ask(token, seq, 'q2'),
+  (token, seq) => ask(token, seq, 'q_1'),
+  (token, seq) => ask(token, seq, 'q_2'),
   succeed,
   fail,
   giveBack,

@@ -61,7 +61,7 @@ test('an answer, a drain and a grant that reached no worker never count, for any
   const told: Told[] = [start];
   for (let round = 0; round < 5; round++) {
     const [asks, drains, strays] = [`a${round}`, `d${round}`, `s${round}`];
-    told.push(claim(asks), ask(asks, 1, `q${round}`), answer(`q${round}`, `answer ${round}`));
+    told.push(claim(asks), ask(asks, 1, `q_${round}`), answer(`q_${round}`, `answer ${round}`));
     told.push(claim(drains), giveBack(drains, 1));
     told.push(claim(strays), returnGrant(strays));
   }
@@ -69,7 +69,7 @@ test('an answer, a drain and a grant that reached no worker never count, for any
 });
 
 test('a lease lost after an answer counts once', () => {
-  const run = given(start, claim('t1'), ask('t1', 1), answer('q2', 'd'), claim('t2'), loseLease('t2'), claim('t3'));
+  const run = given(start, claim('t1'), ask('t1', 1), answer('q_2', 'd'), claim('t2'), loseLease('t2'), claim('t3'));
   assert.equal(run.attempts, 2);
 });
 
@@ -146,33 +146,33 @@ test('the same cancel again changes nothing, before and after it took effect', (
 });
 
 test('a question that is not answered in time fails the run and quotes the deadline as the source spells it', () => {
-  const run = given(start, claim('t1'), ask('t1', 1, 'q1', 5_000), [5_000, expireQuestion('q1')]);
+  const run = given(start, claim('t1'), ask('t1', 1, 'q_1', 5_000), [5_000, expireQuestion('q_1')]);
   assert.equal(run.status === 'failed' && run.error.message, 'No answer within 3d');
   assert.deepEqual(run.status === 'failed' && [run.error.code, run.error.kind], ['no_answer', 'timeout']);
-  assert.equal(refusalOf(run, answer('q1', 'late')), 'run_not_waiting');
+  assert.equal(refusalOf(run, answer('q_1', 'late')), 'run_not_waiting');
 });
 
 test('an answered question no longer expires', () => {
-  const run = given(start, claim('t1'), ask('t1', 1, 'q1', 5_000), answer('q1', 'd'));
-  assert.equal(refusalOf(run, expireQuestion('q1'), 5_000), 'not_due');
+  const run = given(start, claim('t1'), ask('t1', 1, 'q_1', 5_000), answer('q_1', 'd'));
+  assert.equal(refusalOf(run, expireQuestion('q_1'), 5_000), 'not_due');
 });
 
 test('a question without a deadline never expires', () => {
-  const run = given(start, claim('t1'), ask('t1', 1, 'q1', null));
-  assert.equal(refusalOf(run, expireQuestion('q1'), Number.MAX_SAFE_INTEGER - T0), 'not_due');
+  const run = given(start, claim('t1'), ask('t1', 1, 'q_1', null));
+  assert.equal(refusalOf(run, expireQuestion('q_1'), Number.MAX_SAFE_INTEGER - T0), 'not_due');
 });
 
 test('two equal answers to two successive questions both count', () => {
-  const asked = [start, claim('t1'), ask('t1', 1, 'q1'), answer(null, 'yes'), claim('t2'), ask('t2', 1, 'q2')];
+  const asked = [start, claim('t1'), ask('t1', 1, 'q_1'), answer(null, 'yes'), claim('t2'), ask('t2', 1, 'q_2')];
   const run = given(...asked, answer(null, 'yes'));
   assert.equal(run.status, 'queued');
-  assert.equal(run.answer?.questionId, 'q2');
+  assert.equal(run.answer?.questionId, 'q_2');
 });
 
 test('a late repeat that names its question never answers the next one', () => {
-  const run = given(start, claim('t1'), ask('t1', 1, 'q1'), answer('q1', 'yes'), claim('t2'), ask('t2', 1, 'q2'));
-  assert.equal(refusalOf(run, answer('q1', 'yes')), 'unchanged');
-  assert.equal(refusalOf(run, answer('q1', 'no')), 'question_changed');
+  const run = given(start, claim('t1'), ask('t1', 1, 'q_1'), answer('q_1', 'yes'), claim('t2'), ask('t2', 1, 'q_2'));
+  assert.equal(refusalOf(run, answer('q_1', 'yes')), 'unchanged');
+  assert.equal(refusalOf(run, answer('q_1', 'no')), 'question_changed');
 });
 
 test('the time of each state is booked when the run leaves it', () => {
@@ -180,8 +180,8 @@ test('the time of each state is booked when the run leaves it', () => {
     start,
     [10, claim('t1')],
     [30, recordStep('t1', 1)],
-    [110, ask('t1', 2, 'q1')],
-    [1_110, answer('q1', 'd')],
+    [110, ask('t1', 2, 'q_1')],
+    [1_110, answer('q_1', 'd')],
     [1_115, claim('t2')],
     [1_120, cancel],
     [1_215, succeed('t2', 1)],
@@ -197,7 +197,7 @@ test('a clock that was set back adds nothing and takes nothing away', () => {
 });
 
 test('a folder saved with an earlier question is kept when the next question saves none', () => {
-  const withFolder = { ...ask('t1', 1, 'q1'), folderId: 'fld_1' } as RunCommand;
-  const run = given(start, claim('t1'), withFolder, answer('q1', 'd'), claim('t2'), ask('t2', 1, 'q2'));
+  const withFolder = { ...ask('t1', 1, 'q_1'), folderId: 'fld_1' as const } as RunCommand;
+  const run = given(start, claim('t1'), withFolder, answer('q_1', 'd'), claim('t2'), ask('t2', 1, 'q_2'));
   assert.equal(run.folderId, 'fld_1');
 });

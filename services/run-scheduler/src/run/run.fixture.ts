@@ -1,5 +1,6 @@
 // Runs and commands for tests of the rules: one run of each kind, all of the same history, and short ways to apply
 // commands. The history: question q0 was answered, attempt `t1` has reported twice.
+import type { QuestionId } from '@methods/base/ids';
 import type { AcceptedAnswer, Run, RunFacts, RunningRun, StepSummary } from './run.ts';
 import type { RunCommand } from './run-command.ts';
 
@@ -8,16 +9,16 @@ export const DEADLINE_MS = 5_000;
 export const SLEEP_MS = 70_000;
 
 export const facts: RunFacts = {
-  runId: 'run_00000000000000000000000000',
-  orgId: 'org_a',
+  runId: 'run_00000000000000000000000000' as const,
+  orgId: 'org_a' as const,
   shard: 0,
-  method: 'wf_a',
-  versionId: 'ver_a',
+  method: 'wf_a' as const,
+  versionId: 'ver_a' as const,
   inputsJson: '{}',
   idempotencyHash: new Uint8Array([1]),
   requestDigest: new Uint8Array([2]),
   webhookUrl: 'https://example.com/hook',
-  keyId: 'key_a',
+  keyId: 'key_a' as const,
   answerBy: 'application',
   metadata: {},
   createdAtMs: T0,
@@ -26,7 +27,12 @@ export const facts: RunFacts = {
   cleansUp: false,
 };
 
-const lastAnswer: AcceptedAnswer = { questionId: 'q0', step: 'first', answerJson: '{"ok":true}', digest: 'd0' };
+const lastAnswer: AcceptedAnswer = {
+  questionId: 'q_0' as const,
+  step: 'first',
+  answerJson: '{"ok":true}',
+  digest: 'd0',
+};
 
 const history = {
   facts,
@@ -74,7 +80,7 @@ export const runs = {
     ...history,
     status: 'waiting',
     question: {
-      id: 'q1',
+      id: 'q_1' as const,
       step: 'second',
       prompt: 'Go on?',
       details: '',
@@ -128,7 +134,12 @@ export function recordStep(token: string, seq: number, path = 'first'): RunComma
   };
 }
 
-export function ask(token: string, seq: number, questionId = 'q2', timeoutMs: number | null = DEADLINE_MS): RunCommand {
+export function ask(
+  token: string,
+  seq: number,
+  questionId: QuestionId = 'q_2',
+  timeoutMs: number | null = DEADLINE_MS,
+): RunCommand {
   const question = { questionId, step: 'third', prompt: 'Sure?', details: '', show: [], formJson: '{}' };
   return { type: 'ask', token, seq, ...question, timeoutMs, timeoutText: '3d', folderId: null };
 }
@@ -162,10 +173,10 @@ export function loseLease(token: string): RunCommand {
   return { type: 'expire_lease', token };
 }
 
-export function answer(questionId: string | null, digest: string): RunCommand {
+export function answer(questionId: QuestionId | null, digest: string): RunCommand {
   return { type: 'answer', questionId, answerJson: `{"digest":"${digest}"}`, digest };
 }
 
-export function expireQuestion(questionId: string): RunCommand {
+export function expireQuestion(questionId: QuestionId): RunCommand {
   return { type: 'expire_question', questionId };
 }

@@ -1,22 +1,24 @@
 // A run. One union over its states: a waiting run has a question by type, a queued run cannot.
+import type { FolderId, KeyId, OrgId, ProductionId, QuestionId, RunId, VersionId } from '@methods/base/ids';
 
 export type Run = QueuedRun | SleepingRun | RunningRun | WaitingRun | SucceededRun | FailedRun | CancelledRun;
 export type RunStatus = Run['status'];
 
 /** Set at the start and never changed. */
 export interface RunFacts {
-  readonly runId: string;
-  readonly orgId: string;
+  readonly runId: RunId;
+  readonly orgId: OrgId;
   readonly shard: number;
   /** Production id, wf_... */
-  readonly method: string;
-  readonly versionId: string;
+  readonly method: ProductionId;
+  readonly versionId: VersionId;
   /** After defaults. */
   readonly inputsJson: string;
   readonly idempotencyHash: Uint8Array;
   readonly requestDigest: Uint8Array;
   readonly webhookUrl: string | null;
-  readonly keyId: string;
+  /** Empty: no key started it. */
+  readonly keyId: KeyId | '';
   readonly answerBy: 'application' | 'team';
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAtMs: number;
@@ -47,7 +49,7 @@ interface RunBase {
   readonly lastSeq: number;
   readonly steps: readonly StepSummary[];
   readonly answer: AcceptedAnswer | null;
-  readonly folderId: string | null;
+  readonly folderId: FolderId | null;
   /** The run has failed, or will unless its worker decides otherwise; null: it has not. */
   readonly ending: RunEnding | null;
 }
@@ -107,7 +109,7 @@ export interface CancelledRun extends RunBase {
 }
 
 export interface OpenQuestion {
-  readonly id: string;
+  readonly id: QuestionId;
   readonly step: string;
   readonly prompt: string;
   readonly details: string;
@@ -125,8 +127,8 @@ export interface OpenQuestion {
 
 /** The place of the checks, and the values they read besides the answer. */
 export interface AnswerChecksOf {
-  readonly method: string;
-  readonly versionId: string;
+  readonly method: ProductionId;
+  readonly versionId: VersionId;
   /** Of the ask step in that version. */
   readonly path: string;
   /** Empty: only checks of the answer by itself can be judged before the run continues. */
@@ -134,7 +136,7 @@ export interface AnswerChecksOf {
 }
 
 export interface AcceptedAnswer {
-  readonly questionId: string;
+  readonly questionId: QuestionId;
   readonly step: string;
   /** After defaults. */
   readonly answerJson: string;

@@ -84,7 +84,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly Told[]>>>>
   },
   'group with a step': {
     running: [[150, begin(2, 'a/b', 'node')]],
-    waiting: [[300, { ...ask('t1', 2, 'q1'), step: 'a/b' } as RunCommand]],
+    waiting: [[300, { ...ask('t1', 2, 'q_1'), step: 'a/b' } as RunCommand]],
     exhausted: [
       [150, begin(2, 'a/b', 'node')],
       [300, loseLease('t1')],
@@ -115,7 +115,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, readonly Told[]>>>>
   },
 };
 
-const askA = (seq: number) => ({ ...ask('t1', seq, 'q1', 5_000), step: 'a' }) as RunCommand;
+const askA = (seq: number) => ({ ...ask('t1', seq, 'q_1', 5_000), step: 'a' }) as RunCommand;
 const asked: Told[] = [
   [0, start],
   [50, claim('t1')],
@@ -123,18 +123,18 @@ const asked: Told[] = [
 ];
 const ASK: Readonly<Record<string, readonly Told[]>> = {
   waiting: asked,
-  answered: [...asked, [1_100, answer('q1', 'd1')]],
-  running: [...asked, [1_100, answer('q1', 'd1')], [1_200, claim('t2')]],
+  answered: [...asked, [1_100, answer('q_1', 'd1')]],
+  running: [...asked, [1_100, answer('q_1', 'd1')], [1_200, claim('t2')]],
   succeeded: [
     ...asked,
-    [1_100, answer('q1', 'd1')],
+    [1_100, answer('q_1', 'd1')],
     [1_200, claim('t2')],
     [1_300, record('t2', 1, 'a', 'ask', 1_250, 1_260)],
     [1_300, succeed('t2', 2)],
   ],
   'cancelled while it waits': [...asked, [1_100, cancel]],
-  'cancelled when answered': [...asked, [1_100, answer('q1', 'd1')], [1_200, cancel]],
-  'deadline passed': [...asked, [5_100, expireQuestion('q1')]],
+  'cancelled when answered': [...asked, [1_100, answer('q_1', 'd1')], [1_200, cancel]],
+  'deadline passed': [...asked, [5_100, expireQuestion('q_1')]],
 };
 
 /** Status, attempt, start and end since T0, running and waiting time. */

@@ -1,13 +1,14 @@
 // Reads deadlines in the order of their index, a bounded stretch at a time. The index holds the deadlines of all nodes;
 // those of other nodes' shards are skipped here, so that no statement reads on until it finds enough.
+import type { OrgId, QuestionId, RunId } from '@methods/base/ids';
 import type { DueStretch } from './run-store.ts';
 
 const STRETCH_MAX = 4_096;
 
 export interface DueRow {
-  readonly run_id: string;
-  readonly org_id: string;
-  readonly question_id: string;
+  readonly run_id: RunId;
+  readonly org_id: OrgId;
+  readonly question_id: QuestionId;
   readonly shard: number;
   readonly wake_at_ms: number;
   readonly bytes: number;

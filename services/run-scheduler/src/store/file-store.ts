@@ -1,5 +1,6 @@
 // Stores files that callers send for the inputs of runs, in chunks of rows. A file is valid when its last chunk is
 // stored with its hash. It is kept while a run names it; one that no run names is removed after a day.
+import type { FileId, OrgId, RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Sql } from '@methods/postgres/pool';
 import { sqlState } from '@methods/postgres/safe-db-error';
@@ -24,8 +25,8 @@ export interface FileShare {
 }
 
 export interface FileKey {
-  readonly orgId: string;
-  readonly fileId: string;
+  readonly orgId: OrgId;
+  readonly fileId: FileId;
 }
 
 export interface NewFile extends FileKey {
@@ -37,7 +38,7 @@ export interface NewFile extends FileKey {
 }
 
 export interface StoredFile {
-  readonly fileId: string;
+  readonly fileId: FileId;
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
@@ -53,7 +54,7 @@ export interface WholeFile {
 }
 
 interface FileRow {
-  readonly file_id: string;
+  readonly file_id: FileId;
   readonly name: string;
   readonly media_type: string;
   readonly bytes: number;
@@ -115,7 +116,7 @@ export class FileStore {
   }
 
   /** The upload with this hash, while it may be named. After its time the hash is free again. */
-  async byIdempotencyHash(orgId: string, owner: string, hash: Uint8Array): Promise<StoredFile | null> {
+  async byIdempotencyHash(orgId: OrgId, owner: string, hash: Uint8Array): Promise<StoredFile | null> {
     const [row] = await stored(this.sql<FileRow[]>`
       select file_id, name, media_type, bytes, sha256, expires_at_ms from scheduler.files
       where org_id = ${orgId} and owner = ${owner} and idempotency_hash = ${hash}
@@ -128,7 +129,7 @@ export class FileStore {
   }
 
   /** The files among them that their owner may name now. */
-  async find(orgId: string, owner: string, fileIds: readonly string[]): Promise<StoredFile[]> {
+  async find(orgId: OrgId, owner: string, fileIds: readonly FileId[]): Promise<StoredFile[]> {
     const rows = await stored(this.sql<FileRow[]>`
       select file_id, name, media_type, bytes, sha256, expires_at_ms from scheduler.files
       where org_id = ${orgId} and owner = ${owner} and file_id = any(${[...fileIds]}::text[])
@@ -137,7 +138,7 @@ export class FileStore {
   }
 
   /** Removes the file or, if a run names it, only its owner's right to it. False: its owner has no such file. */
-  async remove(orgId: string, owner: string, fileId: string): Promise<boolean> {
+  async remove(orgId: OrgId, owner: string, fileId: FileId): Promise<boolean> {
     const { count } = await stored(this.sql`update scheduler.files
       set expires_at_ms = 0, look_at_ms = 0, idempotency_hash = null
       where file_id = ${fileId} and org_id = ${orgId} and owner = ${owner} and sha256 is not null
@@ -155,7 +156,7 @@ export class FileStore {
   }
 
   /** Keeps the owner's files for a run, or none of them. Called before the run is committed. */
-  async keepFor(run: { orgId: string; runId: string }, owner: string, fileIds: readonly string[]): Promise<boolean> {
+  async keepFor(run: { orgId: OrgId; runId: RunId }, owner: string, fileIds: readonly FileId[]): Promise<boolean> {
     const ids = [...new Set(fileIds)];
     const { orgId, runId } = run;
     const { count } = await stored(this.sql`
@@ -171,7 +172,7 @@ export class FileStore {
   }
 
   /** Keeps the same files for another run of the organization. False: the first run is gone, and its files with it. */
-  async keepLike(run: { orgId: string; runId: string }, firstRunId: string): Promise<boolean> {
+  async keepLike(run: { orgId: OrgId; runId: RunId }, firstRunId: string): Promise<boolean> {
     const { orgId, runId } = run;
     const { count } = await stored(this.sql`
       insert into scheduler.run_files (run_id, org_id, file_id, named_at_ms)
@@ -181,12 +182,12 @@ export class FileStore {
   }
 
   /** For a run that was never created. The sweep removes the rest later. */
-  async letGo({ orgId, runId }: { orgId: string; runId: string }): Promise<void> {
+  async letGo({ orgId, runId }: { orgId: OrgId; runId: RunId }): Promise<void> {
     await this.sql`delete from scheduler.run_files where run_id = ${runId} and org_id = ${orgId}`.catch(() => {});
   }
 
   /** A file that the run names, independent of who sent it. Null: it names no such file. */
-  async namedBy(run: { orgId: string; runId: string }, fileId: string): Promise<StoredFile | null> {
+  async namedBy(run: { orgId: OrgId; runId: RunId }, fileId: FileId): Promise<StoredFile | null> {
     const [row] = await stored(this.sql<FileRow[]>`
       select f.file_id, f.name, f.media_type, f.bytes, f.sha256, f.expires_at_ms from scheduler.run_files r
       join scheduler.files f on f.file_id = r.file_id and f.org_id = r.org_id
@@ -195,7 +196,7 @@ export class FileStore {
   }
 
   /** The chunks of a file in order, while a run names it. */
-  async *content(orgId: string, { fileId, bytes }: StoredFile): AsyncGenerator<Uint8Array> {
+  async *content(orgId: OrgId, { fileId, bytes }: StoredFile): AsyncGenerator<Uint8Array> {
     let bytesLeft = bytes;
     for (let position = 0; bytesLeft > 0; position++) {
       const [row] = await stored(this.sql<{ chunk: Uint8Array }[]>`select chunk from scheduler.file_chunks
@@ -208,7 +209,7 @@ export class FileStore {
 
   /** Looks at up to `max` files whose time is over. True: there may be more. */
   async sweep(max = SWEPT_AT_ONCE): Promise<boolean> {
-    const rows = await stored(this.sql<{ file_id: string; org_id: string }[]>`
+    const rows = await stored(this.sql<{ file_id: FileId; org_id: OrgId }[]>`
       select file_id, org_id from scheduler.files where look_at_ms <= ${this.inMs(0)}
       order by look_at_ms, file_id, org_id limit ${max}`);
     if (rows.length === 0) return false;

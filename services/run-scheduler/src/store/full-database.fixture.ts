@@ -1,14 +1,15 @@
 // Fills a database with runs as in a large installation: 50 organizations, one of which has most of the rows.
+import type { RunId } from '@methods/base/ids';
 import { migrate } from '@methods/postgres/migrate';
 import type { Sql } from '@methods/postgres/pool';
 
 export const SHARDS = 64;
 
 /** The organization that has most. */
-export const LARGE_ORG = 'org_1';
-export const LARGE_METHOD = 'wf_1';
+export const LARGE_ORG = 'org_1' as const;
+export const LARGE_METHOD = 'wf_1' as const;
 
-export function runIdOf(shard: number, n: number): string {
+export function runIdOf(shard: number, n: number): RunId {
   return `run_${ALPHABET[shard >> 5]}${ALPHABET[shard & 31]}${String(n).padStart(24, '0')}`;
 }
 

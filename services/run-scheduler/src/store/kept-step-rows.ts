@@ -1,4 +1,5 @@
 // Reads the kept steps of many runs in one statement: as many as fit, in the order of the runs' ids.
+import type { OrgId, RunId } from '@methods/base/ids';
 import type { KeptStep } from './run-store.ts';
 
 /** Approximate size of a statement's rows. One row may exceed it, and is left out. */
@@ -7,8 +8,8 @@ const BYTES_MAX = 4 << 20;
 const ROW_BYTES = 256;
 
 export interface KeptStepRow {
-  readonly run_id: string;
-  readonly org_id: string;
+  readonly run_id: RunId;
+  readonly org_id: OrgId;
   readonly path: string;
   readonly status: string;
   readonly out_json: string | null;
@@ -29,13 +30,13 @@ export const keptStepsQuery = `select run_id, org_id, path, status, out_withheld
 
 /** By run id. A run that does not fit is missing. */
 export function keptStepsOfRuns(
-  runs: readonly { readonly orgId: string; readonly runId: string }[],
+  runs: readonly { readonly orgId: OrgId; readonly runId: RunId }[],
   rows: readonly KeptStepRow[],
-): Map<string, KeptStep[]> {
+): Map<RunId, KeptStep[]> {
   const overflow = rows.find((row) => !row.fits);
   const orgs = new Map(runs.map(({ orgId, runId }) => [runId, orgId]));
   // A run without a row may come after the first one that does not fit.
-  const kept = new Map<string, KeptStep[]>(overflow === undefined ? runs.map(({ runId }) => [runId, []]) : []);
+  const kept = new Map<RunId, KeptStep[]>(overflow === undefined ? runs.map(({ runId }) => [runId, []]) : []);
   for (const row of rows) {
     if (row.run_id === overflow?.run_id) break;
     if (orgs.get(row.run_id) !== row.org_id) continue;

@@ -1,4 +1,5 @@
 // A run in a list: its row without steps, content and the columns that only its owner needs.
+import type { ProductionId, RunId, VersionId } from '@methods/base/ids';
 import type { Run, RunEnding, RunError } from '../run/run.ts';
 import type { RunRow } from './run-row.ts';
 
@@ -32,10 +33,10 @@ export const listedRunColumns =
   'cancel_requested, wake_at_ms::float8, error_json, ending_json';
 
 export interface ListedRun {
-  readonly runId: string;
+  readonly runId: RunId;
   /** wf_... */
-  readonly method: string;
-  readonly versionId: string;
+  readonly method: ProductionId;
+  readonly versionId: VersionId;
   readonly revision: number;
   readonly answerBy: 'application' | 'team';
   readonly metadata: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import type { OrgId, RunId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import { ask, claim } from '../run/run.fixture.ts';
 import { type DueQuery, type Overdue, PostgresOutbox, UNCONFIRMED_MS } from './outbox.ts';
@@ -23,7 +24,7 @@ describe('the outbox', () => {
   };
 
   /** One event for each run, due from the time 1 on, one after the other. */
-  async function events(orgId: string, count: number, shard = 0): Promise<void> {
+  async function events(orgId: OrgId, count: number, shard = 0): Promise<void> {
     await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms)
       select ${orgId} || '/' || n || '.1', ${orgId}, ${orgId} || '/' || n, ${shard}, 1, '\\x00', n, n
       from generate_series(1, ${count}::integer) n`;
@@ -48,7 +49,7 @@ describe('the outbox', () => {
   });
 
   test("an event's row has the time of its next try, and keeps its body", async () => {
-    const run = await db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q1'));
+    const run = await db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q_1'));
     const nowMs = run.stateSinceMs;
     assert.deepEqual((await outbox.dueRuns(query({ nowMs: nowMs + UNCONFIRMED_MS - 1 }))).runs, []);
     const { runs } = await outbox.dueRuns(query({ nowMs: nowMs + UNCONFIRMED_MS }));
@@ -83,10 +84,13 @@ describe('the outbox', () => {
 
   test('sends the events of a run that the bus never took together with those that are due', async () => {
     await db.sql`insert into scheduler.outbox (outbox_id, org_id, run_id, shard, seq, body, created_at_ms, send_at_ms, sent)
-      select 'r.' || n, 'org_a', 'r', 0, n, '\\x00', 1, case when n = 3 then 1 else 5000 end, n = 1
+      select 'r.' || n, 'org_a', 'run_r', 0, n, '\\x00', 1, case when n = 3 then 1 else 5000 end, n = 1
       from generate_series(1, 5) n`;
     const of = async (perRunMax: number) => {
-      const entries = await outbox.entriesOf([{ orgId: 'org_a', runId: 'r' }], 1_000, { perRunMax, entriesMax: 100 });
+      const entries = await outbox.entriesOf([{ orgId: 'org_a', runId: 'run_r' }], 1_000, {
+        perRunMax,
+        entriesMax: 100,
+      });
       return entries.map(({ seq }) => seq);
     };
     assert.deepEqual(
@@ -96,7 +100,7 @@ describe('the outbox', () => {
         [2, 3],
       ],
     );
-    await outbox.postpone([{ orgId: 'org_a', runId: 'r', sendAtMs: 2_000 }]);
+    await outbox.postpone([{ orgId: 'org_a', runId: 'run_r', sendAtMs: 2_000 }]);
     assert.deepEqual((await outbox.dueRuns(query())).runs, []);
     const overdue = { shards: [{ shard: 0, afterMs: 0 }], beforeMs: 1_000, sentToo: false };
     const due = async () => (await db.sql`select from scheduler.outbox where send_at_ms <= 1000`).length;
@@ -141,8 +145,13 @@ describe('the outbox', () => {
   test('removes rows while other statements change them, each in its own order', async () => {
     for (const statement of ['sent', 'postpone', 'makeDue', 'sent', 'postpone', 'makeDue']) {
       await events('org_a', 1_000);
-      const ids = Array.from({ length: 1_000 }, (_, n) => `org_a/${1_000 - n}.1`);
-      const rows = ids.map((outboxId) => ({ outboxId, runId: outboxId.slice(0, -2), orgId: 'org_a', sendAtMs: 2_000 }));
+      const ids = Array.from({ length: 1_000 }, (_, n) => `org_a/${1_000 - n}.1` as const);
+      const rows = ids.map((outboxId) => ({
+        outboxId,
+        runId: outboxId.slice(0, -2) as RunId,
+        orgId: 'org_a' as const,
+        sendAtMs: 2_000,
+      }));
       const change = async () => {
         if (statement === 'sent') await outbox.sent(rows);
         else if (statement === 'postpone') await outbox.postpone(rows);

@@ -1,5 +1,6 @@
 // The outbox as the relay reads it: first the runs with due events, a share of each organization at a time; then the
 // small columns of each event; last the bodies, only of events sent now.
+import type { OrgId, RunId } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import { FLUSHED_LATER } from '@methods/postgres/flushed-later';
 import type { Sql } from '@methods/postgres/pool';
@@ -19,8 +20,8 @@ const SHARD_EVENTS_MIN = 16;
 const NOT_BEING_REMOVED = 'for update of o skip locked';
 
 export interface OutboxRun {
-  readonly orgId: string;
-  readonly runId: string;
+  readonly orgId: OrgId;
+  readonly runId: RunId;
 }
 
 /** An event without its body. */
@@ -55,7 +56,7 @@ export interface DueRuns {
 
 export interface Rescheduled {
   readonly outboxId: string;
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly sendAtMs: number;
 }
 
@@ -91,7 +92,7 @@ export class PostgresOutbox implements Outbox {
   async dueRuns(query: DueQuery): Promise<DueRuns> {
     // Goes from one organization to the next by the index, independent of their number of events; then reads the first
     // events of each.
-    const rows = await this.query<{ org_id: string; run_id: string | null }>(
+    const rows = await this.query<{ org_id: OrgId; run_id: RunId | null }>(
       `with recursive orgs(org_id, n) as (
          (select o.org_id, 1 from scheduler.outbox o where o.org_id > $1 order by o.org_id limit 1)
          union all
@@ -125,8 +126,8 @@ export class PostgresOutbox implements Outbox {
   ): Promise<OutboxEntry[]> {
     const rows = await this.query<{
       outbox_id: string;
-      org_id: string;
-      run_id: string;
+      org_id: OrgId;
+      run_id: RunId;
       shard: number;
       seq: number;
       created_at_ms: number;

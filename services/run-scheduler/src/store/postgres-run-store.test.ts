@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newRunId } from '@methods/base/ids';
+import { newRunId, type OrgId, type ProductionId, type RunId } from '@methods/base/ids';
 import { sqlState } from '@methods/postgres/safe-db-error';
 import {
   answer,
@@ -16,8 +16,9 @@ import {
 import type { RunFacts } from '../run/run.ts';
 import { keyText } from './postgres-run-store.ts';
 import { decide, EPOCH, newFacts, startOf, TestStore } from './run-store.fixture.ts';
+import type { QueueCursor } from './run-store.ts';
 
-const FIRST = { wakeAtMs: 0, runId: '' };
+const FIRST = { wakeAtMs: 0, runId: '' as const };
 
 describe('the store of runs', () => {
   let db: TestStore;
@@ -27,7 +28,7 @@ describe('the store of runs', () => {
   });
   after(() => db.close());
 
-  async function rowsOf(table: string, runId: string): Promise<number> {
+  async function rowsOf(table: string, runId: RunId): Promise<number> {
     const rows = await db.sql.unsafe(`select 1 from scheduler.${table} where run_id = $1`, [runId]);
     return rows.length;
   }
@@ -38,8 +39,8 @@ describe('the store of runs', () => {
       [startOf(facts)],
       [claim('t1')],
       [recordStep('t1', 1, 'first'), recordStep('t1', 2, 'second')],
-      [ask('t1', 3, 'q1')],
-      [answer('q1', 'digest')],
+      [ask('t1', 3, 'q_1')],
+      [answer('q_1', 'digest')],
       [claim('t2')],
       [returnGrant('t2')],
       [claim('t3')],
@@ -87,9 +88,9 @@ describe('the store of runs', () => {
     assert.equal(await rowsOf('queue', facts.runId), 1);
     run = await db.tell(run, claim('t1'), recordStep('t1', 1));
     assert.deepEqual([await rowsOf('queue', facts.runId), await rowsOf('steps', facts.runId)], [0, 1]);
-    run = await db.tell(run, ask('t1', 2, 'q1'));
+    run = await db.tell(run, ask('t1', 2, 'q_1'));
     assert.deepEqual([await rowsOf('deadlines', facts.runId), await rowsOf('outbox', facts.runId)], [1, 1]);
-    run = await db.tell(run, answer('q1', 'd'));
+    run = await db.tell(run, answer('q_1', 'd'));
     assert.deepEqual([await rowsOf('deadlines', facts.runId), await rowsOf('queue', facts.runId)], [0, 1]);
     run = await db.tell(run, claim('t2'), giveBack('t2', 1), cancel);
     assert.deepEqual([await rowsOf('queue', facts.runId), await rowsOf('outbox', facts.runId)], [0, 2]);
@@ -98,12 +99,12 @@ describe('the store of runs', () => {
   test('starts, updates and their side rows of many runs are one statement', async () => {
     const nowMs = await db.nowMs();
     const running = await db.tell(null, startOf(newFacts(0)), claim('t1'));
-    const waiting = await db.tell(null, startOf(newFacts(1)), claim('t1'), ask('t1', 1, 'q1'));
+    const waiting = await db.tell(null, startOf(newFacts(1)), claim('t1'), ask('t1', 1, 'q_1'));
     const fresh = [newFacts(2), newFacts(3)];
     const batch = [
       ...fresh.map((facts) => decide(null, startOf(facts), nowMs)),
       decide(running, recordStep('t1', 1), nowMs),
-      decide(waiting, answer('q1', 'd'), nowMs),
+      decide(waiting, answer('q_1', 'd'), nowMs),
     ];
     const { done, heldShards } = await db.store.commit(batch);
     assert.deepEqual(done, new Set(batch.map((change) => change.after.facts.runId)));
@@ -128,7 +129,7 @@ describe('the store of runs', () => {
     const { done, heldShards } = await db.store.commit([
       decide(null, startOf(kept), nowMs),
       decide(null, startOf(lost), nowMs, { epoch: EPOCH + 1 }),
-      decide(running, ask('t1', 1, 'q1'), nowMs, { epoch: EPOCH + 1 }),
+      decide(running, ask('t1', 1, 'q_1'), nowMs, { epoch: EPOCH + 1 }),
     ]);
     assert.deepEqual(done, new Set([kept.runId]));
     assert.deepEqual(heldShards, new Set([0]));
@@ -173,15 +174,15 @@ describe('the store of runs', () => {
   test('the same key of another organization is another key', async () => {
     const nowMs = await db.nowMs();
     const first = newFacts(0);
-    const other = newFacts(0, { idempotencyHash: first.idempotencyHash, orgId: 'org_b' });
+    const other = newFacts(0, { idempotencyHash: first.idempotencyHash, orgId: 'org_b' as const });
     const { done } = await db.store.commit([decide(null, startOf(first), nowMs), decide(null, startOf(other), nowMs)]);
     assert.equal(done.size, 2);
   });
 
   test('refuses an expiry while the database is before its moment, regardless of the node’s clock', async () => {
-    const waiting = await db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q1', 60_000));
+    const waiting = await db.tell(null, startOf(newFacts(0)), claim('t1'), ask('t1', 1, 'q_1', 60_000));
     const deadlineMs = waiting.status === 'waiting' ? (waiting.question.deadlineAtMs ?? 0) : 0;
-    const expiry = decide(waiting, expireQuestion('q1'), deadlineMs, { dueMs: deadlineMs });
+    const expiry = decide(waiting, expireQuestion('q_1'), deadlineMs, { dueMs: deadlineMs });
     assert.equal((await db.store.commit([expiry])).done.size, 0);
     assert.equal((await db.load(waiting.facts.runId))?.status, 'waiting');
     assert.equal(await rowsOf('deadlines', waiting.facts.runId), 1);
@@ -222,13 +223,13 @@ describe('the store of runs', () => {
   });
 
   test('pages a queue oldest first, without gaps or repeats, over the given shards', async () => {
-    const key = { orgId: 'org_a', method: 'wf_paged' };
+    const key = { orgId: 'org_a' as const, method: 'wf_paged' as const };
     const starts = Array.from({ length: 20 }, (_, i) =>
       newFacts(i % 2, { method: key.method, createdAtMs: 1_000 + (i >> 1) }),
     );
     await db.store.commit(starts.map((facts) => decide(null, startOf(facts), 1_000)));
     const seen: string[] = [];
-    let cursor = { queuedAtMs: 0, runId: '' };
+    let cursor: QueueCursor = { queuedAtMs: 0, runId: '' };
     for (;;) {
       const page = await db.store.queuePage(key, cursor, [0, 1], 3);
       seen.push(...page.entries.map((entry) => entry.runId));
@@ -244,7 +245,7 @@ describe('the store of runs', () => {
   });
 
   test('one statement reads the heads of many queues, each of the given shards', async () => {
-    const of = (method: string, orgId = 'org_a', createdAtMs = 1_000) => ({ orgId, method, createdAtMs });
+    const of = (method: ProductionId, orgId: OrgId = 'org_a', createdAtMs = 1_000) => ({ orgId, method, createdAtMs });
     const first = newFacts(0, of('wf_first'));
     const second = newFacts(1, of('wf_second'));
     const later = newFacts(0, of('wf_first', 'org_a', 2_000));
@@ -260,7 +261,7 @@ describe('the store of runs', () => {
   });
 
   test('a queue whose oldest runs are all of other shards is read in stretches', async () => {
-    const key = { orgId: 'org_a', method: 'wf_foreign' };
+    const key = { orgId: 'org_a' as const, method: 'wf_foreign' as const };
     const ours = newFacts(1, { ...key, createdAtMs: 90_000 });
     await db.sql`insert into scheduler.queue (run_id, org_id, method, queued_at_ms, shard)
       select 'run_' || n, 'org_a', 'wf_foreign', n, 0 from generate_series(1, 5000) n`;
@@ -274,11 +275,11 @@ describe('the store of runs', () => {
   });
 
   test('due questions are found by shard', async () => {
-    const waiting = await db.tell(null, startOf(newFacts(3)), claim('t1'), ask('t1', 1, 'q1', 60_000));
+    const waiting = await db.tell(null, startOf(newFacts(3)), claim('t1'), ask('t1', 1, 'q_1', 60_000));
     const untilMs = (await db.nowMs()) + 120_000;
     assert.deepEqual(
       (await db.store.dueQuestions([3], untilMs, FIRST)).questions.map((due) => [due.runId, due.questionId]),
-      [[waiting.facts.runId, 'q1']],
+      [[waiting.facts.runId, 'q_1']],
     );
     assert.deepEqual(await db.store.dueQuestions([3], untilMs - 120_000, FIRST), { questions: [], end: null });
     assert.deepEqual(await db.store.dueQuestions([2], untilMs, FIRST), { questions: [], end: null });

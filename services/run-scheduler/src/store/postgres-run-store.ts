@@ -1,5 +1,6 @@
 // Stores runs in Postgres. Writes have connections of their own, one for each batch in flight. Their planner prefers
 // indexes, since plans made on young tables are bad ones for full tables.
+import type { OrgId, RunId } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql } from '@methods/postgres/pool';
 import { storageFault } from '@methods/postgres/storage-fault';
@@ -56,22 +57,22 @@ export class PostgresRunStore implements RunStore {
     return { heldShards: new Set(row?.held), done, nowMs: row?.now_ms ?? 0 };
   }
 
-  async load(runIds: readonly string[]): Promise<Map<string, Run>> {
+  async load(runIds: readonly RunId[]): Promise<Map<RunId, Run>> {
     const rows = await this.read<RunRow>(`select ${runColumns} from scheduler.runs where run_id = any($1::text[])`, [
       arrayLiteral(runIds),
     ]);
     return this.withSteps(rows);
   }
 
-  async places(runIds: readonly string[]): Promise<Map<string, RunPlace>> {
-    const rows = await this.read<{ run_id: string; org_id: string; revision: number }>(
+  async places(runIds: readonly RunId[]): Promise<Map<RunId, RunPlace>> {
+    const rows = await this.read<{ run_id: RunId; org_id: OrgId; revision: number }>(
       `select run_id, org_id, revision from scheduler.runs where run_id = any($1::text[])`,
       [arrayLiteral(runIds)],
     );
     return new Map(rows.map((row) => [row.run_id, { orgId: row.org_id, revision: row.revision }]));
   }
 
-  async loadByKey(keys: readonly { orgId: string; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>> {
+  async loadByKey(keys: readonly { orgId: OrgId; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>> {
     const rows = await this.read<RunRow>(
       `select ${runColumns} from scheduler.runs
        where (org_id, idempotency_hash) in (select o, decode(h, 'hex') from unnest($1::text[], $2::text[]) as k(o, h))`,
@@ -83,7 +84,7 @@ export class PostgresRunStore implements RunStore {
     return byKey;
   }
 
-  async keptSteps(orgId: string, runId: string): Promise<KeptStep[]> {
+  async keptSteps(orgId: OrgId, runId: RunId): Promise<KeptStep[]> {
     const rows = await this.read<{ path: string; status: string; out_json: string | null; out_withheld: boolean }>(
       `select path, status, out_json, out_withheld from scheduler.steps where run_id = $1 and org_id = $2 order by seq`,
       [runId, orgId],
@@ -91,12 +92,12 @@ export class PostgresRunStore implements RunStore {
     return rows.map((r) => ({ path: r.path, status: r.status, outJson: r.out_json, outWithheld: r.out_withheld }));
   }
 
-  async keptStepsOf(runs: readonly { orgId: string; runId: string }[]): Promise<Map<string, KeptStep[]>> {
+  async keptStepsOf(runs: readonly { orgId: OrgId; runId: RunId }[]): Promise<Map<RunId, KeptStep[]>> {
     const rows = await this.read<KeptStepRow>(keptStepsQuery, [arrayLiteral(runs.map(({ runId }) => runId))]);
     return keptStepsOfRuns(runs, rows);
   }
 
-  async outOfStep(orgId: string, runId: string, path: string): Promise<string | null> {
+  async outOfStep(orgId: OrgId, runId: RunId, path: string): Promise<string | null> {
     const [row] = await this.read<{ out_json: string | null }>(
       `select out_json from scheduler.steps where run_id = $1 and org_id = $2 and path = $3`,
       [runId, orgId, path],
@@ -149,8 +150,8 @@ export class PostgresRunStore implements RunStore {
     return dueStretchOf(rows, new Set(shards));
   }
 
-  async unfinished(orgIds: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.read<{ org_id: string; runs: number }>(
+  async unfinished(orgIds: readonly OrgId[]): Promise<Map<OrgId, number>> {
+    const rows = await this.read<{ org_id: OrgId; runs: number }>(
       `select org_id, sum(runs)::float8 as runs from scheduler.unfinished where org_id = any($1::text[]) group by org_id`,
       [arrayLiteral(orgIds)],
     );
@@ -165,7 +166,7 @@ export class PostgresRunStore implements RunStore {
     return rows[0]?.now_ms ?? 0;
   }
 
-  private async withSteps(rows: readonly RunRow[]): Promise<Map<string, Run>> {
+  private async withSteps(rows: readonly RunRow[]): Promise<Map<RunId, Run>> {
     // Before a run's first attempt it has no records except those it took over.
     const begun = rows.filter((row) => row.attempts > 0 || row.last_seq > 0).map((row) => row.run_id);
     const found =
@@ -190,7 +191,7 @@ export class PostgresRunStore implements RunStore {
 }
 
 /** The name under which `loadByKey` returns a run. */
-export function keyText(orgId: string, idempotencyHash: Uint8Array): string {
+export function keyText(orgId: OrgId, idempotencyHash: Uint8Array): string {
   return `${orgId}/${hexOf(idempotencyHash)}`;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queueOf, queuesServed } from './queue-key.ts';
 
-const run = (needs: string) => ({ orgId: 'org_a', method: 'wf_1', needs });
+const run = (needs: string) => ({ orgId: 'org_a' as const, method: 'wf_1' as const, needs });
 
 test('a run is in the queue of its method and of the features it needs', () => {
   assert.deepEqual(queueOf(run('')), { orgId: 'org_a', method: 'wf_1' });

@@ -1,12 +1,13 @@
 // Names the queue of a run: one for each organization, method and set of features that not every worker has. So a run
 // that no connected worker can execute never blocks one that some worker can.
+import type { OrgId, ProductionId } from '@methods/base/ids';
 import { specialFeatures } from '@methods/method/features';
 import type { RunFacts } from '../run/run.ts';
 
 export interface QueueKey {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** The production id, with the features needed: `wf_1`, or `wf_1+python,shell`. */
-  readonly method: string;
+  readonly method: ProductionId;
 }
 
 export function queueOf({ orgId, method, needs }: Pick<RunFacts, 'orgId' | 'method' | 'needs'>): QueueKey {
@@ -14,7 +15,7 @@ export function queueOf({ orgId, method, needs }: Pick<RunFacts, 'orgId' | 'meth
 }
 
 /** The queues a worker can serve: for each of its methods every set of its special features, at most 16. */
-export function queuesServed(orgId: string, methods: Iterable<string>, features: readonly string[]): QueueKey[] {
+export function queuesServed(orgId: OrgId, methods: Iterable<ProductionId>, features: readonly string[]): QueueKey[] {
   let sets: string[][] = [[]];
   for (const feature of specialFeatures(features)) sets = sets.concat(sets.map((set) => [...set, feature]));
   return [...methods].flatMap((method) => sets.map((set) => queueOf({ orgId, method, needs: set.join(',') })));

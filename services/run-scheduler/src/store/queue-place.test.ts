@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { ProductionId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
 import { ReadyRuns } from '../queue/ready-runs.ts';
@@ -14,7 +15,7 @@ const WAYS: Readonly<Record<string, readonly RunCommand[]>> = {
   'its worker drained': [claim('t1'), giveBack('t1', 1)],
   'its grant reached no worker': [claim('t1'), returnGrant('t1')],
   'its worker was lost': [claim('t1'), loseLease('t1')],
-  'it was answered': [claim('t1'), ask('t1', 1, 'q1'), answer('q1', 'd1')],
+  'it was answered': [claim('t1'), ask('t1', 1, 'q_1'), answer('q_1', 'd1')],
   'its time has come': [
     claim('t1'),
     { type: 'sleep', token: 't1', seq: 1, waitMs: 0.001, folderId: null },
@@ -30,14 +31,14 @@ describe('a run that returns to its queue', () => {
   });
   after(() => db.close());
 
-  async function order(method: string, runs: readonly (Run | null)[]): Promise<(number | null)[]> {
+  async function order(method: ProductionId, runs: readonly (Run | null)[]): Promise<(number | null)[]> {
     const page = await db.store.queuePage({ orgId: 'org_a', method }, { queuedAtMs: 0, runId: '' }, [0, 1], 100);
     return page.entries.map(({ runId }) => runs.findIndex((run) => run?.facts.runId === runId));
   }
 
   for (const [i, [why, commands]] of Object.entries(WAYS).entries()) {
     test(`keeps its place: ${why}`, async () => {
-      const method = `wf_place${i}`;
+      const method = `wf_place${i}` as const;
       const started = (ageMs: number, nowMs: number) =>
         db.tell(null, startOf(newFacts(0, { method, createdAtMs: nowMs - ageMs })));
       const nowMs = await db.nowMs();
@@ -49,7 +50,7 @@ describe('a run that returns to its queue', () => {
     });
 
     test(`is claimed before those behind it, even if their page was read before: ${why}`, async () => {
-      const method = `wf_head${i}`;
+      const method = `wf_head${i}` as const;
       const nowMs = await db.nowMs();
       const started = (ageMs: number) => db.tell(null, startOf(newFacts(0, { method, createdAtMs: nowMs - ageMs })));
       const first = await started(1_000);

@@ -1,5 +1,6 @@
 // Reads a queue in the order of its index, a bounded stretch at a time. The rows of a queue belong to all nodes, so one
 // that owns few of its shards skips the others' rows, at most a stretch of them in a statement.
+import type { RunId } from '@methods/base/ids';
 import type { QueueStretch } from './run-store.ts';
 
 /** Rows of a queue that one statement looks at for a page. */
@@ -8,7 +9,7 @@ const STRETCH_MAX = 4_096;
 const HEAD_STRETCH_MAX = 64;
 
 export interface QueueRow {
-  readonly run_id: string;
+  readonly run_id: RunId;
   readonly shard: number;
   readonly queued_at_ms: number;
   /** False: the last row looked at, of a shard that was not requested. */

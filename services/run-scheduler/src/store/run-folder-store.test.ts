@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { type FolderId, newId, type OrgId, type RunId } from '@methods/base/ids';
 import { openPool } from '@methods/postgres/pool';
 import { until } from '@methods/test/harness/until';
 import { ask, cancel, claim, succeed } from '../run/run.fixture.ts';
@@ -28,7 +28,7 @@ describe('saved run folders', () => {
   }
 
   function newFolder(runId = newFacts(0).runId) {
-    return { folderId: newId('fld'), orgId: 'org_a', runId };
+    return { folderId: newId('fld'), orgId: 'org_a' as OrgId, runId };
   }
 
   async function read(folder: ReturnType<typeof newFolder>): Promise<string | null> {
@@ -39,7 +39,7 @@ describe('saved run folders', () => {
     return text;
   }
 
-  async function age(folderId: string, ms: number): Promise<void> {
+  async function age(folderId: FolderId, ms: number): Promise<void> {
     await db.sql`update scheduler.run_folders set created_at_ms = created_at_ms - ${ms} where folder_id = ${folderId}`;
   }
 
@@ -126,7 +126,7 @@ describe('saved run folders', () => {
     await age(named, 1);
     await folders.dropReplaced('org_b', facts.runId);
     await folders.dropReplaced('org_a', facts.runId);
-    const left = await db.sql<{ folder_id: string }[]>`select folder_id from scheduler.run_folders`;
+    const left = await db.sql<{ folder_id: FolderId }[]>`select folder_id from scheduler.run_folders`;
     assert.deepEqual(new Set(left.map((row) => row.folder_id)), new Set([named, late, other.folderId]));
   });
 
@@ -140,18 +140,19 @@ describe('saved run folders', () => {
     const store = new RunFolderStore(away);
     await assert.rejects(store.put(newFolder(), chunks('x'), 1), { code: 'unavailable' });
     await assert.rejects(store.get(newFolder()), { code: 'unavailable' });
-    await assert.rejects(folders.get({ ...newFolder(), folderId: '\0' }), { code: 'invalid_request' });
+    await assert.rejects(folders.get({ ...newFolder(), folderId: 'fld_\0' }), { code: 'invalid_request' });
     await away.end({ timeout: 0 });
   });
 
   test('are swept when they are a day old and no run needs them', async () => {
-    const asking = async (folderId: string | null): Promise<Run> => {
+    const asking = async (folderId: FolderId | null): Promise<Run> => {
       const facts = newFacts(0);
       return db.tell(null, startOf(facts), claim('t1'), { ...ask('t1', 1), folderId } as ReturnType<typeof ask>);
     };
     const [orphan, needed, replaced, ended, young, finished] = Array.from({ length: 6 }, () => newId('fld'));
     assert.ok(orphan && needed && replaced && ended && young && finished);
-    const put = (folderId: string, runId: string) => folders.put({ folderId, orgId: 'org_a', runId }, chunks('x'), 1);
+    const put = (folderId: FolderId, runId: RunId) =>
+      folders.put({ folderId, orgId: 'org_a' as OrgId, runId }, chunks('x'), 1);
     await put(orphan, newFacts(0).runId);
     await put(young, newFacts(0).runId);
     await put(needed, (await asking(needed)).facts.runId);
@@ -163,14 +164,14 @@ describe('saved run folders', () => {
     await put(finished, over.facts.runId);
     await db.tell(over, cancel);
     for (const folderId of [orphan, needed, replaced, ended, finished]) await age(folderId, DAY_MS + 1);
-    const first = { createdAtMs: 0, folderId: '', orgId: '' };
+    const first = { createdAtMs: 0, folderId: '', orgId: '' } as const;
     const pages = [await folders.sweep(first, 3)];
     for (let page = pages[0]; page?.more; page = pages.at(-1)) pages.push(await folders.sweep(page.place, 3));
     assert.deepEqual(
       [pages.length, pages.reduce((sum, page) => sum + page.removed, 0), pages.every((page) => page.lookedAt <= 3)],
       [2, 3, true],
     );
-    const left = await db.sql<{ folder_id: string }[]>`select folder_id from scheduler.run_folders`;
+    const left = await db.sql<{ folder_id: FolderId }[]>`select folder_id from scheduler.run_folders`;
     assert.deepEqual(new Set(left.map((row) => row.folder_id)), new Set([needed, young, finished]));
     assert.equal((await db.sql`select from scheduler.run_folder_chunks`).length, 3);
   });

@@ -2,6 +2,7 @@
 // names it; its sender gets the id only when the last chunk is stored. It is removed with its run; one that no run
 // names is swept.
 
+import type { FolderId, OrgId, RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Sql } from '@methods/postgres/pool';
 import { storageFault } from '@methods/postgres/storage-fault';
@@ -24,8 +25,9 @@ const LOOKED_AT = 500;
 /** The position of a sweep. */
 export interface FolderPlace {
   readonly createdAtMs: number;
-  readonly folderId: string;
-  readonly orgId: string;
+  /** Both empty: before all folders. */
+  readonly folderId: FolderId | '';
+  readonly orgId: OrgId | '';
 }
 
 export interface SweptFolders {
@@ -37,8 +39,8 @@ export interface SweptFolders {
 }
 
 interface FolderRow {
-  readonly folder_id: string;
-  readonly org_id: string;
+  readonly folder_id: FolderId;
+  readonly org_id: OrgId;
   readonly created_at_ms: number;
   readonly unnamed: boolean;
 }
@@ -49,9 +51,9 @@ export class FolderNotWhole extends Error {
 }
 
 export interface RunFolderKey {
-  readonly folderId: string;
-  readonly orgId: string;
-  readonly runId: string;
+  readonly folderId: FolderId;
+  readonly orgId: OrgId;
+  readonly runId: RunId;
 }
 
 /** @throws ServiceError `unavailable` while Postgres is unavailable. */
@@ -141,7 +143,7 @@ export class RunFolderStore {
    * Removes the run's folders older than the one it names: each saved folder holds all files of the run so far, and an
    * earlier one is never named again.
    */
-  async dropReplaced(orgId: string, runId: string): Promise<void> {
+  async dropReplaced(orgId: OrgId, runId: RunId): Promise<void> {
     await stored(this.sql`delete from scheduler.run_folders f
       using scheduler.runs r, scheduler.run_folders named
       where r.run_id = ${runId} and r.org_id = ${orgId} and named.folder_id = r.folder_id and named.org_id = r.org_id

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newRunId } from '@methods/base/ids';
+import { newRunId, type OrgId } from '@methods/base/ids';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { readerRole } from '@methods/postgres/reader-role';
 import { explaining, type RowCounts } from '@methods/test/harness/plan-rows';
@@ -19,13 +19,13 @@ describe('lists of runs', () => {
     db = await TestStore.open();
     reader = new OrganizationReader({ sql: db.sql, role: readerRole('scheduler') });
     lists = new RunLists({ reader, deadlineMs: 60_000, lookedAtMax: 1_000 });
-    for (const orgId of ['org_a', 'org_b']) await insert(orgId, RUNS);
+    for (const orgId of ['org_a', 'org_b'] as const) await insert(orgId, RUNS);
     await db.sql`analyze scheduler.runs`;
   });
   after(() => db.close());
 
   // Two runs a millisecond; every hundredth failed, every thousandth of a rare method.
-  async function insert(orgId: string, count: number): Promise<void> {
+  async function insert(orgId: OrgId, count: number): Promise<void> {
     const numbers = Array.from({ length: count }, (_, i) => i);
     const ids = numbers.map((i) => newRunId(0, FIRST_MS + i));
     await db.sql`

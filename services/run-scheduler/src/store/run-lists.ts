@@ -1,5 +1,6 @@
 // Pages of an organization's runs, newest first. One index serves every list: a filter looks at a bounded number of
 // runs and the cursor moves on past them, so a rare status costs many short pages, never one slow query.
+import type { OrgId, ProductionId, RunId } from '@methods/base/ids';
 import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { TransactionSql } from '@methods/postgres/pool';
@@ -9,18 +10,18 @@ import { type ListedRun, type ListedRunRow, listedRun, listedRunColumns } from '
 /** A run's position in the list. */
 export interface RunPlace {
   readonly createdAtMs: number;
-  readonly runId: string;
+  readonly runId: RunId;
 }
 
 export interface RunSelection {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   /** Only runs after this position; null: from the newest. */
   readonly after: RunPlace | null;
   readonly limit: number;
   /** Any of these; empty: all. */
   readonly statuses: readonly Run['status'][];
   /** wf_...; empty: all. */
-  readonly method: string;
+  readonly method: ProductionId | '';
   /** All of these pairs. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Later than, earlier than; null: any time. */
@@ -35,7 +36,7 @@ export interface RunPage {
 }
 
 interface PlaceRow {
-  readonly run_id: string;
+  readonly run_id: RunId;
   readonly created_at_ms: number;
 }
 

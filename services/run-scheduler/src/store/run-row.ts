@@ -1,19 +1,20 @@
 // Converts a run to its row and back. The row types are private to this folder.
+import type { FolderId, KeyId, OrgId, ProductionId, RunId, VersionId } from '@methods/base/ids';
 import type { OpenQuestion, Run, RunEnding, RunError, RunFacts, RunningRun, StepSummary } from '../run/run.ts';
 import type { TakenRun } from './run-store.ts';
 
 export interface RunRow {
-  readonly run_id: string;
-  readonly org_id: string;
+  readonly run_id: RunId;
+  readonly org_id: OrgId;
   readonly shard: number;
   readonly revision: number;
-  readonly method: string;
-  readonly version_id: string;
+  readonly method: ProductionId;
+  readonly version_id: VersionId;
   readonly inputs_json: string;
   readonly idempotency_hash: Uint8Array;
   readonly request_digest: Uint8Array;
   readonly webhook_url: string | null;
-  readonly key_id: string;
+  readonly key_id: KeyId;
   readonly answer_by: 'application' | 'team';
   readonly metadata_json: string | null;
   readonly created_at_ms: number;
@@ -36,7 +37,7 @@ export interface RunRow {
   readonly question_json: string | null;
   readonly answer_json: string | null;
   readonly wake_at_ms: number | null;
-  readonly folder_id: string | null;
+  readonly folder_id: FolderId | null;
   readonly result_json: string | null;
   readonly error_json: string | null;
   readonly ending_json: string | null;

@@ -1,6 +1,6 @@
 // A store on a database of its own, with shards 0 to 3 owned under epoch 1, and changes as the actors make them.
 import { randomBytes } from 'node:crypto';
-import { newId, newRunId } from '@methods/base/ids';
+import { newId, newRunId, type RunId } from '@methods/base/ids';
 import { openPool, type Sql } from '@methods/postgres/pool';
 import { migratedDatabase } from '@methods/test/harness/migrated-database';
 import { facts } from '../run/run.fixture.ts';
@@ -67,7 +67,7 @@ export class TestStore {
     await this.writer`select pg_stat_force_next_flush()`;
   }
 
-  async load(runId: string): Promise<Run | undefined> {
+  async load(runId: RunId): Promise<Run | undefined> {
     return (await this.store.load([runId])).get(runId);
   }
 }

@@ -1,4 +1,5 @@
 // The run-scheduler's storage as an interface, all that the actors know of it.
+import type { OrgId, QuestionId, RunId } from '@methods/base/ids';
 import type { NewStep } from '../run/effect.ts';
 import type { Run } from '../run/run.ts';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
@@ -22,8 +23,8 @@ export interface RunChange {
 
 export interface OutboxEvent {
   readonly outboxId: string;
-  readonly orgId: string;
-  readonly runId: string;
+  readonly orgId: OrgId;
+  readonly runId: RunId;
   readonly shard: number;
   readonly seq: number;
   readonly body: Uint8Array;
@@ -40,7 +41,7 @@ export interface BatchOutcome {
 }
 
 export interface QueueEntry {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly shard: number;
   /** When the run was queued first: its place, which it keeps. */
   readonly queuedAtMs: number;
@@ -54,10 +55,10 @@ export interface QueueStretch {
 }
 
 export interface DueQuestion {
-  readonly runId: string;
-  readonly orgId: string;
+  readonly runId: RunId;
+  readonly orgId: OrgId;
   /** Empty: a sleeping run's time. */
-  readonly questionId: string;
+  readonly questionId: QuestionId | '';
   readonly shard: number;
   readonly wakeAtMs: number;
   /** Approximate memory of its run; 0: unknown. */
@@ -65,7 +66,11 @@ export interface DueQuestion {
 }
 
 /** A position among all deadlines. */
-export type DuePlace = Pick<DueQuestion, 'wakeAtMs' | 'runId'>;
+export interface DuePlace {
+  readonly wakeAtMs: number;
+  /** Empty: before all runs. */
+  readonly runId: RunId | '';
+}
 
 export interface DueStretch {
   readonly questions: readonly DueQuestion[];
@@ -75,8 +80,8 @@ export interface DueStretch {
 
 /** The part of a running run that a take-over needs: its inputs and steps are read when something happens to it. */
 export interface TakenRun {
-  readonly runId: string;
-  readonly orgId: string;
+  readonly runId: RunId;
+  readonly orgId: OrgId;
   readonly shard: number;
   readonly revision: number;
   readonly token: string;
@@ -92,7 +97,7 @@ export interface KeptStep {
 }
 
 export interface RunPlace {
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly revision: number;
 }
 
@@ -100,17 +105,17 @@ export interface RunStore {
   /** One fenced statement; throws when the outcome is unknown or the whole statement was refused. */
   commit(batch: readonly RunChange[]): Promise<BatchOutcome>;
   /** The existing runs, by run id. The caller compares their organizations. */
-  load(runIds: readonly string[]): Promise<Map<string, Run>>;
+  load(runIds: readonly RunId[]): Promise<Map<RunId, Run>>;
   /** The revisions of existing runs, by run id: a cheap check for a run that did not change. */
-  places(runIds: readonly string[]): Promise<Map<string, RunPlace>>;
+  places(runIds: readonly RunId[]): Promise<Map<RunId, RunPlace>>;
   /** The run a key belongs to, by `<org id>/<hex of the hash>`. */
-  loadByKey(keys: readonly { orgId: string; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>>;
+  loadByKey(keys: readonly { orgId: OrgId; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>>;
   /** Finished steps with their outs, in order, for a run that continues. */
-  keptSteps(orgId: string, runId: string): Promise<KeptStep[]>;
+  keptSteps(orgId: OrgId, runId: RunId): Promise<KeptStep[]>;
   /** The same for many runs, by run id. Runs that hold too much for one statement are missing. */
-  keptStepsOf(runs: readonly { orgId: string; runId: string }[]): Promise<Map<string, KeptStep[]>>;
+  keptStepsOf(runs: readonly { orgId: OrgId; runId: RunId }[]): Promise<Map<RunId, KeptStep[]>>;
   /** The out of a step, or its note from when it began; null: nothing. */
-  outOfStep(orgId: string, runId: string, path: string): Promise<string | null>;
+  outOfStep(orgId: OrgId, runId: RunId, path: string): Promise<string | null>;
   /** Running runs of shards just taken. */
   runningOf(shards: readonly ShardEpoch[]): Promise<TakenRun[]>;
   /** Another node has these shards: the state of their running runs kept in memory is stale. */
@@ -122,12 +127,13 @@ export interface RunStore {
   /** The next deadlines of questions and sleeping runs after a position and before `untilMs`, in the given shards. */
   dueQuestions(shards: readonly number[], untilMs: number, after: DuePlace): Promise<DueStretch>;
   /** Unfinished runs of these organizations; those without any are missing. */
-  unfinished(orgIds: readonly string[]): Promise<Map<string, number>>;
+  unfinished(orgIds: readonly OrgId[]): Promise<Map<OrgId, number>>;
   /** The database's clock in ms. */
   clockMs(): Promise<number>;
 }
 
 export interface QueueCursor {
   readonly queuedAtMs: number;
-  readonly runId: string;
+  /** Empty: before all runs. */
+  readonly runId: RunId | '';
 }

@@ -48,7 +48,7 @@ describe('groups of running runs', () => {
     const { runs } = commit(claim('t1'), [queued(), queued()], new Set());
     assert.deepEqual(overNow(), []);
     const begun = commit(claim('t1'), runs);
-    commit(succeed('t1', 1), begun.runs, new Set([begun.runs[0]?.facts.runId ?? '']));
+    commit(succeed('t1', 1), begun.runs, new Set([begun.runs[0]?.facts.runId ?? 'run_none']));
     assert.deepEqual(overNow(), []);
   });
 

@@ -2,7 +2,7 @@
 // that are claimed in one commit share a row. When none of them runs any more, a later commit removes it, together with
 // many others. A leftover row lists runs that are not running: a reader checks the runs, and the next owner drops the
 // row.
-import { newRunId } from '@methods/base/ids';
+import { newRunId, type OrgId, type RunId } from '@methods/base/ids';
 import type { RunChange } from './run-store.ts';
 
 /** At most this many runs are looked at for each running one. */
@@ -13,14 +13,14 @@ const OVER_MAX = 256;
 
 export interface Group {
   readonly groupId: string;
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly shard: number;
   /** How many of its runs are running. */
   running: number;
 }
 
 export interface GroupMember {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly group: Group;
 }
 
@@ -33,9 +33,9 @@ export interface GroupChanges {
 /** A run as a group lists it. */
 export interface ListedRun {
   readonly groupId: string;
-  readonly orgId: string;
+  readonly orgId: OrgId;
   readonly shard: number;
-  readonly runId: string;
+  readonly runId: RunId;
   readonly isRunning: boolean;
 }
 
@@ -115,7 +115,7 @@ export class RunningGroups {
     for (const group of this.over) if (shards.has(group.shard)) this.over.delete(group);
   }
 
-  private add(runId: string, group: Group): void {
+  private add(runId: RunId, group: Group): void {
     group.running++;
     this.byRun.set(runId, group);
   }

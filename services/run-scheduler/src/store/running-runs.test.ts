@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import type { OrgId, RunId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { ask, claim, giveBack, recordStep, succeed } from '../run/run.fixture.ts';
 import type { Run } from '../run/run.ts';
@@ -27,7 +28,7 @@ describe('running runs', () => {
 
   const run = (shard: number) => db.tell(null, startOf(newFacts(shard)), claim('t1'));
   const listed = async () => {
-    const rows = await db.sql<{ run_ids: string[] }[]>`select run_ids from scheduler.running`;
+    const rows = await db.sql<{ run_ids: RunId[] }[]>`select run_ids from scheduler.running`;
     return rows.flatMap((row) => row.run_ids).sort();
   };
   /** Rows that are over are removed many at a time. */
@@ -63,7 +64,7 @@ describe('running runs', () => {
     assert.deepEqual(await listed(), ids(finished, given, asked));
     await db.tell(finished, succeed('t1', 1));
     const queued = await db.tell(given, giveBack('t1', 1));
-    await db.tell(asked, ask('t1', 1, 'q1', null));
+    await db.tell(asked, ask('t1', 1, 'q_1', null));
     await commitMore();
     assert.deepEqual(await listed(), []);
     const again = await db.tell(queued, claim('t2'));
@@ -83,7 +84,7 @@ describe('running runs', () => {
     const ends = claims.map(({ after }) => decide(after, succeed('t1', 1), nowMs));
     for (const batch of [begun, claims]) await db.store.commit(batch);
     const sizes = async () => {
-      const rows = await db.sql<{ org_id: string; runs: number }[]>`
+      const rows = await db.sql<{ org_id: OrgId; runs: number }[]>`
         select org_id, cardinality(run_ids) as runs from scheduler.running order by org_id, runs desc`;
       return rows.map(({ org_id: orgId, runs }) => `${orgId} ${runs}`);
     };

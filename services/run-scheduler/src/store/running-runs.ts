@@ -2,7 +2,7 @@
 // their state would prevent heap-only updates. A node of the previous release lists nothing, so the runs of its shards
 // are listed again from the runs themselves. A shard whose `listed_epoch` is its epoch has been owned by no such node
 // since.
-import { runIdBound } from '@methods/base/ids';
+import { type OrgId, type RunId, runIdBound } from '@methods/base/ids';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { type ArrayElement, arrayLiteral } from './array-literal.ts';
 import { type RunRow, takenColumns, takenFromRow } from './run-row.ts';
@@ -10,7 +10,7 @@ import type { TakenRun } from './run-store.ts';
 import type { ListedRun, RunningGroups } from './running-groups.ts';
 
 type Read = <Row extends object>(text: string, parameters: string[]) => Promise<Row[]>;
-type ListedRow = Partial<RunRow> & { group_id: string; listed_org: string; of_shard: number; listed_run: string };
+type ListedRow = Partial<RunRow> & { group_id: string; listed_org: OrgId; of_shard: number; listed_run: RunId };
 
 /** Shards whose running runs one statement reads. */
 const AT_ONCE = 4;
@@ -52,7 +52,7 @@ export async function readRunning(
   groups: RunningGroups,
   shards: readonly ShardEpoch[],
 ): Promise<TakenRun[]> {
-  const runs = new Map<string, TakenRun>();
+  const runs = new Map<RunId, TakenRun>();
   const unlisted = await read<ShardEpoch>(unlistedQuery, withEpochs(shards));
   for (const some of chunksOf(unlisted)) {
     await read(listQuery, withBounds(some));

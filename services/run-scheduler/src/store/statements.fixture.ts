@@ -15,7 +15,7 @@ export function changesOfALife(nowMs: number, count: number): RunChange[][] {
     runs = batch.map((change) => change.after);
     batches.push(batch);
   };
-  const questionOf = (i: number) => `q_${facts[i]?.runId}`;
+  const questionOf = (i: number) => `q_${facts[i]?.runId}` as const;
   tell((i) => startOf(facts[i] as (typeof facts)[number]));
   tell(() => claim('t1'));
   tell(() => recordStep('t1', 1));

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { newId } from '@methods/base/ids';
+import { type FileId, type FolderId, newId, type OrgId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { OrganizationReader } from '@methods/postgres/organization-reader';
 import { openPool, type Sql } from '@methods/postgres/pool';
@@ -25,7 +25,7 @@ import { PostgresOutbox } from './outbox.ts';
 import { pageSettings, writerSettings } from './planner-settings.ts';
 import { PostgresRunStore } from './postgres-run-store.ts';
 import { RetiredIndex } from './retired-index.ts';
-import { RunFolderStore } from './run-folder-store.ts';
+import { type FolderPlace, RunFolderStore } from './run-folder-store.ts';
 import { RunLists } from './run-lists.ts';
 import { changesOfALife } from './statements.fixture.ts';
 
@@ -155,16 +155,19 @@ async function runs(sql: Sql, store: PostgresRunStore): Promise<void> {
   const hash = (n: number) => Buffer.from(n.toString(16).padStart(64, '0'), 'hex');
   assert.equal((await store.places(ids)).size, 200);
   await store.loadByKey([5, 6, 7].map((n) => ({ orgId: LARGE_ORG, idempotencyHash: hash(n) })));
-  await store.keptSteps(LARGE_ORG, ids[0] ?? '');
+  await store.keptSteps(LARGE_ORG, ids[0] ?? 'run_none');
   await store.keptStepsOf(ids.slice(0, 64).map((runId) => ({ orgId: LARGE_ORG, runId })));
-  await store.outOfStep(LARGE_ORG, ids[0] ?? '', 'step_1');
+  await store.outOfStep(LARGE_ORG, ids[0] ?? 'run_none', 'step_1');
   // Nodes of the previous release had all shards.
   await sql`update scheduler.shards set listed_epoch = null`;
   const owned = await new ShardLease({ sql, nodeId: 'node_a' }).mine();
   const running = await store.runningOf(owned.filter(({ shard }) => OWNED.includes(shard)));
   assert.ok(running.length > 0.9 * (OWNED.length / SHARDS) * (QUEUED / 100));
   await new RetiredIndex({ sql, isMine: () => true, logger: silentLogger }).look();
-  const queues = Array.from({ length: 1_000 }, (_, i) => ({ orgId: `org_${i % 60}`, method: `wf_${i % 20}` }));
+  const queues = Array.from({ length: 1_000 }, (_, i) => ({
+    orgId: `org_${i % 60}` as const,
+    method: `wf_${i % 20}` as const,
+  }));
   await store.queueHeads(queues, OWNED);
   await store.queueHeads(queues, [SHARDS + 1]);
   const large = { orgId: LARGE_ORG, method: LARGE_METHOD };
@@ -192,7 +195,7 @@ async function lists(sql: Sql): Promise<void> {
   const first = await all.page(selection);
   for (const more of [
     { after: first.next },
-    { orgId: 'org_7' },
+    { orgId: 'org_7' as const },
     { createdAfterMs: Date.now() - 9_000_000, createdBeforeMs: Date.now() - 8_999_000 },
     { statuses: ['running'] as const },
     { method: LARGE_METHOD, statuses: ['succeeded', 'failed'] as const },
@@ -208,10 +211,10 @@ let tours = 0;
 async function folders(sql: Sql): Promise<void> {
   const store = new RunFolderStore(sql);
   const runId = runIdOf((QUEUED + 1) % SHARDS, QUEUED + 1);
-  const [row] = await sql<{ org_id: string; folder_id: string }[]>`
+  const [row] = await sql<{ org_id: OrgId; folder_id: FolderId }[]>`
     select org_id, folder_id from scheduler.runs where run_id = ${runId}`;
-  const from = { folderId: row?.folder_id ?? '', orgId: row?.org_id ?? '', runId };
-  const to = { ...from, folderId: `fld_new${process.hrtime.bigint()}` };
+  const from = { folderId: row?.folder_id ?? 'fld_none', orgId: row?.org_id ?? 'org_none', runId };
+  const to = { ...from, folderId: `fld_new${process.hrtime.bigint()}` as const };
   await store.put(to, oneChunk(), 1);
   assert.ok((await store.get(from)) !== null);
   for await (const chunk of (await store.get(from)) ?? []) assert.equal(chunk.length, 1);
@@ -219,7 +222,7 @@ async function folders(sql: Sql): Promise<void> {
   await store.dropReplaced(from.orgId, runId);
   await store.remove(to);
   await sql`update scheduler.run_folders set run_id = 'none' where folder_id = ${`fld_${QUEUED + 2 + ++tours}`}`;
-  let place = { createdAtMs: 0, folderId: '', orgId: '' };
+  let place: FolderPlace = { createdAtMs: 0, folderId: '', orgId: '' };
   for (let page = 0; page < 3; page++) place = (await store.sweep(place)).place;
 }
 
@@ -233,7 +236,7 @@ async function files(sql: Sql): Promise<void> {
   const owner = 'key_tour';
   const file = { owner, name: 'a', mediaType: 'a/b', bytesMax: 10 };
   const hash = Buffer.alloc(32, 7);
-  const send = async (fileId: string, idempotencyHash: Uint8Array | null) => {
+  const send = async (fileId: FileId, idempotencyHash: Uint8Array | null) => {
     await store.begin({ ...file, orgId: LARGE_ORG, fileId });
     await store.append({ orgId: LARGE_ORG, fileId }, 0, Buffer.from('x'));
     return store.finish({ orgId: LARGE_ORG, fileId }, { bytes: 1, sha256: 'a'.repeat(64), idempotencyHash });

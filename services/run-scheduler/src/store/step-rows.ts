@@ -1,11 +1,12 @@
 // Reads the records of steps from the rows of the database. A run may have 30,000, so other work has its turn in
 // between.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { OrgId, RunId } from '@methods/base/ids';
 import type { StepSummary } from '../run/run.ts';
 
 export interface StepRow {
-  readonly run_id: string;
-  readonly org_id: string;
+  readonly run_id: RunId;
+  readonly org_id: OrgId;
   readonly view_json: string;
 }
 
@@ -26,6 +27,6 @@ export async function stepsOfRuns(rows: readonly StepRow[]): Promise<Map<string,
 }
 
 /** A batch holds runs of many organizations: a step belongs to a run by both ids. */
-export function stepsKey(row: { readonly run_id: string; readonly org_id: string }): string {
+export function stepsKey(row: { readonly run_id: RunId; readonly org_id: OrgId }): string {
   return `${row.org_id}/${row.run_id}`;
 }

@@ -2,6 +2,7 @@
 // minute are in memory, in one heap with one timer, and the commit compares each again with the database's own clock.
 // Due deadlines are processed a bounded number at a time; organizations take turns.
 import type { Clock } from '@methods/base/clock';
+import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
 import { sizeOfRun } from '../run/recorded-size.ts';
@@ -59,7 +60,7 @@ export class DueQuestions {
   ) {
     this.knownMax = options.knownMax ?? KNOWN_MAX;
     const { store, actors, databaseClock, clock, epochOf, logger } = options;
-    const load = (runIds: readonly string[]) => store.load(runIds);
+    const load = (runIds: readonly RunId[]) => store.load(runIds);
     const isResident = (question: DueQuestion) => actors.resident(question) !== null;
     this.ahead = new RunsAhead({ load, isResident, epochOf, databaseClock, clock, logger });
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RunId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -24,7 +25,7 @@ test('reads deadlines beyond those in memory from their rows when some are over,
       },
     } as Partial<RunStore> as RunStore,
     actors: {
-      async tell(runId: string) {
+      async tell(runId: RunId) {
         rows.delete(runId);
         woken.push(runId);
         return { kind: 'refused' };
@@ -42,7 +43,7 @@ test('reads deadlines beyond those in memory from their rows when some are over,
   due.start();
   await settle();
   for (let n = 0; n < 8; n++) {
-    const runId = `run_${n}`;
+    const runId = `run_${n}` as const;
     const wakeAtMs = clock.wallMs() + 500;
     rows.set(runId, { runId, orgId: 'org_a', shard: 0, questionId: '', wakeAtMs, bytes: 100 });
     due.committed(null, { ...runs.sleeping, facts: { ...runs.sleeping.facts, runId }, wakeAtMs } as Run);

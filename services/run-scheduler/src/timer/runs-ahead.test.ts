@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import type { RunId } from '@methods/base/ids';
 import { silentLogger } from '@methods/logging/logger';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { runs } from '../run/run.fixture.ts';
@@ -37,11 +38,18 @@ describe('runs that are read before their deadlines', () => {
     });
   });
 
-  const runOf = (runId: string): Run => ({ ...runs.sleeping, facts: { ...runs.sleeping.facts, runId } });
+  const runOf = (runId: RunId): Run => ({ ...runs.sleeping, facts: { ...runs.sleeping.facts, runId } });
   const settle = () => new Promise(setImmediate);
 
   function dueIn(ms: number, runId = 'run_1', bytes = 400): DueQuestion {
-    return { runId, orgId: 'org_a', shard: 0, questionId: '', wakeAtMs: clock.wallMs() + ms, bytes };
+    return {
+      runId: runId as RunId,
+      orgId: 'org_a' as const,
+      shard: 0,
+      questionId: '',
+      wakeAtMs: clock.wallMs() + ms,
+      bytes,
+    };
   }
 
   async function pass(ms: number): Promise<void> {
@@ -105,7 +113,7 @@ describe('runs that are read before their deadlines', () => {
     for (const question of questions) ahead.add(question);
     await pass(1_000);
     assert.equal(statements.flat().length, 3);
-    for (const runId of statements.flat()) ahead.drop(runId);
+    for (const runId of statements.flat()) ahead.drop(runId as RunId);
     await pass(500);
     assert.deepEqual(statements.flat().sort(), questions.map(({ runId }) => runId).sort());
   });

@@ -1,6 +1,7 @@
 // Reads runs shortly before their deadlines, so that thousands of simultaneous deadlines cost only their commits. A run
 // that was not read ahead is read by its actor, as usual.
 import type { Clock, Timer } from '@methods/base/clock';
+import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { Run } from '../run/run.ts';
 import type { DatabaseClock } from '../store/database-clock.ts';
@@ -28,7 +29,7 @@ interface RunAhead {
 }
 
 export interface RunsAheadOptions {
-  readonly load: (runIds: readonly string[]) => Promise<ReadonlyMap<string, Run>>;
+  readonly load: (runIds: readonly RunId[]) => Promise<ReadonlyMap<RunId, Run>>;
   readonly isResident: (question: DueQuestion) => boolean;
   readonly epochOf: (shard: number) => number | null;
   readonly databaseClock: DatabaseClock;
@@ -38,7 +39,7 @@ export interface RunsAheadOptions {
 
 export class RunsAhead {
   private readonly heap = new TimerHeap<DueQuestion>();
-  private readonly runs = new Map<string, RunAhead>();
+  private readonly runs = new Map<RunId, RunAhead>();
   /** Being read. A run that a commit changes meanwhile is removed. */
   private readonly coming = new Set<string>();
   private bytes = 0;
@@ -63,7 +64,7 @@ export class RunsAhead {
   }
 
   /** The run has changed, or belongs to another node. */
-  drop(runId: string): void {
+  drop(runId: RunId): void {
     this.coming.delete(runId);
     this.bytes -= this.runs.get(runId)?.bytes ?? 0;
     this.runs.delete(runId);
@@ -94,7 +95,7 @@ export class RunsAhead {
     this.timer = null;
     if (this.bytes >= BYTES_MAX) return this.schedule(FULL_MS);
     const nowMs = databaseClock.nowMs();
-    const wanted = new Map<string, { readonly bytes: number; readonly epoch: number }>();
+    const wanted = new Map<RunId, { readonly bytes: number; readonly epoch: number }>();
     let bytes = this.bytes;
     for (let n = 0; n < LOOKED_AT_MAX && wanted.size < RUNS_A_STATEMENT && bytes < BYTES_MAX; n++) {
       const [question] = this.heap.popDue(nowMs, 1);
@@ -116,7 +117,7 @@ export class RunsAhead {
     this.schedule(REST_MS);
   }
 
-  private keep(runId: string, run: Run, wanted: { readonly bytes: number; readonly epoch: number } | undefined): void {
+  private keep(runId: RunId, run: Run, wanted: { readonly bytes: number; readonly epoch: number } | undefined): void {
     if (wanted === undefined || !this.coming.has(runId)) return;
     this.drop(runId);
     this.runs.set(runId, { run, ...wanted });

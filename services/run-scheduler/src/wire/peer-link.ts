@@ -1,7 +1,9 @@
 // One established link to one peer: notices both ways, and requests that each end with one reply, a time-out or the end
 // of the link.
+
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock, Timer } from '@methods/base/clock';
+import type { OrgId } from '@methods/base/ids';
 import { toErrorDetail } from '@methods/errors/error-detail';
 import { ServiceError } from '@methods/errors/service-error';
 import type { PeerItem, PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
@@ -126,7 +128,7 @@ export function linkLost(): ServiceError {
 }
 
 /** Whose large item it is; empty for the node's own. */
-function orgOf({ item }: PeerItemInit): string {
+function orgOf({ item }: PeerItemInit): OrgId | '' {
   switch (item?.case) {
     case 'grant':
       return item.value.grant?.orgId ?? '';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
+import type { RunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { type PeerItem, PeerService } from '@methods/proto/peer/v1/peer_service_pb';
@@ -8,7 +9,7 @@ import { RpcServer, served } from '@methods/rpc/server';
 import { until } from '@methods/test/harness/until';
 import { type PeerDirectory, type PeerItemInit, PeerLinks } from './peer-links.ts';
 
-const lostGrant = (runId: string): PeerItemInit => ({ item: { case: 'grantLost', value: { runId, token: '' } } });
+const lostGrant = (runId: RunId): PeerItemInit => ({ item: { case: 'grantLost', value: { runId, token: '' } } });
 const runIdOf = ({ item }: PeerItem) => (item.case === 'grantLost' ? item.value.runId : null);
 const unavailable = (error: unknown) => error instanceof ServiceError && error.code === 'unavailable';
 
@@ -62,7 +63,7 @@ class Peer {
     this.links.onItem((_, item, reply) => {
       const runId = runIdOf(item);
       this.received.push(runId ?? `${item.item.case}`);
-      if (runId !== null && runId !== 'unanswered') reply(lostGrant(`re ${runId}`));
+      if (runId !== null && runId !== 'run_unanswered') reply(lostGrant(`run_re_${runId}`));
     });
     this.links.onConnected((peer) => this.events.push(`up ${peer}`));
     this.links.onDown((peer) => this.events.push(`down ${peer}`));
@@ -126,35 +127,37 @@ describe('peer links', () => {
     meet(a, b, c);
     await linked(a, b, c);
     for (let i = 0; i < 500; i++) {
-      assert.equal(a.links.send('b', lostGrant(`run ${i}`)), true);
-      assert.equal(b.links.send('a', lostGrant(`run ${i}`)), true);
+      assert.equal(a.links.send('b', lostGrant(`run_${i}`)), true);
+      assert.equal(b.links.send('a', lostGrant(`run_${i}`)), true);
     }
-    const all = Array.from({ length: 500 }, (_, i) => `run ${i}`);
+    const all = Array.from({ length: 500 }, (_, i) => `run_${i}`);
     await until('everything has arrived', () => a.received.length === 500 && b.received.length === 500);
     assert.deepEqual([a.received, b.received, c.received], [all, all, []]);
     assert.deepEqual(a.events.sort(), ['up b', 'up c']);
-    assert.equal(a.links.send('nobody', lostGrant('x')), false);
+    assert.equal(a.links.send('nobody', lostGrant('run_x')), false);
   });
 
   test('requests of both sides at once each get their own reply', async () => {
     const [a, b] = await pair();
-    const ask = async (from: Peer, to: string, name: string) =>
+    const ask = async (from: Peer, to: string, name: RunId) =>
       runIdOf(await from.links.request(to, lostGrant(name), 5_000));
     const names = Array.from({ length: 50 }, (_, i) => `${i}`);
-    const replies = await Promise.all(names.flatMap((name) => [ask(a, 'b', `a${name}`), ask(b, 'a', `b${name}`)]));
+    const replies = await Promise.all(
+      names.flatMap((name) => [ask(a, 'b', `run_a${name}`), ask(b, 'a', `run_b${name}`)]),
+    );
     assert.deepEqual(
       replies,
-      names.flatMap((name) => [`re a${name}`, `re b${name}`]),
+      names.flatMap((name) => [`run_re_run_a${name}`, `run_re_run_b${name}`]),
     );
   });
 
   test('a request without reply, without link or beyond the bound is refused as unavailable', async () => {
     const [a] = await pair(2);
-    await assert.rejects(a.links.request('b', lostGrant('unanswered'), 50), unavailable);
-    await assert.rejects(a.links.request('nobody', lostGrant('x'), 50), unavailable);
-    const unanswered = () => assert.rejects(a.links.request('b', lostGrant('unanswered'), 300), unavailable);
+    await assert.rejects(a.links.request('b', lostGrant('run_unanswered'), 50), unavailable);
+    await assert.rejects(a.links.request('nobody', lostGrant('run_x'), 50), unavailable);
+    const unanswered = () => assert.rejects(a.links.request('b', lostGrant('run_unanswered'), 300), unavailable);
     const waiting = [unanswered(), unanswered()];
-    await assert.rejects(a.links.request('b', lostGrant('x'), 5_000), unavailable);
+    await assert.rejects(a.links.request('b', lostGrant('run_x'), 5_000), unavailable);
     await Promise.all(waiting);
   });
 
@@ -162,7 +165,7 @@ describe('peer links', () => {
     const [a, b, c] = (await open(new Peer('a'), new Peer('b'), new Peer('c'))) as [Peer, Peer, Peer];
     meet(a, b, c);
     await linked(a, b, c);
-    const pending = a.links.request('b', lostGrant('unanswered'), 60_000);
+    const pending = a.links.request('b', lostGrant('run_unanswered'), 60_000);
     const startedAtMs = performance.now();
     void b.stop();
     await assert.rejects(pending, unavailable);
@@ -209,7 +212,7 @@ describe('peer links', () => {
     meet(a, b);
     await until('b was down and is up', () => a.events.includes('down b') && a.events.at(-1) === 'up b');
     await linked(a, b);
-    assert.equal(runIdOf(await b.links.request('a', lostGrant('again'), 5_000)), 're again');
+    assert.equal(runIdOf(await b.links.request('a', lostGrant('run_again'), 5_000)), 'run_re_run_again');
   });
 
   test('a failing listener costs neither the link nor the other listeners', async () => {
@@ -217,8 +220,8 @@ describe('peer links', () => {
     b.links.onItem(() => {
       throw new Error('a fault of this listener');
     });
-    a.links.send('b', lostGrant('one'));
-    a.links.send('b', lostGrant('two'));
+    a.links.send('b', lostGrant('run_one'));
+    a.links.send('b', lostGrant('run_two'));
     await until('both have arrived', () => b.received.length === 2);
     assert.deepEqual(b.links.connected(), ['a']);
   });
@@ -228,23 +231,23 @@ describe('peer links', () => {
     await open(a, b);
     meet(a, b);
     await until('they are linked', () => a.links.connected().length === 1 && b.links.connected().length === 1);
-    const huge = 'x'.repeat(5 * 1024 * 1024);
+    const huge = `run_${'x'.repeat(5 * 1024 * 1024)}` as const;
     b.links.onItem((_from, item, reply) => {
       if (item.item.case !== 'command') return;
-      const view = { runId: 'run_1', resultJson: huge };
+      const view = { runId: 'run_1' as const, resultJson: huge };
       reply({ item: { case: 'commandReply', value: { commandId: '1', outcome: { case: 'run', value: view } } } });
     });
-    const command: PeerItemInit = { item: { case: 'command', value: { commandId: '1', orgId: 'org_a' } } };
+    const command: PeerItemInit = { item: { case: 'command', value: { commandId: '1', orgId: 'org_a' as const } } };
     const [lost, refused, beside] = await Promise.allSettled([
       a.links.request('node_b', lostGrant(huge), 5_000),
       a.links.request('node_b', command, 5_000),
-      a.links.request('node_b', lostGrant('small'), 5_000),
+      a.links.request('node_b', lostGrant('run_small'), 5_000),
     ]);
     assert.equal(lost.status === 'rejected' && lost.reason.code, 'too_large');
     const outcome =
       refused.status === 'fulfilled' && refused.value.item.case === 'commandReply' && refused.value.item.value.outcome;
     assert.equal(outcome && outcome.case === 'error' && outcome.value.code, 'too_large');
-    assert.equal(beside.status === 'fulfilled' && runIdOf(beside.value), 're small');
+    assert.equal(beside.status === 'fulfilled' && runIdOf(beside.value), 'run_re_run_small');
     assert.deepEqual([a.events, b.events], [['up node_b'], ['up node_a']]);
   });
 });

@@ -1,6 +1,8 @@
 // Derives from a version's source the question at a path. Compiling a source costs up to some tenths of a second, so it
 // is done on a thread.
+
 import { canonicalDigest } from '@methods/base/canonical';
+import type { OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import { compileMethod } from '@methods/method/compile';
 import { questionForm } from '@methods/method/question-form';
 
@@ -14,10 +16,15 @@ export type DerivedForm =
       readonly ensures: boolean;
     }
   /** `version`: an id, `pinned` or `published`; `at`: the call's own path. */
-  | { readonly kind: 'call'; readonly method: string; readonly version: string; readonly at: string }
+  | {
+      readonly kind: 'call';
+      readonly method: ProductionId;
+      readonly version: VersionId | 'pinned' | 'published';
+      readonly at: string;
+    }
   | { readonly kind: 'none' };
 
-export type DeriveForm = (orgId: string, source: Uint8Array, path: string) => Promise<DerivedForm>;
+export type DeriveForm = (orgId: OrgId, source: Uint8Array, path: string) => Promise<DerivedForm>;
 
 export interface FormJob {
   readonly kind: 'form';

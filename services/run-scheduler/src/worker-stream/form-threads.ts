@@ -1,4 +1,5 @@
 // Derives forms and judges answers on threads; organizations take turns.
+import type { OrgId } from '@methods/base/ids';
 import type { Stoppable } from '@methods/base/stoppable';
 import { ThreadPool } from '@methods/threads/thread-pool';
 import type { DerivedForm, FormJob } from './derived-form.ts';
@@ -17,12 +18,12 @@ export class FormThreads implements Stoppable {
   }
 
   /** @throws JobFailed for a source that takes too much. ServiceError rate_limited, unavailable. */
-  async derive(orgId: string, source: Uint8Array, path: string): Promise<DerivedForm> {
+  async derive(orgId: OrgId, source: Uint8Array, path: string): Promise<DerivedForm> {
     return (await this.pool.run({ kind: 'form', source, path }, { orgId, bytes: source.length })) as DerivedForm;
   }
 
   /** Returns a sentence for each check that the answer fails. @throws as `derive`. */
-  async judge(orgId: string, job: Omit<AnswerJob, 'kind'>): Promise<readonly string[]> {
+  async judge(orgId: OrgId, job: Omit<AnswerJob, 'kind'>): Promise<readonly string[]> {
     const bytes = job.source.length + job.scopeJson.length + job.answerJson.length;
     return (await this.pool.run({ kind: 'answer', ...job }, { orgId, bytes })) as string[];
   }

@@ -63,8 +63,8 @@ describe('claimed runs on their way to a worker', () => {
     const seq = outs.length + 1;
     if (end === 'given back') await node.tell(run, giveBack(run.token, seq));
     else {
-      await node.tell(run, ask(run.token, seq, 'q1', null));
-      await node.tell(run, answer('q1', 'd'));
+      await node.tell(run, ask(run.token, seq, 'q_1', null));
+      await node.tell(run, answer('q_1', 'd'));
     }
     desk.forget(run.token);
     returned.length = 0;
@@ -92,7 +92,7 @@ describe('claimed runs on their way to a worker', () => {
         ['step1', '{"a":2}'],
       ],
     );
-    assert.deepEqual([grant.answer?.questionId, grant.attempt], ['q1', 1]);
+    assert.deepEqual([grant.answer?.questionId, grant.attempt], ['q_1', 1]);
   });
 
   test('a grant gives the reason of a failed step', async () => {

@@ -1,7 +1,9 @@
 // Sends a claimed run to the worker it was claimed for, after the commit: directly or through the node that serves the
 // worker. From here on the run has a lease.
+
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { faultPoint } from '@methods/base/fault-point';
+import type { OrgId, RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { GrantSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import type { Effect } from '../run/effect.ts';
@@ -26,8 +28,8 @@ export interface GrantAddress {
 export interface DeliveredGrant extends GrantAddress {
   readonly workerSession: string;
   readonly shard: number;
-  readonly orgId: string;
-  readonly grant: GrantMessage & { runId: string; token: string };
+  readonly orgId: OrgId;
+  readonly grant: GrantMessage & { runId: RunId; token: string };
 }
 
 export class GrantDesk {
@@ -38,9 +40,9 @@ export class GrantDesk {
     private readonly options: {
       readonly store: Pick<RunStore, 'keptSteps' | 'keptStepsOf'>;
       readonly leases: LeaseTable;
-      readonly returnGrant: (runId: string, token: string) => void;
+      readonly returnGrant: (runId: RunId, token: string) => void;
       /** No grant can carry the run's kept steps, so the run ends here. */
-      readonly tooLarge: (runId: string, token: string) => void;
+      readonly tooLarge: (runId: RunId, token: string) => void;
       readonly epochOf: (shard: number) => number | null;
       /** False: the node is not reachable. */
       readonly deliver: (grant: DeliveredGrant) => boolean;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { newRunId } from '@methods/base/ids';
+import { newRunId, type RunId } from '@methods/base/ids';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { type HeartbeatRun, HeartbeatSender } from './heartbeat-sender.ts';
 import { HeldGrants } from './held-grants.ts';
@@ -36,7 +36,7 @@ describe('heartbeats from node to node', () => {
     });
   });
 
-  function hold(shard: number, token: string, accepted = true): string {
+  function hold(shard: number, token: string, accepted = true): RunId {
     const runId = newRunId(shard);
     held.add({ runId, shard, token, orgId: 'org_a', session: 'org_a.w.1' }, accepted);
     return runId;

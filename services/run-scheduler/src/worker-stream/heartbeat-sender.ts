@@ -1,11 +1,11 @@
 // Reports to each owner once a second which runs this node's workers hold and the age of their last sign of life: one
 // message per node, for any number of runs. Over JetStream; over the peer stream while the bus is unavailable.
 import type { Clock } from '@methods/base/clock';
-import { shardOfRunId } from '@methods/base/ids';
+import { type RunId, shardOfRunId } from '@methods/base/ids';
 import type { HeldGrants } from './held-grants.ts';
 
 export interface HeartbeatRun {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly token: string;
   readonly ageMs: number;
 }
@@ -69,7 +69,7 @@ export class HeartbeatSender {
     }
   }
 
-  private ownerOf(runId: string): string | null {
+  private ownerOf(runId: RunId): string | null {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return null;
     return this.options.shards.owns(shard) ? this.options.nodeId : this.options.shards.ownerOf(shard);

@@ -1,12 +1,14 @@
 // The runs this node's workers hold: every grant delivered through it, with the worker's last sign of life. New owners
 // of a shard ask for it at a take-over; from then on grants of the shard's earlier epochs are dropped.
+
 import type { Clock } from '@methods/base/clock';
+import type { OrgId, RunId } from '@methods/base/ids';
 
 export interface HeldGrant {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly shard: number;
   readonly token: string;
-  readonly orgId: string;
+  readonly orgId: OrgId;
   session: string;
   heardAtMs: number;
   accepted: boolean;

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { KeyId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { HelloPace } from './hello-pace.ts';
 
-const NAMES = Array.from({ length: 1_000 }, (_, n) => `wf_${n}`);
+const NAMES = Array.from({ length: 1_000 }, (_, n) => `wf_${n}` as const);
 
 function paceOf(clock: ManualClock) {
   const pace = new HelloPace(clock);
-  const hello = (orgId: string, keyId: string, queueCount = 0) =>
+  const hello = (orgId: OrgId, keyId: KeyId, queueCount = 0) =>
     pace.admit({ orgId, keyId, methods: NAMES, queueCount, isGone: () => false });
   /** Uses up the budget of the key, then lets as many hellos wait as allowed. */
-  async function fill(orgId: string, keyId: string): Promise<{ waiting: number; code: string }> {
+  async function fill(orgId: OrgId, keyId: KeyId): Promise<{ waiting: number; code: string }> {
     assert.equal(hello(orgId, keyId, 99 * 500), null);
     for (let waiting = 0; ; waiting++) {
       const refusal = await Promise.race([

@@ -1,6 +1,7 @@
 // Limits how fast the workers of one key may say hello: the cost of a hello is taken from the key's own budget, and
 // hellos beyond it wait in the key's own line. A worker that dials in a loop thus delays only its own key.
 import type { Clock } from '@methods/base/clock';
+import type { KeyId, OrgId, ProductionId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
 
@@ -14,9 +15,9 @@ const NAMES_MAX = 200_000;
 const NAMES_OF_KEY_MAX = 25_000;
 
 export interface PacedHello {
-  readonly orgId: string;
-  readonly keyId: string;
-  readonly methods: readonly string[];
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
+  readonly methods: readonly ProductionId[];
   readonly queueCount: number;
   /** Its stream has ended. */
   readonly isGone: () => boolean;
@@ -69,7 +70,7 @@ export class HelloPace {
     }
   }
 
-  private paceOf(keyId: string): KeyPace {
+  private paceOf(keyId: KeyId): KeyPace {
     const known = this.keys.get(keyId);
     if (known !== undefined) {
       this.refill(known);
@@ -86,7 +87,7 @@ export class HelloPace {
     pace.atMs = nowMs;
   }
 
-  private wait(keyId: string, pace: KeyPace): void {
+  private wait(keyId: KeyId, pace: KeyPace): void {
     const [first] = pace.line;
     if (pace.timer !== null || first === undefined) return;
     const missing = Math.max(0, first.points - pace.budget);
@@ -96,7 +97,7 @@ export class HelloPace {
     });
   }
 
-  private next(keyId: string, pace: KeyPace): void {
+  private next(keyId: KeyId, pace: KeyPace): void {
     this.refill(pace);
     const tooLateMs = this.clock.monotonicMs() - WAIT_MS;
     for (let first = pace.line[0]; first !== undefined; first = pace.line[0]) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId, type RunId } from '@methods/base/ids';
 import type { Sql } from '@methods/postgres/pool';
 import { newFacts, TestStore } from '../store/run-store.fixture.ts';
 import { KeptStepReads } from './kept-step-reads.ts';
@@ -16,13 +16,13 @@ describe('the kept steps of claimed runs', () => {
   after(() => db.close());
 
   /** `outs` are the lengths of its steps' outs. */
-  async function runWith(outs: readonly number[], orgId = 'org_a'): Promise<{ orgId: string; runId: string }> {
+  async function runWith(outs: readonly number[], orgId = 'org_a'): Promise<{ orgId: OrgId; runId: RunId }> {
     const { runId } = newFacts(0);
     for (const [seq, length] of outs.entries()) {
       await sql`insert into scheduler.steps (run_id, org_id, path, seq, status, view_json, out_json)
         values (${runId}, ${orgId}, ${`step${seq}`}, ${seq}, 'succeeded', '{}', ${'x'.repeat(length)})`;
     }
-    return { orgId, runId };
+    return { orgId: orgId as OrgId, runId };
   }
 
   function counted() {

@@ -1,13 +1,14 @@
 // Gathers reads of kept steps by turn: runs claimed in one commit share one statement. A run whose steps do not fit
 // into it is read by a statement of its own, one at a time.
+import type { OrgId, RunId } from '@methods/base/ids';
 import { TurnBatch } from '@methods/base/turn-batch';
 import type { KeptStep, RunStore } from '../store/run-store.ts';
 
 const RUNS_MAX = 64;
 
 interface Wanted {
-  readonly orgId: string;
-  readonly runId: string;
+  readonly orgId: OrgId;
+  readonly runId: RunId;
   readonly resolve: (steps: readonly KeptStep[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -18,13 +19,13 @@ export class KeptStepReads {
   constructor(private readonly store: Pick<RunStore, 'keptSteps' | 'keptStepsOf'>) {}
 
   /** Finished steps with their outs, in order. */
-  of(orgId: string, runId: string): Promise<readonly KeptStep[]> {
+  of(orgId: OrgId, runId: RunId): Promise<readonly KeptStep[]> {
     return new Promise((resolve, reject) => this.wanted.add({ orgId, runId, resolve, reject }));
   }
 
   private async read(wanted: readonly Wanted[]): Promise<void> {
     try {
-      const found = wanted.length === 1 ? new Map<string, KeptStep[]>() : await this.store.keptStepsOf(wanted);
+      const found = wanted.length === 1 ? new Map<RunId, KeptStep[]>() : await this.store.keptStepsOf(wanted);
       const large = wanted.filter(({ runId, resolve }) => {
         const steps = found.get(runId);
         if (steps !== undefined) resolve(steps);

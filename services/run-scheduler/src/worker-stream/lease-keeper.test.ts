@@ -8,7 +8,7 @@ import type { RunCommand } from '../run/run-command.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 
 const LEASE_MS = 60_000;
-const RUN = 'run_a';
+const RUN = 'run_a' as const;
 const TOKEN = 'token';
 const unavailable: TellOutcome = { kind: 'failed', code: 'unavailable' };
 const notDue: TellOutcome = { kind: 'refused', code: 'not_due', run: null };

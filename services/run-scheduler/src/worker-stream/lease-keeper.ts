@@ -1,6 +1,7 @@
 // The owner's side of leases: renews them by what nodes report of their workers, ends them when they expire, and ends a
 // run with a requested cancel at its worker's next sign of life.
 import type { Clock } from '@methods/base/clock';
+import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { Effect } from '../run/effect.ts';
@@ -14,11 +15,11 @@ export interface LeaseKeeperOptions {
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly actors: () => RunActors;
-  readonly ownsRun: (runId: string) => boolean;
+  readonly ownsRun: (runId: RunId) => boolean;
   readonly isMember: (nodeId: string) => boolean;
   /** Asks the worker, through its node, to stop this run. */
-  readonly cancelNotice: (nodeId: string, notice: { workerSession: string; runId: string; token: string }) => void;
-  readonly refuse: (nodeId: string, runId: string, token: string) => void;
+  readonly cancelNotice: (nodeId: string, notice: { workerSession: string; runId: RunId; token: string }) => void;
+  readonly refuse: (nodeId: string, runId: RunId, token: string) => void;
   readonly logger: Logger;
 }
 
@@ -57,7 +58,7 @@ export class LeaseKeeper {
     if (this.heardAtMs.size > NODES_MAX) this.heardAtMs.delete(this.heardAtMs.keys().next().value ?? '');
   }
 
-  heartbeats(nodeId: string, runs: readonly { runId: string; token: string; ageMs: number }[]): void {
+  heartbeats(nodeId: string, runs: readonly { runId: RunId; token: string; ageMs: number }[]): void {
     this.heardFrom(nodeId);
     for (const { runId, token, ageMs } of runs) {
       if (!this.options.ownsRun(runId)) continue;
@@ -67,7 +68,7 @@ export class LeaseKeeper {
   }
 
   /** A worker's list of held runs is authoritative for its earlier streams. */
-  workerSeen(nodeId: string, seen: { session: string; held: readonly { runId: string; token: string }[] }): void {
+  workerSeen(nodeId: string, seen: { session: string; held: readonly { runId: RunId; token: string }[] }): void {
     for (const { runId, token } of seen.held) {
       if (!this.options.ownsRun(runId)) continue;
       if (!this.leases.renew(runId, token, nodeId, seen.session)) this.unknownHeartbeat(nodeId, runId, token, 0);
@@ -88,7 +89,7 @@ export class LeaseKeeper {
   }
 
   /** The grant reached no worker: ends its lease and queues the run again. */
-  returnGrant(runId: string, token: string): void {
+  returnGrant(runId: RunId, token: string): void {
     const lease = this.leases.get(runId, token);
     if (lease !== null) {
       this.leases.ended(runId, token);
@@ -105,7 +106,7 @@ export class LeaseKeeper {
   }
 
   /** The outs of the run's steps exceed what one grant can carry, so the run could never continue. */
-  endTooLarge(runId: string, token: string): void {
+  endTooLarge(runId: RunId, token: string): void {
     const message = 'The steps of this run returned more than 3.5 MiB in all: return files instead.';
     const error = { code: 'step_failed', kind: 'limit', message, step: '' };
     void this.options
@@ -146,7 +147,7 @@ export class LeaseKeeper {
     if (!this.leases.has(lease.runId)) this.leases.add({ ...lease, ageMs });
   }
 
-  private askToCancel(runId: string, token: string, workerSession: string): void {
+  private askToCancel(runId: RunId, token: string, workerSession: string): void {
     const lease = this.leases.get(runId, token);
     if (lease === null) return;
     lease.cancelAskedAtMs = this.options.clock.monotonicMs();
@@ -157,7 +158,7 @@ export class LeaseKeeper {
    * The node's report may be from before the cancel was requested: then the worker must still be notified, and if it is
    * dead, only the end of its lease ends the run.
    */
-  private heardOfCancelled(nodeId: string, runId: string, token: string): void {
+  private heardOfCancelled(nodeId: string, runId: RunId, token: string): void {
     const lease = this.leases.get(runId, token);
     if (lease === null || lease.cancelAskedAtMs === null) return;
     if (lease.renewedAtMs >= lease.cancelAskedAtMs) {
@@ -167,7 +168,7 @@ export class LeaseKeeper {
   }
 
   /** No lease under this token: the attempt is over, unless the shard has only just been taken. */
-  private unknownHeartbeat(nodeId: string, runId: string, token: string, ageMs: number): void {
+  private unknownHeartbeat(nodeId: string, runId: RunId, token: string, ageMs: number): void {
     void this.options
       .actors()
       .tell(runId, null, { type: 'heartbeat', token })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import type { RunId } from '@methods/base/ids';
 import { ManualClock } from '../manual-clock.fixture.ts';
 import { LeaseTable, streamNumberOf, workerOf } from './lease-table.ts';
 
@@ -27,7 +28,7 @@ describe('leases of running runs', () => {
   });
 
   function add(
-    runId: string,
+    runId: RunId,
     more: { nodeId?: string | null; ageMs?: number; accepted?: boolean; shard?: number } = {},
   ) {
     const lease = { runId, shard: 0, token: `token-${runId}`, session: 'worker.1', nodeId: 'n1', accepted: true };
@@ -40,46 +41,46 @@ describe('leases of running runs', () => {
   }
 
   test('a lease ends only after its whole time has passed, and once', () => {
-    add('a');
+    add('run_a');
     after(LEASE_MS);
     assert.deepEqual(expired, []);
     after(1);
     after(1);
-    assert.deepEqual(expired, ['a']);
+    assert.deepEqual(expired, ['run_a']);
     assert.equal(table.size, 0);
   });
 
   test('a heartbeat renews from the moment the worker sent it, not from its arrival', () => {
-    add('a');
+    add('run_a');
     clock.forward(50_000);
-    assert.equal(table.renew('a', 'token-a', 'n1', null, 20_000), true);
+    assert.equal(table.renew('run_a', 'token-run_a', 'n1', null, 20_000), true);
     after(40_000);
     assert.deepEqual(expired, []);
     after(1);
-    assert.deepEqual(expired, ['a']);
+    assert.deepEqual(expired, ['run_a']);
   });
 
   test('a message older than the last one renews nothing', () => {
-    add('a');
+    add('run_a');
     clock.forward(30_000);
-    table.renew('a', 'token-a', 'n1', null, 0);
-    table.renew('a', 'token-a', 'n1', null, 29_000);
+    table.renew('run_a', 'token-run_a', 'n1', null, 0);
+    table.renew('run_a', 'token-run_a', 'n1', null, 29_000);
     after(LEASE_MS);
     assert.deepEqual(expired, []);
   });
 
   test('another token renews and ends nothing', () => {
-    add('a');
-    assert.equal(table.renew('a', 'stale', 'n1', null), false);
-    table.ended('a', 'stale');
-    assert.equal(table.has('a'), true);
-    assert.equal(table.get('a', 'stale'), null);
-    table.ended('a', 'token-a');
-    assert.equal(table.has('a'), false);
+    add('run_a');
+    assert.equal(table.renew('run_a', 'stale', 'n1', null), false);
+    table.ended('run_a', 'stale');
+    assert.equal(table.has('run_a'), true);
+    assert.equal(table.get('run_a', 'stale'), null);
+    table.ended('run_a', 'token-run_a');
+    assert.equal(table.has('run_a'), false);
   });
 
   test('a lease is paused while the node of its worker lives but is unreachable, and then continues', () => {
-    add('a');
+    add('run_a');
     after(20_000);
     standing.add('n1');
     for (let i = 0; i < 200; i++) after(1_000);
@@ -87,61 +88,61 @@ describe('leases of running runs', () => {
     after(40_000);
     assert.deepEqual(expired, []);
     after(1);
-    assert.deepEqual(expired, ['a']);
+    assert.deepEqual(expired, ['run_a']);
   });
 
   test('a silent node extends no lease beyond a whole one', () => {
-    add('a');
+    add('run_a');
     standing.add('n1');
     after(2 * LEASE_MS);
     standing.delete('n1');
     after(LEASE_MS);
     assert.deepEqual(expired, []);
     after(1);
-    assert.deepEqual(expired, ['a']);
+    assert.deepEqual(expired, ['run_a']);
   });
 
   test('a node that was itself blocked ends no lease because of it, and extends none beyond a whole one', () => {
-    add('old', { ageMs: 50_000 });
-    add('new');
-    add('granted', { accepted: false });
+    add('run_old', { ageMs: 50_000 });
+    add('run_new');
+    add('run_granted', { accepted: false });
     clock.forward(2 * LEASE_MS);
     table.stoodStill(2 * LEASE_MS);
     table.sweep();
     assert.deepEqual([expired, unaccepted], [[], []]);
     after(10_001);
-    assert.deepEqual([expired, unaccepted], [['old'], ['granted']]);
+    assert.deepEqual([expired, unaccepted], [['run_old'], ['run_granted']]);
     after(LEASE_MS - 10_000);
-    assert.deepEqual(expired, ['old', 'new']);
+    assert.deepEqual(expired, ['run_old', 'run_new']);
   });
 
   test('after a take-over only the rest of the lease is granted', () => {
-    add('a', { nodeId: null, ageMs: 45_000 });
+    add('run_a', { nodeId: null, ageMs: 45_000 });
     after(15_000);
     assert.deepEqual(expired, []);
     after(1);
-    assert.deepEqual(expired, ['a']);
+    assert.deepEqual(expired, ['run_a']);
   });
 
   test('a grant that no worker accepts within ten seconds is returned, not expired', () => {
-    add('a', { accepted: false });
+    add('run_a', { accepted: false });
     after(10_000);
     assert.deepEqual(unaccepted, []);
     after(1);
-    assert.deepEqual([unaccepted, expired], [['a'], []]);
+    assert.deepEqual([unaccepted, expired], [['run_a'], []]);
   });
 
   test('a grant that was accepted is not returned', () => {
-    add('a', { accepted: false });
-    table.renew('a', 'token-a', 'n1', null);
+    add('run_a', { accepted: false });
+    table.renew('run_a', 'token-run_a', 'n1', null);
     after(10_001);
     assert.deepEqual(unaccepted, []);
   });
 
   test('a new grant of a run replaces the one before', () => {
-    add('a', { ageMs: 59_000 });
+    add('run_a', { ageMs: 59_000 });
     table.add({
-      runId: 'a',
+      runId: 'run_a',
       shard: 0,
       token: 'token-2',
       session: 'other.1',
@@ -156,24 +157,24 @@ describe('leases of running runs', () => {
   });
 
   test('a worker on a new stream finds the runs of its earlier one', () => {
-    add('a');
-    add('b');
+    add('run_a');
+    add('run_b');
     assert.deepEqual(
       table.ofWorker('worker.7').map((lease) => lease.runId),
-      ['a', 'b'],
+      ['run_a', 'run_b'],
     );
-    table.renew('a', 'token-a', 'n2', 'worker.7');
-    table.ended('a', 'token-a');
-    table.ended('b', 'token-b');
+    table.renew('run_a', 'token-run_a', 'n2', 'worker.7');
+    table.ended('run_a', 'token-run_a');
+    table.ended('run_b', 'token-run_b');
     assert.deepEqual(table.ofWorker('worker.8'), []);
   });
 
   test('the leases of a lost shard are removed silently', () => {
-    add('a', { shard: 1 });
-    add('b', { shard: 2 });
+    add('run_a', { shard: 1 });
+    add('run_b', { shard: 2 });
     table.dropShards(new Set([1]));
     after(LEASE_MS + 1);
-    assert.deepEqual(expired, ['b']);
+    assert.deepEqual(expired, ['run_b']);
   });
 });
 

@@ -1,9 +1,10 @@
 // The leases of the running runs this node owns, measured only by this node's monotonic clock. Messages of a worker
 // renew its leases; while the worker's node lives but is unreachable, they are paused.
 import type { Clock } from '@methods/base/clock';
+import type { RunId } from '@methods/base/ids';
 
 export interface Lease {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly shard: number;
   readonly token: string;
   session: string;
@@ -50,17 +51,17 @@ export class LeaseTable {
   }
 
   /** The lease of this run, only if the token is its own. */
-  get(runId: string, token: string): Lease | null {
+  get(runId: RunId, token: string): Lease | null {
     const lease = this.leases.get(runId);
     return lease?.token === token ? lease : null;
   }
 
-  has(runId: string): boolean {
+  has(runId: RunId): boolean {
     return this.leases.has(runId);
   }
 
   /** The worker sent a message `ageMs` ago, through `nodeId`. One older than the last renews nothing. */
-  renew(runId: string, token: string, nodeId: string, session: string | null, ageMs = 0): boolean {
+  renew(runId: RunId, token: string, nodeId: string, session: string | null, ageMs = 0): boolean {
     const lease = this.get(runId, token);
     if (lease === null) return false;
     lease.accepted = true;
@@ -70,7 +71,7 @@ export class LeaseTable {
     return true;
   }
 
-  ended(runId: string, token: string): void {
+  ended(runId: RunId, token: string): void {
     if (this.get(runId, token) !== null) this.remove(runId);
   }
 
@@ -118,7 +119,7 @@ export class LeaseTable {
     return this.leases.size;
   }
 
-  private remove(runId: string): void {
+  private remove(runId: RunId): void {
     const lease = this.leases.get(runId);
     if (lease === undefined) return;
     this.leases.delete(runId);

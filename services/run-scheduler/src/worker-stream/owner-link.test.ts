@@ -10,7 +10,7 @@ import type { LeaseKeeper } from './lease-keeper.ts';
 import { OwnerLink } from './owner-link.ts';
 import type { ReportItem, ReportOutcome, WorkerReports } from './worker-reports.ts';
 
-const FROM = { session: 'org_a.w.1', orgId: 'org_a' };
+const FROM = { session: 'org_a.w.1', orgId: 'org_a' as const };
 const runId = newRunId(1);
 const ack: ReportOutcome = { case: 'ack', value: { runId, seq: 1, token: 't' } };
 
@@ -122,7 +122,7 @@ describe("a worker's reports on their way to the owner", () => {
   });
 
   test('a heartbeat that ends a cancelled run is sent at once, here or to its owner, and not at all without an owner', () => {
-    const held = { runId, shard: 1, token: 't', orgId: 'org_a', session: 's', heardAtMs: 0, accepted: true };
+    const held = { runId, shard: 1, token: 't', orgId: 'org_a' as const, session: 's', heardAtMs: 0, accepted: true };
     for (const nodeId of ['here', 'there', null]) {
       owner = nodeId;
       link.heartbeatNow({ ...held, cancelTold: true });

@@ -1,6 +1,6 @@
 // The path from a worker's node to the owner of a run: a direct call here, the peer stream elsewhere.
 import type { Clock } from '@methods/base/clock';
-import { shardOfRunId } from '@methods/base/ids';
+import { type OrgId, type RunId, shardOfRunId } from '@methods/base/ids';
 import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
 import type { PeerSender } from '../wire/peer-sender.ts';
 import type { HeldGrant } from './held-grants.ts';
@@ -9,7 +9,7 @@ import type { ReportItem, ReportOutcome, WorkerReports } from './worker-reports.
 
 export interface WorkerOrigin {
   readonly session: string;
-  readonly orgId: string;
+  readonly orgId: OrgId;
 }
 
 const REPORT_MS = 10_000;
@@ -64,7 +64,7 @@ export class OwnerLink {
   }
 
   /** A worker connected: every owner compares the runs it holds with those granted. */
-  workerSeen(seen: WorkerOrigin & { readonly held: readonly { runId: string; token: string }[] }): void {
+  workerSeen(seen: WorkerOrigin & { readonly held: readonly { runId: RunId; token: string }[] }): void {
     this.options.keeper.workerSeen(this.options.nodeId, seen);
     const value = { workerSession: seen.session, orgId: seen.orgId, held: seen.held.map((h) => ({ ...h })) };
     for (const nodeId of this.options.peers.connected()) {
@@ -84,11 +84,11 @@ export class OwnerLink {
     }
   }
 
-  grantLost(nodeId: string, runId: string, token: string): void {
+  grantLost(nodeId: string, runId: RunId, token: string): void {
     this.options.peers.send(nodeId, { item: { case: 'grantLost', value: { runId, token } } });
   }
 
-  private ownerOf(runId: string): string | null {
+  private ownerOf(runId: RunId): string | null {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return null;
     return this.options.shards.owns(shard) ? this.options.nodeId : this.options.shards.ownerOf(shard);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { canonicalDigest } from '@methods/base/canonical';
+import type { ProductionId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { AskSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import { ManualClock } from '../manual-clock.fixture.ts';
@@ -25,7 +26,7 @@ const SELF = { anyOf: [{ $ref: '#/$defs/self' }, { $ref: '#/$defs/self' }] };
 const HOSTILE = JSON.stringify({ $defs: { self: SELF }, $ref: '#/$defs/self' });
 
 describe('the form of a question', () => {
-  const versions = new Map<string, { source: Uint8Array; calls: Record<string, string> }>();
+  const versions = new Map<string, { source: Uint8Array; calls: Record<ProductionId, VersionId> }>();
   let clock: ManualClock;
   let asked: string[];
   let away: boolean;

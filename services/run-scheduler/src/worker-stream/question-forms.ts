@@ -1,7 +1,9 @@
 // The forms of questions, from the saved sources: the form that a worker sends is compared and never used, since it
 // would be evaluated on this node, for all organizations.
+
 import { canonicalDigest } from '@methods/base/canonical';
 import type { Clock } from '@methods/base/clock';
+import type { OrgId, ProductionId, VersionId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { type JsonValue, nestsDeeperThan } from '@methods/method/json';
 import type { Ask } from '@methods/proto/worker/v1/worker_service_pb';
@@ -11,10 +13,10 @@ import type { DerivedForm, DeriveForm } from './derived-form.ts';
 
 /** A version as the registry keeps it. */
 export interface SavedVersion {
-  readonly versionId: string;
+  readonly versionId: VersionId;
   readonly source: Uint8Array;
   /** Versions bound to its calls that name no version, by production id. */
-  readonly calls: Readonly<Record<string, string>>;
+  readonly calls: Readonly<Record<ProductionId, VersionId>>;
 }
 
 export type FormVerdict =
@@ -51,7 +53,7 @@ export class QuestionForms {
   constructor(
     private readonly options: {
       /** Rejects with `not_found` if the organization has no such version. */
-      readonly versionOf: (orgId: string, method: string, versionId: string) => Promise<SavedVersion>;
+      readonly versionOf: (orgId: OrgId, method: ProductionId, versionId: VersionId) => Promise<SavedVersion>;
       readonly derive: DeriveForm;
       /** The note of a step from when it began: for a call, the version it chose. */
       readonly noted: (run: Run, path: string) => Promise<string | null>;
@@ -91,7 +93,7 @@ export class QuestionForms {
     return { derived: { kind: 'none' }, method, versionId, path };
   }
 
-  private form(orgId: string, method: string, versionId: string, path: string): Promise<KnownForm> {
+  private form(orgId: OrgId, method: ProductionId, versionId: VersionId, path: string): Promise<KnownForm> {
     // All rounds of a loop ask with one form.
     const place = path.replace(/\[\d+\]/g, '');
     const key = `${orgId} ${method} ${versionId} ${place}`;
@@ -114,7 +116,7 @@ export class QuestionForms {
     return form;
   }
 
-  private async derived(orgId: string, method: string, versionId: string, path: string): Promise<KnownForm> {
+  private async derived(orgId: OrgId, method: ProductionId, versionId: VersionId, path: string): Promise<KnownForm> {
     const { source, calls } = await this.options.versionOf(orgId, method, versionId);
     return { derived: await this.options.derive(orgId, source, path), calls };
   }
@@ -133,9 +135,9 @@ function isSame(sent: string, { json, sha256 }: DerivedForm & { kind: 'form' }):
 }
 
 /** The note of a call to the published version from when it begins. */
-function versionNoted(outJson: string | null): string | undefined {
+function versionNoted(outJson: string | null): VersionId | undefined {
   try {
-    const noted = outJson === null ? null : (JSON.parse(outJson) as { version_id?: unknown } | null);
+    const noted = outJson === null ? null : (JSON.parse(outJson) as { version_id?: VersionId } | null);
     return typeof noted?.version_id === 'string' ? noted.version_id : undefined;
   } catch {
     return undefined;

@@ -3,6 +3,7 @@
 // wait for the rest of their lease.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
+import type { RunId } from '@methods/base/ids';
 import type { Logger } from '@methods/logging/logger';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
@@ -17,7 +18,7 @@ import { streamNumberOf, workerOf } from './lease-table.ts';
 export interface HeldReport {
   readonly nodeId: string;
   readonly grants: readonly {
-    runId: string;
+    runId: RunId;
     token: string;
     workerSession: string;
     heartbeatAgeMs: number;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { silentLogger } from '@methods/logging/logger';
 import { until } from '@methods/test/harness/until';
@@ -20,7 +21,7 @@ describe('connecting workers', () => {
   let sessions: WorkerSessions;
   let asked: string[][];
   /** Null: every method is known without asking. */
-  let findMethods: ((orgId: string, names: readonly string[]) => Promise<string[]>) | null;
+  let findMethods: ((orgId: OrgId, names: readonly string[]) => Promise<string[]>) | null;
 
   beforeEach(() => {
     clock = new ManualClock();

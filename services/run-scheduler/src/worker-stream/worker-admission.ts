@@ -1,6 +1,7 @@
 // Decides whether a worker may serve what its hello names: by the pace of its key, the methods its organization has,
 // and the organization's share of what this node keeps for workers. A refusal gives the reason, naming the method.
 
+import type { ProductionId } from '@methods/base/ids';
 import { Shares } from '@methods/base/shares';
 import { ServiceError } from '@methods/errors/service-error';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
@@ -67,7 +68,7 @@ export class WorkerAdmission {
   }
 }
 
-function unknownMethods(methods: readonly string[]): string {
+function unknownMethods(methods: readonly ProductionId[]): string {
   const named = methods.slice(0, NAMED_MAX).join(', ');
   const more = methods.length > NAMED_MAX ? ` and ${methods.length - NAMED_MAX} more` : '';
   return `The organization has no method ${named}${more}.`;

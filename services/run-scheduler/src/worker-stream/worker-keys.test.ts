@@ -4,7 +4,7 @@ import { createServiceKey, parseBearerKey } from '@methods/auth/service-key';
 import { ServiceError } from '@methods/errors/service-error';
 import { type KeyOwner, WorkerKeys } from './worker-keys.ts';
 
-const OWNER = { orgId: 'org_a', keyId: 'key_a' };
+const OWNER = { orgId: 'org_a' as const, keyId: 'key_a' as const };
 
 describe('keys of workers', () => {
   let nowMs: number;

@@ -1,12 +1,13 @@
 // Resolves a worker's key to its owner. The registry's answers are cached for a while, dropped at once when it reports
 // a changed key, and used past their age while it is unavailable: running work must not stop with it.
 import { authSha256, parseBearerKey } from '@methods/auth/service-key';
+import type { KeyId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import { LRUCache } from 'lru-cache';
 
 export interface KeyOwner {
-  readonly orgId: string;
-  readonly keyId: string;
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
 }
 
 interface Known extends KeyOwner {
@@ -79,7 +80,7 @@ export class WorkerKeys {
     }
   }
 
-  changed(keyId: string): void {
+  changed(keyId: KeyId): void {
     this.changes++;
     this.lookups.clear();
     for (const [name, owner] of [...this.known]) if (owner.keyId === keyId) this.known.delete(name);

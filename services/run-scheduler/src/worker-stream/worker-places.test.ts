@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { OrgId } from '@methods/base/ids';
 import { WorkerAdmission } from './worker-admission.ts';
 
 function admission() {
@@ -8,8 +9,8 @@ function admission() {
     methods: { unknown: () => null },
     waiters: { hasRoomFor: () => true },
   } as unknown as ConstructorParameters<typeof WorkerAdmission>[0]);
-  const worker = { keyId: 'key', methods: [], queues: () => [], isGone: () => false };
-  return (orgId: string, queueCount = 1) => all.admit({ ...worker, orgId, queueCount }) as () => void;
+  const worker = { keyId: 'key_a' as const, methods: [], queues: () => [], isGone: () => false };
+  return (orgId: OrgId, queueCount = 1) => all.admit({ ...worker, orgId, queueCount }) as () => void;
 }
 
 test('an organization gets half of the 10,000 workers of a node, the next one half of the rest', () => {

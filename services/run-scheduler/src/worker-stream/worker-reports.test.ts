@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import type { OrgId } from '@methods/base/ids';
 import { RunStatus, StepStatus } from '@methods/proto/run/v1/run_pb';
 import { WorkerItemSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import { TestActors } from '../actor/test-actors.fixture.ts';
@@ -39,7 +40,7 @@ describe('what a worker reports', () => {
     leases.add({ ...lease, cancelAskedAtMs: null });
   });
 
-  async function say(item: Init, orgId = 'org_a'): Promise<string> {
+  async function say(item: Init, orgId: OrgId = 'org_a'): Promise<string> {
     const from = { nodeId: 'there', session: 'org_a.w.2', orgId };
     const outcome = await reports.handle(from, create(WorkerItemSchema, { item }).item as ReportItem);
     if (outcome === null) return 'nothing';

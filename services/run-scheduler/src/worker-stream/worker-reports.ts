@@ -1,6 +1,6 @@
 // The owner's side of workers' reports: each report becomes a command to its run, and its outcome an acknowledgement or
 // a refusal. A report that gets neither is repeated by the worker.
-import { newId } from '@methods/base/ids';
+import { newId, type OrgId, type RunId } from '@methods/base/ids';
 import { deadlineText } from '@methods/method/structure/duration';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import type { Ask, StepRecord, WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
@@ -14,10 +14,10 @@ import type { QuestionForms } from './question-forms.ts';
 import { errorOf } from './step-error.ts';
 
 export type ReportOutcome =
-  | { readonly case: 'ack'; readonly value: { runId: string; seq: number; token: string } }
+  | { readonly case: 'ack'; readonly value: { runId: RunId; seq: number; token: string } }
   | {
       readonly case: 'refused';
-      readonly value: { runId: string; seq: number; code: string; message: string; token: string };
+      readonly value: { runId: RunId; seq: number; code: string; message: string; token: string };
     };
 
 export type ReportItem = Extract<
@@ -69,7 +69,7 @@ export class WorkerReports {
 
   /** Null: no reply, so the worker repeats it. */
   async handle(
-    from: { nodeId: string; session: string; orgId: string },
+    from: { nodeId: string; session: string; orgId: OrgId },
     item: ReportItem,
   ): Promise<ReportOutcome | null> {
     const { runId, token } = item.value;
@@ -85,7 +85,7 @@ export class WorkerReports {
   }
 
   /** The question gets the form of the source; a worker that sends another form fails its run. */
-  private async ask(orgId: string, item: Ask, command: AskRun): Promise<ReportOutcome | null> {
+  private async ask(orgId: OrgId, item: Ask, command: AskRun): Promise<ReportOutcome | null> {
     const { actors, forms } = this.options;
     const { runId, token, seq } = item;
     const resident = actors.resident({ runId, orgId });
@@ -112,7 +112,7 @@ function runningWith(run: Run | null, token: string): boolean {
   return run?.status === 'running' && run.token === token;
 }
 
-function reply(outcome: TellOutcome, runId: string, token: string, seq: number): ReportOutcome | null {
+function reply(outcome: TellOutcome, runId: RunId, token: string, seq: number): ReportOutcome | null {
   if (outcome.kind === 'accepted') return { case: 'ack', value: { runId, seq, token } };
   if (outcome.kind === 'failed') {
     if (outcome.code !== 'invalid_request') return null;
@@ -125,7 +125,7 @@ function reply(outcome: TellOutcome, runId: string, token: string, seq: number):
   return refusal(runId, token, seq, 'stale_attempt', 'Another attempt holds this run.');
 }
 
-function refusal(runId: string, token: string, seq: number, code: string, message: string): ReportOutcome {
+function refusal(runId: RunId, token: string, seq: number, code: string, message: string): ReportOutcome {
   return { case: 'refused', value: { runId, seq, code, message, token } };
 }
 

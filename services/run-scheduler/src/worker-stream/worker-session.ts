@@ -1,5 +1,6 @@
 // One connected worker: passes its items to the owners of its runs, and owners' grants and cancels to it.
 
+import type { KeyId, OrgId, ProductionId, RunId } from '@methods/base/ids';
 import { asServiceError, ServiceError } from '@methods/errors/service-error';
 import type { WorkerItem, WorkResponseSchema } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection, SentItem } from '@methods/rpc/frame-stream';
@@ -12,16 +13,16 @@ export type SchedulerItem = SentItem<typeof WorkResponseSchema>;
 export interface WorkerHello {
   readonly workerId: string;
   readonly streamNumber: number;
-  readonly methods: readonly string[];
+  readonly methods: readonly ProductionId[];
   readonly slots: number;
   readonly features: readonly string[];
-  readonly held: readonly { readonly runId: string; readonly token: string }[];
+  readonly held: readonly { readonly runId: RunId; readonly token: string }[];
 }
 
 /** The owner of the key that opened the stream. */
 export interface WorkerOwner {
-  readonly orgId: string;
-  readonly keyId: string;
+  readonly orgId: OrgId;
+  readonly keyId: KeyId;
   /** Rejects with `unauthorized` once the key is revoked. */
   readonly check: () => Promise<unknown>;
 }
@@ -42,7 +43,7 @@ export interface WorkerSessionHost {
   /** Nothing more may be granted on this stream. */
   leaving(session: WorkerSession): void;
   report(session: WorkerSession, item: ReportItem): void;
-  heartbeat(session: WorkerSession, held: readonly { runId: string; token: string }[]): void;
+  heartbeat(session: WorkerSession, held: readonly { runId: RunId; token: string }[]): void;
 }
 
 const SLOTS_MAX = 10_000;
@@ -79,7 +80,7 @@ export class WorkerSession {
     private readonly host: WorkerSessionHost,
   ) {}
 
-  get orgId(): string {
+  get orgId(): OrgId {
     return this.owner.orgId;
   }
 

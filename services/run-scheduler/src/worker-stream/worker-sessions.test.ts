@@ -12,7 +12,7 @@ import { WorkerSessions } from './worker-sessions.ts';
 import { Stream, WORKER } from './worker-stream.fixture.ts';
 
 const SHARDS = 4;
-const KEY = { orgId: 'org_a', method: 'wf_a' };
+const KEY = { orgId: 'org_a' as const, method: 'wf_a' as const };
 
 describe('workers of a node', () => {
   let clock: ManualClock;
@@ -66,7 +66,7 @@ describe('workers of a node', () => {
   function grant(offer: Pick<ClaimOffer, 'workerSession' | 'creditId'>, epoch = 1) {
     const runId = newRunId(1);
     const token = `t${++nextToken}`;
-    const delivered = { nodeId: 'here', shard: 1, orgId: 'org_a', grant: { runId, token }, ...offer };
+    const delivered = { nodeId: 'here', shard: 1, orgId: 'org_a' as const, grant: { runId, token }, ...offer };
     return { runId, token, taken: sessions.deliver(delivered, epoch) };
   }
 
@@ -190,7 +190,7 @@ describe('workers of a node', () => {
 
   for (const [what, more] of [
     ['no methods', { methods: [] }],
-    ['methods without end', { methods: Array.from({ length: 1_001 }, (_, i) => `wf_${i}`) }],
+    ['methods without end', { methods: Array.from({ length: 1_001 }, (_, i) => `wf_${i}` as const) }],
     ['a method whose name would be another queue’s', { methods: ['wf_a+python'] }],
     ['no slots', { slots: 0 }],
   ] as const) {
@@ -233,7 +233,7 @@ describe('workers of a node', () => {
   });
 
   test('an unavailable registry ends no stream, and is asked for one key at a time', async () => {
-    const streams = ['key_a', 'key_b', 'key_c'].map((keyId) => new Stream(sessions, 'org_a', keyId));
+    const streams = (['key_a', 'key_b', 'key_c'] as const).map((keyId) => new Stream(sessions, 'org_a', keyId));
     let answer: () => void = () => {};
     for (const stream of streams) {
       stream.check = () =>

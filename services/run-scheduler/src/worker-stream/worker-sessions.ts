@@ -1,7 +1,7 @@
 // The workers connected to this node: connects their streams with the queues, the owners of their runs and the grants
 // for them.
 import type { Clock } from '@methods/base/clock';
-import { randomToken, shardOfRunId } from '@methods/base/ids';
+import { type KeyId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { Logger } from '@methods/logging/logger';
 import type { ClaimWaiters } from '../queue/claim-waiters.ts';
@@ -110,8 +110,8 @@ export class WorkerSessions implements WorkerSessionHost {
     this.sessions.get(session.id)?.answer(outcome);
   }
 
-  heartbeat(session: WorkerSession, runs: readonly { runId: string; token: string }[]): void {
-    const cancelled: { runId: string; token: string }[] = [];
+  heartbeat(session: WorkerSession, runs: readonly { runId: RunId; token: string }[]): void {
+    const cancelled: { runId: RunId; token: string }[] = [];
     const claimed = new Set<string>();
     for (const { runId, token } of runs) {
       const held = this.options.held.get(token);
@@ -132,7 +132,7 @@ export class WorkerSessions implements WorkerSessionHost {
     if (this.options.held.get(token)?.session === session.id) this.options.held.remove(token);
   }
 
-  private adopt(session: WorkerSession, runId: string, token: string): void {
+  private adopt(session: WorkerSession, runId: RunId, token: string): void {
     const shard = shardOfRunId(runId, this.options.shardCount);
     if (shard === null) return;
     this.options.held.add({ runId, shard, token, orgId: session.orgId, session: session.id }, true);
@@ -157,14 +157,14 @@ export class WorkerSessions implements WorkerSessionHost {
   }
 
   /** The owner reports that this attempt is over. */
-  refuse(token: string, refused: { runId: string; seq: number; code: string; message: string; token: string }): void {
+  refuse(token: string, refused: { runId: RunId; seq: number; code: string; message: string; token: string }): void {
     const held = this.options.held.get(token);
     this.options.held.remove(token);
     const session = held === undefined ? undefined : this.sessions.get(held.session);
     session?.answer({ case: 'refused', value: refused });
   }
 
-  cancelNotice(workerSession: string, runId: string, token: string): void {
+  cancelNotice(workerSession: string, runId: RunId, token: string): void {
     const held = this.options.held.get(token);
     if (held !== undefined) held.cancelTold = true;
     const session = this.sessions.get(held?.session ?? workerSession);
@@ -176,7 +176,7 @@ export class WorkerSessions implements WorkerSessionHost {
   }
 
   /** A key was revoked (or made): its workers reconnect with it, or are refused. */
-  keyChanged(keyId: string): void {
+  keyChanged(keyId: KeyId): void {
     for (const session of [...this.streams]) if (session.owner.keyId === keyId) session.close();
   }
 

@@ -1,4 +1,5 @@
 // A worker's stream to a node, from the worker's side, without a connection.
+import type { KeyId, OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { WorkerItem } from '@methods/proto/worker/v1/worker_service_pb';
 import type { FrameConnection } from '@methods/rpc/frame-stream';
@@ -18,8 +19,8 @@ export class Stream {
 
   constructor(
     private readonly sessions: WorkerSessions,
-    orgId = 'org_a',
-    keyId = 'key_a',
+    orgId: OrgId = 'org_a',
+    keyId: KeyId = 'key_a',
   ) {
     const connection = {
       send: (item: SchedulerItem) => this.closed === null && this.got.push(item) > 0,

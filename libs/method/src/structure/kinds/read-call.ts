@@ -1,4 +1,5 @@
 // Owns call steps: the method called (M514, M515), what it is given (M516), and what is taken of its result (M517).
+import type { ProductionId, VersionId } from '@methods/base/ids';
 import type { CallStep, CallTarget } from '../../compiled-method.ts';
 import { hintNearest } from '../../source/did-you-mean.ts';
 import { type SourceEntry, stringOf } from '../../source/source-node.ts';
@@ -36,13 +37,22 @@ export function readCall(context: StepContext, entry: SourceEntry): CallFields {
   return { kind: 'call', target, inputs };
 }
 
+function isMethod(text: string): text is ProductionId {
+  return METHOD.test(text);
+}
+
+/** A name without the prefix of versions is one that no method has. */
+function isVersion(text: string): text is VersionId {
+  return VERSION.test(text);
+}
+
 function parseTarget(text: string): CallTarget | undefined {
   if (text.length <= 500 && FILE.test(text)) return { kind: 'file', path: text };
   const [method = '', version, ...more] = text.split('@');
-  if (!METHOD.test(method) || more.length > 0) return undefined;
+  if (!isMethod(method) || more.length > 0) return undefined;
   if (version === undefined) return { kind: 'method', method, version: 'pinned' };
   if (version === 'published') return { kind: 'method', method, version };
-  return VERSION.test(version) ? { kind: 'method', method, version: { id: version } } : undefined;
+  return isVersion(version) ? { kind: 'method', method, version: { id: version } } : undefined;
 }
 
 function findCallee(context: StepContext, entry: SourceEntry, target: string): Callee | undefined {

@@ -2,6 +2,7 @@
 // @generated from file methods/event/v1/event.proto (package methods.event.v1, syntax proto3)
 /* eslint-disable */
 
+import type { KeyId, OrgId, ProductionId, QuestionId, RunId, VersionId } from "@methods/base/ids";
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ErrorDetail } from "../../error/v1/error_detail_pb.ts";
@@ -32,12 +33,12 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
   /**
    * @generated from field: string org_id = 2;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 3;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * The run's revision after the change; grows within a run.
@@ -61,12 +62,12 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
   /**
    * @generated from field: string method = 7;
    */
-  method: string;
+  method: ProductionId;
 
   /**
    * @generated from field: string version_id = 8;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * @generated from field: string webhook_url = 9;
@@ -74,9 +75,11 @@ export type RunEvent = Message<"methods.event.v1.RunEvent"> & {
   webhookUrl: string;
 
   /**
+   * Whose webhook secret signs; empty: no key started the run.
+   *
    * @generated from field: string key_id = 10;
    */
-  keyId: string;
+  keyId: (KeyId | '');
 
   /**
    * @generated from field: methods.run.v1.Answerer answer_by = 11;
@@ -176,12 +179,12 @@ export type RunCommand = Message<"methods.event.v1.RunCommand"> & {
   /**
    * @generated from field: string org_id = 4;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 5;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from oneof methods.event.v1.RunCommand.command
@@ -213,9 +216,11 @@ export const RunCommandSchema: GenMessage<RunCommand> = /*@__PURE__*/
  */
 export type AnswerCommand = Message<"methods.event.v1.AnswerCommand"> & {
   /**
+   * Empty: the question that is open when the owner decides.
+   *
    * @generated from field: string question_id = 1;
    */
-  questionId: string;
+  questionId: (QuestionId | '');
 
   /**
    * After defaults.
@@ -341,7 +346,7 @@ export type RunHeartbeat = Message<"methods.event.v1.RunHeartbeat"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -389,7 +394,7 @@ export type LiveChange = Message<"methods.event.v1.LiveChange"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: uint32 revision = 2;
@@ -419,7 +424,7 @@ export type WatchedRuns = Message<"methods.event.v1.WatchedRuns"> & {
   /**
    * @generated from field: repeated string run_ids = 1;
    */
-  runIds: string[];
+  runIds: RunId[];
 };
 
 /**
@@ -438,7 +443,7 @@ export type RegistryChanged = Message<"methods.event.v1.RegistryChanged"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * key, method, session, member or settings.

@@ -2,6 +2,7 @@
 // @generated from file methods/notifier/v1/notifier_service.proto (package methods.notifier.v1, syntax proto3)
 /* eslint-disable */
 
+import type { DeliveryId, OrgId, RunId } from "@methods/base/ids";
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -19,14 +20,14 @@ export type ListDeliveriesRequest = Message<"methods.notifier.v1.ListDeliveriesR
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * Empty: all runs.
    *
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: (RunId | '');
 
   /**
    * @generated from field: uint32 limit = 3;
@@ -75,12 +76,12 @@ export type ResendDeliveryRequest = Message<"methods.notifier.v1.ResendDeliveryR
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string delivery_id = 2;
    */
-  deliveryId: string;
+  deliveryId: DeliveryId;
 };
 
 /**
@@ -114,12 +115,12 @@ export type Delivery = Message<"methods.notifier.v1.Delivery"> & {
   /**
    * @generated from field: string delivery_id = 1;
    */
-  deliveryId: string;
+  deliveryId: DeliveryId;
 
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: uint32 seq = 3;

@@ -2,6 +2,7 @@
 // @generated from file methods/peer/v1/peer_service.proto (package methods.peer.v1, syntax proto3)
 /* eslint-disable */
 
+import type { OrgId, ProductionId, RunId } from "@methods/base/ids";
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { HeldHeartbeats, RunCommand, RunCommandReply } from "../../event/v1/event_pb.ts";
@@ -265,12 +266,12 @@ export type QueueName = Message<"methods.peer.v1.QueueName"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string method = 2;
    */
-  method: string;
+  method: ProductionId;
 };
 
 /**
@@ -289,12 +290,12 @@ export type QueueHead = Message<"methods.peer.v1.QueueHead"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string method = 2;
    */
-  method: string;
+  method: ProductionId;
 
   /**
    * @generated from field: uint32 depth = 3;
@@ -307,9 +308,11 @@ export type QueueHead = Message<"methods.peer.v1.QueueHead"> & {
   queuedAtMs: number;
 
   /**
+   * Empty when there is none.
+   *
    * @generated from field: string run_id = 5;
    */
-  runId: string;
+  runId: (RunId | '');
 };
 
 /**
@@ -328,12 +331,12 @@ export type ClaimOffer = Message<"methods.peer.v1.ClaimOffer"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string method = 2;
    */
-  method: string;
+  method: ProductionId;
 
   /**
    * @generated from field: string worker_session = 3;
@@ -421,7 +424,7 @@ export type WorkerReport = Message<"methods.peer.v1.WorkerReport"> & {
   /**
    * @generated from field: string org_id = 2;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: methods.worker.v1.WorkerItem item = 3;
@@ -477,7 +480,7 @@ export type CancelNotice = Message<"methods.peer.v1.CancelNotice"> & {
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 3;
@@ -564,7 +567,7 @@ export type HeldGrant = Message<"methods.peer.v1.HeldGrant"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -676,7 +679,7 @@ export type WorkerSeen = Message<"methods.peer.v1.WorkerSeen"> & {
   /**
    * @generated from field: string org_id = 2;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: repeated methods.worker.v1.HeldRun held = 3;
@@ -700,7 +703,7 @@ export type GrantLost = Message<"methods.peer.v1.GrantLost"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;

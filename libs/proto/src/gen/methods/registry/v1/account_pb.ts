@@ -2,6 +2,7 @@
 // @generated from file methods/registry/v1/account.proto (package methods.registry.v1, syntax proto3)
 /* eslint-disable */
 
+import type { AuditId, OrgId, UserId } from "@methods/base/ids";
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -90,12 +91,12 @@ export type Member = Message<"methods.registry.v1.Member"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string user_id = 2;
    */
-  userId: string;
+  userId: UserId;
 
   /**
    * viewer, member or admin.
@@ -179,12 +180,12 @@ export type AuditEntry = Message<"methods.registry.v1.AuditEntry"> & {
    *
    * @generated from field: string audit_id = 1;
    */
-  auditId: string;
+  auditId: AuditId;
 
   /**
    * @generated from field: string org_id = 2;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: double at_ms = 3;

@@ -2,6 +2,7 @@
 // @generated from file methods/registry/v1/account_service.proto (package methods.registry.v1, syntax proto3)
 /* eslint-disable */
 
+import type { AuditId, OrgId, UserId } from "@methods/base/ids";
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { AuditEntry, Doer, Member, Settings } from "./account_pb.ts";
@@ -210,12 +211,12 @@ export type CreateSessionRequest = Message<"methods.registry.v1.CreateSessionReq
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string user_id = 2;
    */
-  userId: string;
+  userId: UserId;
 
   /**
    * SHA-256 of the cookie's value.
@@ -335,12 +336,12 @@ export type GetMemberRequest = Message<"methods.registry.v1.GetMemberRequest"> &
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string user_id = 2;
    */
-  userId: string;
+  userId: UserId;
 };
 
 /**
@@ -374,7 +375,7 @@ export type ListMembersRequest = Message<"methods.registry.v1.ListMembersRequest
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string cursor = 2;
@@ -425,12 +426,12 @@ export type SetMemberRoleRequest = Message<"methods.registry.v1.SetMemberRoleReq
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string user_id = 2;
    */
-  userId: string;
+  userId: UserId;
 
   /**
    * @generated from field: string role = 3;
@@ -474,7 +475,7 @@ export type GetSettingsRequest = Message<"methods.registry.v1.GetSettingsRequest
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 };
 
 /**
@@ -508,7 +509,7 @@ export type ChangeSettingsRequest = Message<"methods.registry.v1.ChangeSettingsR
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * Absent fields stay as they are.
@@ -600,12 +601,12 @@ export type RecordedAudit = Message<"methods.registry.v1.RecordedAudit"> & {
   /**
    * @generated from field: string audit_id = 1;
    */
-  auditId: string;
+  auditId: AuditId;
 
   /**
    * @generated from field: string org_id = 2;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: double at_ms = 3;
@@ -670,7 +671,7 @@ export type ListAuditRequest = Message<"methods.registry.v1.ListAuditRequest"> &
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string cursor = 2;

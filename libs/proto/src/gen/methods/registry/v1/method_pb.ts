@@ -2,6 +2,7 @@
 // @generated from file methods/registry/v1/method.proto (package methods.registry.v1, syntax proto3)
 /* eslint-disable */
 
+import type { KeyId, MethodId, OrgId, ProductionId, VersionId } from "@methods/base/ids";
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Party } from "./account_pb.ts";
@@ -23,12 +24,12 @@ export type Method = Message<"methods.registry.v1.Method"> & {
    *
    * @generated from field: string method_id = 1;
    */
-  methodId: string;
+  methodId: MethodId;
 
   /**
    * @generated from field: string org_id = 2;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string display_name = 3;
@@ -54,12 +55,14 @@ export type Method = Message<"methods.registry.v1.Method"> & {
    *
    * @generated from field: string current_version = 6;
    */
-  currentVersion: string;
+  currentVersion: (VersionId | '');
 
   /**
+   * Empty: no version is published.
+   *
    * @generated from field: string published_version = 7;
    */
-  publishedVersion: string;
+  publishedVersion: (VersionId | '');
 
   /**
    * @generated from field: double created_at_ms = 8;
@@ -136,12 +139,12 @@ export type Version = Message<"methods.registry.v1.Version"> & {
   /**
    * @generated from field: string method_id = 1;
    */
-  methodId: string;
+  methodId: MethodId;
 
   /**
    * @generated from field: string version_id = 2;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * @generated from field: string schema_version = 3;
@@ -209,7 +212,7 @@ export type Version = Message<"methods.registry.v1.Version"> & {
    *
    * @generated from field: map<string, string> calls = 14;
    */
-  calls: { [key: string]: string };
+  calls: { [key: ProductionId]: VersionId };
 
   /**
    * @generated from field: methods.registry.v1.Party published_by = 15;
@@ -231,12 +234,12 @@ export type ServiceKey = Message<"methods.registry.v1.ServiceKey"> & {
   /**
    * @generated from field: string key_id = 1;
    */
-  keyId: string;
+  keyId: KeyId;
 
   /**
    * @generated from field: string org_id = 2;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string name = 3;

@@ -2,6 +2,7 @@
 // @generated from file methods/registry/v1/method_registry_service.proto (package methods.registry.v1, syntax proto3)
 /* eslint-disable */
 
+import type { KeyId, MethodId, OrgId, ProductionId, UploadId, VersionId } from "@methods/base/ids";
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Finding } from "../../error/v1/error_detail_pb.ts";
@@ -52,7 +53,7 @@ export type EnsureOrganizationResponse = Message<"methods.registry.v1.EnsureOrga
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: bool created = 2;
@@ -74,7 +75,7 @@ export type CreateServiceKeyRequest = Message<"methods.registry.v1.CreateService
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string name = 2;
@@ -139,7 +140,7 @@ export type ListServiceKeysRequest = Message<"methods.registry.v1.ListServiceKey
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * 0: all of them, at most 1,000.
@@ -194,12 +195,12 @@ export type RevokeServiceKeyRequest = Message<"methods.registry.v1.RevokeService
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string key_id = 2;
    */
-  keyId: string;
+  keyId: KeyId;
 
   /**
    * @generated from field: methods.registry.v1.Doer doer = 3;
@@ -272,12 +273,12 @@ export type RenewWebhookSecretRequest = Message<"methods.registry.v1.RenewWebhoo
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string key_id = 2;
    */
-  keyId: string;
+  keyId: KeyId;
 
   /**
    * @generated from field: methods.registry.v1.Doer doer = 3;
@@ -335,12 +336,12 @@ export type KeyUse = Message<"methods.registry.v1.KeyUse"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string key_id = 2;
    */
-  keyId: string;
+  keyId: KeyId;
 
   /**
    * @generated from field: double used_at_ms = 3;
@@ -375,12 +376,14 @@ export type GetWebhookSecretRequest = Message<"methods.registry.v1.GetWebhookSec
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
+   * Empty: there is no such key.
+   *
    * @generated from field: string key_id = 2;
    */
-  keyId: string;
+  keyId: (KeyId | '');
 };
 
 /**
@@ -414,7 +417,7 @@ export type CreateMethodRequest = Message<"methods.registry.v1.CreateMethodReque
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * SHA-256 of the caller's idempotency key.
@@ -448,9 +451,11 @@ export type CreateMethodRequest = Message<"methods.registry.v1.CreateMethodReque
   agentPrompt: string;
 
   /**
+   * Empty: there is a source or an agent prompt.
+   *
    * @generated from field: string upload_id = 7;
    */
-  uploadId: string;
+  uploadId: (UploadId | '');
 };
 
 /**
@@ -501,19 +506,19 @@ export type SaveVersionRequest = Message<"methods.registry.v1.SaveVersionRequest
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string method_id = 2;
    */
-  methodId: string;
+  methodId: MethodId;
 
   /**
-   * Refused with version_conflict when it is not the current version.
+   * Refused with version_conflict when it is not the current version; empty where the method has none.
    *
    * @generated from field: string base_version = 3;
    */
-  baseVersion: string;
+  baseVersion: (VersionId | '');
 
   /**
    * @generated from field: bytes source = 4;
@@ -574,17 +579,17 @@ export type PublishVersionRequest = Message<"methods.registry.v1.PublishVersionR
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string method_id = 2;
    */
-  methodId: string;
+  methodId: MethodId;
 
   /**
    * @generated from field: string version_id = 3;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * @generated from field: methods.registry.v1.Doer doer = 4;
@@ -623,14 +628,14 @@ export type FindMethodsRequest = Message<"methods.registry.v1.FindMethodsRequest
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * Bare or wf_ form, at most 1,000.
    *
    * @generated from field: repeated string method_ids = 2;
    */
-  methodIds: string[];
+  methodIds: (MethodId | ProductionId)[];
 };
 
 /**
@@ -645,11 +650,11 @@ export const FindMethodsRequestSchema: GenMessage<FindMethodsRequest> = /*@__PUR
  */
 export type FindMethodsResponse = Message<"methods.registry.v1.FindMethodsResponse"> & {
   /**
-   * As they were asked for; what is missing here is missing there, or is another organization's.
+   * As they were asked for, in bare or wf_ form; what is missing here is missing there, or is another organization's.
    *
    * @generated from field: repeated string method_ids = 1;
    */
-  methodIds: string[];
+  methodIds: (MethodId | ProductionId)[];
 };
 
 /**
@@ -666,14 +671,14 @@ export type GetMethodRequest = Message<"methods.registry.v1.GetMethodRequest"> &
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * Bare or wf_ form.
    *
    * @generated from field: string method_id = 2;
    */
-  methodId: string;
+  methodId: (MethodId | ProductionId);
 };
 
 /**
@@ -714,7 +719,7 @@ export type ListMethodsRequest = Message<"methods.registry.v1.ListMethodsRequest
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string cursor = 2;
@@ -772,12 +777,12 @@ export type UpdateMethodRequest = Message<"methods.registry.v1.UpdateMethodReque
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string method_id = 2;
    */
-  methodId: string;
+  methodId: MethodId;
 
   /**
    * Absent fields stay as they are; an empty prompt takes it away.
@@ -828,7 +833,7 @@ export type FindCreationRequest = Message<"methods.registry.v1.FindCreationReque
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: bytes idempotency_hash = 2;
@@ -860,11 +865,11 @@ export type FindCreationResponse = Message<"methods.registry.v1.FindCreationResp
   method?: Method | undefined;
 
   /**
-   * Of a method created with a source: what its save was called.
+   * Of a method created with a source: what its save was called; else empty.
    *
    * @generated from field: string version_id = 3;
    */
-  versionId: string;
+  versionId: (VersionId | '');
 };
 
 /**
@@ -881,12 +886,12 @@ export type RetryBuildRequest = Message<"methods.registry.v1.RetryBuildRequest">
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string method_id = 2;
    */
-  methodId: string;
+  methodId: MethodId;
 
   /**
    * @generated from field: methods.registry.v1.Doer doer = 3;
@@ -925,7 +930,7 @@ export type ValidateSourceRequest = Message<"methods.registry.v1.ValidateSourceR
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: bytes source = 2;
@@ -971,12 +976,12 @@ export type ListVersionsRequest = Message<"methods.registry.v1.ListVersionsReque
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string method_id = 2;
    */
-  methodId: string;
+  methodId: MethodId;
 
   /**
    * @generated from field: string cursor = 3;
@@ -1025,14 +1030,14 @@ export type GetVersionRequest = Message<"methods.registry.v1.GetVersionRequest">
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * Bare or wf_ form.
    *
    * @generated from field: string method_id = 2;
    */
-  methodId: string;
+  methodId: (MethodId | ProductionId);
 
   /**
    * A version id, "published", or empty for the current version.
@@ -1080,17 +1085,19 @@ export type PutLockRequest = Message<"methods.registry.v1.PutLockRequest"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
+   * Bare or wf_ form.
+   *
    * @generated from field: string method_id = 2;
    */
-  methodId: string;
+  methodId: (MethodId | ProductionId);
 
   /**
    * @generated from field: string version_id = 3;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * @generated from field: bytes lock = 4;

@@ -2,6 +2,7 @@
 // @generated from file methods/registry/v1/run_record_service.proto (package methods.registry.v1, syntax proto3)
 /* eslint-disable */
 
+import type { MethodId, OrgId, RunId, VersionId } from "@methods/base/ids";
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Doer, Party } from "./account_pb.ts";
@@ -21,24 +22,24 @@ export type RunRecord = Message<"methods.registry.v1.RunRecord"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string org_id = 2;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * Bare.
    *
    * @generated from field: string method_id = 3;
    */
-  methodId: string;
+  methodId: MethodId;
 
   /**
    * @generated from field: string version_id = 4;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * @generated from field: uint32 sequence = 5;
@@ -89,22 +90,22 @@ export type PutRunRecordRequest = Message<"methods.registry.v1.PutRunRecordReque
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string method_id = 3;
    */
-  methodId: string;
+  methodId: MethodId;
 
   /**
    * @generated from field: string version_id = 4;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * @generated from field: uint32 sequence = 5;
@@ -153,12 +154,12 @@ export type GetRunRecordRequest = Message<"methods.registry.v1.GetRunRecordReque
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 };
 
 /**
@@ -192,7 +193,7 @@ export type ListRunRecordsRequest = Message<"methods.registry.v1.ListRunRecordsR
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string cursor = 2;
@@ -209,7 +210,7 @@ export type ListRunRecordsRequest = Message<"methods.registry.v1.ListRunRecordsR
    *
    * @generated from field: string method_id = 4;
    */
-  methodId: string;
+  methodId: (MethodId | '');
 
   /**
    * @generated from field: string status = 5;

@@ -2,6 +2,7 @@
 // @generated from file methods/registry/v1/upload_service.proto (package methods.registry.v1, syntax proto3)
 /* eslint-disable */
 
+import type { OrgId, UploadId } from "@methods/base/ids";
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Doer } from "./account_pb.ts";
@@ -23,12 +24,12 @@ export type Upload = Message<"methods.registry.v1.Upload"> & {
   /**
    * @generated from field: string upload_id = 1;
    */
-  uploadId: string;
+  uploadId: UploadId;
 
   /**
    * @generated from field: string org_id = 2;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * waiting, received, building, ready or failed.
@@ -94,7 +95,7 @@ export type CreateUploadRequest = Message<"methods.registry.v1.CreateUploadReque
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: bytes idempotency_hash = 2;
@@ -170,12 +171,12 @@ export type GetUploadRequest = Message<"methods.registry.v1.GetUploadRequest"> &
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string upload_id = 2;
    */
-  uploadId: string;
+  uploadId: UploadId;
 };
 
 /**
@@ -243,12 +244,12 @@ export type AppendUploadRequest = Message<"methods.registry.v1.AppendUploadReque
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string upload_id = 2;
    */
-  uploadId: string;
+  uploadId: UploadId;
 
   /**
    * @generated from field: double offset_bytes = 3;

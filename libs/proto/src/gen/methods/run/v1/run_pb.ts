@@ -2,6 +2,7 @@
 // @generated from file methods/run/v1/run.proto (package methods.run.v1, syntax proto3)
 /* eslint-disable */
 
+import type { ProductionId, QuestionId, RunId, VersionId } from "@methods/base/ids";
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -21,19 +22,19 @@ export type RunView = Message<"methods.run.v1.RunView"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * The method's production id, wf_...
    *
    * @generated from field: string method = 2;
    */
-  method: string;
+  method: ProductionId;
 
   /**
    * @generated from field: string version_id = 3;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * @generated from field: methods.run.v1.RunStatus status = 4;
@@ -384,7 +385,7 @@ export type Question = Message<"methods.run.v1.Question"> & {
    *
    * @generated from field: string id = 1;
    */
-  id: string;
+  id: QuestionId;
 
   /**
    * @generated from field: string step = 2;

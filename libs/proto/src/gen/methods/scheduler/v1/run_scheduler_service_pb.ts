@@ -2,6 +2,7 @@
 // @generated from file methods/scheduler/v1/run_scheduler_service.proto (package methods.scheduler.v1, syntax proto3)
 /* eslint-disable */
 
+import type { FileId, KeyId, OrgId, ProductionId, QuestionId, RunId, VersionId } from "@methods/base/ids";
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ErrorDetail } from "../../error/v1/error_detail_pb.ts";
@@ -52,7 +53,7 @@ export type NewFile = Message<"methods.scheduler.v1.NewFile"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * The key or the person that sends it and may name it.
@@ -100,7 +101,7 @@ export type InputFile = Message<"methods.scheduler.v1.InputFile"> & {
   /**
    * @generated from field: string file_id = 1;
    */
-  fileId: string;
+  fileId: FileId;
 
   /**
    * @generated from field: string name = 2;
@@ -168,7 +169,7 @@ export type FindFilesRequest = Message<"methods.scheduler.v1.FindFilesRequest"> 
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string owner = 2;
@@ -178,7 +179,7 @@ export type FindFilesRequest = Message<"methods.scheduler.v1.FindFilesRequest"> 
   /**
    * @generated from field: repeated string file_ids = 3;
    */
-  fileIds: string[];
+  fileIds: FileId[];
 };
 
 /**
@@ -212,7 +213,7 @@ export type DeleteFileRequest = Message<"methods.scheduler.v1.DeleteFileRequest"
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string owner = 2;
@@ -222,7 +223,7 @@ export type DeleteFileRequest = Message<"methods.scheduler.v1.DeleteFileRequest"
   /**
    * @generated from field: string file_id = 3;
    */
-  fileId: string;
+  fileId: FileId;
 };
 
 /**
@@ -252,12 +253,12 @@ export type GetRunFilesRequest = Message<"methods.scheduler.v1.GetRunFilesReques
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 };
 
 /**
@@ -291,17 +292,17 @@ export type GetRunInputFileRequest = Message<"methods.scheduler.v1.GetRunInputFi
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string file_id = 3;
    */
-  fileId: string;
+  fileId: FileId;
 };
 
 /**
@@ -595,7 +596,7 @@ export type FollowOrganization = Message<"methods.scheduler.v1.FollowOrganizatio
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: methods.scheduler.v1.NewsDetail detail = 2;
@@ -622,7 +623,7 @@ export type OrganizationNews = Message<"methods.scheduler.v1.OrganizationNews"> 
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: methods.scheduler.v1.NewsDetail detail = 2;
@@ -673,17 +674,17 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string method = 2;
    */
-  method: string;
+  method: ProductionId;
 
   /**
    * @generated from field: string version_id = 3;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * After defaults.
@@ -712,11 +713,11 @@ export type StartRun = Message<"methods.scheduler.v1.StartRun"> & {
   webhookUrl: string;
 
   /**
-   * The key whose webhook secret signs.
+   * The key whose webhook secret signs; empty: no key started the run.
    *
    * @generated from field: string key_id = 8;
    */
-  keyId: string;
+  keyId: (KeyId | '');
 
   /**
    * @generated from field: methods.run.v1.Answerer answer_by = 9;
@@ -780,14 +781,14 @@ export type NamedFiles = Message<"methods.scheduler.v1.NamedFiles"> & {
   /**
    * @generated from field: repeated string file_ids = 2;
    */
-  fileIds: string[];
+  fileIds: FileId[];
 
   /**
-   * In place of both: the run that has them, of which this one is a rerun.
+   * In place of both: the run that has them, of which this one is a rerun. Empty: both are given.
    *
    * @generated from field: string run_id = 3;
    */
-  runId: string;
+  runId: (RunId | '');
 };
 
 /**
@@ -806,7 +807,7 @@ export type KeptSteps = Message<"methods.scheduler.v1.KeptSteps"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: repeated string steps = 2;
@@ -832,7 +833,7 @@ export type LookupRun = Message<"methods.scheduler.v1.LookupRun"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: bytes idempotency_hash = 2;
@@ -859,12 +860,12 @@ export type GetRun = Message<"methods.scheduler.v1.GetRun"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 };
 
 /**
@@ -881,19 +882,19 @@ export type AnswerRun = Message<"methods.scheduler.v1.AnswerRun"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * Empty: the question that is open when the node reads the run.
    *
    * @generated from field: string question_id = 3;
    */
-  questionId: string;
+  questionId: (QuestionId | '');
 
   /**
    * @generated from field: string answer_json = 4;
@@ -915,12 +916,12 @@ export type CancelRun = Message<"methods.scheduler.v1.CancelRun"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 };
 
 /**
@@ -939,12 +940,12 @@ export type WatchRun = Message<"methods.scheduler.v1.WatchRun"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * Every change is pushed, those of a busy run at most a few times a second. Holds until unwatched.
@@ -977,12 +978,12 @@ export type GetStart = Message<"methods.scheduler.v1.GetStart"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string run_id = 2;
    */
-  runId: string;
+  runId: RunId;
 };
 
 /**
@@ -999,7 +1000,7 @@ export type UnwatchRun = Message<"methods.scheduler.v1.UnwatchRun"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 };
 
 /**
@@ -1049,7 +1050,7 @@ export type ListRuns = Message<"methods.scheduler.v1.ListRuns"> & {
   /**
    * @generated from field: string org_id = 1;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * @generated from field: string cursor = 2;
@@ -1069,11 +1070,11 @@ export type ListRuns = Message<"methods.scheduler.v1.ListRuns"> & {
   status: RunStatus;
 
   /**
-   * Production id, wf_...
+   * Production id, wf_...; empty: all methods.
    *
    * @generated from field: string method = 5;
    */
-  method: string;
+  method: (ProductionId | '');
 
   /**
    * All of these pairs, as they are.

@@ -2,6 +2,7 @@
 // @generated from file methods/worker/v1/worker_service.proto (package methods.worker.v1, syntax proto3)
 /* eslint-disable */
 
+import type { FileId, FolderId, OrgId, ProductionId, QuestionId, RunId, VersionId } from "@methods/base/ids";
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Question, RunError, RunStatus, StepError, StepStatus, StepView } from "../../run/v1/run_pb.ts";
@@ -21,7 +22,7 @@ export type GetInputFileRequest = Message<"methods.worker.v1.GetInputFileRequest
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -31,7 +32,7 @@ export type GetInputFileRequest = Message<"methods.worker.v1.GetInputFileRequest
   /**
    * @generated from field: string file_id = 3;
    */
-  fileId: string;
+  fileId: FileId;
 };
 
 /**
@@ -260,7 +261,7 @@ export type Hello = Message<"methods.worker.v1.Hello"> & {
    *
    * @generated from field: repeated string methods = 3;
    */
-  methods: string[];
+  methods: ProductionId[];
 
   /**
    * @generated from field: uint32 slots = 4;
@@ -297,7 +298,7 @@ export type HeldRun = Message<"methods.worker.v1.HeldRun"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -338,7 +339,7 @@ export type Accepted = Message<"methods.worker.v1.Accepted"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -381,7 +382,7 @@ export type StepRecord = Message<"methods.worker.v1.StepRecord"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -424,7 +425,7 @@ export type StepRecord = Message<"methods.worker.v1.StepRecord"> & {
    *
    * @generated from field: string folder_id = 8;
    */
-  folderId: string;
+  folderId: (FolderId | '');
 };
 
 /**
@@ -441,7 +442,7 @@ export type Ask = Message<"methods.worker.v1.Ask"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -479,7 +480,7 @@ export type Ask = Message<"methods.worker.v1.Ask"> & {
    *
    * @generated from field: string folder_id = 7;
    */
-  folderId: string;
+  folderId: (FolderId | '');
 
   /**
    * Hex SHA-256 of the form's canonical JSON (RFC 8785). The form that is asked is the one of the version's source;
@@ -519,7 +520,7 @@ export type Finish = Message<"methods.worker.v1.Finish"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -580,7 +581,7 @@ export type Sleep = Message<"methods.worker.v1.Sleep"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -604,7 +605,7 @@ export type Sleep = Message<"methods.worker.v1.Sleep"> & {
    *
    * @generated from field: string folder_id = 5;
    */
-  folderId: string;
+  folderId: (FolderId | '');
 
   /**
    * As in finish.
@@ -630,7 +631,7 @@ export type GiveBack = Message<"methods.worker.v1.GiveBack"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -727,17 +728,17 @@ export type Grant = Message<"methods.worker.v1.Grant"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string method = 2;
    */
-  method: string;
+  method: ProductionId;
 
   /**
    * @generated from field: string version_id = 3;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * @generated from field: uint32 attempt = 4;
@@ -765,9 +766,11 @@ export type Grant = Message<"methods.worker.v1.Grant"> & {
   answer?: Answer | undefined;
 
   /**
+   * Empty when the run has no files.
+   *
    * @generated from field: string folder_id = 9;
    */
-  folderId: string;
+  folderId: (FolderId | '');
 
   /**
    * @generated from field: double started_at_ms = 10;
@@ -777,7 +780,7 @@ export type Grant = Message<"methods.worker.v1.Grant"> & {
   /**
    * @generated from field: string org_id = 11;
    */
-  orgId: string;
+  orgId: OrgId;
 
   /**
    * Epoch of the run's shard when it was granted.
@@ -857,7 +860,7 @@ export type Answer = Message<"methods.worker.v1.Answer"> & {
   /**
    * @generated from field: string question_id = 1;
    */
-  questionId: string;
+  questionId: QuestionId;
 
   /**
    * @generated from field: string step = 2;
@@ -886,7 +889,7 @@ export type Ack = Message<"methods.worker.v1.Ack"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: uint32 seq = 2;
@@ -915,7 +918,7 @@ export type Refused = Message<"methods.worker.v1.Refused"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: uint32 seq = 2;
@@ -952,7 +955,7 @@ export type Cancel = Message<"methods.worker.v1.Cancel"> & {
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -1011,14 +1014,14 @@ export type GetVersionRequest = Message<"methods.worker.v1.GetVersionRequest"> &
   /**
    * @generated from field: string method = 1;
    */
-  method: string;
+  method: ProductionId;
 
   /**
    * Or published.
    *
    * @generated from field: string version_id = 2;
    */
-  versionId: string;
+  versionId: (VersionId | 'published');
 };
 
 /**
@@ -1035,12 +1038,12 @@ export type GetVersionResponse = Message<"methods.worker.v1.GetVersionResponse">
   /**
    * @generated from field: string method = 1;
    */
-  method: string;
+  method: ProductionId;
 
   /**
    * @generated from field: string version_id = 2;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * @generated from field: string schema_version = 3;
@@ -1074,7 +1077,7 @@ export type GetVersionResponse = Message<"methods.worker.v1.GetVersionResponse">
    *
    * @generated from field: map<string, string> calls = 8;
    */
-  calls: { [key: string]: string };
+  calls: { [key: ProductionId]: VersionId };
 };
 
 /**
@@ -1091,12 +1094,12 @@ export type PutLockRequest = Message<"methods.worker.v1.PutLockRequest"> & {
   /**
    * @generated from field: string method = 1;
    */
-  method: string;
+  method: ProductionId;
 
   /**
    * @generated from field: string version_id = 2;
    */
-  versionId: string;
+  versionId: VersionId;
 
   /**
    * @generated from field: bytes lock = 3;
@@ -1142,7 +1145,7 @@ export type PutRunFolderRequest = Message<"methods.worker.v1.PutRunFolderRequest
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -1174,7 +1177,7 @@ export type PutRunFolderResponse = Message<"methods.worker.v1.PutRunFolderRespon
   /**
    * @generated from field: string folder_id = 1;
    */
-  folderId: string;
+  folderId: FolderId;
 };
 
 /**
@@ -1191,7 +1194,7 @@ export type GetRunFolderRequest = Message<"methods.worker.v1.GetRunFolderRequest
   /**
    * @generated from field: string run_id = 1;
    */
-  runId: string;
+  runId: RunId;
 
   /**
    * @generated from field: string token = 2;
@@ -1201,7 +1204,7 @@ export type GetRunFolderRequest = Message<"methods.worker.v1.GetRunFolderRequest
   /**
    * @generated from field: string folder_id = 3;
    */
-  folderId: string;
+  folderId: FolderId;
 };
 
 /**
