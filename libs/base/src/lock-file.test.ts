@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, test } from 'node:test';
@@ -32,7 +33,7 @@ test('a lock has one holder, and is free when it is released', () => {
 });
 
 test('a lock whose holder has ended is taken, one of a suspended process is not', async (t) => {
-  for (const text of [`${ENDED} ${hostname()}`, `${ENDED}`, '', 'no id']) {
+  for (const text of [`${ENDED} ${hostname()}`, `${ENDED}`, 'no id']) {
     writeFileSync(path, text);
     const lock = tryLockFile(path);
     assert.ok(lock.held, text);
@@ -45,6 +46,32 @@ test('a lock whose holder has ended is taken, one of a suspended process is not'
   // Far longer ago than a library that trusts the file's time would wait.
   utimesSync(path, 1, 1);
   assert.deepEqual(tryLockFile(path), { held: false, pid: suspended.pid });
+});
+
+test('an empty lock is about to be written, and later one that a killed process left', () => {
+  writeFileSync(path, '');
+  assert.deepEqual(tryLockFile(path), { held: false, pid: null });
+  utimesSync(path, 1, 1);
+  const lock = tryLockFile(path);
+  assert.ok(lock.held);
+  lock.release();
+});
+
+test('a file system without hard links has locks too', (t) => {
+  t.mock.method(fs, 'linkSync', () => {
+    throw Object.assign(new Error('no hard links'), { code: 'EPERM' });
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  writeFileSync(path, `${ENDED}`);
+  const lock = tryLockFile(path);
+  assert.ok(lock.held);
+  assert.deepEqual(tryLockFile(path), { held: false, pid: process.pid });
+  lock.release();
+  assert.deepEqual(readdirSync(folder), []);
 });
 
 test('the id of a process of another machine says nothing here', () => {

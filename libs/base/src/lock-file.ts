@@ -7,6 +7,7 @@ import {
   fstatSync,
   linkSync,
   openSync,
+  readFileSync,
   readSync,
   rmSync,
   statSync,
@@ -44,6 +45,8 @@ export type LockTry =
 
 /** `HOST_MAX` of Linux is 64. */
 const TEXT_BYTES_MAX = 300;
+/** Longer than the holder of a lock takes to write its id into it. */
+const EMPTY_MS = 10_000;
 /** A stale lock is removed and its place taken; another process may be quicker each time. */
 const TRIES_MAX = 3;
 
@@ -53,6 +56,9 @@ const heldHere = new Set<string>();
 /** Takes the lock if it is free. @throws the system's error where the folder cannot be written */
 export function tryLockFile(file: string, options: LockFileOptions = {}): LockTry {
   const path = resolve(file);
+  // Nothing is written while another one holds it: this is asked again and again.
+  const holder = holderOf(path);
+  if (holder !== null && !isStale(path, options)) return { held: false, pid: holder.pid };
   const own = `${path}.${randomUUID()}`;
   writeFileSync(own, options.idOnly === true ? String(process.pid) : `${process.pid} ${hostname()}`, {
     flag: 'wx',
@@ -105,6 +111,20 @@ function linked(own: string, path: string): boolean {
     linkSync(own, path);
     return true;
   } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    // A memory stick has no hard links.
+    if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code)) return copied(own, path);
+    throw error;
+  }
+}
+
+/** For a moment the file is empty: see `EMPTY_MS`. */
+function copied(own: string, path: string): boolean {
+  try {
+    writeFileSync(path, readFileSync(own), { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return false;
   }
@@ -135,33 +155,42 @@ function removeStale(own: string, path: string, options: LockFileOptions): boole
 function isStale(path: string, { mayHold = isRunning, ageMaxMs = Number.POSITIVE_INFINITY }: LockFileOptions): boolean {
   const holder = holderOf(path);
   if (holder === null) return false;
-  const { pid, host, ageMs } = holder;
+  const { pid, host, ageMs, isEmpty } = holder;
+  if (isEmpty && ageMs < EMPTY_MS) return false;
   if (ageMs > ageMaxMs || pid === null) return true;
   if (host !== undefined && host !== hostname()) return false;
   if (pid === process.pid) return !heldHere.has(path);
   return !mayHold(pid);
 }
 
+interface Holder {
+  readonly pid: number | null;
+  readonly host: string | undefined;
+  readonly ageMs: number;
+  readonly isEmpty: boolean;
+}
+
+const NO_HOLDER: Holder = { pid: null, host: undefined, ageMs: 0, isEmpty: false };
+
 /** null: there is no lock. What is no file of a lock (a link, a pipe, a device) names no holder. */
-function holderOf(path: string): { pid: number | null; host: string | undefined; ageMs: number } | null {
+function holderOf(path: string): Holder | null {
   let file: number;
   try {
     file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
-    if (code === 'ELOOP') return { pid: null, host: undefined, ageMs: 0 };
+    if (code === 'ELOOP') return NO_HOLDER;
     throw error;
   }
   try {
     const stats = fstatSync(file);
-    const ageMs = Date.now() - stats.mtimeMs;
-    if (!stats.isFile()) return { pid: null, host: undefined, ageMs };
+    if (!stats.isFile()) return NO_HOLDER;
     const bytes = Buffer.alloc(TEXT_BYTES_MAX);
     const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, TEXT_BYTES_MAX, 0));
     const [first = '', host] = text.trim().split(/\s+/);
     const pid = /^[1-9][0-9]*$/.test(first) ? Number(first) : null;
-    return { pid, host, ageMs };
+    return { pid, host, ageMs: Date.now() - stats.mtimeMs, isEmpty: text === '' };
   } finally {
     closeSync(file);
   }
