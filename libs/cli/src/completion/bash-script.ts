@@ -1,6 +1,5 @@
 // Completion for bash, from version 3.2 on: nothing but its own `complete`, no bash-completion package.
 import type { CompletionWords } from './completion-words.ts';
-import { shellQuote } from './shell-quote.ts';
 
 export function bashScript(commands: readonly CompletionWords[]): string {
   const cases = commands.map(({ name, words, options }) => {
@@ -38,4 +37,8 @@ ${cases.join('')}    *) return ;;
 }
 complete -o bashdefault -o default -F _methods methods
 `;
+}
+
+export function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,7 @@
 // Completion for zsh, with what each command and option is for.
+
+import { shellQuote } from './bash-script.ts';
 import type { CompletionOption, CompletionWords } from './completion-words.ts';
-import { shellQuote } from './shell-quote.ts';
 
 export function zshScript(commands: readonly CompletionWords[]): string {
   const described = commands.map(

@@ -1,5 +1,7 @@
-// Files that must never be seen half written, also not after a power cut: the link file and an app's `.env`.
-import { mkdtemp, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+// Files that must never be seen half written, also not after a power cut: the link file and an app's `.env`; and the user's own.
+
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Longer than a file of ours takes to be written: older ones were left by a killed process. */
@@ -61,5 +63,25 @@ async function removeLeft(prefix: string): Promise<void> {
     const path = join(beside, name);
     const found = await stat(path).catch(() => null);
     if (found?.isDirectory() && Date.now() - found.mtimeMs > LEFT_MS) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Mode 0600 in a folder of mode 0700. A concurrent reader gets the old text or the new one. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const fresh = `${path}.${randomUUID()}`;
+  try {
+    const file = await open(fresh, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      // A refresh token that was used up must not come back after a power cut.
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
   }
 }

@@ -1,7 +1,7 @@
 // Remembers the servers of sign-ins, and the last one: the next command uses it too. No secret.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../files/replace-file.ts';
+import { replaceFile } from '../files/write-whole.ts';
 
 export interface KnownSignIn {
   readonly server: string;

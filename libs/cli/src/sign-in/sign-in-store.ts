@@ -5,7 +5,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { CommandError } from '../errors/command-error.ts';
-import { replaceFile } from '../files/replace-file.ts';
+import { replaceFile } from '../files/write-whole.ts';
 import { type KeyringEntry, keyringEntry } from './keyring.ts';
 
 /** A person at one server, signed in by one issuer. */

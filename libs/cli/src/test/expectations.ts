@@ -4,8 +4,7 @@ import type { RunOutcome, StepEnd } from '@methods/executor/run-outcome';
 import { refusalText } from '@methods/method/answer-checks';
 import type { CompiledMethod, CompiledStep, MethodTest, TestExpectation } from '@methods/method/compiled-method';
 import { ExpressionError, evaluate, type Scope } from '@methods/method/evaluate';
-import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
-import { differences, shown } from './difference.ts';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { failedChecks, type TestedRun } from './run-test.ts';
 import { matchPath } from './step-pattern.ts';
 
@@ -129,4 +128,34 @@ function valueAt(path: string, scope: Scope): JsonValue {
     value = isJsonObject(value) ? (Object.hasOwn(value, name) ? value[name] : null) : (value[Number(name)] ?? null);
   }
   return value ?? null;
+}
+
+const SHOWN_MAX = 200;
+const DIFFERENCES_MAX = 20;
+
+/** One line a difference, such as `result.total: expected 80, got 79`; empty when the value fits. */
+export function differences(expected: JsonValue, actual: JsonValue | undefined, path: string): string[] {
+  return [...walk(expected, actual, path)].slice(0, DIFFERENCES_MAX);
+}
+
+function* walk(expected: JsonValue, actual: JsonValue | undefined, path: string): Generator<string> {
+  if (isJsonObject(expected) && isJsonObject(actual)) {
+    for (const [name, value] of Object.entries(expected)) {
+      yield* walk(value, Object.hasOwn(actual, name) ? actual[name] : undefined, `${path}.${name}`);
+    }
+  } else if (isJsonList(expected) && isJsonList(actual)) {
+    if (expected.length !== actual.length) {
+      yield `${path}: expected ${expected.length} items, got ${actual.length}: ${shown(actual)}`;
+    } else {
+      for (const [index, item] of expected.entries()) yield* walk(item, actual[index], `${path}[${index}]`);
+    }
+  } else if (expected !== (actual ?? null)) {
+    yield `${path}: expected ${shown(expected)}, got ${actual === undefined ? 'nothing' : shown(actual)}`;
+  }
+}
+
+/** A value on one line. */
+function shown(value: JsonValue): string {
+  const text = JSON.stringify(value);
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }

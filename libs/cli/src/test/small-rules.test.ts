@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
 import { plainText } from '../terminal/plain-text.ts';
 import { timeSpan } from '../terminal/words.ts';
-import { differences } from './difference.ts';
+import { differences } from './expectations.ts';
 import { matchPath } from './step-pattern.ts';
 
 test('a pattern without an index means every round, and one with an index only its own', () => {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { CommandError } from '../errors/command-error.ts';
-import { replaceFile } from '../files/replace-file.ts';
+import { replaceFile } from '../files/write-whole.ts';
 import { readRunText } from '../local-run/run-files.ts';
 import type { ServerApi } from '../server/server-api.ts';
 

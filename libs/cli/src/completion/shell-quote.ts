@@ -1,5 +1,0 @@
-// Text as one word of a POSIX shell's script.
-
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
