@@ -13,7 +13,7 @@ test('the composed gateway serves, is ready once its parts are, and stops with w
       LISTEN: '127.0.0.1:0',
       METHOD_REGISTRY_URL: parts.registry.address,
       RUN_SCHEDULER_URLS: parts.nodes.map(({ address }) => address).join(','),
-      // There is no server there: nothing requires the bus.
+      // There is no server at this address: the bus is optional.
       NATS_URL: 'nats://127.0.0.1:1',
     }),
     silentLogger,

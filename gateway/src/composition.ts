@@ -108,7 +108,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     start: () => startAll([...before, http]),
     async stop() {
       stopping = true;
-      // Waiting requests are answered with their run as it is, so that closing waits for no caller.
+      // Answers waiting requests with their present runs, so that closing waits for no caller.
       scheduler.endWaits();
       organizationLogs.stop();
       await stopAll([...before, http]);

@@ -26,7 +26,7 @@ const Environment = Type.Object({
   OIDC_CLIENT_SECRET: Type.Optional(SecretText({ minLength: 1 })),
   /** The client the command line signs in with. */
   OIDC_CLI_CLIENT_ID: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-  /** Claims that name a person's organization, what it is called, and the person's role. */
+  /** Claims with a person's organization, its name, and the person's role. */
   OIDC_ORG_CLAIM: Type.String({ minLength: 1, default: 'org_id' }),
   OIDC_ORG_NAME_CLAIM: Type.String({ minLength: 1, default: 'org_name' }),
   OIDC_ROLE_CLAIM: Type.Optional(Type.String({ minLength: 1 })),
@@ -42,14 +42,14 @@ const Environment = Type.Object({
   RATE_LIMIT_PER_ORGANIZATION: Type.Integer({ minimum: 0, default: 1_000 }),
   /** Connections that may be open. */
   CONNECTIONS_MAX: Type.Integer({ minimum: 1, default: 50_000 }),
-  /** Of one address, or the first 64 bits of one of IPv6. 0: no limit. None for the addresses of TRUST_PROXY. */
+  /** Per address, or the first 64 bits of an IPv6 address. 0: no limit. None for the addresses of TRUST_PROXY. */
   CONNECTIONS_PER_ADDRESS_MAX: Type.Integer({ minimum: 0, default: 6_000 }),
   /** Ports that webhook URLs may use besides 443, separated by commas. */
   WEBHOOK_PORTS: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}(,[0-9]{1,5})*$' })),
   /** Allows webhooks by plain http and to addresses that are not public: for a single machine only. */
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({ default: false }),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
-  /** Addresses or networks, separated by commas, whose X-Forwarded headers are believed. */
+  /** Comma-separated addresses or networks whose X-Forwarded headers are trusted. */
   TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
 });
 
@@ -76,7 +76,7 @@ export interface Config {
   readonly methodRegistryAddress: string;
   readonly runSchedulerAddresses: readonly string[];
   readonly natsUrl: Secret | null;
-  /** Requests a second; 0 is no limit, nor one of what an address may try. */
+  /** Requests a second; 0: no limit, also none for bad credentials of an address. */
   readonly rateLimitPerKey: number;
   readonly rateLimitPerOrganization: number;
   readonly connectionsMax: number;

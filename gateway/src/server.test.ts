@@ -8,7 +8,7 @@ import { gatewayFixture, until } from './testing/gateway.fixture.ts';
 
 type Gateway = Awaited<ReturnType<typeof gatewayFixture>>;
 
-/** Sends bytes as they are and gives all that comes back until the server ends the connection. */
+/** Sends bytes unchanged and returns everything received until the server ends the connection. */
 function raw(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1' });
@@ -147,7 +147,7 @@ test('a body is JSON of at most 1 MiB with nothing the database could not keep',
   assert.deepEqual([form.status, form.body.error], [400, 'invalid_request']);
 });
 
-test('a body is checked as it is: no coercion, no unknown fields, every bound named', async () => {
+test('a body is checked as sent: no coercion, no unknown fields, every bound named', async () => {
   await using gateway = await gatewayFixture();
   const start = { method: gateway.methodId, inputs: { name: 'Ada' } };
   const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 'v']));
@@ -237,7 +237,7 @@ test('editors get the schema of the language without a key', async () => {
   assert.ok(body.properties.steps);
 });
 
-test('healthz says that the process is alive, readyz that its parts answer', async () => {
+test('healthz reports that the process is alive, readyz that its parts reply', async () => {
   await using gateway = await gatewayFixture();
   const ready = () => gateway.ask('GET', '/readyz', undefined, { authorization: '' });
   assert.equal((await gateway.ask('GET', '/healthz')).status, 200);

@@ -54,13 +54,13 @@ export interface ServerParts
     WellKnownParts {
   readonly clock: Clock;
   readonly publicUrl: string | null;
-  /** Requests a second and key; 0 is no limit, nor one of what an address may try. */
+  /** Requests a second and key; 0: no limit, also none for bad credentials of an address. */
   readonly rateLimitPerKey: number;
-  /** Requests a second of all of an organization's callers; 0 is no limit. */
+  /** Requests a second of all of an organization's callers; 0: no limit. */
   readonly rateLimitPerOrganization: number;
-  /** Addresses whose X-Forwarded headers are believed, separated by commas. */
+  /** Comma-separated addresses whose X-Forwarded headers are trusted. */
   readonly trustProxy: string | null;
-  /** Connections that may be open, and those of one address that is no trusted proxy; 0: no limit of one address. */
+  /** Open connections in all, and of one address that is not a trusted proxy; 0: no limit of one address. */
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
   /** Where a test looks at all of them. */
@@ -96,7 +96,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     serverFactory: (handle) => createServer(HTTP, inLine(handle)),
     trustProxy: parts.trustProxy ?? false,
     exposeHeadRoutes: false,
-    // While stopping, what comes in on open connections is still answered, and those connections then close.
+    // While the server stops, requests on open connections still get a reply, and those connections then close.
     return503OnClosing: false,
     // By default Fastify turns "5" into 5 and drops unknown fields: a typing error would start a run silently.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, verbose: true } },

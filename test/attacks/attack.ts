@@ -1,4 +1,4 @@
-// What an attack is: callers that go on until they are stopped, each with a connection of its own.
+// An attack: callers that continue until they are stopped, each with its own connection.
 import { RawHttp } from './raw-http.ts';
 
 export interface AttackTarget {

@@ -1,4 +1,4 @@
-// An organization that goes about its business: so many runs a second, each started and awaited in one request.
+// An organization with ordinary load: a fixed number of runs a second, each started and awaited in one request.
 import { Agent, request } from 'node:http';
 import type { Stack } from '../e2e/stack.ts';
 
@@ -38,7 +38,7 @@ export class QuietCaller {
     this.body = JSON.stringify({ method: stack.method('greet'), inputs: { name: 'Ada' } });
   }
 
-  /** An open loop: a slow reply holds up no later call. */
+  /** An open loop: a slow reply delays no later call. */
   async calls(forMs: number, ...figures: readonly QuietFigures[]): Promise<void> {
     const calls: Promise<void>[] = [];
     const beganMs = performance.now();

@@ -41,7 +41,7 @@ export class RawHttp {
     return (await this.askAll(bytes, 1))[0] ?? CLOSED;
   }
 
-  /** `bytes` hold so many requests. */
+  /** `bytes` contain this many requests. */
   askAll(bytes: Buffer, requests: number): Promise<RawReply[]> {
     const replies = Array.from(
       { length: requests },

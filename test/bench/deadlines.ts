@@ -12,7 +12,7 @@ const DEADLINES = 20_000;
 /** A node reads the deadlines of the next minute every 30 s. */
 const AHEAD_MS = 33_000;
 const CALLERS = 4;
-/** Others run for so long before the moment, to compare with. */
+/** How long other runs are measured before the moment, for comparison. */
 const BEFORE_MS = 3_000;
 const LOOK_EVERY_MS = 20;
 

@@ -1,4 +1,4 @@
-// A method of so many steps with the content of real ones: code, calls of a service, questions, checks, loops, types.
+// A method of a given number of steps with realistic content: code, calls of a service, questions, checks, loops, types.
 
 const HEAD = `# Made for measuring.
 format: method/2

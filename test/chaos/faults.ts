@@ -29,7 +29,7 @@ export class Faults {
     private readonly say: (line: string) => void,
   ) {}
 
-  /** Strikes for so long, then waits until all that was frozen or killed runs again. */
+  /** Injects faults for this long, then waits until every frozen or killed process runs again. */
   async strikeFor(ms: number): Promise<FaultReport> {
     const endMs = performance.now() + ms;
     while (performance.now() < endMs) {

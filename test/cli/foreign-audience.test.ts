@@ -8,7 +8,7 @@ import { Desk } from './desk.ts';
 
 const ELSEWHERE = 'https://methods.example/api';
 
-/** Anybody's server, which names an issuer and an audience of its choice and writes down what it is sent. */
+/** An untrusted server that names an issuer and an audience of its choice and records what it receives. */
 class StrangeServer implements AsyncDisposable {
   readonly asked: IncomingMessage[] = [];
 

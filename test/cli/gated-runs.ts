@@ -41,7 +41,7 @@ export class GatedRuns {
     return new GatedRuns(desk);
   }
 
-  /** Returns the id of a run that `open` lets go on. */
+  /** Returns the id of a run that `open` lets continue. */
   async start(name: string): Promise<string> {
     const inputs = JSON.stringify({ gate: this.gate(name) });
     const args = ['start', 'held.method', '--inputs', inputs, '--quiet'];

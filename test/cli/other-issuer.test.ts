@@ -148,7 +148,7 @@ describe('a command line and an issuer of another make', () => {
     await desk.remove();
   });
 
-  test('go on with a token that is still good while the issuer is away', async () => {
+  test('keep using a valid token while the issuer is unavailable', async () => {
     issuer.expiresS = 50;
     const desk = await signedIn();
     issuer.away = true;
@@ -170,7 +170,7 @@ describe('a command line and an issuer of another make', () => {
     await desk.remove();
   });
 
-  test('revoke on signing out, and forget also where the issuer is away or cannot', async () => {
+  test('revoke tokens on signing out, and delete them even if the issuer is unavailable or cannot revoke', async () => {
     const first = await signedIn();
     assert.equal((await first.run(['logout'])).code, 0);
     assert.equal(issuer.grants.at(-1)?.over, true);
@@ -227,7 +227,7 @@ describe('a command line and an issuer of another make', () => {
     await desk.remove();
   });
 
-  test('say in a sentence that the issuer is away, is no issuer, or signs in no devices', async () => {
+  test('report in a sentence an issuer that is unavailable, invalid, or without device sign-in', async () => {
     const desk = await Desk.make();
     issuer.away = true;
     const away = await desk.run(['login', '--server', gateway.url]);

@@ -237,7 +237,7 @@ test('the record of a local run goes to the server, and only of a saved version'
   held.close();
 });
 
-test('a server that is away does not hold a local run up, and its record follows', async () => {
+test('an unavailable server does not delay a local run, and its record follows', async () => {
   const way = await SeveredServer.before(stack.ready.base_url);
   const own = await stackDesk(stack, way.address);
   const held = await heldAddress();

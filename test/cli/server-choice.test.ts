@@ -105,7 +105,7 @@ describe('the server a command means', () => {
     }
   });
 
-  test('is named in a sentence where it is away, busy, not a server of methods or elsewhere', async () => {
+  test('gets an error with a sentence if it is unavailable, busy, moved, or not a server of methods', async () => {
     const closed = await plainServer(() => {});
     for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
     const text = await plainServer((_, response) => response.end('<html>Hello</html>'));

@@ -73,7 +73,7 @@ async function nothingLost(name: string, runId: string): Promise<void> {
   assert.deepEqual([status, attempts], ['succeeded', 1]);
 }
 
-test('a worker drains also where its terminal is closed', async () => {
+test('a worker drains even if its terminal is closed', async () => {
   worker.signal('SIGTERM');
   await worker.exited;
   const env = { HOME: desk.folder.dir, ...desk.env };
@@ -91,7 +91,7 @@ test('a worker drains also where its terminal is closed', async () => {
   }
 });
 
-test('a worker drains also where no one reads its output any more', async () => {
+test('a worker drains even if no one reads its output any more', async () => {
   const left = worker;
   const runId = await gated.start('unread');
   await holds(runId);

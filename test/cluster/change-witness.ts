@@ -70,7 +70,7 @@ export class ChangeWitness {
     );
   }
 
-  /** So many nodes are alive, each owns shards, and none is without an owner. */
+  /** This many nodes are alive, each owns shards, and every shard has an owner. */
   async settled(nodes: number, withinMs?: number): Promise<void> {
     const areAllOwned = async () => {
       const [row] = await this.sql<{ owners: number; orphans: number }[]>`

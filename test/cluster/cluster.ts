@@ -107,7 +107,7 @@ export class Cluster {
     process.kill(pid, 'SIGCONT');
   }
 
-  /** Freezes it with all its children, as a machine that stalls does; returns what lets them go on. */
+  /** Freezes it with all its children, as a machine that stalls does; returns a function that resumes them. */
   freezeTree(name: string): () => void {
     const pids = processTree(this.pidOf(name));
     for (const pid of pids) {

@@ -1,4 +1,4 @@
-// A key that is revoked while NATS is away, so that no one is notified: gateways and run-schedulers still drop it by
+// A key that is revoked while NATS is unavailable, so that no process is notified: gateways and run-schedulers still drop it by
 // age within 30 s.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -14,7 +14,7 @@ import { NO_SIGN_IN } from './stack-process.ts';
 /** The 30 s for which a key is remembered, and time for a busy machine. */
 const WITHIN_MS = 60_000;
 
-describe('while NATS is away', () => {
+describe('while NATS is unavailable', () => {
   let nats: TestNats;
   let stack: Stack;
   let worker: ServerProcess | undefined;

@@ -32,7 +32,7 @@ export interface ScopedDatabase {
   close(): Promise<void>;
 }
 
-/** `filesMax`: of a service only so many of its migrations, the first ones. */
+/** `filesMax`: applies only this many of a service's migrations, the first ones. */
 export async function openScopedDatabase(filesMax: Readonly<Record<string, number>> = {}): Promise<ScopedDatabase> {
   const { url, drop } = await (await testPostgres()).freshDatabase();
   const pool = (of: string) => openPool({ url: of, applicationName: 'scoping', max: 2, statementTimeoutMs: 10_000 });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { codeFiles, documents, type SourceFile, sources } from './source-files.ts';
 
 const WORDS =
-  /\b(tells?|told|stands?|stood|nobody|somebody|whoever|whatever|alone|anew|for ever|to be had|hears? of)\b/gi;
+  /\b(tells?|told|stands?|stood|nobody|somebody|whoever|whatever|alone|anew|for ever|to be had|hears? of|anybody|everybody|none the|has it that|at hand|(?:is|are|was|were|be) away|(?:hold|holds|holding|held) up|(?:goes|go|went|going) on)\b/gi;
 
 /** Code within prose, a name in a statement, and a user of the system. */
 const ALLOWED = [/`[^`]*`/g, /\btold as \(/g, /\buser "nobody"/g];

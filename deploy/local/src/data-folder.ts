@@ -29,7 +29,7 @@ export class DataFolder {
     readonly release: () => void,
   ) {}
 
-  /** @throws StackError with one sentence; then the folder is as it was. */
+  /** @throws StackError with one sentence; the folder is then unchanged. */
   static open(path: string, reset: boolean): DataFolder {
     let release: (() => void) | null = null;
     try {

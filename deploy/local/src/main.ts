@@ -53,7 +53,7 @@ function untilStopped(): Promise<'stop'> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
         asked++;
-        // A person who asks three times has waited long enough.
+        // A person who presses Ctrl-C three times has waited long enough.
         if (asked >= 3) process.exit(130);
         resolve('stop');
       });
@@ -66,7 +66,7 @@ function sayWhereItIs(
   say: (line: string) => void,
 ): void {
   const published = Object.entries(ready.methods);
-  // Of the examples the one whose inputs are known; of a person's own methods the first.
+  // Of the examples, the one whose inputs are known; of a person's own methods, the first.
   const example = ready.methods[GREETING.method];
   const method = example ?? published[0]?.[1] ?? 'wf_...';
   const inputs = example === undefined ? '{}' : JSON.stringify(GREETING.inputs);

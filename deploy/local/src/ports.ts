@@ -26,7 +26,7 @@ export async function gatewayPort(asked: number | null): Promise<PortChoice> {
   }
 }
 
-/** `kept` where it is free, else another; no later call of this process gives it out again. */
+/** Returns `kept` if it is free, else another port; no later call of this process returns it again. */
 export function keptPort(kept: number | null): Promise<number> {
   return getPort({ host: '127.0.0.1', ...(kept === null ? {} : { port: kept }) });
 }

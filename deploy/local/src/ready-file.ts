@@ -24,7 +24,7 @@ export function removeReadyLine(file: string): void {
   rmSync(file, { force: true });
 }
 
-/** Of stacks that wrote a line and did not remove it: some may have been killed since. */
+/** The lines of stacks that did not remove them: some stacks may have been killed since. */
 export function dataFoldersOfStacks(): string[] {
   const folder = readyFolder();
   let names: string[];

@@ -49,7 +49,7 @@ describe('the sign-in of a stack', () => {
     assert.deepEqual(issuerOf(folder), { issuer, embedded: true });
   });
 
-  test('gives gateways what they need, and an outside issuer’s settings where there is one', async () => {
+  test('passes gateways the settings they need, and those of an outside issuer if there is one', async () => {
     const own = await open();
     assert.deepEqual(own.gatewayEnvironment(), {
       PUBLIC_URL: BASE,

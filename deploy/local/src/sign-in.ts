@@ -1,10 +1,10 @@
-// How people sign in to this stack: the embedded identity provider at a port that stays the same, or an outside issuer.
+// Signs people in to this stack: with the embedded identity provider at a fixed port, or an outside issuer.
 //
-// An organization belongs to its issuer, and an issuer is an address. So the data folder remembers the embedded
-// provider's port and takes it again. When another process has taken it meanwhile, or an outside issuer comes or goes,
-// the stack's organizations move to the new issuer before any service starts: a stack has one issuer at a time, and
-// what was saved under the old one still belongs to the people of the same name. A list of former issuers, written down
-// before the move and emptied after it, makes a start that is killed in between harmless.
+// An organization belongs to its issuer, and an issuer is an address. So the data folder records the embedded
+// provider's port, and later starts use it again. If another process uses the port by then, or an outside issuer is
+// added or removed, the stack's organizations move to the new issuer before any service starts: a stack has one issuer
+// at a time, and methods saved under the old one still belong to the people of the same name. A list of former issuers,
+// written before the move and emptied after it, makes a start that is killed in between harmless.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openPool } from '@methods/postgres/pool';
@@ -14,7 +14,7 @@ import { keptPort } from './ports.ts';
 /** The issuer of stacks before they had an identity provider. */
 const FIRST_ISSUER = 'local-stack';
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** Settings of an outside issuer, passed on as they are. */
+/** Settings of an outside issuer, passed on unchanged. */
 const OUTSIDE = [
   'OIDC_ISSUER',
   'OIDC_CLIENT_ID',
@@ -28,10 +28,10 @@ const OUTSIDE = [
 ] as const;
 
 interface Memory {
-  /** Of the embedded provider; null before its first start. */
+  /** The embedded provider's port; null before its first start. */
   readonly port: number | null;
   readonly issuer: string;
-  /** Whose organizations may not have moved yet. */
+  /** Issuers whose organizations may not have moved yet. */
   readonly former: readonly string[];
 }
 
@@ -90,7 +90,7 @@ export class SignIn {
     this.remember();
   }
 
-  /** null with an outside issuer: then there is no such process. */
+  /** Null with an outside issuer, since there is no such process. */
   providerEnvironment(): Record<string, string> | null {
     if (!this.embedded) return null;
     return {

@@ -15,7 +15,7 @@ const away = async (): Promise<string> => {
   throw new ServiceError('unavailable');
 };
 
-test('a value at hand costs no promise, and many who ask at once cost one load', async () => {
+test('a cached value costs no promise, and many concurrent callers cost one load', async () => {
   const { cache } = cacheAt();
   let loads = 0;
   const load = async () => `v${++loads}`;
@@ -38,7 +38,7 @@ test('an ageing value is renewed in the background, an old one before its next u
   assert.equal(await cache.get('k', async () => 'newest'), 'newest');
 });
 
-test('while the source is away old values are used, and there is no new load for a second', async () => {
+test('while the source is unavailable old values are used, and there is no new load for a second', async () => {
   const { cache, time } = cacheAt();
   await cache.get('k', async () => 'v');
   time.nowMs = 10_000;
@@ -49,7 +49,7 @@ test('while the source is away old values are used, and there is no new load for
   await assert.rejects(async () => cache.get('unknown', away), { code: 'unavailable' });
 });
 
-test('a dropped value is never used again, even when its source is away or its load was under way', async () => {
+test('a dropped value is never used again, even if its source is unavailable or its load was in flight', async () => {
   const { cache } = cacheAt();
   let answer: (value: string) => void = () => {};
   const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));
@@ -72,7 +72,7 @@ test('a load that was under way when its value was dropped does not serve later 
   assert.equal(cache.get('k', away), 'after the change');
 });
 
-test('a load that was under way when its value was dropped is not used once the source is away either', async () => {
+test('a load that was in flight when its value was dropped is not used even if the source becomes unavailable', async () => {
   const { cache } = cacheAt();
   let answer: (value: string) => void = () => {};
   const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));
@@ -103,7 +103,7 @@ test('the least recently used go first when it is full', async () => {
   await assert.rejects(async () => cache.get('b', away));
 });
 
-test('a change or a refusal of one value leaves another one that is on its way as it is', async () => {
+test('a change or a refusal of one value does not affect the load of another', async () => {
   const { cache } = cacheAt();
   let answer: (value: string) => void = () => {};
   const loading = cache.get('k', () => new Promise((resolve) => (answer = resolve)));

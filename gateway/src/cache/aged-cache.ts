@@ -1,5 +1,5 @@
-// Values fetched once and used until they are old; past that, only while their source is away. Bounded by bytes, the
-// least recently used go first. A hit costs no promise.
+// Caches values until they are old; after that they are used only while their source is unavailable. Bounded by bytes;
+// evicts the least recently used. A hit costs no promise.
 import type { Clock } from '@methods/base/clock';
 import { ServiceError } from '@methods/errors/service-error';
 import { LRUCache } from 'lru-cache';
@@ -38,7 +38,7 @@ export class AgedCache<Value> {
   }
 
   /**
-   * The value itself when it is at hand. `load` is run once for all who ask meanwhile; when it fails with
+   * Returns a cached value directly, without a promise. Concurrent callers share one `load`. If it fails with
    * `unavailable`, an old value is used instead, and there is no further try for a second.
    */
   get(key: string, load: () => Promise<Value>): Value | Promise<Value> {
@@ -73,7 +73,9 @@ export class AgedCache<Value> {
     for (const [key, entry] of [...this.entries]) if (changed(entry.value)) this.entries.delete(key);
   }
 
-  /** The value may have changed: it is asked for before its next use, and used as it is while its source is away. */
+  /**
+   * The value may have changed: it is loaded before its next use, and used unchanged while its source is unavailable.
+   */
   expire(key: string): void {
     this.loads.delete(key);
     const entry = this.entries.get(key);

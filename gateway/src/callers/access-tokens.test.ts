@@ -173,7 +173,7 @@ test('good tokens of every algorithm and type open their surfaces and no other',
   assert.deepEqual(await statuses([MCP, MACHINE]), Array(3).fill([200, 'machine_token']));
 });
 
-test('a token without an organization gets an error that says so, and makes no user', async () => {
+test('a token without an organization gets an explicit error, and creates no user', async () => {
   await using probes = await probeFixture();
   for (const org_id of [undefined, '', 5.5, ['acme'], 'x'.repeat(257), 'a\0b']) {
     const token = await probes.issuer.token({ aud: MACHINE, org_id });
@@ -202,7 +202,7 @@ test('a remembered token ends when it expires', async () => {
   assert.equal((await probes.ask('GET', '/api/viewer', bearer(token))).status, 401);
 });
 
-test('while the issuer is away its known keys keep working, unknown ones get 503', async () => {
+test('while the issuer is unavailable its known keys keep working, unknown ones get 503', async () => {
   const { clock, turn } = turnedClock();
   await using probes = await probeFixture({ clock });
   const status = async (token: string) => (await probes.ask('GET', '/api/viewer', bearer(token))).status;

@@ -30,7 +30,7 @@ export interface VerifiedToken {
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'];
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'jwt']);
-// Claims that only ID tokens have: an ID token is no credential, for any audience.
+// Claims that only ID tokens have: an ID token is never a credential, for any audience.
 const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'];
 const CLOCKS_DIFFER_S = 5;
 /** After this a token is verified again, so that a key the issuer withdrew ends its tokens. */
@@ -57,7 +57,7 @@ export class AccessTokens {
     return verified instanceof Promise ? verified.then((late) => this.unexpired(late)) : this.unexpired(verified);
   }
 
-  // A remembered token may be used past its age while the issuer is away, but never past the token's own end.
+  // A cached token may be used past its age while the issuer is unavailable, but never past its own expiry.
   private unexpired(token: VerifiedToken): VerifiedToken {
     if (this.options.clock.wallMs() >= token.expiresAtMs) throw new CallerRefused('token_expired');
     return token;

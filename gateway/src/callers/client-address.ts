@@ -1,4 +1,4 @@
-// The address a request comes from, as it is written down.
+// The address a request comes from, in its normal form.
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 

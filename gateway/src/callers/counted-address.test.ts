@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countedAddress } from './counted-address.ts';
 
-test('an IPv4 address counts by itself, also where a socket writes it as IPv6', () => {
+test('an IPv4 address counts by itself, even if a socket reports it as IPv6', () => {
   assert.equal(countedAddress('192.0.2.7'), '192.0.2.7');
   assert.equal(countedAddress('::ffff:192.0.2.7'), '192.0.2.7');
   assert.equal(countedAddress('::FFFF:192.0.2.7'), '192.0.2.7');

@@ -147,7 +147,7 @@ test('a session that ends and a role that changes count at once when their event
   assert.deepEqual(await statuses(), [401, 403]);
 });
 
-test('while the registry is away known callers keep working, unknown ones get 503', async () => {
+test('while the registry is unavailable known callers keep working, unknown ones get 503', async () => {
   await using probes = await probeFixture();
   const { cookie } = await cookieOf(probes, 'ada', 'admin');
   assert.equal((await probes.ask('GET', '/api/viewer', cookie)).status, 200);
@@ -192,7 +192,7 @@ test('an upload token opens its own upload and no other', async () => {
   }
 });
 
-test('the log says who asked and why a caller was refused, never what they showed', async () => {
+test('the log records the caller and the reason of a refusal, never the credential', async () => {
   await using probes = await probeFixture();
   const { cookie, person } = await cookieOf(probes, 'ada', 'admin');
   const token = await probes.issuer.token({ aud: MACHINE });
@@ -208,7 +208,7 @@ test('the log says who asked and why a caller was refused, never what they showe
   assert.ok(!text.includes(token) && !text.includes(cookie.cookie.split('workflow_session=')[1] ?? '?'));
 });
 
-test('a route that does not say who may use it, or is in the wrong scope, is not registered', async () => {
+test('a route without declared access, or in the wrong scope, is not registered', async () => {
   const largeBodies = new LargeBodies(new LongWork(systemClock));
   const findCaller = () => assert.fail('no caller asks');
   const scope = {
@@ -231,7 +231,7 @@ test('a route that does not say who may use it, or is in the wrong scope, is not
   assert.deepEqual(await register('api', '/api/x', { access: 'viewer' }), [
     { method: 'GET', url: '/api/x', surface: 'api', access: 'viewer' },
   ]);
-  await assert.rejects(register('api', '/api/x'), /does not say who may use it/);
+  await assert.rejects(register('api', '/api/x'), /does not declare who may use it/);
   await assert.rejects(register('api', '/api/cli/x', { access: 'viewer' }), /no path of the surface/);
   await assert.rejects(register('cli', '/v1/x', { access: 'viewer' }), /no path of the surface/);
 

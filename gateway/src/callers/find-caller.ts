@@ -20,7 +20,7 @@ import type { GuardedSurface } from './surface.ts';
  */
 export type FindCaller = (request: FastifyRequest, surface: GuardedSurface) => Caller | Promise<Caller>;
 
-/** A value that is at hand, or that another process has to be asked for. */
+/** A cached value, or a promise if another process must be asked. */
 type Soon<Value> = Value | Promise<Value>;
 
 export interface CallerSources {
@@ -115,7 +115,7 @@ function isUnsafe(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
-/** Continues at once with a value at hand. */
+/** Continues synchronously with a cached value. */
 function then<Value, Next>(value: Soon<Value>, next: (value: Value) => Soon<Next>): Soon<Next> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

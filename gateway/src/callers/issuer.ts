@@ -1,5 +1,5 @@
-// The identity provider: its metadata and its keys, fetched when first needed. While it is away, the known ones stay in
-// use.
+// The identity provider: its metadata and its keys, fetched when first needed. While it is unavailable, the cached ones
+// are used.
 import type { Clock } from '@methods/base/clock';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, type LocalJWKSet } from 'jose';
 import { issuerAway, issuerDocument } from './issuer-document.ts';
@@ -38,8 +38,8 @@ export class Issuer {
   }
 
   /**
-   * The issuer's key a token says it is signed with. Nothing but `kid` and `alg` is taken from the token's header.
-   * @throws JWKSNoMatchingKey; ServiceError unavailable when the key may exist but the issuer is away
+   * The issuer's key that a token names. Uses only `kid` and `alg` of the token's header.
+   * @throws JWKSNoMatchingKey; ServiceError unavailable when the key may exist but the issuer is unavailable
    */
   readonly keyOf: JWTVerifyGetKey = async (header, token) => {
     const known = this.keys;

@@ -1,4 +1,4 @@
-// The parts of the interface that differ in which credentials they take, and who may use a route there.
+// The surfaces of the interface, which accept different credentials, and the access that a route there requires.
 import type { Role } from '@methods/auth/caller';
 
 /**

@@ -17,7 +17,7 @@ export interface AccountsOptions {
   /** `host:port` of the method registry. */
   readonly address: string;
   readonly clock: Clock;
-  /** Whose people these are; empty where there is no issuer. */
+  /** The issuer of these people; empty without an issuer. */
   readonly issuer: string;
 }
 
@@ -98,7 +98,7 @@ export class Accounts implements Stoppable {
     return this.ensure(identity, from);
   }
 
-  /** Whose session this is, by the hash of its cookie; null for an unknown one. */
+  /** The owner of a session, by the hash of its cookie; null for an unknown one. */
   sessionMember(sessionSha256: Buffer): Member | null | Promise<Member | null> {
     const session = this.sessions.get(sessionSha256.toString('hex'), () => this.resolveSession(sessionSha256));
     return session instanceof Promise ? session.then((late) => this.unexpired(late)) : this.unexpired(session);
@@ -132,7 +132,7 @@ export class Accounts implements Stoppable {
     this.sessions.drop(sessionSha256.toString('hex'));
   }
 
-  /** Forgets what an event names: a member whose role has changed, a session that has ended. */
+  /** Drops the object of an event: a member whose role has changed, or a session that has ended. */
   onChanged({ kind, orgId, id, authSha256 }: RegistryChanged): void {
     if (kind === 'session') this.sessions.drop(authSha256);
     if (kind !== 'member') return;

@@ -39,7 +39,7 @@ function auditLog(clock: Clock = systemClock) {
 }
 
 describe('the audit log', () => {
-  test('a line says who did what to what, when and from where', async () => {
+  test('a line has the actor, the act, its target, the time and the address', async () => {
     const { audit, held } = auditLog();
     await audit.afterDoing(act({ action: 'run.answer', targetId: 'run_1', facts: { question_id: 'q_1' } }));
     const [line] = held.values();
@@ -57,7 +57,7 @@ describe('the audit log', () => {
     assert.match(line?.auditId ?? '', /^aud_/);
   });
 
-  test('what comes while a call is under way is the next batch, in order', async () => {
+  test('lines that arrive during a call are the next batch, in order', async () => {
     const { audit, calls, registry, shut } = auditLog();
     shut();
     audit.note(act());
@@ -103,7 +103,7 @@ describe('the audit log', () => {
     );
   });
 
-  test('while the registry is away nothing is shown, and what has happened is sent again until it is stored', async () => {
+  test('while the registry is unavailable nothing is shown, and past acts are sent again until they are stored', async () => {
     const { audit, calls, held, registry } = auditLog();
     registry.away = true;
     await assert.rejects(audit.beforeShowing(act({ targetId: 'run_read' })), { code: 'unavailable' });
@@ -154,7 +154,7 @@ describe('the audit log', () => {
     await until('the loss is logged', () => log.some((line) => line.includes('"lines":6')));
   });
 
-  test('a stop sends what is left; a registry that stays away does not delay it', async () => {
+  test('a stop sends the pending lines; an unavailable registry does not delay it', async () => {
     const quick = auditLog();
     for (let i = 0; i < 600; i++) quick.audit.note(act());
     await quick.audit.stop();

@@ -44,7 +44,7 @@ interface Pending {
   readonly line: AuditLine;
   /** Null: no caller waits for it. */
   readonly told: { readonly resolve: () => void; readonly reject: (error: ServiceError) => void } | null;
-  /** Stays until the registry has it, also when its caller stopped waiting. */
+  /** Kept until the registry has it, even if its caller stopped waiting. */
   readonly kept: boolean;
 }
 
@@ -77,12 +77,12 @@ export class AuditLog implements Stoppable {
     await this.waitFor(act, false);
   }
 
-  /** For what has already happened: as `beforeShowing`, but it is sent again until the registry has it. */
+  /** For past acts: as `beforeShowing`, but sent again until the registry has the line. */
   async afterDoing(act: Act): Promise<void> {
     await this.waitFor(act, true);
   }
 
-  /** Sends what is left, if the registry takes it within 3 s. */
+  /** Sends the pending lines, if the registry accepts them within 3 s. */
   async stop(): Promise<void> {
     const { clock, logger } = this.options;
     this.cancelTimers();
@@ -95,7 +95,8 @@ export class AuditLog implements Stoppable {
     this.cancelTimers();
     const left = this.pending.splice(0);
     for (const { told } of left) told?.reject(new ServiceError('unavailable'));
-    if (left.length > 0) logger.error({ lines: left.length }, 'lines of the audit log are lost: the registry is away');
+    if (left.length > 0)
+      logger.error({ lines: left.length }, 'lines of the audit log are lost: the registry is unavailable');
   }
 
   private waitFor(act: Act, kept: boolean): Promise<void> {

@@ -32,7 +32,7 @@ export class InputFiles implements Stoppable {
     this.clients = addresses.map((address) => rpcClient(RunSchedulerService, address));
   }
 
-  /** @throws ServiceError; a body cannot be sent twice, so the caller repeats what is unavailable. */
+  /** @throws ServiceError; a body cannot be sent twice, so the caller repeats an upload that fails with unavailable. */
   async put(
     file: Omit<NewFile, '$typeName'>,
     body: AsyncIterable<Uint8Array>,

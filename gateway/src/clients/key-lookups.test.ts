@@ -38,7 +38,7 @@ test('eight look-ups of an address are under way, and those of another address d
   assert.deepEqual(new Set(await Promise.all(all)), new Set(['key']));
 });
 
-test('a failed look-up gives its turn to the next; the 257th of an address is refused, and no other address', async () => {
+test('a failed look-up passes its turn on; the 257th of an address is refused, but not those of other addresses', async () => {
   const { begun, look } = held();
   const all = Array.from({ length: 256 }, () => look('a').catch((error: Error) => error.message));
   await assert.rejects(look('a'), { code: 'rate_limited' });

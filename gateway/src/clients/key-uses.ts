@@ -53,7 +53,7 @@ export class KeyUses implements Stoppable {
     else if (this.uses.size < KEYS_MAX) this.uses.set(keyId, { orgId, usedAtMs });
   }
 
-  /** Reports all uses so far. Those the registry does not take now are reported a minute later. */
+  /** Reports all uses so far. Uses that the registry refuses now are reported a minute later. */
   async tell(): Promise<void> {
     const all = [...this.uses].map(([keyId, use]) => ({ keyId, ...use }));
     for (let at = 0; at < all.length; at += KEY_USES_MAX_A_CALL) {

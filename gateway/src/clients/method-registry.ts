@@ -1,6 +1,6 @@
-// The gateway's view of the method registry: keys, published pointers and versions, fetched once and kept. Changes are
-// announced over the bus; an entry whose change the bus misses expires within 30 s. While the registry is away the
-// gateway uses what it has.
+// The gateway's view of the method registry: keys, published pointers and versions, fetched once and cached. Changes
+// arrive over the bus; an entry whose change event is lost expires within 30 s. While the registry is unavailable the
+// gateway uses its cache.
 
 import type { Caller } from '@methods/auth/caller';
 import { authSha256 } from '@methods/auth/service-key';
@@ -69,8 +69,8 @@ export class MethodRegistry implements Stoppable {
   }
 
   /**
-   * Whose key this is (`sk_<auth part>`), or null for an unknown key. @throws ServiceError rate_limited where the
-   * address shows too many keys at a time that have to be looked up
+   * The owner of this key (`sk_<auth part>`), or null for an unknown key. @throws ServiceError rate_limited if the
+   * address sends too many keys at a time that must be looked up
    */
   callerOf(authPart: string, address: string): Caller | null | Promise<Caller | null> {
     const hash = authSha256(authPart);

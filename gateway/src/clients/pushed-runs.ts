@@ -82,7 +82,7 @@ export class PushedRuns {
     return known && known.orgId === orgId && isFinished(known.run) ? known.run : null;
   }
 
-  /** Drops what is too old; the oldest come first. */
+  /** Drops entries that are too old; the oldest come first. */
   trim(): void {
     const oldestMs = this.clock.monotonicMs() - KEPT_MS;
     const bytesMax = downFrom(BYTES_MAX, this.keptBytes);

@@ -1,5 +1,5 @@
-// Calls to the method registry whose answers are fetched each time: what people and programs read and change through
-// the API. Answers kept for runs are in clients/method-registry.ts.
+// Calls to the method registry whose replies are fetched each time: the objects that people and programs read and
+// change through the API. Replies cached for runs are in clients/method-registry.ts.
 import type { Caller } from '@methods/auth/caller';
 import type { Stoppable } from '@methods/base/stoppable';
 import { AccountService } from '@methods/proto/registry/v1/account_service_pb';

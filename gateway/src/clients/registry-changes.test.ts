@@ -12,7 +12,7 @@ import { followRegistryChanges } from './registry-changes.ts';
 
 const encode = encoder(RegistryChangedSchema);
 
-test('a revoked key and a new publish reach the gateway over the bus, also after the bus was away', async (t) => {
+test('a revoked key and a new publish reach the gateway over the bus, even after the bus was unavailable', async (t) => {
   const nats = await testNats();
   t.after(() => nats.stop());
   await using gateway = await gatewayFixture();
@@ -23,7 +23,7 @@ test('a revoked key and a new publish reach the gateway over the bus, also after
   let connects = 0;
   followRegistryChanges(own, gateway.registryClient, { onChanged: () => {}, onEventsMissed: () => connects++ });
   for (const bus of buses) bus.start();
-  // The caches are emptied a moment after the bus says that it is connected.
+  // The caches are emptied a moment after the bus reports its connection.
   await until(() => connects === 1 && registry.connected);
   const emit = (kind: string, id: string, authSha256 = '') =>
     registry.publish(registryChanged(gateway.orgId), encode({ orgId: gateway.orgId, kind, id, authSha256 }));

@@ -12,7 +12,7 @@ export interface RegistryChangeListener {
 
 const decode = decoder(RegistryChangedSchema);
 
-/** Before the bus starts. Events sent while it was away are lost, so each connect counts as events missed. */
+/** Called before the bus starts. Events are lost while it is unavailable, so each connect counts as missed events. */
 export function followRegistryChanges(
   bus: Pick<Bus, 'subscribe' | 'onConnected'>,
   ...listeners: RegistryChangeListener[]

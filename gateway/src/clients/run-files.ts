@@ -25,8 +25,8 @@ export class RunFiles implements Stoppable {
   }
 
   /**
-   * The archive of a run's files, a gzip tar; null: it has saved none. The first part is at hand when this resolves, so
-   * that a refusal arrives before anything is sent. @throws ServiceError
+   * The archive of a run's files, a gzip tar; null: it has saved none. Resolves once the first part is read, so that a
+   * refusal arrives before anything is sent. @throws ServiceError
    */
   async read(run: { orgId: OrgId; runId: RunId }, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
     const parts = await this.begun((client, options) => client.getRunFiles(run, options), signal);

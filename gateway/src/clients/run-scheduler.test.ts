@@ -10,7 +10,7 @@ function start(gateway: Gateway, query = '', more: object = {}) {
   return gateway.ask('POST', `/v1/runs${query}`, { method: gateway.methodId, inputs: { name: 'Ada' }, ...more });
 }
 
-test('a start whose node dies before it replies is repeated elsewhere and makes one run', async () => {
+test('a start whose node dies before it replies is repeated elsewhere and creates one run', async () => {
   await using gateway = await gatewayFixture({ nodes: 2 });
   const [first, second] = gateway.nodes;
   assert.ok(first && second);
@@ -84,7 +84,7 @@ test('starts go to nodes that own shards and are not draining', async () => {
   empty.shardsOwned = 0;
   draining.draining = true;
   for (const node of gateway.nodes) node.tellStatus();
-  // Each node has a stream of its own: the gateway may hear the good one first.
+  // Each node has its own stream, so the gateway may hear from the good one first.
   await until(async () => {
     const before = good.count('start');
     await Promise.all(Array.from({ length: 6 }, () => start(gateway)));

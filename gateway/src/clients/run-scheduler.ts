@@ -102,7 +102,7 @@ export class RunScheduler implements Stoppable {
     for (const node of this.nodes) node.start();
   }
 
-  /** Every wait gets the run as it is; new ones too. Calls continue. */
+  /** Every wait, even a new one, gets the present run. Calls continue. */
   endWaits(): void {
     this.watched.stop();
   }
@@ -120,7 +120,7 @@ export class RunScheduler implements Stoppable {
     return this.nodes.some((node) => node.ready);
   }
 
-  /** With a `wait`, the run as it finishes or begins to wait, or as it is when the time is up. */
+  /** With a `wait`, the run when it finishes or begins to wait, or at the latest when the time is up. */
   async startRun(
     start: StartRun,
     requestId: string,
@@ -156,7 +156,7 @@ export class RunScheduler implements Stoppable {
     return this.watched.read(address);
   }
 
-  /** The run as it finishes or begins to wait, or as it is when the time is up. */
+  /** The run when it finishes or begins to wait, or at the latest when the time is up. */
   async waitForRun(address: RunAddress, wait: WaitRequest, caller: WaitingCaller): Promise<RunView> {
     const finished = this.pushed.finished(address.runId, address.orgId);
     if (finished) return finished;
@@ -182,9 +182,9 @@ export class RunScheduler implements Stoppable {
   }
 
   /**
-   * Without a question id the answer is meant for the question that is open now: its id is read and stamped, so that a
-   * repeat cannot answer the next question. `answered` is called once the answer counts. With a `wait`, the run's next
-   * rest, or the run as it is when the time is up.
+   * An answer without a question id is for the question that is open now: its id is read and stamped, so that a repeat
+   * cannot answer the next question. `answered` is called once the answer counts. With a `wait`, returns the run's next
+   * rest, or the present run when the time is up.
    */
   async answerRun(
     address: RunAddress,

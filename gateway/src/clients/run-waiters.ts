@@ -18,7 +18,7 @@ export interface WaitRequest {
 
 /** The waiting request: its connection may end before the wait does. */
 export interface WaitingCaller {
-  /** key_ or usr_: whose part of the organization's waits it is. */
+  /** key_ or usr_: the caller within the organization that the wait counts for. */
   readonly id: string;
   readonly gone: boolean;
   /** Returns a function that removes the listener. */
@@ -83,7 +83,7 @@ export class RunWaiters {
   }
 
   /**
-   * A place among the waits, taken before anything is done for a request that waits: what it returns gives it back.
+   * Takes a place among the waits, before any work for a request that waits; the returned function releases it.
    * @throws rate_limited, unavailable
    */
   enter(orgId: OrgId, caller: WaitingCaller): () => void {
@@ -95,7 +95,7 @@ export class RunWaiters {
   /** Holds the run so that views offered from now on are kept; `release` once for each hold. */
   hold(runId: RunId, orgId: OrgId, requestId: string): WaitedRun {
     let run = this.runs.get(runId);
-    // Another organization cannot know the id; if it guesses, it gets a record of its own that nothing is offered to.
+    // Another organization cannot know the id; if it guesses it, it gets a separate record that no run is offered to.
     if (!run || run.orgId !== orgId) {
       const watchAgainAtMs = this.clock.monotonicMs() + WATCH_AGAIN_MS;
       run = {

@@ -1,4 +1,4 @@
-// One question to the run-scheduler: what is asked, until when, and whether asking twice is harmless.
+// One call to the run-scheduler: the request, its deadline, and whether a repeat is harmless.
 import type { ServiceError } from '@methods/errors/service-error';
 import type { NodeItem } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import type { NodeCall, SchedulerNode } from './scheduler-node.ts';
@@ -9,7 +9,7 @@ export interface SchedulerCall extends NodeCall {
   /** Nodes it was sent to that have not refused or lost it, then those that refused it. */
   readonly sentTo: Set<SchedulerNode>;
   readonly refusedBy: Set<SchedulerNode>;
-  /** Nodes whose stream ended while they had it. */
+  /** Nodes whose stream ended during the call. */
   lostWith: number;
   /** Gives back its share of calls. */
   readonly leave: () => void;

@@ -25,11 +25,11 @@ const CALL_MS = 5_000;
 /** A node that owes an answer for longer, while another does not, counts as frozen. */
 const SILENCE_MS_MAX = 1_500;
 const CALLS = { placesMax: 50_000, perOrganizationMax: 10_000 };
-/** Of larger calls, so that those of one organization do not fill the streams that all share. */
+/** For larger calls, so that those of one organization do not fill the streams that all share. */
 const BYTES = { placesMax: 48 * 1024 * 1024, perOrganizationMax: 16 * 1024 * 1024 };
 const SMALL_BYTES = 16 * 1024;
 const CALL_ID_MAX = 0xffff_ffff;
-/** A call that two nodes died with is not tried on a third: it may be what they died of. */
+/** A call during which two nodes died is not tried on a third: it may be the cause. */
 const LOST_WITH_MAX = 2;
 
 export class SchedulerCalls {

@@ -8,7 +8,7 @@ function read(text: string, itemsMax = 10) {
   return reading.ok ? [reading.outline, reading.items.map(String)] : reading.fault.code;
 }
 
-test('the items of a list are found as they are written, with all that they hold', () => {
+test('finds the items of a list as written, with all their content', () => {
   const items = ['{"a":"]},[\\"","b":[{}]}', '7', '"x,]"', 'null', '[ ]', '{ }'];
   assert.deepEqual(read(` {\n"runs" : [ ${items.join(' ,\t')} ] }\r\n`), [{ runs: Array(6).fill(null) }, items]);
   assert.deepEqual(read('{"runs":[]}'), [{ runs: [] }, []]);
@@ -27,7 +27,7 @@ test('of other fields only their names and kinds are kept; the last of two lists
   assert.deepEqual(read(`{"${'n'.repeat(5_000)}":1}`), [{ ['n'.repeat(199)]: null }, []]);
 });
 
-test('what is no object, and too many items, is left to the check of the shape', () => {
+test('leaves other values, and too many items, to the check of the schema', () => {
   assert.deepEqual(read('[1,2]'), [[], []]);
   assert.deepEqual(read('"x"'), [null, []]);
   assert.deepEqual(read(`{"runs":[${Array(12).fill('1').join()}`, 10), [{ runs: Array(11).fill(null) }, []]);

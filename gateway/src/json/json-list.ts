@@ -7,7 +7,9 @@ export type ListReading =
   | { readonly ok: false; readonly fault: JsonFault }
   | {
       readonly ok: true;
-      /** The body for a check of its shape: of the list a null for each item, of every other value no more than its type. */
+      /**
+       * The body for the check of its schema: null for each item of the list, and only the type of every other value.
+       */
       readonly outline: unknown;
       readonly items: readonly Buffer[];
     };
@@ -27,7 +29,10 @@ const NAME_BYTES_MAX = 1_000;
 
 const BROKEN: ListReading = { ok: false, fault: { path: '', code: 'json', message: 'The body is not JSON.' } };
 
-/** Of the object in `bytes` the list `name`. It may be left at each `yield`. Ends as soon as there are too many items. */
+/**
+ * Reads the list `name` of the object in `bytes`. The caller may pause at each `yield`. Ends as soon as there are too
+ * many items.
+ */
 export function* readList(bytes: Buffer, name: string, itemsMax: number): Generator<undefined, ListReading> {
   let at = afterSpace(bytes, 0);
   if (bytes[at] !== OBJECT) return { ok: true, outline: bytes[at] === LIST ? [] : null, items: [] };
@@ -85,7 +90,7 @@ function fieldAt(bytes: Buffer, at: number): Field {
   const colon = afterSpace(bytes, end);
   if (bytes[colon] !== COLON) return BROKEN as Field;
   const valueAt = afterSpace(bytes, colon + 1);
-  // No field that is known is so long, and an error shows the beginning only.
+  // No known field is this long, and an error shows only the beginning.
   if (end - at > NAME_BYTES_MAX) return { ok: true, name: bytes.toString('latin1', at + 1, at + 200), valueAt };
   const reading = readJson(bytes.subarray(at, end));
   return reading.ok ? { ok: true, name: reading.value as string, valueAt } : reading;

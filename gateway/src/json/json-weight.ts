@@ -20,8 +20,8 @@ WEIGHTS[COMMA] = 1;
 const PART_BYTES = 4_096;
 
 /**
- * About the microseconds of parsing and looking through it: 1 for each name, 0.5 for each list and object. Counting ends
- * soon after `enough`: a refusal costs little more than what it allows.
+ * Approximate microseconds of parsing and checking: 1 for each name, 0.5 for each list and object. Counting ends soon
+ * after `enough`: a refusal costs little more than the limit.
  */
 export function jsonWeight(bytes: Uint8Array, enough = Number.POSITIVE_INFINITY): number {
   const end = bytes.length;

@@ -31,13 +31,13 @@ export function addAccess(scope: FastifyInstance, surface: GuardedSurface): void
   scope.addHook('onRoute', (route) => {
     const { access, ...config } = route.config ?? {};
     const name = `${String(route.method)} ${route.url}`;
-    if (!isOfSurface(surface, route.url)) throw new Error(`${name} is no path of the surface ${surface}`);
+    if (!isOfSurface(surface, route.url)) throw new Error(`${name} is not a path of the surface ${surface}`);
     route.schema = { ...route.schema, security: SECURITY[surface] };
     if (surface === 'upload') {
       route.config = { ...config, surface };
       return;
     }
-    if (access === undefined) throw new Error(`${name} does not say who may use it (config.access)`);
+    if (access === undefined) throw new Error(`${name} does not declare who may use it (config.access)`);
     route.config = { ...config, surface, access };
     const check: onRequestHookHandler = (request, _reply, done) => {
       if (mayUse(callerOf(request), access)) return done();

@@ -56,7 +56,7 @@ test('a revoked key is refused as soon as its event comes, an unknown one is not
   assert.equal(gateway.registry.count('resolveServiceKey'), asked);
 });
 
-test('while the registry is away a known key keeps working and an unknown one gets 503', async () => {
+test('while the registry is unavailable a known key keeps working and an unknown one gets 503', async () => {
   await using gateway = await gatewayFixture();
   const path = `/v1/runs/${newRunId(1)}`;
   assert.equal((await gateway.ask('GET', path)).status, 404);

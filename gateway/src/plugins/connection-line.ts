@@ -16,8 +16,8 @@ interface Line {
 const lines = new WeakMap<Socket, Line>();
 
 /**
- * Node asks each request whether its connection becomes another protocol's, and then reads no further. There is no other
- * way to leave a packet half read.
+ * Node asks each request whether its connection is upgraded, and then reads no further. There is no other way to leave
+ * a packet half read.
  */
 export class RequestInLine extends IncomingMessage {
   private readonly isOneTooMany: boolean;

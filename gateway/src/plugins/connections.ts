@@ -38,7 +38,7 @@ export function addConnectionLimits(app: FastifyInstance, limits: ConnectionLimi
   });
 }
 
-/** A proxy in front of this server has limits of its own for those behind it. */
+/** A proxy in front of this server limits its own clients. */
 function proxyTest(trustProxy: string | null): (address: string) => boolean {
   if (trustProxy === null) return () => false;
   const isTrusted = proxyAddress.compile(trustProxy.split(',').map((name) => name.trim()));

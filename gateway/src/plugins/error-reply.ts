@@ -49,7 +49,9 @@ export function replyToFrameworkError(error: FastifyError, request: FastifyReque
   sendError(serviceErrorOf(error), request, reply.header('x-request-id', request.id));
 }
 
-/** For bytes that are no HTTP request, or one that takes too long to arrive: there is no request object yet. */
+/**
+ * For bytes that are not an HTTP request, or a request that takes too long to arrive: there is no request object yet.
+ */
 export function replyToClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && hasSlowBody(socket)) return;
   // No one reads an answer any more, or one is already on its way. Node's own handler looks at the same field.

@@ -6,7 +6,7 @@ import { LARGE_BODY_BYTES, type LargeBodies } from './large-bodies.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Size of the body as it was sent; 0 without one. */
+    /** Size of the body as sent; 0 without one. */
     bodyBytes: number;
     /** Why its body, which has arrived whole, is refused. */
     bodyFault: Error | null;
@@ -18,8 +18,8 @@ export const BODY_BYTES_MAX = 1024 * 1024;
 export function addJsonBody(app: FastifyInstance, largeBodies: LargeBodies): void {
   app.decorateRequest('bodyBytes', 0);
   app.decorateRequest('bodyFault', null);
-  // An error of the parser would close the connection, as if more of the body were to come: a caller who sends one bad
-  // body after the other would cost a connection each.
+  // An error of the parser would close the connection, as if more of the body were to come: a caller that sends bad
+  // bodies would cost a connection for each.
   app.addHook('preValidation', (request, _reply, done) => done(request.bodyFault ?? undefined));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {

@@ -1,6 +1,6 @@
-// Large bodies have bounds of their own, so that those of one organization do not delay others: how many bytes of them
-// an organization has here at a time, and their parsing is long work with its turns by organization. Of sources fewer are
-// under way at a time, since the method registry refuses more of them, which costs as much as reading them.
+// Bounds large bodies, so that those of one organization do not delay others: limits the bytes of them that an
+// organization has here at a time, and parses them as long work, in which organizations take turns. The limit for
+// sources is lower, since the method registry would refuse more of them, at the cost of having read them.
 import { callerId } from '@methods/auth/caller';
 import { Shares } from '@methods/base/shares';
 import { overShare } from '@methods/errors/over-share';
@@ -21,13 +21,13 @@ export const LARGE_BODY_BYTES = 64 * 1024;
 /** Reading a body costs the event loop and its collector about as much as parsing it, even if it is refused. */
 const READ_MS_PER_MIB = 5;
 
-/** Of the event loop, for a text of a caller that is read and passed on. */
+/** Time on the event loop for a caller's text that is read and passed on. */
 export function readingMs(bytes: number): number {
   return (READ_MS_PER_MIB * bytes) / (1 << 20);
 }
 
 const BYTES = { placesMax: 256 << 20, perOrganizationMax: 32 << 20, perKeyMax: 32 << 20 };
-/** Of requests with large sources, until their replies have gone. A registry has 8 waiting of an organization. */
+/** For requests with large sources, until their replies are sent. A registry queues 8 per organization. */
 const SOURCES = { placesMax: 1_024, perOrganizationMax: 8, perKeyMax: 6 };
 const SOURCE_RETRY_MS = 2_000;
 

@@ -16,7 +16,7 @@ declare module 'fastify' {
 
 export interface LateRepliesOptions {
   readonly clock: Clock;
-  /** 0: clients without a key are not delayed, as they are not counted elsewhere either. */
+  /** 0: clients without a key are not delayed, since other limits do not count them either. */
   readonly rateLimitPerKey: number;
 }
 

@@ -7,7 +7,7 @@ import { apiFixture } from '../testing/api.fixture.ts';
 import { DescribedReplies } from '../testing/described-replies.fixture.ts';
 import { gatewayFixture } from '../testing/gateway.fixture.ts';
 
-test('signing in and out, public routes and uploads answer as they are described', async () => {
+test('sign-in, sign-out, public routes and uploads reply as described', async () => {
   await using api = await apiFixture();
   const url = `http://127.0.0.1:${api.port}`;
   const description = await DescribedReplies.of(url);

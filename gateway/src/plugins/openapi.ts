@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** Before any route that is to be described. */
+/** Registered before any route that it describes. */
 export async function addOpenApi(app: FastifyInstance, publicUrl: string | null): Promise<void> {
   await app.register(swagger, {
     exposeHeadRoutes: true,
@@ -44,7 +44,7 @@ export async function addOpenApi(app: FastifyInstance, publicUrl: string | null)
       },
     },
   });
-  // A route outside of all scopes with callers takes no credential, and says so.
+  // A route outside of all scopes with callers takes no credential, and its description says so.
   app.addHook('onRoute', (route) => {
     route.schema = { security: [], ...route.schema };
   });

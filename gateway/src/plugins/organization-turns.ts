@@ -10,9 +10,12 @@ import { callerOf } from './caller.ts';
 
 /** However long they take. */
 const BEGIN_MAX = 4;
-/** Of all organizations, out of the queue. */
+/** Across all organizations, outside the queue. */
 const BEGIN_ALL_MAX = 32;
-/** While a turn is this young, more begin: a turn has a price of its own, and replies that leave together cost less. */
+/**
+ * While a turn is this young, more work begins in it: a turn has a cost of its own, and replies that leave together
+ * cost less.
+ */
 const YOUNG_MS = 5;
 const BEGIN_YOUNG_MAX = 32;
 const PARTS = BEGIN_YOUNG_MAX / BEGIN_MAX;

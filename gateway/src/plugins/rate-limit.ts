@@ -1,5 +1,5 @@
-// Refuses requests beyond the rate of their key, person or upload, and beyond that of their organization, before
-// anything is done for them, and reports in headers what is left.
+// Refuses requests beyond the rate of their key, person or upload, or of their organization, before any work for them,
+// and reports in headers how many are left.
 import { type Caller, callerId } from '@methods/auth/caller';
 import type { Clock } from '@methods/base/clock';
 import { type BucketState, type TakenTokens, TokenBuckets } from '@methods/base/token-bucket';
@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { callerOf } from './caller.ts';
 
 export interface RateLimitOptions {
-  /** Requests a second; 0 is no limit. */
+  /** Requests a second; 0: no limit. */
   readonly rateLimitPerKey: number;
   readonly rateLimitPerOrganization: number;
   readonly clock: Clock;
@@ -45,7 +45,9 @@ export class RateLimit {
     return ofOrganization.allowed && ofKey.remaining <= ofOrganization.remaining ? ofKey : ofOrganization;
   }
 
-  /** For a request that counts as several: as many of `count` more as both buckets have. Null: there is no limit. */
+  /**
+   * For a request that counts as several: takes as many of `count` more as both buckets have. Null: there is no limit.
+   */
   takeMore(caller: Caller, count: number): TakenMore | null {
     const { keys, organizations } = this;
     const ofKey = keys && { ...keys.takeUpTo(callerId(caller), count), burst: keys.burst, share: 'key' as const };

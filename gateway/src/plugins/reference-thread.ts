@@ -27,7 +27,7 @@ const parts = REFERENCE_PATHS.map(async (path) => {
   const { statusCode: status, headers, rawPayload } = await app.inject({ method: 'GET', url: path });
   const type = String(headers['content-type'] ?? 'text/plain; charset=utf-8');
   const location = typeof headers.location === 'string' ? headers.location : null;
-  // A copy of its own: what a pool of buffers holds besides stays here.
+  // A copy: a pooled buffer would keep its other content alive.
   return [path, { status, type, location, body: new Uint8Array(rawPayload) }];
 });
 parentPort?.postMessage(Object.fromEntries(await Promise.all(parts)) as ReferencePage);

@@ -11,7 +11,7 @@ export interface RouteSchemas {
   readonly compilersFactory: Compilers;
   /** Creates the compilers, which takes longer than any compilation. */
   makeCompilers(): void;
-  /** Compiles one schema that no request has needed so far; false: there is none. Throws the fault of a schema. */
+  /** Compiles one schema that no request has needed so far; false: none is left. Throws the fault of a schema. */
   compileNext(): boolean;
 }
 

@@ -44,7 +44,7 @@ test('unread replies use up the share of their key and organization, and their r
   const runId = (await gateway.ask('POST', '/v1/runs', start)).body.run_id;
   gateway.book.succeed(runId, RESULT);
   const path = `/v1/runs/${runId}`;
-  // From here on the gateway has the run at hand.
+  // From here on the gateway has the run in its cache.
   assert.equal((await gateway.ask('GET', path)).status, 200);
   const as = (key: string) => ({ authorization: `Bearer ${key}` });
   const { key: second } = registry.key(orgId);

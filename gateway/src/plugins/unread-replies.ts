@@ -57,14 +57,14 @@ export function addUnreadReplies(scope: FastifyInstance, replies: UnreadReplies)
   });
 }
 
-/** Of a text, its characters. Null: it comes in parts. */
+/** The characters of a text. Null: it is sent in parts. */
 function sizeOf(payload: unknown): number | null {
   if (typeof payload === 'string') return payload.length;
   if (payload === null || payload === undefined) return 0;
   return Buffer.isBuffer(payload) ? payload.length : null;
 }
 
-/** A reply in parts waits for its reader, who has to take some of it. Events ensure that themselves. */
+/** A reply in parts waits for its reader, which must read some of it. Event streams ensure that themselves. */
 function watchStream(reply: FastifyReply, clock: Clock): void {
   if (String(reply.getHeader('content-type')).startsWith('text/event-stream')) return;
   const { raw } = reply;

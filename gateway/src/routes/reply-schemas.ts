@@ -42,7 +42,7 @@ export const Refused = Type.Object(
   { ...errorFields, ...conflictFields, ...shareFields },
   {
     description:
-      'Refused. A 401 says `unauthorized` and no more. A 429 comes with Retry-After: the caller asks ' +
+      'Refused. A 401 contains only `unauthorized`. A 429 has Retry-After: the caller sends requests ' +
       'faster than it may, or its address has shown too many bad credentials.',
   },
 );

@@ -21,7 +21,7 @@ export interface StartFacts {
   readonly cleansUp: boolean;
 }
 
-/** Of a source that was saved and is not workflow/1. */
+/** Of a saved source that is not workflow/1. */
 export function compiledSource(source: Uint8Array): CompiledMethod {
   const { method } = compileMethod(source, { saved: true });
   assert(method, 'the saved source does not compile');

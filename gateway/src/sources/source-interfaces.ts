@@ -1,5 +1,5 @@
-// The interfaces of saved versions' sources, compiled once. They depend only on the bytes, so they are kept by their
-// hash and never expire; for each organization, whose share of the threads decides when it is.
+// The interfaces of saved versions' sources, compiled once. They depend only on the bytes, so they are cached by hash
+// and never expire. An organization's share of the threads decides when its source is compiled.
 import type { Clock } from '@methods/base/clock';
 import { AgedCache } from '../cache/aged-cache.ts';
 import type { SavedSource, SourceThreads } from './source-threads.ts';

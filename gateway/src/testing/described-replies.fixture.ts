@@ -19,7 +19,7 @@ export interface ReplyToCheck {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** Of the header content-type. */
+  /** From the header content-type. */
   readonly type: string | null;
   readonly text: string;
 }

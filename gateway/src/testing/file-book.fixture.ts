@@ -26,7 +26,7 @@ export class FileBook {
   readonly files = new Map<string, SentFile>();
   /** Uploads that broke off. */
   broken = 0;
-  /** Chunks as they came. */
+  /** Chunks as received. */
   chunks = 0;
 
   async put(requests: AsyncIterable<PutFileRequest>) {

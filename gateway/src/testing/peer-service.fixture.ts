@@ -1,4 +1,4 @@
-// A served gRPC service whose answers a test gives one by one; what it does not answer is `internal`.
+// A gRPC service whose replies a test gives one by one; a call without a reply gets `internal`.
 import { ServiceError } from '@methods/errors/service-error';
 import { MESSAGE_BYTES_MAX } from '@methods/rpc/channel-options';
 import { type ServedService, served } from '@methods/rpc/server';
@@ -12,7 +12,7 @@ type AnyHandler = (request: any, context: any) => unknown;
 export class PeerService<S extends DescService> {
   private readonly handlers = new Map<string, AnyHandler>();
 
-  /** `heard` is called with the name of every call before it is answered, and may refuse it. */
+  /** Calls `heard` with the name of every call before the reply; it may refuse the call. */
   constructor(
     private readonly service: S,
     private readonly heard: (name: string) => void,

@@ -1,4 +1,4 @@
-// All guarded surfaces with nothing but probes on them, a real issuer and a real registry peer: for tests of who may ask.
+// All guarded surfaces with only probe routes, a real issuer and a real registry peer, for tests of access.
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { createLogger } from '@methods/logging/logger';

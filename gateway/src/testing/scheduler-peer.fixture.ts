@@ -23,7 +23,7 @@ type Down = SentItem<(typeof RunSchedulerService.method.exchange)['output']>;
 export class SchedulerPeer {
   readonly received: GatewayItem[] = [];
   readonly watched = new Set<string>();
-  /** Of those, the ones of which every change is asked for. */
+  /** Those of them whose every change is requested. */
   readonly stepwise = new Set<string>();
   /** Takes requests and answers none. */
   frozen = false;

@@ -16,7 +16,7 @@ const REST_MS_MAX = 200;
 interface Job extends QueuedJob {
   /** Of the event loop, before its first slice. */
   spentMs: number;
-  /** Also where no other organization asks. */
+  /** Even if no other organization is waiting. */
   readonly restsAlone: boolean;
   /** True: it has ended. */
   readonly slice: (isOver: () => boolean) => boolean;

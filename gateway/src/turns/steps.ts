@@ -3,7 +3,7 @@
 
 export type Steps<T> = Generator<Promise<unknown> | undefined, T, unknown>;
 
-/** Waits for a promise; what is at hand costs nothing. */
+/** Waits for a promise; a plain value costs nothing. */
 export function* settled<T>(value: T | Promise<T | Promise<T>>): Steps<T> {
   return value instanceof Promise ? ((yield value) as T) : value;
 }

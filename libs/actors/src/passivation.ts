@@ -29,7 +29,7 @@ export class Passivation<Key> {
     this.idleSinceMs.delete(key);
   }
 
-  /** Drops what has been idle too long; called on a coarse tick. */
+  /** Drops actors that have been idle too long; called on a coarse tick. */
   sweep(): void {
     const beforeMs = this.options.clock.monotonicMs() - this.options.idleMs;
     for (const [key, sinceMs] of this.idleSinceMs) {

@@ -16,7 +16,7 @@ test('any sealed text opens again', () => {
   );
 });
 
-test('a box from a plain Uint8Array opens, as a database gives it', () => {
+test('opens a box from a plain Uint8Array, as returned by a database', () => {
   equal(open(MASTER_KEY, new Uint8Array(seal(MASTER_KEY, SECRET, AAD)), AAD), SECRET);
 });
 

@@ -6,7 +6,7 @@ import { authSha256, createServiceKey, parseBearerKey } from './service-key.ts';
 // The pattern that secret scanners look for.
 const SCANNED = /^sk_[0-9A-Za-z]{43}_[0-9A-Za-z]{49}$/;
 
-// Computed by an implementation of its own.
+// Computed by an independent implementation.
 const AUTH_PART = `sk_${'A'.repeat(43)}`;
 const CONTENT_PART = 'b'.repeat(43);
 const WHOLE = `${AUTH_PART}_${CONTENT_PART}0wDHnF`;

@@ -7,7 +7,7 @@ const SECRET = `whsec_${'0'.repeat(43)}`;
 const BODY = '{"event":"succeeded"}';
 const NOW_S = 1_700_000_000;
 
-// Computed by an implementation of its own.
+// Computed by an independent implementation.
 const VECTORS = [
   [SECRET, NOW_S, BODY, '65a7092ab340949b8ed3e3cc1a483a7379ee42e222048e8d74120bd51b46da2f'],
   [`whsec_${'z'.repeat(43)}`, 0, '', 'db891e91ee283abfe3508942d2eb48b907263ef90e22d761d47174e18abbd6c3'],
@@ -67,7 +67,7 @@ describe('a webhook signature', () => {
     refused('mismatch', () => verifySignature(BODY, header, `${SECRET.slice(0, -1)}1`, { nowS: NOW_S }));
     const fresher = header.replace(String(NOW_S), String(NOW_S + 1));
     refused('mismatch', () => verifySignature(BODY, fresher, SECRET, { nowS: NOW_S + 1 }));
-    // The number is not enough: the signed text holds the timestamp as it is spelled.
+    // The number is not enough: the signed text contains the timestamp as written.
     refused('mismatch', () => verifySignature(BODY, header.replace('t=', 't=0'), SECRET, { nowS: NOW_S }));
   });
 

@@ -1,4 +1,4 @@
-// A broken invariant stops the work at hand with a typed error; it never ends the process.
+// A broken invariant stops the current work with a typed error; it never ends the process.
 
 export class AssertionFailed extends Error {
   override readonly name = 'AssertionFailed';

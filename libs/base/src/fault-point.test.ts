@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'fault-point-'));
 const onceFile = join(folder, 'once');
 after(() => rmSync(folder, { recursive: true }));
 
-/** The signal that ended a process which passes the point, and what it wrote after it. */
+/** The signal that ended a process at the point, and its output after the point. */
 function pass(armed: boolean): { signal: string | null; wrote: string } {
   const code = `
     import { armFaultPoint, faultPoint } from ${JSON.stringify(CODE.href)};

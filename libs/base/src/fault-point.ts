@@ -1,5 +1,5 @@
-// Named places where a test may have the process die, for faults whose moment no signal from outside could hit. Inert
-// unless armed; only a service's configuration arms one.
+// Named places where a test may kill the process, for faults whose moment no outside signal could hit. Inert unless
+// armed; only a service's configuration arms one.
 import { closeSync, openSync } from 'node:fs';
 
 export type FaultPointName = 'claim-committed';

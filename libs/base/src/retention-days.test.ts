@@ -5,7 +5,7 @@ import { RetentionDays } from './retention-days.ts';
 
 const GOOD_MS = 300_000;
 
-describe('days an organization keeps what is finished', () => {
+describe('days that an organization keeps finished runs', () => {
   let nowMs: number;
   let asked: string[];
   let answer: (orgId: OrgId) => Promise<number | null>;
@@ -44,7 +44,7 @@ describe('days an organization keeps what is finished', () => {
     }
   });
 
-  test('are not guessed from an old answer while the registry is away', async () => {
+  test('are not taken from an old reply while the registry is unavailable', async () => {
     await daysOf('org_a');
     answer = () => Promise.reject(new Error('away'));
     assert.deepEqual(await daysOf('org_a'), { org_a: 30 });

@@ -20,7 +20,7 @@ describe('Shares', () => {
     ok(shares.used < 1_000);
   });
 
-  test('an organization that gave places back gets them again, up to what is free', () => {
+  test('an organization that returned places can take them again, up to the free ones', () => {
     const shares = new Shares({ placesMax: 10 });
     const first = shares.take('a');
     equal(fill(shares, 'a'), 4);
@@ -40,7 +40,7 @@ describe('Shares', () => {
     ok(shares.take('b', 'key_1').ok);
   });
 
-  test('counts places of any size, and refuses what is larger than the whole', () => {
+  test('counts places of any size, and refuses more than the whole', () => {
     const bytes = new Shares({ placesMax: 1_000 });
     ok(bytes.take('a', '', 400).ok);
     deepEqual(bytes.take('a', '', 400), { ok: false, share: 'organization', max: 400 });

@@ -4,16 +4,16 @@
 export interface SharesOptions {
   /** Of all organizations together. */
   readonly placesMax: number;
-  /** Of one organization. It gets fewer while others are there: never more than are still free. */
+  /** Per organization. Lower while others hold places: never more than are still free. */
   readonly perOrganizationMax?: number;
-  /** Of one key, person or host of an organization; default: as many as the organization. */
+  /** Per key, person or host of an organization; default: as many as the organization. */
   readonly perKeyMax?: number;
 }
 
 /** The share that is used up: that of the key, that of its organization, or the whole. */
 export type Share = 'key' | 'organization' | 'all';
 
-/** A refusal changes nothing: there is nothing to give back. */
+/** A refusal changes nothing: there is nothing to return. */
 export type Taken =
   | { readonly ok: true /** Gives the places back; a second call does nothing. */; readonly leave: () => void }
   | { readonly ok: false; readonly share: Share; readonly max: number };

@@ -3,7 +3,7 @@
 import type { Clock } from './clock.ts';
 import { TokenBuckets } from './token-bucket.ts';
 
-/** Of one key, person or address. */
+/** Per key, person or address. */
 const AT_ONCE = { perSecond: 5, burst: 100 };
 const LATE_MS = 1_000;
 /** Calls that may wait, of all keys together: each costs memory. Beyond it, calls go at once. */

@@ -1,5 +1,5 @@
-// Gathers what is added during one turn of the event loop and hands it over at its end, so that many small messages
-// cost one. It never waits: a single item leaves in the same turn.
+// Gathers the items of one turn of the event loop and passes them on at its end, so that many small messages cost one.
+// It never waits: a single item leaves in the same turn.
 
 export class TurnBatch<Item> {
   private items: Item[] = [];

@@ -16,9 +16,9 @@ import { startS3 } from './s3-server.fixture.ts';
 
 interface Kept {
   readonly store: BlobStore;
-  /** One whose connections are all broken off. */
+  /** A store whose connections all break. */
   readonly lost: BlobStore;
-  /** Connections broken off so far. */
+  /** Connections broken so far. */
   broken(): number;
   close(): Promise<void>;
 }

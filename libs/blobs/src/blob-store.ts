@@ -1,7 +1,7 @@
 // Large things in parts, kept apart from the rows that refer to them. The port; Postgres and S3 are behind it.
 import type { OrgId } from '@methods/base/ids';
 
-/** Both lower-case letters, digits, `_` and `-`: they become keys as they are. */
+/** Both lower-case letters, digits, `_` and `-`: they are used as keys unchanged. */
 export interface BlobAddress {
   /** Part of every key: no organization reaches another's parts, even if it knows their names. */
   readonly orgId: OrgId;
@@ -13,9 +13,12 @@ export const PART_BYTES_MAX = 1024 * 1024;
 export interface BlobStore {
   /** Keeps 1 byte to 1 MiB; the same name again replaces it. @throws BlobError unavailable. */
   putPart(address: BlobAddress, partName: string, bytes: Uint8Array): Promise<void>;
-  /** The named parts, one after the other. @throws BlobError missing, unavailable; what came before is given out. */
+  /**
+   * The named parts, one after the other. @throws BlobError missing, unavailable, possibly after some parts were
+   * yielded.
+   */
   read(address: BlobAddress, partNames: Iterable<string>): AsyncIterable<Uint8Array>;
-  /** Removes all parts; none there is fine. After a failure, again. @throws BlobError unavailable. */
+  /** Removes all parts; succeeds if there are none. After a failure, repeat it. @throws BlobError unavailable. */
   remove(address: BlobAddress): Promise<void>;
 }
 

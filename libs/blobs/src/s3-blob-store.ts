@@ -15,11 +15,11 @@ export interface S3Options {
 }
 
 const REQUEST_DEADLINE_MS = 15_000;
-/** Of a request answered with 429 or 5xx; each waits longer than the one before. */
+/** Pauses before the retries of a request that got 429 or 5xx; each is longer than the one before. */
 const RETRIES = 3;
 const RETRY_FIRST_MS = 100;
 const REMOVALS_AT_ONCE = 8;
-/** Far more than the parts of a blob fill: a store whose list never ends does not remove. */
+/** Far more than the parts of a blob: ends a removal from a store whose list never ends. */
 const REMOVED_PAGES_MAX = 1_000;
 
 export class S3BlobStore implements BlobStore {

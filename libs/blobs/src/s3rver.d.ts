@@ -1,4 +1,4 @@
-// The part of s3rver, a server of S3 for tests, that is used here; it has no types of its own.
+// The part of s3rver, an S3 server for tests, that is used here; the package has no types.
 declare module 's3rver' {
   class S3rver {
     constructor(options: {

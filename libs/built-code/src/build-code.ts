@@ -28,11 +28,11 @@ export interface CodeToBuild {
   /** The text read instead of a file's own. */
   readonly textOf?: (file: string, text: string) => string;
   readonly plugins?: readonly Plugin[];
-  /** Entries that a plugin makes: what it resolves, by the name of the file without its end. */
+  /** Entries that a plugin creates: its resolved code, by the file's name without its extension. */
   readonly made?: Readonly<Record<string, string>>;
 }
 
-/** @throws BuildFailure of esbuild, which has printed what is wrong. */
+/** @throws BuildFailure of esbuild, which has printed the errors. */
 export function buildCode(code: CodeToBuild): Promise<BuildResult<{ metafile: true }>> {
   const { root, folder, write = true, plugins = [], made = {} } = code;
   const entries = new Set([...code.entries, STACK_TRACES]);

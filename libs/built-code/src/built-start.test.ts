@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Checkout } from './checkout.fixture.ts';
 
-// Built as it is written here, this file would name its own place.
+// Split, since the built form of this file would otherwise name its own place.
 const OWN_PLACE = ['import', 'meta', 'url'].join('.');
 const MAIN = `import { Worker } from 'node:worker_threads';
 import { word } from './word.ts';
@@ -41,17 +41,17 @@ async function says(word: string): Promise<void> {
   assert.deepEqual(await checkout.start(), { code: 0, stdout: `${word}\n`, stderr: '' });
 }
 
-/** By name, with the time of the last change to what is inside. */
+/** By name, with the time of the last change inside. */
 function builtIn(folder: string): Map<string, number> {
   return new Map(readdirSync(folder).map((name) => [name, statSync(join(folder, name, 'built.json')).ctimeMs]));
 }
 
-test('several first starts at once all run, and leave what was built once', async () => {
+test('concurrent first starts all run, and leave one build', async () => {
   await Promise.all([says('first'), says('first'), says('first')]);
   assert.equal(builtIn(checkout.kept).size, 1);
 });
 
-test('a start builds nothing when the sources are those of an earlier one, and always runs them as they are', async () => {
+test('a start builds nothing when the sources are unchanged, and always runs the present ones', async () => {
   const before = builtIn(checkout.kept);
   change('second');
   await says('second');
@@ -74,7 +74,7 @@ test('the stack of a fault names the lines of the sources, in a process and in a
   assert.ok(inThread.stderr.includes(`at inThread (${source('thread.ts')}:5:9)`), inThread.stderr);
 });
 
-test('what is not whole is built again', async () => {
+test('an incomplete build is built again', async () => {
   const [name = ''] = builtIn(checkout.kept).keys();
   for (const built of builtIn(checkout.kept).keys()) {
     truncateSync(join(checkout.kept, built, 'services.words.src.main.mjs'), 10);

@@ -1,6 +1,6 @@
-// How code names other code that is to be run: `new URL('./main.ts', import.meta.url)`, the file of a process or of a
-// thread. In built code it is the place of the built form; everything else that code finds by its own place, it finds
-// by that of its source.
+// Finds how code names other code to run: `new URL('./main.ts', import.meta.url)`, the file of a process or thread. In
+// built code this becomes the path of the built form; every other path that code derives from its own place refers to
+// the sources.
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';

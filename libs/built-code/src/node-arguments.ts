@@ -1,5 +1,5 @@
-// How a process or a thread of ours is started, given the file of its code: `new URL('./main.ts', import.meta.url)`. In
-// built code that is its built form, which Node runs as it is.
+// Builds the arguments that start a process or thread from the file of its code: `new URL('./main.ts',
+// import.meta.url)`. In built code that is the built form, which Node runs directly.
 import { fileURLToPath } from 'node:url';
 
 const RUN = fileURLToPath(new URL('../start/run.mjs', import.meta.url));

@@ -51,7 +51,7 @@ describe('the bus', () => {
     for (const wrong of [-1, 1.5, 70_000, Number.NaN]) assert.throws(() => runCommand(wrong), SubjectError);
   });
 
-  test('starts at once while NATS is absent and works as soon as it is there', async () => {
+  test('starts at once while NATS is absent, and works as soon as it is available', async () => {
     await nats.kill();
     const bus = open();
     const received: string[] = [];

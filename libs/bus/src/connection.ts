@@ -29,7 +29,7 @@ export class Bus implements Stoppable {
     this.link.start();
   }
 
-  /** Sends what is queued, for at most 2 s, and closes the connection. */
+  /** Sends the queued messages, for at most 2 s, and closes the connection. */
   async stop(): Promise<void> {
     for (const mailbox of this.mailboxes) mailbox.close();
     await this.link.stop();

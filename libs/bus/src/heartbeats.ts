@@ -10,8 +10,8 @@ const GONE_AFTER_MS = 30_000;
 const LOOK_INTERVAL_MS = 5000;
 
 /**
- * A consumer of its own on every connection. Messages say their age themselves: an old one renews nothing, and one may
- * come twice.
+ * A consumer of its own on every connection. Messages contain their age: an old one renews nothing, and a repeat is
+ * harmless.
  */
 export function watchHeartbeats(
   link: Link,

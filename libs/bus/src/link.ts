@@ -16,9 +16,9 @@ export interface LinkOptions {
   readonly name: string;
   readonly logger: Logger;
   readonly clock?: Clock;
-  /** Of streams that we make; 1 for a single server, 3 in a cluster. */
+  /** For streams that we create; 1 for a single server, 3 in a cluster. */
   readonly replicas?: number;
-  /** How long `stop` waits for what is under way. */
+  /** How long `stop` waits for work in progress. */
   readonly stopWithinMs?: number;
 }
 

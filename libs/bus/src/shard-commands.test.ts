@@ -55,7 +55,7 @@ describe('the mailbox of shards', () => {
     await nats.stop();
   });
 
-  test('delivers to the owner what was sent before and after it took the shard, until it is acknowledged', async () => {
+  test('delivers commands sent before and after the owner took the shard, until they are acknowledged', async () => {
     const { bus, mailbox, received } = open('first');
     await ready(bus);
     await send(bus, 1, 'before');
@@ -96,7 +96,7 @@ describe('the mailbox of shards', () => {
     old.mailbox.close();
   });
 
-  test('gives the commands of a frozen owner to the one that takes its shard, and none to it when it thaws', async () => {
+  test('delivers the commands of a frozen owner to the one that takes its shard, and none to it when it thaws', async () => {
     const owner = nodeArguments(new URL('./shard-owner.fixture.ts', import.meta.url));
     const frozen = spawn(process.execPath, [...owner, nats.url, '9', '1'], {
       stdio: ['ignore', 'pipe', 'inherit'],

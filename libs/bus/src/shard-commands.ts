@@ -11,7 +11,7 @@ import { RUN_COMMANDS } from './streams.ts';
 import { runCommand, shardOfCommand } from './subjects.ts';
 
 export interface CommandInfo {
-  /** Of the take-over whose consumer delivered it. */
+  /** The epoch of the take-over whose consumer delivered it. */
   readonly epoch: number;
   /** 1 at first. */
   readonly deliveries: number;
@@ -67,7 +67,7 @@ export class CommandMailbox {
     this.lookSoon(0);
   }
 
-  /** Nothing of the shard is delivered any more; what was not acknowledged stays for the next owner. */
+  /** Stops the deliveries of the shard; unacknowledged commands are left for the next owner. */
   disown(shard: number): void {
     const epoch = this.epochs.get(shard);
     if (epoch === undefined) return;
@@ -76,7 +76,7 @@ export class CommandMailbox {
     this.lookSoon(0);
   }
 
-  /** Consumers stay, with what they have not delivered, for the next owner to replace. */
+  /** Consumers are kept, with their undelivered commands, for the next owner to replace. */
   close(): void {
     this.closed = true;
     this.timer?.cancel();
@@ -98,7 +98,7 @@ export class CommandMailbox {
     }
   }
 
-  /** Lost when there is no connection: the command comes again, harmlessly. */
+  /** Lost without a connection: the command is redelivered, which is harmless. */
   private acknowledge(reply: string): void {
     try {
       this.link.connection?.publish(reply, ACK);

@@ -54,13 +54,13 @@ const STREAMS: readonly Declaration[] = [
 const ALREADY_THERE_OTHERWISE = 10058;
 
 export interface EnsuredStreams {
-  /** Streams that exist with another retention or other subjects than declared: left as they are. */
+  /** Streams that exist with another retention or other subjects than declared: left unchanged. */
   readonly different: string[];
 }
 
 /**
- * Makes what is missing; idempotent. A stream that an operator made with other limits or replicas stays as it is.
- * Throws the client library's error when JetStream does not work now.
+ * Creates missing streams; idempotent. A stream that an operator created with other limits or replicas is kept
+ * unchanged. Throws the client library's error when JetStream does not work now.
  */
 export async function ensureStreams(connection: NatsConnection, replicas: number): Promise<EnsuredStreams> {
   const manager = await connection.jetstreamManager({ checkAPI: false, timeout: 5000 });
@@ -94,7 +94,7 @@ async function ensureNodesBucket(
   try {
     await connection.jetstream({ timeout: 5000 }).views.kv(NODES_BUCKET, options);
   } catch (error) {
-    // There with other settings: usable as it is.
+    // Exists with other settings, and is usable.
     if (jetStreamErrorCode(error) !== ALREADY_THERE_OTHERWISE) throw error;
     await manager.streams.info(`KV_${NODES_BUCKET}`);
   }

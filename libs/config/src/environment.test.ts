@@ -65,7 +65,7 @@ describe('readEnvironment', () => {
     );
   });
 
-  test('reading twice with one schema gives the same', () => {
+  test('reading twice with one schema returns the same', () => {
     const source = { DATABASE_URL: 'postgres://x', PORT: '1' };
     equal(readEnvironment(schema, source).PORT, readEnvironment(schema, source).PORT);
   });

@@ -13,7 +13,7 @@ export const RUN_FOLDER_LIMITS: ArchiveLimits = { bytesMax: 256 * 1024 * 1024, f
 const OVERHEAD_BYTES_PER_FILE = 4096;
 const OVERHEAD_BYTES = 1024 * 1024;
 
-/** Of an archive within the limits. */
+/** For an archive within the limits. */
 export function unpackedBytesMax({ bytesMax, filesMax }: ArchiveLimits): number {
   return bytesMax + OVERHEAD_BYTES + filesMax * OVERHEAD_BYTES_PER_FILE;
 }

@@ -48,7 +48,7 @@ async function read(archive: Buffer, name: string, limits?: Parameters<typeof me
 }
 
 describe('one file of an archive', () => {
-  it('is what was packed, with any name and size', async () => {
+  it('equals the packed file, with any name and size', async () => {
     const dir = join(base, 'packed');
     const long = `steps/${'a'.repeat(120)}/files/${'ü'.repeat(100)}.csv`;
     const files: Record<string, Buffer> = {

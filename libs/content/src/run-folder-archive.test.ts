@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => rm(base, { recursive: true, force: true }));
 
-/** A place of its own, so that anything written beside the target is seen. */
+/** A separate place, so that any file written beside the target is noticed. */
 async function place(): Promise<{ outside: string; target: string }> {
   const outside = join(base, `case-${++serial}`);
   await mkdir(outside);
@@ -130,7 +130,7 @@ describe('unpackFolder accepts', () => {
 });
 
 describe('packFolder', () => {
-  it('gives back every file and folder after unpacking, and the same bytes each time', async () => {
+  it('unpacks every file and folder unchanged, and packs the same bytes each time', async () => {
     const { outside, target } = await place();
     const source = join(outside, 'source');
     await mkdir(join(source, 'steps/report/files/deep'), { recursive: true });

@@ -18,8 +18,8 @@ type Entry = ExtractEvents['entry'][1];
 type Unpacked = (name: string, file: { readonly bytes: number; readonly sha256: string }) => void;
 
 /**
- * Packs every file below `dir` in the order of their names; the same files give the same bytes. The stream fails with
- * ArchiveRefused when the folder holds links or devices or exceeds the limits.
+ * Packs every file below `dir` in the order of their names; the same files produce the same bytes. The stream fails
+ * with ArchiveRefused when the folder contains links or devices or exceeds the limits.
  */
 export function packFolder(dir: string, limits: ArchiveLimits = RUN_FOLDER_LIMITS): Readable {
   const tar = pack();
@@ -33,8 +33,8 @@ export function packFolder(dir: string, limits: ArchiveLimits = RUN_FOLDER_LIMIT
 }
 
 /**
- * Unpacks into `dir`, which must not exist, and gives the sum of the files' bytes. Nothing is left behind by a failure;
- * a bad archive is ArchiveRefused.
+ * Unpacks into `dir`, which must not exist, and returns the sum of the files' bytes. A failure leaves nothing behind; a
+ * bad archive is ArchiveRefused.
  */
 export async function unpackFolder(
   source: AsyncIterable<Uint8Array>,
@@ -81,7 +81,7 @@ async function addMember(tar: Pack, found: FoundEntry, bytesMax: number): Promis
   }
   const file = await found.folder.openFile(found.entry);
   try {
-    // Of what was opened: the name may lead to another file than the one that was listed.
+    // From the opened file: the name may lead to another file than the one that was listed.
     const { size } = await file.stat();
     if (size > bytesMax) throw new ArchiveRefused('the files exceed the limit of a run folder');
     const entry = tar.entry({ ...header, type: 'file', mode: 0o644, size });
@@ -106,7 +106,7 @@ async function unpackInto(
   let bytes = 0;
   try {
     for await (const entry of tar) {
-      // A size that is no number would leave the member's stream without an end.
+      // An invalid size would leave the member's stream without an end.
       if (!Number.isSafeInteger(entry.header.size)) throw new ArchiveRefused('a member has no valid size');
       bytes += entry.header.size;
       if (bytes > limits.bytesMax) throw new ArchiveRefused(`the files exceed ${limits.bytesMax} bytes`);

@@ -13,7 +13,7 @@ describe('the catalogue of errors', () => {
   });
 
   for (const [code, { grpc, http, repeatSafe }] of entries) {
-    test(`the page of ${code} gives its cause, its remedy, whether a repeat is safe and its statuses`, () => {
+    test(`the page of ${code} has its cause, its remedy, whether a repeat is safe and its statuses`, () => {
       const parts = readFileSync(new URL(`${code}.md`, PAGES), 'utf8').split('\n\n');
       const [title, cause = '', remedy = '', repeat = '', statusLine] = parts;
       equal(title, `# ${code} (${http})`);

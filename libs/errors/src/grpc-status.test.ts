@@ -104,13 +104,13 @@ describe('a failed call without our trailer', () => {
     return fromGrpcError(Object.assign(new Error('14 UNAVAILABLE: connect 10.0.0.1'), { code, metadata }));
   };
 
-  test('is unavailable when the peer is away, too slow or the call was cancelled', () => {
+  test('is unavailable when the peer is unavailable or too slow, or the call was cancelled', () => {
     for (const code of [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED]) {
       equal(received(code).code, 'unavailable');
     }
   });
 
-  test('is too_large or unauthorized where the status says so, and internal otherwise', () => {
+  test('is too_large or unauthorized if the status is, and internal otherwise', () => {
     equal(received(status.RESOURCE_EXHAUSTED).code, 'too_large');
     equal(received(status.UNAUTHENTICATED).code, 'unauthorized');
     for (const code of [status.UNKNOWN, status.UNIMPLEMENTED, status.INTERNAL, status.DATA_LOSS]) {

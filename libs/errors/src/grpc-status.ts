@@ -28,8 +28,8 @@ export function toGrpcError(error: unknown): GrpcError {
 }
 
 /**
- * The error of a failed call. Without our trailer the status decides: a peer that is away or too slow is `unavailable`,
- * and so is a cancelled call.
+ * The error of a failed call. Without our trailer the status decides: a peer that is unavailable or too slow gives
+ * `unavailable`, and so does a cancelled call.
  */
 export function fromGrpcError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;

@@ -1,4 +1,4 @@
-// The error for a caller whose organization or key has used up its share of something bounded (`Shares` of
+// The error for a caller whose organization or key has used up its share of a bounded resource (`Shares` of
 // @methods/base).
 import { ServiceError } from './service-error.ts';
 

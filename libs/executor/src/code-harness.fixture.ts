@@ -45,7 +45,7 @@ export class CodeHarness {
     await rm(this.dir, { recursive: true, force: true });
   }
 
-  /** Each step is of a version of its own unless `versionId` says otherwise. Never rejects for a step's failure. */
+  /** Each step gets its own version unless `versionId` is given. Never rejects for a step's failure. */
   async run(step: CodeStep, more: Partial<StepContext> = {}): Promise<CodeEnd> {
     const runId = `run_${++this.serial}` as const;
     const secrets = more.secrets ?? new Map();

@@ -84,7 +84,7 @@ describe('a code step', () => {
     shell: 'head -c 400000 /dev/zero | tr "\\0" x',
   };
   for (const kind of LANGUAGES) {
-    it(`gives what it prints as text or JSON (${kind})`, async () => {
+    it(`returns its prints as text or JSON (${kind})`, async () => {
       const as = (form: 'text' | 'json') => ({ stdout: { field: 'said', as: form } });
       assert.deepEqual(await returned(kind, printing[kind], as('text')), { said: '[1,2]' });
       assert.deepEqual(await returned(kind, printing[kind], as('json')), { said: [1, 2] });
@@ -148,7 +148,7 @@ step log "said $TOKEN"`,
     python: 'import time\nkept = [bytearray(b"x" * 10_000_000) for _ in range(25)]\ntime.sleep(600)',
   };
   for (const kind of ['node', 'python'] as const) {
-    it(`fails with kind memory by what it holds outside of any heap (${kind})`, async () => {
+    it(`fails with kind memory by memory outside of any heap (${kind})`, async () => {
       const { failure } = await run(kind, hungry[kind], { limits: { memoryMb: 64 } });
       assert.deepEqual(
         [failure?.kind, failure?.message],

@@ -8,7 +8,7 @@ import { literal, method, node, out, path } from './hand-built-method.fixture.ts
 import { RunHarness } from './run-harness.fixture.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
-/** What each asked for, and those whose reply is held back. */
+/** The requests of each, and those whose reply is held back. */
 const asked: number[] = [];
 const held = new Map<number, ServerResponse>();
 let holds: (n: number) => boolean = () => false;
@@ -30,7 +30,7 @@ after(async () => {
   server.close();
 });
 
-/** `withinMs`: so soon a step in line is to begin. Long where the machine may be slow and a line is needed. */
+/** `withinMs`: how soon a queued step should begin. Long if the machine may be slow and a queue is needed. */
 async function started(runnersMax: number, withinMs = 30_000): Promise<RunHarness> {
   const harness = await RunHarness.start({ runnersMax, spawnAfterMs: withinMs });
   harnesses.push(harness);
@@ -59,7 +59,7 @@ const numberOf = (outcome: RunOutcome) => (outcome.status === 'succeeded' ? outc
 const times = (n: number) => asked.filter((it) => it === n).length;
 
 describe('steps whose code is contained', { timeout: 120_000 }, () => {
-  /** A runner whose present step is held at the server, with `numbers` in line behind it. */
+  /** A runner whose present step is held at the server, with `numbers` queued behind it. */
   async function inLine(harness: RunHarness, first: CompiledMethod, numbers: readonly number[], signal?: AbortSignal) {
     const run = (it: CompiledMethod, more = {}) => harness.run(it, { versionId: 'ver_line', ...more });
     // The process is there, and knows fetch.

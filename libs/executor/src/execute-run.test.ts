@@ -53,7 +53,7 @@ function step(status: FinishedStep['status'], out: FinishedStep['out'] = null, w
 }
 
 describe('a run', () => {
-  it('walks its steps, skips those whose condition is false, and gives its result with the last record', async () => {
+  it('walks its steps, skips those whose condition is false, and returns its result with the last record', async () => {
     const outcome = await harness.run(refund, { inputs: { amount: 50 }, runId: 'run_a' });
     assert.equal(outcome.status, 'succeeded', JSON.stringify(outcome));
     assert.deepEqual(outcome.status === 'succeeded' && outcome.result, { paid: true, id: 'run_a:32', note: null });
@@ -156,7 +156,7 @@ describe('a run', () => {
     assert.deepEqual(order, ['record approval', 'ack approval', 'run pay']);
   });
 
-  it('stops without an outcome of its own when a record is refused', async () => {
+  it('stops without an outcome when a record is refused', async () => {
     const journal: RunJournal = { stepEnded: () => Promise.reject(new Error('stale_attempt')) };
     assert.deepEqual(await harness.run(refund, { inputs: { amount: 50 }, journal }), { status: 'stopped' });
   });
@@ -309,7 +309,7 @@ ${rest}`);
     assert.equal(checked.checks[0]?.name, 'is ***TOKEN***');
   });
 
-  it('fail the step whose out holds one, in any spelling', async () => {
+  it('fail the step whose out contains one, in any spelling', async () => {
     for (const code of [
       'return { a: token }',
       'return { a: btoa("user:" + token) }',

@@ -25,7 +25,7 @@ function waits(name: string, n: number, ms: number, limits: Partial<CodeStep['li
   return node(name, code, { inputs: { n: literal(n), ms: literal(ms) }, limits, ...OUT });
 }
 
-/** Of this process; empty where it was closed meanwhile. */
+/** Of this process; empty if it was closed meanwhile. */
 function openFile(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -41,7 +41,7 @@ describe('a line at a runner', { timeout: 120_000 }, () => {
     const harness = await started(1, 300);
     const run = (step: CodeStep) => harness.run(step, version);
     await run(waits('warm', 0, 0));
-    // Its end is out, and the runner still works: what is in line by now is read after that.
+    // Its end is sent, and the runner still works: steps queued by now are read after that.
     const works = [
       'await new Promise((go) => setTimeout(go, ms))',
       'const work = async () => { for (let i = 0; i < 50; i++) await null; for (const end = Date.now() + 100; Date.now() < end;); }',
@@ -101,7 +101,7 @@ return { text: 'written' }`;
     assert.equal(count(), before);
   });
 
-  it('goes on where one was stopped after its end', async () => {
+  it('continues after a step was stopped after its end', async () => {
     const harness = await started(1);
     const run = (step: CodeStep, more = {}) => harness.run(step, { ...version, ...more });
     await run(waits('warm', 0, 0));

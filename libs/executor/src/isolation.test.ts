@@ -121,9 +121,9 @@ step out seen < seen`,
     });
   }
 
-  it('can call what a version manager put on PATH as a script that starts a program of its own folder', async () => {
+  it('can call a script of a version manager on PATH that starts a program of its own folder', async () => {
     const tools = await realpath(await mkdtemp(join(homedir(), '.tools-')));
-    // Steps of a worker that is root are other users: what they call must be open to them.
+    // Steps of a worker that is root run as other users: the programs they call must be open to them.
     await chmod(tools, 0o755);
     const managed = await CodeHarness.start({ isolation, path: `${tools}/shims:${PATH}` });
     try {
@@ -188,7 +188,7 @@ signal.signal(signal.SIGTERM, last_word)
 time.sleep(600)`;
     const late = await run('python', code, {
       inputs: { port: literal(port) },
-      // A busy machine starts it late, and only then does it hear signals.
+      // A busy machine starts it late, and it gets signals only then.
       limits: { timeoutMs: 5_000, timeoutText: '5s' },
     });
     assert.equal(late.failure?.kind, 'timeout');

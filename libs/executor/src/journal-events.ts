@@ -7,7 +7,7 @@ import type { RunObserver } from './run-observer.ts';
 import type { CheckRecord, StepEnd } from './run-outcome.ts';
 import type { StepError } from './step-failure.ts';
 
-/** Of one try of a step; all of it would make a journal too large to read again. */
+/** Per try of a step; without a bound the journal would be too large to read again. */
 const LOGGED_CHARACTERS_MAX = 64 * 1024;
 const STEP_EVENTS = { succeeded: 'step.finished', failed: 'step.failed', skipped: 'step.skipped' } as const;
 

@@ -1,4 +1,4 @@
-// A worker process for a test to kill: one runner loops forever, another is idle with a child of its own.
+// A worker process for a test to kill: one runner loops forever, another is idle with its own child process.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@methods/test/harness/until';

@@ -182,7 +182,7 @@ describe('a node step', () => {
     assert.ok(record.log?.text.includes('went on'));
   });
 
-  it('fails by step.fail, by a thrown value of any kind, and by code outside what it awaits', async () => {
+  it('fails by step.fail, by a thrown value of any kind, and by code that it does not await', async () => {
     assert.equal((await runCode("step.fail('no stock')")).error?.message, 'no stock');
     assert.equal((await runCode("throw 'a text'")).error?.message, 'a text');
     assert.equal((await runCode('throw null')).error?.message, 'null');
@@ -244,7 +244,7 @@ describe('a node step', () => {
     assert.equal((await runCode("step.log('x'.repeat(20_000_000)); return { value: 1 }")).error?.kind, 'limit');
   });
 
-  it('gives its files to the run folder, and later steps read them by path', async () => {
+  it('saves its files to the run folder, and later steps read them by path', async () => {
     const make = node(
       'make',
       `import fs from 'node:fs';

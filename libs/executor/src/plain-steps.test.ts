@@ -105,7 +105,7 @@ describe('steps whose code is plain', { timeout: 300_000 }, () => {
     assert.match(JSON.stringify(outcomes[1]), /n is 2/);
   });
 
-  it('run as others do where they change what is frozen', async () => {
+  it('run as others do if they change a frozen object', async () => {
     const own = computing(`const it = {}; it.toString = () => 'own'; return { value: [\`\${it}\`, ${FROZEN}] }`);
     for (let n = 0; n < 2; n++) {
       assert.deepEqual(resultOf(await harness.run(own(n), { versionId: 'ver_own' })), ['own', false]);

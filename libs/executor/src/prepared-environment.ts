@@ -11,7 +11,7 @@ export interface PreparedEnvironment {
   readonly folders: readonly string[];
 }
 
-/** Of a method without dependencies. */
+/** For a method without dependencies. */
 export const PLAIN_ENVIRONMENT: PreparedEnvironment = {
   nodePath: null,
   pythonCommand: 'python3',

@@ -1,4 +1,4 @@
-// From text to typed fields: what a step prints as a field of its out, and the out of a shell step, whose values are
+// Converts text to typed fields: a step's prints as a field of its out, and the out of a shell step, whose values are
 // all text.
 import type { CodeStep } from '@methods/method/compiled-method';
 import { isJsonList, isJsonObject, type JsonSchema, type JsonValue, ownField } from '@methods/method/json';

@@ -75,7 +75,7 @@ return {"step": [step.name, step.key, step.try_, os.getcwd() == step.dir], "env"
     assert.deepEqual(out, ['aaaaaaaa', null]);
   });
 
-  it('calls lib, whose variables begin again in each step', async () => {
+  it('calls lib, whose variables are reset in each step', async () => {
     const lib = {
       python: {
         code: 'import json\ncount = 0\ndef add(n):\n    global count\n    count += n\n    return count',
@@ -149,7 +149,7 @@ subprocess.run(["echo", "from a child"])`);
     }
   });
 
-  it('may await, and gives its prints as a field if declared', async () => {
+  it('may await, and returns its prints as a field if declared', async () => {
     assert.deepEqual(await returned('import asyncio\nawait asyncio.sleep(0)\nreturn {"a": 1}'), { a: 1 });
     const text = { stdout: { field: 'said', as: 'text' as const } };
     assert.deepEqual(await returned('print("a")\nprint("b", end="\\n\\n")\nreturn {"n": 1}', text), {
@@ -250,7 +250,7 @@ return {"folder": os.listdir("."), "cwd": os.getcwd() == step.dir, "env": [os.en
     });
   }
 
-  it('gives its files to the run folder, and later steps read them by path', async () => {
+  it('saves its files to the run folder, and later steps read them by path', async () => {
     const folder = RunFolder.create(join(harness.dir, 'files'), 'run_files');
     const make = python(
       'open("r.csv", "w").write("a,b")\nreturn {"file": step.file("r.csv"), "other": step.file(step.dir + "/r.csv")}',

@@ -48,7 +48,7 @@ export class RunHarness {
     await rm(this.dir, { recursive: true, force: true });
   }
 
-  /** Each call is a run of its own, of a version of its own unless `versionId` says otherwise. */
+  /** Each call is a new run, with its own version unless `versionId` is given. */
   run(method: CompiledMethod, options: Partial<RunOptions> = {}): Promise<RunOutcome> {
     this.records.length = 0;
     const runId = `run_${++this.serial}` as const;
@@ -70,7 +70,7 @@ export class RunHarness {
     });
   }
 
-  /** Runs and gives the record of the walk's last step with the outcome. */
+  /** Runs, and returns the record of the walk's last step with the outcome. */
   async last(method: CompiledMethod, options: Partial<RunOptions> = {}): Promise<StepEnd> {
     const { lastRecord } = await this.run(method, options);
     if (lastRecord === undefined) throw new Error('the walk left no record');

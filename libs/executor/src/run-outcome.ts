@@ -109,8 +109,8 @@ export type RunOutcome =
 /** Where step records go. */
 export interface RunJournal {
   /**
-   * Resolves when the record is acknowledged: from then on the step never runs again. Rejects when the run is no
-   * longer ours. Records of one run are given in order; an acknowledgement covers those before it.
+   * Resolves when the record is acknowledged: from then on the step never runs again. Rejects when the run is no longer
+   * ours. Records of one run are passed in order; an acknowledgement covers those before it.
    */
   stepEnded(record: StepEnd): Promise<void>;
   /**

@@ -86,7 +86,7 @@ describe('the runner pool', () => {
     assert.notEqual(await pidOf(harness, pidStep(''), 'ver_1'), first);
   });
 
-  it('gives the only runner to a waiting version while another keeps it busy', async () => {
+  it('passes the only runner to a waiting version while another keeps it busy', async () => {
     const harness = await start({ runnersMax: 1 });
     const slow = pidStep('await new Promise((resolve) => setTimeout(resolve, 20))');
     let ended = 0;

@@ -21,11 +21,13 @@ import { RunnerQueues } from './runners/runner-queues.ts';
 import { ShellProcess } from './runners/shell-process.ts';
 import { StepFailure } from './step-failure.ts';
 
-/** In a full pool a runner gives its place to another version only after this many start times: a change costs one. */
+/**
+ * In a full pool a runner is replaced by one of another version only after this many start times: a change costs one.
+ */
 const STARVE_FACTOR = 5;
 
 export interface RunnerPoolOptions {
-  /** Where the runners' exchange folders are made; removed again, also when this process is killed. */
+  /** Holds the runners' exchange folders; they are removed again, even if this process is killed. */
   readonly folder: string;
   /** Most processes at a time: as many steps run side by side. */
   readonly runnersMax: number;
@@ -43,7 +45,7 @@ export interface RunnerPoolOptions {
 
 export class RunnerPool implements Stoppable {
   private readonly queues = new RunnerQueues();
-  /** All live processes, also those that take no more steps. */
+  /** All live processes, including those that accept no more steps. */
   private readonly live = new Set<Runner>();
   private readonly idleMs: number;
   private readonly spawnAfterMs: number;
@@ -179,7 +181,7 @@ export class RunnerPool implements Stoppable {
     });
   }
 
-  /** Gives the runner what has waited longest; something waits. */
+  /** Gives the runner the step that has waited longest; there is one. */
   private serve(queue: RunnerQueue, runner: Runner): void {
     const steps = queue.takePlain();
     if (steps.length > 0) return runner.runPlain(steps);

@@ -160,7 +160,7 @@ describe('a shell step', () => {
     assert.deepEqual(await returned('(step fail "not so bad") || step out went on'), { went: 'on' });
   });
 
-  it('gives its prints as a field', async () => {
+  it('returns its prints as a field', async () => {
     const text = { stdout: { field: 'release', as: 'text' as const } };
     assert.deepEqual(await returned('echo /srv/v1', text), { release: '/srv/v1' });
     const json = { stdout: { field: 'n', as: 'json' as const } };
@@ -169,7 +169,7 @@ describe('a shell step', () => {
     assert.equal((await failure('head -c 200000 /dev/zero | tr "\\0" x', limited)).kind, 'limit');
   });
 
-  it('gives its files to the run folder, and later steps get their paths', async () => {
+  it('saves its files to the run folder, and later steps get their paths', async () => {
     const folder = RunFolder.create(join(harness.dir, 'files'), 'run_files');
     const code =
       'mkdir deep; echo a,b > deep/r.csv; step file report deep/r.csv; cd deep; step file other r.csv text/x';

@@ -1,4 +1,4 @@
-// The fetch of http steps, with connections of its own that end with the worker.
+// The fetch of http steps, with its own connections that end with the worker.
 import type { Stoppable } from '@methods/base/stoppable';
 import { Agent, fetch as undiciFetch } from 'undici';
 

@@ -13,7 +13,7 @@ import { RunFolder } from './run-folder.ts';
 import { StepFailure } from './step-failure.ts';
 import { takeStepFiles } from './step-files.ts';
 
-/** A folder of its own and a link to the host's take turns at the name `d`; the file in it is made again each time. */
+/** A real folder and a link to the host's take turns at the name `d`; its file is created again each time. */
 const SWAP_FOLDER = `import os, sys
 os.mkdir("d"); os.symlink(sys.argv[1], "l")
 while True:
@@ -23,7 +23,7 @@ while True:
     os.rename("d", "own"); os.rename("l", "d")
     os.rename("d", "l"); os.rename("own", "d")
 `;
-/** A file of its own, a link to the host's and a FIFO take turns at the name `f`. */
+/** A real file, a link to the host's and a FIFO take turns at the name `f`. */
 const SWAP_FILE = `import os, sys
 os.mkdir("d"); os.symlink(sys.argv[1] + "/f", "l"); os.mkfifo("fifo")
 while True:

@@ -35,7 +35,7 @@ export type Substitution =
       };
     };
 
-/** Asked before each try of a code, http, call, wait or ask step. Null: the step runs as it is. Must not throw. */
+/** Called before each try of a code, http, call, wait or ask step. Null: the step runs normally. Must not throw. */
 export type Substitute = (action: SubstitutedAction) => Substitution | null | Promise<Substitution | null>;
 
 /** The outcome of the substitution, as if the step had acted. */

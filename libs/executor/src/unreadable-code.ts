@@ -15,7 +15,7 @@ export interface Interpreters {
 }
 
 const PYTHON_SYNTAX = join(RUNNER_DIR, 'python_syntax.py');
-/** Of one process; code is at most 64 KiB a block. */
+/** Limits one process; a block of code has at most 64 KiB. */
 const PARSE_MS_MAX = 10_000;
 const REPLY_BYTES_MAX = 1024 * 1024;
 const MESSAGE_CHARACTERS_MAX = 200;
@@ -88,7 +88,7 @@ async function unreadableShell(
   return { block, line: Math.min(Number(line), last), column: 0, message };
 }
 
-/** Null: there is no such program here, or it takes too long. */
+/** Null: the program is not installed, or takes too long. */
 function parse(command: string, options: readonly string[], code: string, path: string): Promise<Parsed | null> {
   return new Promise((resolve) => {
     const child = spawn(command, options, {

@@ -1,4 +1,4 @@
-// Owns the words that say what a field takes.
+// Describes in words the values that a field accepts.
 import { type Field, type NumberField, shownValue, type TextField } from './field.ts';
 
 /** What the field takes, such as `approve or reject` or `a whole number from 1 to 10; optional`. */

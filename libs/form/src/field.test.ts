@@ -34,7 +34,7 @@ test('a field has the label, the description and the default of its schema', () 
   equal(fieldOf({ type: 'string', default: '' }, false).default, '');
 });
 
-test('a field says what it takes', () => {
+test('a field describes its values', () => {
   const words = (schema: Parameters<typeof fieldOf>[0]) => kindWords(fieldOf(schema));
   equal(words({ $ref: '#/$defs/Team' }), 'sales or support');
   equal(words({ type: 'integer', minimum: 1, maximum: 10 }), 'a whole number from 1 to 10');
@@ -75,7 +75,7 @@ test('a form of very many fields has JSON in place of further groups', () => {
   equal(fields.at(-1)?.kind, 'json');
 });
 
-test('a schema that is no form has no fields', () => {
+test('a schema that is not a form has no fields', () => {
   deepEqual(readForm({}).fields, []);
   deepEqual(readForm({ properties: [], required: 7 }).fields, []);
   equal(fieldOf({ $ref: '#/$defs/__proto__' }).kind, 'json');

@@ -80,11 +80,11 @@ export interface GroupField extends AnyField {
 /** A value of any other shape, written as JSON. */
 export interface JsonField extends AnyField {
   readonly kind: 'json';
-  /** Text fits too, so any text is taken as it is. */
+  /** Text matches too, so any text is accepted unchanged. */
   readonly orText: boolean;
 }
 
-// A form of more fields, or of deeper ones, stays usable: what is beyond is written as JSON.
+// A larger or deeper form is still usable: the parts beyond the bound are written as JSON.
 const FIELDS_MAX = 500;
 const LEVELS_MAX = 4;
 
@@ -203,7 +203,7 @@ export function faultOf(field: Field, value: JsonValue): string | null {
   return first === undefined ? 'does not fit' : `${first.path.slice(1)} ${first.message}`.trim();
 }
 
-/** A value as people read and type it: text as it is, anything else as JSON. */
+/** A value as people read and type it: text unchanged, anything else as JSON. */
 export function shownValue(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-// A process that logs far more than a pipe holds and answers its parent all the while; ends when the parent says so.
+// A process that logs far more than a pipe holds and replies to its parent meanwhile; ends when the parent asks for it.
 import { LogOutput } from './log-output.ts';
 import { createLogger } from './logger.ts';
 

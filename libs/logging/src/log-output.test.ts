@@ -25,7 +25,7 @@ function linesOf(text: string): number[] {
     .map((line) => JSON.parse(line).line);
 }
 
-test('a log that no one reads does not block its process or its end, and later says how much was dropped', async () => {
+test('a log that no one reads blocks neither its process nor its end, and later reports the number of dropped records', async () => {
   const child = chatty(2_000, 'pipe');
   await heard(child, 'ready');
   for (const word of ['one', 'two']) {
@@ -57,7 +57,7 @@ test('a process that no one reads ends', async () => {
   child.stderr?.destroy();
 });
 
-test('what was logged before the end or a fault of a process is written', async () => {
+test('writes everything logged before the end or a fault of a process', async () => {
   const folder = tempFolder('log-output');
   for (const word of ['exit', 'fault']) {
     const path = join(folder, word);

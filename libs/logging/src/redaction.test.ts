@@ -26,7 +26,7 @@ describe('redaction', () => {
     deepEqual(redacted(fields), fields);
   });
 
-  test('does not change what it was given', () => {
+  test('does not change the given value', () => {
     const fields = { nested: { secret: 'x' } };
     redacted(fields);
     equal(fields.nested.secret, 'x');

@@ -37,7 +37,7 @@ function put(into: Record<string, JsonValue>, name: string, from: JsonValue, nam
     return;
   }
   const known = into[name];
-  // Of no prototype: a field may have any name. It may be known already, whole or part by part.
+  // Without a prototype: a field may have any name. It may be known already, whole or part by part.
   const part: Record<string, JsonValue> = Object.assign(Object.create(null), isJsonObject(known) ? known : {});
   const value = ownField(from, next);
   if (value !== undefined) put(part, next, value, rest);

@@ -29,7 +29,7 @@ test('findings carry a JSON Pointer, a code and a sentence with did-you-mean', (
   ]);
 });
 
-test('a union that is missed names its kinds once, or only what is wrong inside the branch meant', () => {
+test('a failed union names its kinds once, or only the faults inside the intended branch', () => {
   const check = compileCheck(schemaOf('{ maybe: Item | null, either: "string 1..3 | list<Item> | null" }'));
   const shown = (value: JsonValue) => {
     const result = check(value);
@@ -50,7 +50,7 @@ test('at most 20 findings are given', () => {
   assert.equal(result.ok ? 0 : result.findings.length, 20);
 });
 
-test('defaults fill a copy, at any depth and inside unions, and the given value stays as it was', () => {
+test('defaults fill a copy, at any depth and inside unions, and the given value is not changed', () => {
   const check = compileCheck(
     schemaOf('{ one: Item, many: list<Item>, maybe: Item | null, by_name: map<Item>, n: integer = 1 }'),
   );

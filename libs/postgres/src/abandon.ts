@@ -1,4 +1,4 @@
-// Giving up work whose caller no longer waits: what was not sent yet is never sent, and what was sent is cancelled.
+// Abandons work whose caller no longer waits: queries not sent yet are never sent, and those in flight are cancelled.
 
 const ABANDON = Symbol('abandon');
 

@@ -1,5 +1,5 @@
-// Asks the server, over a connection of its own, to end what a session is doing. Only a request: nothing is waited for,
-// and a server that cannot be reached finds the session's connection closed sooner or later.
+// Asks the server, over a separate connection, to cancel the statement of a session. Only a request: the caller waits
+// for no reply, and an unreachable server notices sooner or later that the session's connection is closed.
 import { Socket } from 'node:net';
 import type { Session } from './server-messages.ts';
 

@@ -4,8 +4,8 @@ import { DatabaseDeadlineError } from './database-deadline-error.ts';
 
 /**
  * Settles as `query` does, or rejects with DatabaseDeadlineError after `deadlineMs`; then the query is cancelled and
- * its connection broken off. A query or transaction still waiting for a connection is withdrawn, and a transaction
- * under way sends nothing more. Of other promises only the waiting ends.
+ * its connection closed. A query or transaction still waiting for a connection is withdrawn, and a transaction in
+ * progress sends nothing more. For other promises only the wait ends.
  */
 export function withDeadline<T>(query: PromiseLike<T>, deadlineMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {

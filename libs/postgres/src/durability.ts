@@ -1,4 +1,4 @@
-// A database that may lose what it confirmed is refused at start: every guarantee about runs depends on its commits.
+// Refuses at start a database that may lose confirmed commits: every guarantee about runs depends on them.
 import type { Sql } from './pool.ts';
 
 const REQUIRED = ['fsync', 'full_page_writes', 'synchronous_commit'];

@@ -1,5 +1,5 @@
-// One query of a pool on its way: it waits at the gate, is sent by the pool that is current then, and can be given up.
-// The library's own `cancel` is not used: it hides a promise that rejects when its second connection fails, which ended
+// One query of a pool: it waits at the gate, is sent by the pool that is current then, and can be abandoned. The
+// library's own `cancel` is not used: it hides a promise that rejects when its second connection fails, which ended
 // every process of a stalled server at the same moment, and it loses a connection whose first query it cancels.
 import { abandonable } from './abandon.ts';
 import { DatabaseDeadlineError } from './database-deadline-error.ts';
@@ -17,7 +17,7 @@ export interface LibraryQuery {
   args: readonly unknown[];
   resolve(value: unknown): unknown;
   reject(error: unknown): unknown;
-  /** Of the session it was sent to. */
+  /** The session it was sent to. */
   readonly state?: Session | null;
 }
 
@@ -31,7 +31,9 @@ export interface QueryWay {
   readonly failed: (error: unknown) => void;
 }
 
-/** Passes on what is not a query, such as `sql(columns)`. Sends nothing yet: a query is sent when it is awaited. */
+/**
+ * Passes on values that are not queries, such as `sql(columns)`. Sends nothing yet: a query is sent when it is awaited.
+ */
 export function gatedQuery<Query extends object>(given: Query, way: QueryWay): Query {
   const query = given as LibraryQuery;
   if (typeof query.handler !== 'function') return given;

@@ -34,7 +34,7 @@ describe('migrate', () => {
     rmSync(files, { recursive: true });
   });
 
-  test('applies the files once, also when several replicas start together', async () => {
+  test('applies the files once, even if several replicas start together', async () => {
     const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(url, { schema: 'shop', folder })));
     assert.deepEqual(
       applied.filter((names) => names.length > 0),
@@ -48,7 +48,7 @@ describe('migrate', () => {
     );
   });
 
-  test('leaves everything as it was before the file that fails', async () => {
+  test('leaves the schema as it was before the file that fails', async () => {
     write('0003.do.good.sql', 'create table shop.good (id int);');
     write('0004.do.bad.sql', 'create table shop.half (id int); select no_such_function();');
     await assert.rejects(

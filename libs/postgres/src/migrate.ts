@@ -1,5 +1,5 @@
-// Brings one service's schema to the newest version, safely with several replicas starting at once, and in parts where
-// a table may be large: what is in one transaction locks all it touches until the end.
+// Migrates one service's schema to the newest version, safely with several replicas starting at once, and in separate
+// transactions, since a transaction locks everything it touches until its end.
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { applyFiles } from './migration-files.ts';

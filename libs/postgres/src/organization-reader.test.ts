@@ -95,7 +95,7 @@ describe('an organization reader', () => {
     await assert.rejects(ungranted, (error) => sqlState(error) === '42501');
   });
 
-  test('gives the connection back after a failure of any kind', async () => {
+  test('returns the connection after a failure of any kind', async () => {
     const fails: Parameters<typeof reader.read>[1][] = [
       (inner) => inner`select 1 / 0`,
       async (inner) => {
@@ -123,7 +123,7 @@ describe('an organization reader', () => {
     assert.equal((await reader.read('org_a', (inner) => inner`select from things`)).length, 1);
   });
 
-  test('runs no query of a reading whose role cannot be taken', async () => {
+  test('runs no query of a read whose role cannot be assumed', async () => {
     const lost = new OrganizationReader({ sql, role: 'no_such_role_here' });
     let read: unknown = null;
     const reading = lost.read('org_a', async (inner) => {

@@ -36,7 +36,7 @@ describe('a pool through outages', () => {
     return new Set(rows.map(([row]) => row?.pid)).size === CONNECTIONS;
   };
 
-  test('closes a connection whose server process fell silent, and keeps working with others', async () => {
+  test('closes a connection whose server process became silent, and keeps working with others', async () => {
     let pid = 0;
     const began = performance.now();
     const silent = sql.begin(async (transaction) => {

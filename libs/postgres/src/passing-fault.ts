@@ -9,7 +9,7 @@ import { sqlState } from './safe-db-error.ts';
  */
 const PASSING = /^(08|25006|25P0[234]|40|53|55P03|57|58)/;
 
-/** Of the connection, from the system and from postgres.js, and those of our own pool. */
+/** Connection errors of the system and of postgres.js, and those of our own pool. */
 const OF_CONNECTION = /^(CONNECT_TIMEOUT|CONNECTION_[A-Z]+|DEADLINE_EXCEEDED|TOO_MANY_QUERIES|E(?!RR_)[A-Z0-9_]+)$/;
 /** TLS and closed streams, as Node names them, and certificates, as OpenSSL does. */
 const OF_TLS = /^(ERR_(SSL|TLS|SOCKET|STREAM)_|.*CERT|.*SIGNED|UNABLE_TO_)/;

@@ -65,7 +65,7 @@ describe('the reader role', () => {
     assert.equal(await roleOf(admin), role);
   });
 
-  test('is made by a user who may make roles and is not a superuser', async () => {
+  test('is created by a user who may create roles and is not a superuser', async () => {
     const { sql } = await serviceUser('createrole');
     await ensure(sql);
     await ensure(sql);

@@ -8,8 +8,8 @@ export function readerRole(schema: string): string {
 }
 
 /**
- * Makes the role where it is missing and lets the current user act as it. Fails with a sentence that says what an
- * administrator has to run, where this user may not do it itself. `role` must be a plain name.
+ * Creates the role if it is missing and lets the current user act as it. If this user may not do so, fails with a
+ * sentence that names the statements an administrator must run. `role` must be a plain name.
  */
 export async function ensureReaderRole(transaction: TransactionSql, role: string): Promise<void> {
   await transaction.unsafe(ensuring(role)).simple();

@@ -20,7 +20,7 @@ export interface PoolLease {
   readonly onLost: () => void;
   /** It has been replaced and must open no more connections. */
   readonly replaced: () => boolean;
-  /** Of connections that are open or being made: they are destroyed with the pool. */
+  /** Sockets of open and opening connections: they are destroyed with the pool. */
   readonly sockets: Set<Socket>;
 }
 

@@ -67,7 +67,7 @@ async function behindDoor(t: TestContext) {
   return { door, service, waits };
 }
 
-test('the work of a start is repeated while the server is away', async (t) => {
+test('the work of a start is repeated while the server is unavailable', async (t) => {
   const { door, service, waits } = await behindDoor(t);
   await service.start();
   await door.shut();

@@ -70,8 +70,8 @@ export class ServiceDatabase implements Stoppable {
   }
 
   /**
-   * Does it again while the server is away: for what a service reads and writes at its start, which may have been done
-   * before. @throws DatabaseUnreachable after 30 s, and permanent faults at once.
+   * Repeats the work while the server is unavailable: for a service's reads and writes at its start, which may have
+   * been done before. @throws DatabaseUnreachable after 30 s, and permanent faults at once.
    */
   async untilDone<T>(work: () => Promise<T>): Promise<T> {
     const { clock = systemClock, patienceMs = PATIENCE_MS } = this.options;

@@ -6,7 +6,7 @@ import { abandonable } from './abandon.ts';
 import type { Session } from './server-messages.ts';
 import { breakOffSession } from './watched-socket.ts';
 
-/** A query was asked of a transaction whose connection is lost, or that has ended. It was not sent. */
+/** A query on a transaction whose connection is lost, or that has ended. It was not sent. */
 class TransactionOverError extends Error {
   override readonly name = 'TransactionOverError';
   readonly code = 'CONNECTION_CLOSED';
@@ -25,7 +25,7 @@ interface SentQuery {
 
 interface TransactionState {
   over: boolean;
-  /** Its caller has gone: it sends nothing more of its own and is rolled back. */
+  /** Its caller has gone: it sends nothing more and is rolled back. */
   abandoned: boolean;
   /** The query that was sent last, while it has no answer. */
   sent: SentQuery | null;

@@ -17,7 +17,7 @@ class DatabaseSilentError extends Error {
   readonly code = 'CONNECTION_SILENT';
 }
 
-/** How to break off the connection of each session, and what it does. */
+/** How to close the connection of each session, and its present statement. */
 const sessions = new Map<string, () => void>();
 let hostTurn = 0;
 

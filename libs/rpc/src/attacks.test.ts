@@ -29,7 +29,7 @@ function message(bytes: Buffer, compressed = false): Buffer {
   return Buffer.concat([prefix, bytes]);
 }
 
-/** A call over a connection of its own whose bytes are sent as they are; ends with the call. */
+/** A call over its own connection whose bytes are sent unchanged; the connection ends with the call. */
 async function rawCall(address: string, path: string, headers: Record<string, string>, body: Buffer): Promise<void> {
   const session = connectHttp2(`http://${address}`);
   session.on('error', () => {});
@@ -152,7 +152,7 @@ describe('an attacked server', () => {
         const stream = session.request({ ':method': 'POST', ':path': WORK, 'content-type': 'application/grpc' });
         stream.on('error', () => {});
         stream.close(8);
-        // This process has calls of its own to make meanwhile.
+        // This process makes calls of its own meanwhile.
         if (n % 20 === 0) await turn();
       }
       await until('the connections without a credential are cut', () => (sockets as Socket[]).every((s) => s.closed));
@@ -161,7 +161,7 @@ describe('an attacked server', () => {
     ok(rss < 64 * MIB && cpuMs < 8_000, `${rss} bytes, ${cpuMs} ms`);
   });
 
-  test('cuts connections that say nothing, and holds little for them', LIMIT, async () => {
+  test('closes silent connections, and holds little for them', LIMIT, async () => {
     const { rss } = await costOf(async () => {
       const sockets = (await many(300, () => rawConnection(address))) as Socket[];
       await until('all are cut', () => sockets.every(({ closed }) => closed));

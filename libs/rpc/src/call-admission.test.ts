@@ -35,7 +35,7 @@ function admission(limits: Partial<Admission> = {}): Admission {
 const clientOf = (address: string, authorization: string) =>
   rpcClient(WorkerService, address, { metadata: { authorization } });
 
-/** A call whose bytes are sent as they are; its status. */
+/** Sends a call's bytes unchanged; returns its status. */
 function sendBytes(address: string, bytes: Buffer): Promise<number> {
   const client = new GrpcClient(address, credentials.createInsecure());
   const pass = (buffer: Buffer) => buffer;

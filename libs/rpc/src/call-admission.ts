@@ -17,7 +17,7 @@ import { toGrpcError } from '@methods/errors/grpc-status';
 import { overShare } from '@methods/errors/over-share';
 import { CallBursts } from './call-bursts.ts';
 
-/** Whose call it is. */
+/** The caller's organization and key. */
 export interface CallOwner {
   readonly orgId: OrgId;
   readonly keyId: KeyId;
@@ -31,7 +31,7 @@ export interface Admission {
   readonly callsPerOrganizationMax: number;
   /** Streams that a client opens rarely and that cost much: too many of one key in a short time begin late. */
   readonly seldomPath: string;
-  /** Of one address, calls whose credential is being looked up. */
+  /** Calls of one address whose credential is being looked up. */
   readonly lookupsPerAddressMax: number;
 }
 
@@ -126,7 +126,7 @@ function callShares(admission: Admission | null) {
   return { placesMax: admission?.callsMax ?? 0, perOrganizationMax: admission?.callsPerOrganizationMax ?? 0 };
 }
 
-/** True when the caller says that it compresses. The test of compressed messages guards the private fields. */
+/** True when the caller announces compression. The test of compressed messages guards the private fields. */
 function limitMessages(call: CallInside & Partial<ServerInterceptingCallInterface>, bytesMax: number): boolean {
   call.maxReceiveMessageSize = bytesMax;
   if (call.decoder) call.decoder.maxReadMessageLength = bytesMax;

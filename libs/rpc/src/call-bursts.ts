@@ -8,7 +8,7 @@ export class CallBursts {
 
   constructor(private readonly callsMax: number) {}
 
-  /** Beyond the bound the connection is cut, and the rest of what it sent is not read. */
+  /** Beyond the bound the connection is closed, and the rest of its input is not read. */
   begins(session: Http2Session): void {
     if (this.begun === null) {
       this.begun = new Map();

@@ -1,5 +1,5 @@
-// One call of a server that is not a stream of frames: runs the handler, refuses what is past its deadline, turns what
-// it throws into a status, and writes one wide record.
+// One call of a server that is not a stream of frames: runs the handler, refuses calls past their deadline, converts
+// errors to a status, and writes one wide record.
 import type { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { DescMethod } from '@bufbuild/protobuf';

@@ -122,7 +122,7 @@ describe('a unary call', () => {
     client.close();
   });
 
-  test('a call whose time is up is not begun', LIMIT, async () => {
+  test('a call whose time is up does not begin', LIMIT, async () => {
     await using running = await startWorkerServer({});
     const client = rpcClient(WorkerService, running.address);
     const parent = { deadlineMs: Date.now() + 5, signal: new AbortController().signal };
@@ -313,7 +313,7 @@ function rawCall(address: string, method: string, headers: Record<string, string
   return { socket, session, stream };
 }
 
-// grpc-js sends no compressed messages of its own here, so this one is made by hand.
+// grpc-js never compresses messages here, so this one is built by hand.
 async function sendCompressed(address: string, compressed: Buffer): Promise<number> {
   const { session, stream } = rawCall(address, 'GetVersion', { 'grpc-encoding': 'gzip' });
   const code = new Promise<number>((resolve) => {

@@ -13,7 +13,7 @@ const KEEPALIVE: ChannelOptions = {
   'grpc.enable_channelz': 0,
 };
 
-// grpc-js servers answer any number of pings; there is no ping quota to lift.
+// grpc-js servers accept any number of pings; there is no ping quota to lift.
 export const SERVER_OPTIONS: ChannelOptions = {
   ...KEEPALIVE,
   // In MB; grpc-js lifts Node's own bound. Beyond it, as beside a stream whose reader is slow, new streams are refused.

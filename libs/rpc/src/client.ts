@@ -26,7 +26,7 @@ const STREAM_TIMEOUT_MS = 300_000;
 export interface CallOptions {
   /** How long to wait; default 10 s, 5 min for streams. */
   readonly timeoutMs?: number;
-  /** The call on whose behalf this one is made: it ends a little before that one's deadline, and with it. */
+  /** The call on whose behalf this one is made: this call ends with it, and a little before its deadline. */
   readonly parent?: Pick<CallContext, 'deadlineMs' | 'signal'>;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -53,7 +53,7 @@ export interface ClientOptions {
 
 /**
  * Connects to an address as `dialTarget` takes it, at the first call and again whenever needed. While the other side is
- * away calls fail at once with `unavailable`; nothing waits for it to come back.
+ * unavailable, calls fail at once with `unavailable` instead of waiting.
  */
 export function rpcClient<S extends DescService>(service: S, address: string, options: ClientOptions = {}): Client<S> {
   const { target, credentials } = dialTarget(address);

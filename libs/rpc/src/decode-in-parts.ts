@@ -1,6 +1,6 @@
-// Decodes a long message in parts, between which the event loop is free for others: a view of many steps takes 15 ms
-// and more at once. Long messages are walked field by field here; what is short within them is read by the compiled
-// decoder.
+// Decodes a long message in parts, between which the event loop is free for other work: a view of many steps takes 15
+// ms and more at once. Long messages are walked field by field here; the compiled decoder reads the short ones within
+// them.
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import type { MessageDecoder } from './decoder-code.ts';
 import { NESTING_MAX, tooDeep, type WireReader } from './wire-reader.ts';
@@ -22,7 +22,7 @@ export class DecodingInParts {
     this.partEnd = partBytes;
   }
 
-  /** Reads a message up to `end`, into what is known of it. */
+  /** Reads a message up to `end` into the partly read one. */
   *read(desc: DescMessage, end: number, known: Message | undefined, depth: number): Generator<void, Message> {
     if (depth > NESTING_MAX) throw tooDeep();
     const { reader } = this;

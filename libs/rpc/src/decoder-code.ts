@@ -122,7 +122,7 @@ function entryCode(field: DescField & { fieldKind: 'map' }, place: string): stri
       }`;
 }
 
-/** Reads a message of `n` bytes, into what is `known` of it if there is something. */
+/** Reads a message of `n` bytes, into `known` if it is given. */
 function messageCode(message: DescMessage, known?: string, isKnown = `${known} !== undefined`): string {
   const name = nameOf(message);
   const read = `read_${name}(r, r.pos + n, depth + 1)`;

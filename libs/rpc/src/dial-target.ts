@@ -11,8 +11,8 @@ const TLS = /^https:\/\/([^/]+)\/?$/;
 const PORT = /:\d{1,5}$/;
 
 /**
- * `host:port` is spoken to in plain text, `https://host` and `https://host:port` over TLS (443 unless named). The
- * certificate has to be one of that host, by an authority that Node trusts or `NODE_EXTRA_CA_CERTS` names.
+ * `host:port` uses plain text, `https://host` and `https://host:port` use TLS (443 by default). The certificate must be
+ * for that host, by an authority that Node trusts or `NODE_EXTRA_CA_CERTS` names.
  */
 export function dialTarget(address: string): DialTarget {
   const host = TLS.exec(address)?.[1];

@@ -75,7 +75,7 @@ function listCode(field: DescField & { fieldKind: 'list' }): string {
   return `if (v.length !== 0) { w.tag(${tagOf(field, 2)}); const begin = w.open(); ${each} { w.${put}(v[i]); } w.close(begin); }`;
 }
 
-/** Whether `v` has to be written: what is zero has not. */
+/** Whether `v` must be written: a zero value is omitted. */
 function isSetCode(field: DescField): string {
   if (field.enum !== undefined) return `v !== ${field.enum.values[0]?.number ?? 0}`;
   switch (field.scalar) {
@@ -86,7 +86,7 @@ function isSetCode(field: DescField): string {
     case ScalarType.BOOL:
       return 'v !== false';
     case ScalarType.DOUBLE:
-      // Minus zero is no zero.
+      // Minus zero is not a zero value.
       return 'v !== 0 || 1 / v < 0';
     default:
       return 'v != 0';

@@ -11,7 +11,7 @@ export type ReceivedItem<Frame extends DescMessage> =
 export type SentItem<Frame extends DescMessage> =
   MessageInitShape<Frame> extends { items?: (infer Item)[] } ? Item : never;
 
-/** Encodes the items of one frame. Items that are messages already are taken as they are. */
+/** Encodes the items of one frame. Items that are messages already are used directly. */
 export function frameEncoder<Frame extends DescMessage>(frame: Frame): (items: SentItem<Frame>[]) => Buffer {
   const field = frame.fields.find(({ localName }) => localName === 'items');
   assert(field?.fieldKind === 'list' && field.listKind === 'message', `${frame.typeName} is not a frame`);

@@ -49,7 +49,7 @@ export interface FrameTransport<Out> {
   write(frame: Buffer, taken: () => void): void;
   /** After all writes: ends the stream, with the error if there is one. */
   end(error: ServiceError | null): void;
-  /** Ends the stream now and drops what is unsent. */
+  /** Ends the stream now and drops unsent items. */
   reset(): void;
 }
 
@@ -143,7 +143,7 @@ export class FrameStream<In, Out> implements FrameConnection<Out> {
     if (this.handlers) this.tellClosed();
   }
 
-  /** Ends at once, without what is unsent. */
+  /** Ends at once and drops unsent items. */
   abort(error: ServiceError): void {
     if (this.state === 'closed') return;
     this.ended(error);

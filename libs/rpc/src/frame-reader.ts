@@ -5,10 +5,10 @@ import type { ReceivedItem } from './frame-codec.ts';
 import { decoder, decoderInParts, PART_BYTES } from './message-codec.ts';
 
 export interface FrameSource<Item> {
-  /** Nothing more is to be read until `resume`. */
+  /** Reading stops until `resume`. */
   pause(): void;
   resume(): void;
-  /** False: what comes after it is dropped. */
+  /** False: the rest is dropped. */
   received(items: Item[]): boolean;
   /** A frame cannot be read. What comes after it is dropped. */
   malformed(error: unknown): void;

@@ -82,7 +82,7 @@ describe('a stream of frames', () => {
     equal(client.connection.send(credits(1)), false);
   });
 
-  test('what is sent in one turn arrives as one frame, and more than 256 items as several', LIMIT, async () => {
+  test('items sent in one turn arrive as one frame, and more than 256 items as several', LIMIT, async () => {
     const served = new ServedEnds();
     await using running = await startWorkerServer(served);
     const client = dial(running.address);

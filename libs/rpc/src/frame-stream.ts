@@ -39,9 +39,9 @@ export interface DialOptions<In, Out = never> extends FrameHandlers<In, Out> {
 }
 
 /**
- * Opens a stream of frames to an address as `dialTarget` takes it, on a connection of its own that closes with it.
- * Items may be sent at once. It is tried once: `onClose` with `unavailable` says that there is no connection or no
- * longer one; the caller decides when to dial again.
+ * Opens a stream of frames to an address as `dialTarget` takes it, on its own connection that closes with it. Items may
+ * be sent at once. It is tried once: `onClose` with `unavailable` reports that there is no connection, or no longer
+ * one; the caller decides when to dial again.
  */
 export function dialFrames<Up extends DescMessage, Down extends DescMessage>(
   method: DescMethodBiDiStreaming<Up, Down>,

@@ -1,5 +1,5 @@
-// Gathers what is sent during one turn of the event loop into frames and keeps count of what the peer has not taken. An
-// item that no message can carry is left out and reported; the items beside it are sent.
+// Gathers the items of one turn of the event loop into frames and counts the bytes that the peer has not read. An item
+// too large for any message is left out and reported; the items beside it are sent.
 import { ServiceError } from '@methods/errors/service-error';
 import { MESSAGE_BYTES_MAX } from './channel-options.ts';
 
@@ -12,7 +12,7 @@ export interface FrameSink<Item> {
   encode(items: Item[]): Buffer;
   /** Hands a frame to the transport, which calls `taken` when it has room again. */
   write(frame: Buffer, taken: () => void): void;
-  /** No message can carry this item: `too_large`, or `internal` where it is not what it should be. It was left out. */
+  /** No message can carry this item: `too_large`, or `internal` if it is invalid. It was left out. */
   unsendable(item: Item, error: ServiceError): void;
   /** The peer does not read: more than the bound waits. */
   overflow(): void;
@@ -48,7 +48,7 @@ export class FrameWriter<Item> {
     }
   }
 
-  /** Hands over what was sent in this turn so far. */
+  /** Writes the items sent in this turn so far. */
   flush(): void {
     const items = this.items;
     this.items = [];

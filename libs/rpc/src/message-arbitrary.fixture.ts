@@ -27,7 +27,7 @@ const SERVICES = [
   WorkerService,
 ];
 
-/** Every message of proto/: those of its services, of what goes over the bus, and of all files that these import. */
+/** Every message of proto/: those of its services, those sent over the bus, and all of the files that these import. */
 export function allMessages(): DescMessage[] {
   const files = new Set<DescFile>([...SERVICES.map(({ file }) => file), RunEventSchema.file]);
   // Files added while the set is walked are walked too.

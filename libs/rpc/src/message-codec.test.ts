@@ -114,10 +114,10 @@ describe('elements of a message', () => {
     equal(few.$unknown, undefined);
   });
 
-  test('what is within unknown groups and entries of maps counts', () => {
+  test('the content of unknown groups and entries of maps counts', () => {
     const group = Buffer.concat([Buffer.of(0x7b), Buffer.alloc(4 * MIB, Buffer.of(0x08, 1)), Buffer.of(0x7c)]);
     throws(() => decoder(WorkRequestSchema, 200_000)(group), /too many fields/);
-    // One entry whose key comes again and again.
+    // One entry whose key repeats.
     const keys = Buffer.alloc(4 * 100_000, Buffer.of(0x0a, 2, 0x41, 0x41));
     const entry = new BinaryWriter().tag(ErrorDetailSchema.field.facts.number, WireType.LengthDelimited).bytes(keys);
     throws(() => decoder(ErrorDetailSchema, 100_000)(entry.finish()), /too many fields/);

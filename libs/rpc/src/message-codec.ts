@@ -36,7 +36,10 @@ export function encoder<Desc extends DescMessage>(desc: Desc): (message: Message
   };
 }
 
-/** The decoder throws on what is malformed, nested too deeply, or has more fields and entries than `elementsMax`. */
+/**
+ * The decoder throws on messages that are malformed, nested too deeply, or have more fields and entries than
+ * `elementsMax`.
+ */
 export function decoder<Desc extends DescMessage>(
   desc: Desc,
   elementsMax?: number,

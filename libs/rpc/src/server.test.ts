@@ -17,18 +17,22 @@ const LIMIT = { timeout: 120_000 };
 const BEFORE_KEEPALIVE_MS = 900;
 
 describe('health', () => {
-  test('says what setServing says, for the server and each service, while calls are answered', LIMIT, async () => {
-    await using running = await startWorkerServer({ getVersion: async () => ({}) });
-    const client = rpcClient(WorkerService, running.address);
-    for (const service of ['', 'methods.worker.v1.WorkerService']) {
-      running.server.setServing(true);
-      equal(await healthOf(running.address, service), 'SERVING');
-      running.server.setServing(false);
-      equal(await healthOf(running.address, service), 'NOT_SERVING');
-    }
-    await client.getVersion({});
-    client.close();
-  });
+  test(
+    'reports the state of setServing, for the server and each service, while calls are answered',
+    LIMIT,
+    async () => {
+      await using running = await startWorkerServer({ getVersion: async () => ({}) });
+      const client = rpcClient(WorkerService, running.address);
+      for (const service of ['', 'methods.worker.v1.WorkerService']) {
+        running.server.setServing(true);
+        equal(await healthOf(running.address, service), 'SERVING');
+        running.server.setServing(false);
+        equal(await healthOf(running.address, service), 'NOT_SERVING');
+      }
+      await client.getVersion({});
+      client.close();
+    },
+  );
 
   test('a server may start as not serving', LIMIT, async () => {
     await using running = await startWorkerServer({}, { serving: false });
@@ -75,7 +79,7 @@ describe('stop', () => {
     client.close();
   });
 
-  test('cuts off what is not done within the grace', LIMIT, async () => {
+  test('ends calls that are not done within the grace period', LIMIT, async () => {
     let asked = false;
     const running = await startWorkerServer(
       {

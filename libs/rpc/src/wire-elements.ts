@@ -4,7 +4,7 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { TooManyElements, WireReader } from './wire-reader.ts';
 
-/** Every element takes two bytes or more, so what is shorter cannot have many. */
+/** Every element takes two bytes or more, so a shorter message cannot have many. */
 const COUNTED_FROM_BYTES = 32 * 1024;
 
 const nested = new WeakMap<DescMessage, Map<number, DescMessage | 'packed'>>();
@@ -33,7 +33,7 @@ function countIn(desc: DescMessage, reader: WireReader, end: number, depth: numb
   }
 }
 
-/** Fields whose bytes hold more elements: messages, and lists of numbers. */
+/** Fields whose bytes contain more elements: messages, and lists of numbers. */
 function nestedOf(desc: DescMessage): Map<number, DescMessage | 'packed'> {
   const known = nested.get(desc);
   if (known) return known;

@@ -1,6 +1,6 @@
-// Reads the wire format for the decoders of `decoder-code`. It takes and refuses exactly what the reader of
-// @bufbuild/protobuf takes and refuses, but counts what it reads: each field and entry becomes an object or a value in
-// memory, so that 4 MiB of two-byte items would cost a second and several hundred MiB.
+// Reads the wire format for the decoders of `decoder-code`. It accepts and refuses exactly what the reader of
+// @bufbuild/protobuf accepts and refuses, but counts the elements: each field and entry becomes an object or a value in
+// memory, so 4 MiB of two-byte items would cost a second and several hundred MiB.
 
 /** None of our messages is nested deeper than half of this. */
 export const NESTING_MAX = 32;
@@ -27,7 +27,7 @@ export class WireReader {
     this.bytes = Buffer.isBuffer(source) ? source : Buffer.from(source.buffer, source.byteOffset, source.length);
   }
 
-  /** Number and wire type of the next field, as they are on the wire. */
+  /** Number and wire type of the next field, as on the wire. */
   tag(): number {
     this.count(1);
     return this.anyTag();
@@ -41,7 +41,7 @@ export class WireReader {
     return tag >>> 3;
   }
 
-  /** Of a number longer than 32 bits the lowest ones. */
+  /** Of a number longer than 32 bits, the lowest 32. */
   uint(): number {
     const { bytes, length } = this;
     let { pos } = this;
@@ -65,7 +65,7 @@ export class WireReader {
     for (let at = 1; at <= VARINT_BYTES_MAX; at++) {
       if (this.pos >= length) throw endsEarly();
       const byte = bytes[this.pos++] as number;
-      // Of the tenth byte only one bit belongs to a number of 64.
+      // Of the tenth byte, only one bit belongs to a 64-bit number.
       bits |= byte & (at === VARINT_BYTES_MAX ? 1 : 127);
       if (byte < 128) return bits !== 0;
     }
@@ -78,7 +78,7 @@ export class WireReader {
     return this.bytes.readDoubleLE(pos);
   }
 
-  /** A view of what is read, not a copy. */
+  /** A view of the bytes, not a copy. */
   blob(): Uint8Array {
     const length = this.uint();
     const { pos } = this;

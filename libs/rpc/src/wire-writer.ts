@@ -20,7 +20,7 @@ export class WireWriter {
     return message;
   }
 
-  /** Forgets what was written. */
+  /** Discards the written bytes. */
   reset(): void {
     this.pos = 0;
     if (this.bytes.length > KEPT_BYTES_MAX) this.bytes = Buffer.allocUnsafeSlow(START_BYTES);
@@ -35,7 +35,7 @@ export class WireWriter {
 
   uint(value: unknown): void {
     const number = integer(value);
-    if (number < 0 || number > UINT32_MAX) throw new RangeError(`${number} is no uint32`);
+    if (number < 0 || number > UINT32_MAX) throw new RangeError(`${number} is not a uint32`);
     this.room(VARINT_BYTES_MAX);
     this.varint(number);
   }
@@ -43,7 +43,7 @@ export class WireWriter {
   /** An enum's value: negative numbers are written as 64 bits. */
   int(value: unknown): void {
     const number = integer(value);
-    if (number !== (number | 0)) throw new RangeError(`${number} is no int32`);
+    if (number !== (number | 0)) throw new RangeError(`${number} is not an int32`);
     this.room(2 * VARINT_BYTES_MAX);
     if (number >= 0) return this.varint(number);
     let rest = number;
@@ -88,7 +88,7 @@ export class WireWriter {
     return this.pos++;
   }
 
-  /** Writes the length of what was written since, before it. */
+  /** Inserts the length of the bytes written since `start` before them. */
   close(begin: number): void {
     const length = this.pos - begin - 1;
     if (length < 128) {

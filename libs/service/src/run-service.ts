@@ -49,7 +49,7 @@ async function run<Config extends { readonly logLevel: LogLevel }>(process_: Ser
     if (!isStrayConnectionFault(reason)) throw reason;
     logger.error({ error: reason }, 'a connection was lost and nothing awaited it');
   });
-  // A second signal is a person who has waited long enough: close-with-grace then ends the process.
+  // A second signal means that a person has waited long enough: close-with-grace then ends the process.
   const options = {
     delay: process_.stopLimitMs?.(config) ?? STOP_LIMIT_MS,
     logger: false as const,

@@ -3,7 +3,7 @@
 // promise rejects in every process of the fleet at the same moment, and each of our own uses of that connection fails
 // by itself.
 
-/** Of the system, of the Postgres client and of the NATS client. */
+/** Errors of the system, of the Postgres client and of the NATS client. */
 const OF_CONNECTION = /^(E(?!RR_)[A-Z0-9_]+|CONNECT_TIMEOUT|CONNECTION_[A-Z_]+|DISCONNECT|TIMEOUT|503)$/;
 
 export function isStrayConnectionFault(reason: unknown): boolean {

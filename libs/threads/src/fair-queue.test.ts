@@ -44,7 +44,7 @@ test('beyond its share an organization is refused, and beyond the bound of all e
   );
 });
 
-test('a job that left is not taken, and gives its place back', () => {
+test('a job that left is not taken, and returns its place', () => {
   const queue = new FairQueue<ReturnType<typeof job>>({ small: 1, large: 1, all: 9, allBytes: 9 });
   const left = job('a', 'left');
   queue.add(left);

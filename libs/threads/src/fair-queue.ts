@@ -79,7 +79,7 @@ class Lane<Job extends QueuedJob> {
     else waiting.push(job);
   }
 
-  /** Passes over the organizations whose jobs run now, which are no more than there are threads. */
+  /** Skips the organizations whose jobs run now, at most as many as there are threads. */
   take(mayRun: (orgId: string) => boolean): Job | null {
     for (const [orgId, waiting] of this.byOrganization) {
       if (!mayRun(orgId)) continue;

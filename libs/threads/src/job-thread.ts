@@ -23,7 +23,7 @@ export type JobFault = 'too_long' | 'too_much_memory' | 'too_slow' | 'broke_down
 export class JobFailed extends Error {
   override readonly name = 'JobFailed';
 
-  /** `what`: class and place of what was thrown, without content. */
+  /** `what`: class and place of the error, without content. */
   constructor(
     readonly fault: JobFault,
     what = '',
@@ -71,7 +71,7 @@ export class JobThread {
   private ended = false;
   private usedMs = 0;
 
-  /** `onEnd`: it takes no more jobs. */
+  /** `onEnd`: it accepts no more jobs. */
   constructor(
     private readonly options: {
       readonly body: URL;

@@ -1,4 +1,4 @@
-// The side of a job thread: takes one job after the other and posts what came of each.
+// The inner side of a job thread: runs one job after the other and posts each outcome.
 import { readlinkSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { assert } from '@methods/base/assert';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from '@methods/base/clock';
 import { ThreadShares } from './thread-shares.ts';
 
-test('half a second is free, what is beyond it is paid at a quarter, and others pay nothing', () => {
+test('half a second is free, time beyond it is paid at a quarter, and others pay nothing', () => {
   let nowMs = 0;
   const shares = new ThreadShares({ ...systemClock, monotonicMs: () => nowMs });
   shares.used('a', 500);

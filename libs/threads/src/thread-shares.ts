@@ -5,7 +5,7 @@ import type { Clock } from '@methods/base/clock';
 
 const AT_ONCE_MS = 500;
 const SHARE = 0.25;
-/** Then those whose debt is paid are forgotten. */
+/** Beyond this number, organizations without debt are removed. */
 const KNOWN_MAX = 10_000;
 
 interface Debt {

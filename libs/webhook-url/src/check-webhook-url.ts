@@ -16,7 +16,7 @@ export type WebhookUrlCheck =
   | { readonly ok: false; readonly reason: string };
 
 export const WEBHOOK_URL_LENGTH_MAX = 2048;
-/** Of a name in DNS; letters of other scripts have become several. */
+/** The length of a DNS name; letters of other scripts are encoded as several. */
 export const HOST_LENGTH_MAX = 253;
 
 // The URL parser drops tabs and line breaks and reads a backslash as a slash; other programs do not. A text that two

@@ -1,14 +1,14 @@
 // Which hosts an organization lets its webhooks go to.
 
 /**
- * `host`: as the URL parser gives it, in lower case and without a trailing dot. A listed name matches itself,
- * `*.example.com` every name below example.com and not example.com. An empty list allows all.
+ * `host`: as returned by the URL parser, in lower case and without a trailing dot. A listed name matches itself,
+ * `*.example.com` every name below example.com but not example.com. An empty list allows all.
  */
 export function allowsHost(hosts: readonly string[], host: string): boolean {
   return hosts.length === 0 || hosts.some((listed) => covers(canonicalHost(listed), host));
 }
 
-/** A host name as it is compared. */
+/** The form of a host name that is compared. */
 export function canonicalHost(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }

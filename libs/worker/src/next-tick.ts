@@ -1,5 +1,5 @@
-// The next moment at which a worker looks at what it holds. A later one does not replace it: runs that come and go
-// quickly must not put it off.
+// The next moment at which a worker checks the runs it holds. A later one does not replace it: runs that come and go
+// quickly must not postpone it.
 import type { Clock, Timer } from '@methods/base/clock';
 
 export class NextTick {

@@ -127,8 +127,8 @@ describe('the files that inputs reference', () => {
     const long = reference('content');
     node.files.set(long.file_id, [Buffer.from('content'), Buffer.from('and more')]);
     for (const [file, message] of [
-      [damaged, /did not arrive as it was sent/],
-      [long, /did not arrive as it was sent/],
+      [damaged, /arrived damaged/],
+      [long, /arrived damaged/],
       [reference('gone'), /no longer exists/],
     ] as const) {
       const { error } = finish(await ended({ a: file }));

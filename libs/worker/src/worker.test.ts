@@ -66,7 +66,7 @@ describe('a worker', () => {
     });
   });
 
-  it('sends heartbeats also while short runs come one after the other', async () => {
+  it('sends heartbeats even while short runs follow each other', async () => {
     await using started = await TestWorker.start(node, { concurrency: 1 });
     const versionId = node.publish(requestSteps('only'));
     const before = node.stream.heartbeats.length;

@@ -14,7 +14,7 @@ after(() => {
   for (const child of started) child.kill('SIGKILL');
 });
 
-/** The process with what it said, and a promise of its exit code. */
+/** The process with its output, and a promise of its exit code. */
 function run(environment: Record<string, string>) {
   const child = spawn(process.execPath, nodeArguments(new URL('./main.ts', import.meta.url)), {
     env: environment,

@@ -155,7 +155,7 @@ test('two notifiers share the work and send nothing twice', async () => {
   assert.equal(server.requests.length, 300);
 });
 
-test('a registry that is away postpones a try and costs none', async () => {
+test('an unavailable registry postpones a try without counting it', async () => {
   await using server = await receiver(status(200));
   const event = succeeded(url(server.port));
   await stack.registry.stop();
@@ -180,7 +180,7 @@ test('a key that the registry does not know ends as exhausted', async () => {
   });
 });
 
-test('a node that stops puts back what it was sending, uncounted, and another sends it', async () => {
+test('a node that stops returns its pending sends, uncounted, and another node sends them', async () => {
   await using server = await receiver(inTurn(() => {}, status(200)));
   const event = succeeded(url(server.port));
   const settings = { WEBHOOK_TIMEOUT_MS: '30000', WEBHOOK_CLAIM_MS: '60000' };
@@ -232,7 +232,7 @@ test('operators list deliveries with their tries and send ended ones again', asy
   });
 });
 
-test('without NATS the notifier starts and sends what it has; events follow when NATS is there, also after a wipe', async () => {
+test('without NATS the notifier starts and sends what it has stored; events follow when NATS is available, even after a wipe', async () => {
   await using server = await receiver(status(200));
   const [before, after] = [succeeded(url(server.port)), succeeded(url(server.port))];
   await stack.nats.kill();

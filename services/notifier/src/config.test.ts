@@ -11,7 +11,7 @@ const least = {
   METHOD_REGISTRY_URL: 'registry:7000',
 };
 
-test('the least environment gives the documented webhook rules', () => {
+test('a minimal environment results in the documented webhook rules', () => {
   const config = readConfig(least);
   assert.deepEqual(config.webhookUrls, { allowPrivate: false, ports: [] });
   assert.deepEqual(config.retryMs, DEFAULT_RETRY_MS);

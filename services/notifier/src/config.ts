@@ -27,7 +27,7 @@ const Environment = Type.Object({
   WEBHOOK_TIMEOUT_MS: Type.Integer({ default: 10_000, minimum: 50, maximum: 60_000 }),
   /** How long a node keeps a delivery to itself; a dead node's deliveries are due again after this. */
   WEBHOOK_CLAIM_MS: Type.Integer({ default: 20_000, minimum: 1_000, maximum: 120_000 }),
-  /** From the end of one search for deliveries whose retention is over to the next. */
+  /** The pause between two searches for deliveries whose retention is over. */
   RETENTION_SWEEP_MS: Type.Integer({ default: 3_600_000, minimum: 10, maximum: 86_400_000 }),
   LOG_LEVEL: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], { default: 'info' }),
 });

@@ -86,7 +86,7 @@ test('a result that meets no database is recorded when the database is back, and
   }
 });
 
-test('the process ends by itself on SIGTERM, and says what is wrong with its environment', async () => {
+test('the process ends by itself on SIGTERM, and reports faults of its environment', async () => {
   await using stack = await notifierStack();
   const child = notifierProcess(stack, { LOG_LEVEL: 'info' });
   let log = '';

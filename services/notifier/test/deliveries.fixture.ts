@@ -5,7 +5,7 @@ import type { Event, NotifierStack } from './notifier-stack.fixture.ts';
 
 export const url = (port: number) => `http://127.0.0.1:${port}/hook`;
 
-/** Of the test file's stack, which is there once its tests run. */
+/** The test file's stack, available once its tests run. */
 export function deliveriesOf(stack: () => NotifierStack) {
   async function withNotifier<T>(
     settings: Readonly<Record<string, string>>,

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** `null`: no answer. An empty list: there is no such name. */
+/** `null`: no reply. An empty list: the name does not exist. */
 export type NameAnswers = (name: string) => { readonly addresses: readonly string[]; readonly ttlS: number } | null;
 
 export interface TestNameServer extends AsyncDisposable {
@@ -52,7 +52,7 @@ function replyTo(
 ): Buffer {
   const head = Buffer.alloc(12);
   question.copy(head, 0, 0, 2);
-  // A reply, recursion desired and available; 3: there is no such name.
+  // A reply, recursion desired and available; 3: the name does not exist.
   head.writeUInt16BE(0x8180 | (addresses.length === 0 ? 3 : 0), 2);
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(records.length, 6);

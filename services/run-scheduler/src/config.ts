@@ -31,7 +31,7 @@ const Environment = Type.Object({
   HEARTBEAT_MS: Type.Integer({ default: 15_000, minimum: 200, maximum: 600_000 }),
   /** Lost leases a run survives, and one more. */
   MAX_ATTEMPTS: Type.Integer({ default: 3, minimum: 1, maximum: 100 }),
-  /** From the end of one search for runs whose retention is over to the next. */
+  /** The pause between two searches for runs whose retention is over. */
   RETENTION_SWEEP_MS: Type.Integer({ default: 3_600_000, minimum: 10, maximum: 86_400_000 }),
   /** For tests: this process ends itself by SIGKILL at the named place, unless the file of FAULT_ONCE exists. */
   FAULT_POINT: Type.Optional(Type.Enum(['claim-committed'])),
@@ -98,7 +98,7 @@ function tlsOf(certificateFile: string | undefined, keyFile: string | undefined)
   try {
     createSecureContext({ cert: tls.certificate, key: tls.key });
   } catch {
-    throw new ConfigError(['WORKER_TLS_CERTIFICATE_FILE: is no certificate of the key in WORKER_TLS_KEY_FILE']);
+    throw new ConfigError(['WORKER_TLS_CERTIFICATE_FILE: is not a certificate of the key in WORKER_TLS_KEY_FILE']);
   }
   return tls;
 }

@@ -1,4 +1,4 @@
-// A recording becomes a draft that a person can go on with, also where the registry dies on the way.
+// A recording becomes a draft that a person can continue with, even if the registry dies meanwhile.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';

@@ -36,7 +36,7 @@ export function answers(stack: () => Stack): void {
       await stack().api.cancel(run.run_id);
     });
 
-    test('that is no object, too large, or has unknown fields beside it is refused as a request', async () => {
+    test('that is not an object, is too large, or has unknown fields beside it is refused as a request', async () => {
       const run = await approve();
       const path = `/v1/runs/${run.run_id}/answer`;
       const send = (body: unknown) => refused(() => stack().api.request('POST', path, { body }));

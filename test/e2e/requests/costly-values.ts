@@ -32,7 +32,7 @@ const INPUTS = {
 
 export function costlyValues(stack: () => Stack): void {
   describe('values that are costly to check', () => {
-    test('hold up no other organization, whether they come as inputs or as answers', async () => {
+    test('delay no other organization, as inputs or as answers', async () => {
       const { api } = stack();
       const other = await otherOrganization(stack());
       const theirs = await SavedMethod.create(stack(), countingSource(1), other.orgId);

@@ -8,7 +8,7 @@ import { WebhookReceiver } from './webhook-receiver.ts';
 
 /** A busy machine takes its time. */
 const WEBHOOK_MS = 120_000;
-/** An example method, and what it is started with. */
+/** An example method and its inputs. */
 export const GREETING = { method: 'greet-customer', inputs: { name: 'Ada' } };
 
 /** True when everything happened as it must. */

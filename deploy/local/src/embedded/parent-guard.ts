@@ -1,4 +1,4 @@
-// Ends a server, and removes its folder where asked, when this process dies in any way, SIGKILL too. A small shell in
+// Ends a server, and removes its folder if asked, when this process dies in any way, even by SIGKILL. A small shell in
 // its own session waits on a pipe whose other end only we hold: the kernel closes it with us. (The kernel's own
 // parent-death signal is lost where `unshare` changes credentials, and could not remove a folder.)
 import { spawn } from 'node:child_process';

@@ -30,10 +30,10 @@ export interface PostgresOptions {
 }
 
 export interface PostgresServer {
-  /** Of the superuser `postgres`, database `postgres`; holds the password. */
+  /** For the superuser `postgres`, database `postgres`; contains the password. */
   readonly url: string;
   readonly port: number;
-  /** Of the real postmaster. */
+  /** The id of the real postmaster. */
   readonly pid: number;
   readonly exited: Promise<Exit>;
   /** SIGINT (the default) breaks off sessions and leaves a clean cluster; SIGKILL after 15 s. */

@@ -1,4 +1,4 @@
-// The people who signed in, kept so that their refreshed tokens go on saying who they are.
+// The people who signed in, kept so that their refreshed tokens have the same claims.
 import type { Sql } from '@methods/postgres/pool';
 import type { Account } from './account.ts';
 

@@ -49,7 +49,10 @@ export function claimsOf(account: Account): Record<string, unknown> {
   };
 }
 
-/** `Local` is `local`. A name that is no plain word has a dot in its id, so that no other name becomes the same. */
+/**
+ * `Local` becomes `local`. A name that is not a plain word gets a dot in its id, so that no other name becomes the
+ * same.
+ */
 function organizationId(name: string): string {
   const plain = name.toLowerCase();
   return /^[a-z0-9][a-z0-9-]{0,62}$/.test(plain) ? plain : `org.${digest(plain).slice(0, 24)}`;

@@ -13,7 +13,7 @@ export function fixedClients(publicUrl: string): Record<string, unknown>[] {
       client_name: 'methods command line',
       application_type: 'native',
       token_endpoint_auth_method: 'none',
-      // Of a native client's loopback address any port is taken (RFC 8252, 7.3).
+      // A native client's loopback address may have any port (RFC 8252, 7.3).
       redirect_uris: ['http://127.0.0.1/callback', 'http://localhost/callback', 'http://[::1]/callback'],
       grant_types: ['authorization_code', 'refresh_token', DEVICE_CODE],
       response_types: ['code'],

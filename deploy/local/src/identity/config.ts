@@ -40,7 +40,7 @@ export function readConfig(source: Readonly<Record<string, string | undefined>> 
   const faults = [
     ...(environment.METHODS_LOCAL_STACK === '1'
       ? []
-      : ['METHODS_LOCAL_STACK: is not 1; this provider lets anybody in and starts only as a part of a local stack']),
+      : ['METHODS_LOCAL_STACK: is not 1; this provider accepts any person and starts only as a part of a local stack']),
     ...(port === undefined || Number(port) > 65_535
       ? ['LISTEN: must be 127.0.0.1 and a port; this provider is only for its own machine']
       : []),

@@ -1,4 +1,5 @@
-// The OpenID provider and its rules: who is asked what, for how long things hold, and what tokens say.
+// The OpenID provider and its rules: its questions to people, the lifetimes of its objects, and the claims of its
+// tokens.
 import {
   type AccessToken,
   type Client,
@@ -57,7 +58,7 @@ export function identityProvider({ config, keys, objects, accounts }: IdentityPr
       email: ['email', 'email_verified'],
       profile: ['name'],
     },
-    // Claims belong into the id_token, also where there is an access token for userinfo.
+    // Claims belong into the id_token, even if there is an access token for userinfo.
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     enabledJWA: {

@@ -27,7 +27,7 @@ export class IdentityServer implements Stoppable {
 
   constructor(private readonly parts: IdentityServerParts) {
     const { provider } = parts.identity;
-    // A listener of its own keeps the framework from printing what may quote a request.
+    // Its own listener: the framework's would print errors that may quote a request.
     provider.on('error', (error) => this.failed(error));
     provider.on('server_error', (_context, error) => this.failed(error));
     this.protocol = provider.callback();

@@ -49,7 +49,7 @@ test('the development identity provider starts nowhere but in a local stack, on 
   const right = environmentOf('folder', 'postgres://nobody@127.0.0.1:1/none', 4999);
   assert.equal(readConfig(right).issuer, 'http://127.0.0.1:4999');
   for (const [environment, sentence] of [
-    [{ ...right, METHODS_LOCAL_STACK: '' }, /METHODS_LOCAL_STACK: is not 1; this provider lets anybody in/],
+    [{ ...right, METHODS_LOCAL_STACK: '' }, /METHODS_LOCAL_STACK: is not 1; this provider accepts any person/],
     [{ ...right, METHODS_LOCAL_STACK: '0' }, /METHODS_LOCAL_STACK/],
     [{ ...right, LISTEN: '0.0.0.0:4999' }, /LISTEN: must be 127\.0\.0\.1/],
     [{ ...right, LISTEN: '[::]:4999' }, /LISTEN/],

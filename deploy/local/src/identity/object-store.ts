@@ -2,7 +2,7 @@
 import type { Sql } from '@methods/postgres/pool';
 import { type Adapter, errors } from 'oidc-provider';
 
-/** Of objects the protocol gives no end: clients that registered themselves. */
+/** For objects without an end in the protocol: clients that registered themselves. */
 const WITHOUT_END_S = 90 * 86_400;
 const SWEEP_ROWS_MAX = 1_000;
 
@@ -36,7 +36,7 @@ export function objectStore(sql: Sql): (model: string) => Adapter {
       const { count } = await sql`
         update identity.objects set consumed_at = now()
         where model = ${model} and id = ${id} and consumed_at is null`;
-      // Of two exchanges at the same time both have read it unused: one of them is refused here.
+      // Two concurrent exchanges have both read it unused: one of them is refused here.
       if (count === 0) throw new errors.InvalidGrant('already used');
     },
     async destroy(id) {

@@ -1,4 +1,4 @@
-// The parts of oidc-provider that are used here: it brings no types of its own.
+// The parts of oidc-provider that are used here: the package has no types.
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 

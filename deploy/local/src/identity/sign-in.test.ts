@@ -160,7 +160,7 @@ describe('a sign-in with the development identity provider', () => {
     assert.equal((await verified(issuer, second.body.access_token ?? '', MCP)).org_id, 'local');
     assert.notEqual(second.body.refresh_token, first);
     assert.equal((await refresh(first)).body.error, 'invalid_grant');
-    // Two holders of one token: none of them may go on.
+    // Two holders of one token: neither may continue.
     assert.equal((await refresh(second.body.refresh_token ?? '')).body.error, 'invalid_grant');
     const other = await tokens({ resource: MCP });
     assert.equal((await refresh(other.refresh_token ?? '', { resource: MACHINE })).body.error, 'invalid_target');

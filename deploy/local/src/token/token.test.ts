@@ -54,7 +54,7 @@ describe('npm run token', () => {
     return dataDir;
   }
 
-  test('says that no stack runs, also where one was killed', async () => {
+  test('reports that no stack runs, even if one was killed', async () => {
     writeReadyLine({ data_dir: join(state, 'killed') });
     assert.deepEqual(await token(), {
       code: 1,

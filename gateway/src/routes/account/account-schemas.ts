@@ -99,7 +99,7 @@ export const AuditQuery = Type.Object(
   {
     ...PageFields,
     action: Type.Optional(Type.String({ maxLength: 64, description: 'For example key.revoke.' })),
-    target: Type.Optional(Type.String({ maxLength: 128, description: 'The id of what was acted on.' })),
+    target: Type.Optional(Type.String({ maxLength: 128, description: 'The id of the target.' })),
     by: Type.Optional(Type.String({ maxLength: 128, description: 'The id of who did it: usr_…, key_… or upl_….' })),
   },
   Closed,

@@ -79,7 +79,7 @@ test('a revoked key opens nothing, and a repeat changes nothing', async () => {
   assert.equal(await withKey(made.key), 401);
 });
 
-test('a key whose reply was lost is asked for again', async () => {
+test('a request whose reply with a key was lost can be repeated', async () => {
   const { made, reply, id } = await newKey('Lost');
   const again = { name: 'Lost', auth_sha256: made.authSha256.toString('hex') };
   const repeat = await admin('POST', '/api/keys', again);
@@ -153,7 +153,7 @@ test('settings are read by all, changed by admins, field by field', async () => 
   for (const body of bad) assertRefused(await admin('PATCH', '/api/settings', body), 400, 'invalid_request');
 });
 
-test('members are listed page by page, and an admin gives them other roles', async () => {
+test('members are listed page by page, and an admin changes their roles', async () => {
   const one = await viewer('GET', '/api/members?limit=2');
   const two = await viewer('GET', `/api/members?limit=2&cursor=${one.body.next_cursor}`);
   const all = [...one.body.items, ...two.body.items];

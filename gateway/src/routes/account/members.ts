@@ -1,4 +1,4 @@
-// GET /api/members and PATCH /api/members/:id: who belongs to the organization, and what they may do.
+// GET /api/members and PATCH /api/members/:id: the members of the organization and their roles.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';

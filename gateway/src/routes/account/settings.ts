@@ -18,7 +18,7 @@ export function addSettings(scope: FastifyInstance, { registryCalls, settings: k
   const read = { ...described('getSettings', 'Read the settings'), querystring: NoQuery, response };
   typed.get('/api/settings', { schema: read, config: { access: 'viewer' } }, async (request, reply) => {
     const { orgId } = callerOf(request);
-    // Not from the cache: a person who has just changed them elsewhere expects to see it.
+    // Not from the cache: a person who has just changed them elsewhere expects to see the change.
     const { settings } = await accounts.getSettings({ orgId });
     reply.header('content-type', JSON_TYPE);
     return settingsJson(settingsOf(settings));

@@ -1,4 +1,4 @@
-// GET /api/whoami: the caller, so that a program can show its user whose credential it holds.
+// GET /api/whoami: the caller, so that a program can show the owner of its credential.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';

@@ -1,4 +1,4 @@
-// Signing in and out with a browser. Where no issuer is configured these routes say so.
+// Sign-in and sign-out with a browser. Without a configured issuer these routes reply with an error.
 import { fastifyCookie } from '@fastify/cookie';
 import type { Clock } from '@methods/base/clock';
 import { TokenBuckets } from '@methods/base/token-bucket';

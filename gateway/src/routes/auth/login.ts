@@ -30,7 +30,7 @@ export function addLogin(scope: FastifyInstance, { accounts, signIn, publicUrl }
   });
 }
 
-// `//host` and `/\host` lead browsers elsewhere; what is not visible ASCII is dropped by some of them.
+// `//host` and `/\host` lead browsers elsewhere; some browsers drop characters other than visible ASCII.
 function ownPath(path: string): string {
   if (/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(path)) return path;
   const message = 'return_to has to be a path of this server.';

@@ -124,7 +124,7 @@ test('an ID token that is forged is refused and makes nothing', async () => {
   assert.equal(probes.registry.accounts.people.length + probes.registry.accounts.sessions.size, 0);
 });
 
-test('a person without an organization gets an error that says what is missing', async () => {
+test('a person without an organization gets an error that names the missing claim', async () => {
   await using probes = await probeFixture();
   probes.issuer.person = { org_id: undefined };
   const { path, cookie } = await begun(probes);
@@ -164,7 +164,7 @@ test('a sign-in only redirects to a path of this server', async () => {
   assert.equal(probes.registry.accounts.signIns.size, 0);
 });
 
-test('while the issuer or the registry is away a sign-in says so', async () => {
+test('a sign-in fails with 503 while the issuer or the registry is unavailable', async () => {
   const { clock, turn } = turnedClock();
   await using probes = await probeFixture({ clock });
   probes.issuer.away = true;

@@ -43,7 +43,7 @@ export function addCliMethods(scope: FastifyInstance, parts: MethodRouteParts, s
     const { version, created, warnings } = await methods
       .createMethod({
         orgId: callerOf(request).orgId,
-        // The UUID's text is a key like any other, so that what it made can be looked up like any other's.
+        // The UUID's text is an ordinary key, so the method it created can be found by it.
         idempotencyHash: keyHash(requestId),
         displayName,
         source: utf8(workflow),

@@ -62,7 +62,7 @@ test('a creation is refused with a clear error', async () => {
   assert.equal((await create(good)).status, 201);
 });
 
-test('a version is read with its exact source, and not again by who has it', async () => {
+test('a version is read with its exact source, and not sent again to a client that has it', async () => {
   const source = `\ufeff${sourceOf('A\u0308pfel').replaceAll('\n', '\r\n')}`;
   const { id, versionId } = await saved(source);
   const path = `/api/cli/methods/${id}`;
@@ -124,7 +124,7 @@ test('of 100 saves upon one version at once one is made and the others get the c
   const made = replies.filter(({ status }) => status === 201);
   assert.equal(made.length, 1);
   for (const { status, body } of replies) {
-    // On a slow machine so many at once are more than the organization's share.
+    // On a slow machine this many at once exceed the organization's share.
     if (status === 201 || body.error === 'rate_limited') continue;
     assert.deepEqual([status, body.error, body.current_version], [409, 'version_conflict', made[0]?.body.version_id]);
   }

@@ -73,10 +73,10 @@ function hashOf(header: string | string[] | undefined): Uint8Array {
 function refuseEncoded(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity') {
-    throw badHeader('content_encoding', 'A file is sent as it is, without a content-encoding.');
+    throw badHeader('content_encoding', 'A file is sent without a content-encoding.');
   }
   const transfer = headers['transfer-encoding']?.trim().toLowerCase() ?? 'chunked';
   if (transfer !== 'chunked') {
-    throw badHeader('transfer_encoding', 'A file is sent as it is: chunked is the only transfer-encoding.');
+    throw badHeader('transfer_encoding', 'A file is sent unencoded: chunked is the only transfer-encoding.');
   }
 }

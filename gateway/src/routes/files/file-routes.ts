@@ -31,7 +31,7 @@ interface FileRouteParts {
   readonly clock: Clock;
 }
 
-/** In a scope whose bodies may be slow. */
+/** In a scope that accepts slow bodies. */
 export function addFileRoutes(scope: FastifyInstance, { scheduler, settings, clock }: FileRouteParts): void {
   const files = scheduler.files.sent;
   const places = new Shares(PLACES);

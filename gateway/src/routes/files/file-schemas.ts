@@ -9,7 +9,7 @@ export const FileHeaders = Type.Object({
     Type.String({ description: 'The name without folders, percent-encoded as UTF-8; "file" unless given.' }),
   ),
   'idempotency-key': Type.Optional(
-    Type.String({ description: '8 to 200 characters. The same key and file again give the first one (200).' }),
+    Type.String({ description: '8 to 200 characters. The same key and file again return the first one (200).' }),
   ),
 });
 

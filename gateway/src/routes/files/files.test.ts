@@ -99,7 +99,7 @@ test('invalid names, sizes beyond the limit and encodings are refused before a b
   assert.equal(gateway.book.sent.chunks, 0);
 });
 
-test('the same key and file give the first one', async () => {
+test('the same key and file return the first one', async () => {
   await using gateway = await gatewayFixture();
   const key = { 'idempotency-key': 'invoice-0001' };
   const first = await send(gateway, 'hello', key);

@@ -1,4 +1,4 @@
-// Changes of a method that save no version: its name and agent prompt, what is published, and another try of its build.
+// Changes of a method that save no version: its name and agent prompt, its published version, and a retry of its build.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { ServiceError } from '@methods/errors/service-error';
 import type { FastifyInstance } from 'fastify';

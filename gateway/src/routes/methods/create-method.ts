@@ -23,7 +23,10 @@ export function addCreateMethod(scope: FastifyInstance, parts: MethodRouteParts,
     querystring: NoQuery,
     response: replies({
       201: created,
-      200: { ...created, description: 'The key is known: what it made. The other fields are ignored.' },
+      200: {
+        ...created,
+        description: 'The key is known: returns the method it created. The other fields are ignored.',
+      },
     }),
   };
   scope

@@ -86,7 +86,7 @@ export const VersionsQuery = Type.Object(PageFields, Closed);
 export const Party = Type.Object({
   kind: Type.Unsafe<string>({ type: 'string', enum: ['user', 'service_key', 'upload', 'system'] }),
   id: Type.String(),
-  name: Type.String({ description: 'Empty where it is no longer known.' }),
+  name: Type.String({ description: 'Empty if it is no longer known.' }),
 });
 
 export const Method = Type.Object(

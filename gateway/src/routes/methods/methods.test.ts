@@ -84,7 +84,7 @@ test('only a failed build is tried again', async () => {
   assertRefused(await member('POST', `/api/methods/${id}/retry`, { key: 'x' }), 400, 'invalid_request');
 });
 
-test('a validation says what a save would find and saves nothing', async () => {
+test('a validation returns the findings of a save and saves nothing', async () => {
   const before = (await viewer('GET', '/api/methods?limit=1')).body.items[0].id;
   assert.deepEqual((await viewer('POST', '/api/methods/validate', { source: GREETING })).body, {
     ok: true,

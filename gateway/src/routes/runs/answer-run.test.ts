@@ -55,7 +55,7 @@ test('an answer is a conflict that shows the status when no question or another 
   assert.deepEqual([late.status, late.body.error, late.body.status], [409, 'run_not_waiting', 'queued']);
 });
 
-test('an answer that is no object, missing or too large is refused without a call to a node', async () => {
+test('an answer that is not an object, is missing or is too large is refused without a call to a node', async () => {
   await using gateway = await gatewayFixture();
   const { path } = await waitingRun(gateway);
   assert.equal((await gateway.ask('POST', path, { answer: 5 })).status, 400);

@@ -145,7 +145,7 @@ test('a missing run, or one of another organization, has no files', async () => 
   assert.equal((await filesOf(gateway, 'run_1')).status, 404);
 });
 
-test('where one node is away the files come from another, and without any they are unavailable', async () => {
+test('files come from another node if one is unavailable, and are unavailable without any', async () => {
   await using gateway = await gatewayFixture({ nodes: 2 });
   const runId = await startedRun(gateway);
   gateway.book.archives.set(runId, [Buffer.from('x')]);

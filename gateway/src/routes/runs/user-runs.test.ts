@@ -110,7 +110,7 @@ test('a person starts a batch, and each of its runs is in the audit log; a viewe
   const [one, refused, other] = body.items;
   assert.deepEqual([one.status, refused.status, other.status], [201, 404, 201]);
   for (const { run } of [one, other]) {
-    await until('the start is told', async () => (await actsOn(run.run_id)).includes('run.start'));
+    await until('the start is recorded', async () => (await actsOn(run.run_id)).includes('run.start'));
   }
   assertRefused(await viewer('POST', '/api/runs/batch', { runs }), 403, 'forbidden');
 });

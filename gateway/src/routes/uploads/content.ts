@@ -130,7 +130,7 @@ function offsetOf({ headers }: FastifyRequest): number {
 function refuseEncoded({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding.trim().toLowerCase() === 'identity') return;
-  throw new UploadRefusal(415, 'A recording is sent as it is, without a content-encoding.');
+  throw new UploadRefusal(415, 'A recording is sent without a content-encoding.');
 }
 
 /** Null: the body comes in chunks, and its size is known at its end. */

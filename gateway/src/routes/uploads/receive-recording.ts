@@ -18,14 +18,14 @@ export interface IncomingBytes {
 }
 
 /**
- * The upload as it is after the body's last byte. Bytes that are stored already are passed over. @throws ServiceError
- * too_large before the recording's last byte is stored, if the body continues after it
+ * The upload after the body's last byte. Skips bytes that are stored already. @throws ServiceError too_large before the
+ * recording's last byte is stored, if the body continues after it
  */
 export async function receiveRecording(uploads: RegistryCalls['uploads'], incoming: IncomingBytes): Promise<Upload> {
   const { orgId, uploadId, sizeBytes } = incoming.upload;
   let upload = incoming.upload;
   let held: Buffer[] = [];
-  // Of the held bytes: where they begin, and how many they are.
+  // The position and the number of the held bytes.
   let at = incoming.offset;
   let heldBytes = 0;
 

@@ -61,7 +61,7 @@ async function sendWithTus(bytes: Buffer, { port, chunkBytes }: Sending): Promis
       uploadUrl: `http://127.0.0.1:${port}${new URL(url).pathname}`,
       headers: { authorization: `WorkflowUpload ${token}` },
       chunkSize: chunkBytes,
-      // A busy gateway may take its time to store what came before the break.
+      // A busy gateway may need time to store the bytes that arrived before the break.
       retryDelays: [0, 10, 20, 50, 100, 200, ...Array(60).fill(500)],
       storeFingerprintForResuming: false,
       onShouldRetry: () => {

@@ -65,7 +65,7 @@ export const Bytes = { type: 'string', format: 'binary' } as const;
 
 export const PieceHeaders = Type.Object({
   'tus-resumable': Type.String({ description: '1.0.0' }),
-  'upload-offset': Type.String({ description: 'Bytes stored so far: where this piece begins.' }),
+  'upload-offset': Type.String({ description: 'Bytes stored so far: the position of this piece.' }),
 });
 
 export const Stored = { type: 'null', description: 'Upload-Offset is the number of bytes stored now.' } as const;

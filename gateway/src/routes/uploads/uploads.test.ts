@@ -206,7 +206,7 @@ test('a large recording continues where its connection was cut, and holds every 
       ...PIECE,
       'upload-offset': String(offset),
     });
-    // The cut request may still be storing what it had.
+    // The cut request may still be storing its bytes.
     if (status !== 409) {
       assert.equal(status, 204);
       break;
@@ -220,7 +220,7 @@ test('a large recording continues where its connection was cut, and holds every 
   assert.notEqual((await state(upload.id)).method, null);
 });
 
-test('a repeated PUT sends from the beginning and stores only what is missing', async () => {
+test('a repeated PUT sends from the beginning and stores only the missing bytes', async () => {
   const bytes = randomBytes(3 * MIB);
   const upload = await link(bytes.length);
   const first = await send('PATCH', upload, bytes.subarray(0, MIB + 7), { ...PIECE, 'upload-offset': '0' });

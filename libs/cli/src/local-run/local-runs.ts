@@ -72,7 +72,7 @@ export class LocalRuns {
     const inputs = await filled(RunFolder.create(this.dir, record.run_id));
     await writeRunJson(dir, 'inputs.json', inputs);
     await writeRunFile(dir, JOURNAL, '');
-    // Last: a folder without it is no run.
+    // Last: a folder without it is not a run.
     await writeRunJson(dir, 'run.json', record);
     return { dir, record, inputs, method: file.bytes, called: copies, events: [], release };
   }

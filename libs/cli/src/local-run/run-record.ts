@@ -5,7 +5,7 @@ import type { RefusedAnswer } from '@methods/method/answer-checks';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { readRunText } from './run-files.ts';
 
-/** `running` also where its process died or was interrupted: such a run can be resumed. */
+/** `running` even if its process died or was interrupted: such a run can be resumed. */
 export type LocalRunStatus = 'running' | 'waiting' | 'succeeded' | 'failed';
 
 export interface LocalRunRecord {

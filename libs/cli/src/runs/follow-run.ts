@@ -1,5 +1,5 @@
 // Follows a run on a server: as it is, and again at each change, until it ends. The server's events say that something
-// changed; a server without them, or one that is away, is polled.
+// changed; a server without them, or one that is unavailable, is polled.
 import { Backoff } from '@methods/base/backoff';
 import { CommandError } from '../errors/command-error.ts';
 import type { ServerApi } from '../server/server-api.ts';
@@ -12,11 +12,11 @@ const AWAY = ['unreachable', 'unavailable', 'rate_limited', 'internal'];
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** The server is away, and back again. */
+  /** The server is unavailable, and available again. */
   readonly onAway: (away: boolean) => void;
 }
 
-/** The last one is finished, unless the reader stops before. @throws CommandError, not while the server is away. */
+/** The last one is finished, unless the reader stops before. @throws CommandError, but not for an unavailable server. */
 export async function* followRun(api: ServerApi, runId: string, options: FollowOptions): AsyncGenerator<ServerRun> {
   let run = await getRun(api, runId);
   yield run;
@@ -80,7 +80,7 @@ class RunChanges {
           this.tell();
         }
       } catch {
-        // Without events the run is read, which also shows whether the server is away.
+        // Without events the run is read, which also shows whether the server is unavailable.
       }
       this.streaming = false;
       this.tell();

@@ -63,7 +63,7 @@ async function renew(store: SignInStore, used: SignIn, signal: AbortSignal): Pro
         throw over(server);
       }
       const fault = issuerFault(issuer, error);
-      // An issuer that is away for a moment ends no sign-in early.
+      // An issuer that is briefly unavailable ends no sign-in early.
       if (fault.code === 'unreachable' && kept.expiresAtMs > Date.now()) return kept;
       throw fault;
     }

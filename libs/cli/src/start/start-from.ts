@@ -14,7 +14,7 @@ import { type InputLine, inputLines, LineKeys } from './input-lines.ts';
 const RUNS_MAX = 1_000;
 const BYTES_MAX = 3 * 1024 * 1024;
 const BYTES_AROUND = 300;
-/** A busy server is asked again for so long while it takes nothing. */
+/** How long a busy server that accepts nothing is asked again. */
 const PATIENCE_MS = 60_000;
 const WAIT_MS_MIN = 50;
 

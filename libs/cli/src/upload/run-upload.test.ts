@@ -41,7 +41,7 @@ function uploadTo(replies: readonly (Error | null)[], attempt = 1) {
 
 const AWAY = new CommandError('unreachable', 'the server cannot be reached');
 
-test('the last record follows after the server was away, which is printed once, with a higher sequence', async () => {
+test('the last record follows after an outage of the server, which is printed once, with a higher sequence', async () => {
   const { upload, sent, said } = uploadTo([AWAY, AWAY]);
   equal(await upload.finish({ status: 'succeeded' }), true);
   deepEqual(

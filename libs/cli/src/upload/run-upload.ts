@@ -1,4 +1,4 @@
-// Sends the record of a local run to the server while it runs. A server that is away does not delay the run: the record
+// Sends the record of a local run to the server while it runs. An unavailable server does not delay the run: the record
 // follows, and at the end the run waits for it; what is not sent then is kept in the run's folder.
 import { Backoff } from '@methods/base/backoff';
 import type { JsonObject } from '@methods/method/json';

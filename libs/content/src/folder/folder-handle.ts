@@ -1,6 +1,6 @@
-// A folder held open by its descriptor. All that is opened, made or removed through it is beneath that folder, even if
-// a step renames or links entries meanwhile: each part of a name is opened by itself and no link is followed. Node has
-// no openat2; on Linux `/proc/self/fd/<descriptor>/<name>` is openat, elsewhere the path is used as it is.
+// A folder held open by its descriptor. Everything opened, created or removed through it is beneath that folder, even
+// if a step renames or links entries meanwhile: each part of a name is opened separately and no link is followed. Node
+// has no openat2; on Linux `/proc/self/fd/<descriptor>/<name>` is openat, elsewhere the plain path is used.
 import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, type Stats } from 'node:fs';
 import { chmod, type FileHandle, open } from 'node:fs/promises';
 
@@ -43,7 +43,7 @@ export class FolderHandle {
     return HAS_PROC ? `/proc/self/fd/${this.fd}` : this.path;
   }
 
-  /** Fails with the system's error (ELOOP or ENOTDIR for a link, ENOENT) where it is no folder. */
+  /** Fails with the system's error (ELOOP or ENOTDIR for a link, ENOENT) if it is not a folder. */
   folder(name: EntryName): FolderHandle {
     const place = this.at(name);
     return new FolderHandle(openSync(place, FOLDER_FLAGS), joined(this.path, name));
@@ -117,7 +117,7 @@ export class FolderHandle {
   }
 }
 
-/** Gives the owner every right to an entry that cannot even be opened. Links and files keep what they have. */
+/** Grants the owner every right to an entry that cannot even be opened. Links and files are not changed. */
 export async function unlockFolder(folder: FolderHandle, name: EntryName): Promise<void> {
   const entry = await open(folder.at(name), O_PATH | O_NOFOLLOW | O_DIRECTORY);
   try {

@@ -37,7 +37,7 @@ export async function* entriesOf(folder: FolderHandle, above = '', depth = 0): A
   }
 }
 
-/** None where there is no folder; links and devices are passed over. */
+/** Empty without a folder; skips links and devices. */
 export async function* filesBelow(path: string): AsyncGenerator<FoundEntry> {
   let root: FolderHandle;
   try {

@@ -27,7 +27,7 @@ export async function removeFolder(path: string): Promise<void> {
   }
 }
 
-/** Removes what has this name in the folder, a link as a link. */
+/** Removes the entry of this name in the folder, a link as a link. */
 export async function removeEntry(folder: FolderHandle, name: EntryName): Promise<void> {
   for (let tried = 1; !(await isUnlinked(folder, name)); tried++) {
     const inner = await openUnlocked(folder, name);
@@ -37,7 +37,7 @@ export async function removeEntry(folder: FolderHandle, name: EntryName): Promis
       await rmdir(folder.at(name));
       return;
     } catch (error) {
-      // Another removal of the same folder moves what it finds, and may have done so since.
+      // Another removal of the same folder moves the entries it finds, and may have done so since.
       if (codeOf(error) !== 'ENOTEMPTY' || tried === TRIES_MAX) return unlessGone(error);
     }
   }
@@ -70,7 +70,7 @@ async function emptyFolder(top: FolderHandle): Promise<void> {
   throw new Error('a folder is filled again as fast as it is emptied');
 }
 
-/** Unlinks what is not a folder and names some that are left; null: the folder is empty. */
+/** Unlinks entries other than folders and returns some that are left; null: the folder is empty. */
 async function foldersLeft(folder: FolderHandle): Promise<EntryName[] | null> {
   const folders: EntryName[] = [];
   let isEmpty = true;
@@ -104,7 +104,7 @@ async function isUnlinked(folder: FolderHandle, name: EntryName): Promise<boolea
   }
 }
 
-/** Null: it is no folder any more. */
+/** Null: it is no longer a folder. */
 async function openUnlocked(folder: FolderHandle, name: EntryName): Promise<FolderHandle | null> {
   for (let tried = 0; ; tried++) {
     try {

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '@methods/base/clock';
 import type { PythonRuntimes } from '../runners/python-runtime.ts';
 import { PackageIndex } from './package-index.fixture.ts';
 
-/** There are no pauses before a registry is asked again. */
+/** No pauses before a registry is asked again. */
 const hasty: Clock = { ...systemClock, after: (_delayMs, run) => systemClock.after(0, run) };
 const EXACT = [{ name: 'exact', version: '1.0.0' }];
 const PYEXACT = [{ name: 'py_exact', version: '1.0' }];
@@ -158,7 +158,7 @@ describe('dependencies are refused', () => {
   });
 });
 
-describe('a registry that was away for a moment', () => {
+describe('a registry that was briefly unavailable', () => {
   it('is asked again', async () => {
     for (const dependencies of [{ npm: EXACT }, { pip: PYEXACT }]) {
       await rm(join(index.dir, 'npm-cache'), { recursive: true, force: true });

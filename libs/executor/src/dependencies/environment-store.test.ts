@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => index.stop());
 
-/** Prepares in a process of its own, and prints where. */
+/** Prepares in a separate process, and prints where. */
 function elsewhere(cacheDir: string): ChildProcess {
   const options = { cacheDir, allowScripts: false, path: PATH };
   const code = `const { prepareDependencies } = await import(${JSON.stringify(CODE.href)});
@@ -64,7 +64,7 @@ describe('an environment', () => {
     assert.equal((await readdir(cacheDir)).length, 1);
   });
 
-  it('is built once for concurrent runs, also when the one that began it is stopped', async () => {
+  it('is built once for concurrent runs, even if the run that began it is stopped', async () => {
     const cacheDir = join(index.dir, 'together');
     const folder = join(cacheDir, 'c'.repeat(64));
     const stop = new AbortController();
@@ -87,7 +87,7 @@ describe('an environment', () => {
     assert.deepEqual(await readdir(folder), ['whole']);
   });
 
-  it('is never incomplete: a killed build ends with its npm and leaves a folder of its own, which is removed later', async () => {
+  it('is never incomplete: a killed build ends with its npm and leaves a separate folder, which is removed later', async () => {
     const cacheDir = join(index.dir, 'killed');
     index.silentAbout = '.tgz';
     await rm(join(index.dir, 'npm-cache'), { recursive: true });

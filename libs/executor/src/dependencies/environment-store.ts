@@ -1,5 +1,5 @@
-// Prepared environments on the disk, shared by all processes that use the folder. Only a whole one ever has its name;
-// the next build removes what killed builds left and what was not used for weeks.
+// Prepared environments on the disk, shared by all processes that use the folder. Only a complete one has its final
+// name; the next build removes the remains of killed builds and environments unused for weeks.
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PrepareOptions } from './prepare-options.ts';
@@ -61,7 +61,7 @@ async function buildEnvironment(
   });
 }
 
-/** On the same file system as the cache, so that what is made there can be renamed into it. */
+/** On the same file system as the cache, so that the result can be renamed into it. */
 export async function inTemporaryFolder<T>(cacheDir: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(cacheDir, { recursive: true });
   await removeOld(cacheDir);

@@ -1,5 +1,5 @@
-// Classifies failures of npm and pip: the registry was away, a package is missing, or it is not the one that was
-// locked.
+// Classifies failures of npm and pip: the registry was unavailable, a package is missing, or it does not match the
+// lock.
 import { cutText } from '@methods/method/cut-text';
 
 export type ManagerFailure = 'unreachable' | 'not_found' | 'mismatch' | 'other';

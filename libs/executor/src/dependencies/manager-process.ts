@@ -6,7 +6,7 @@ export interface ManagerEnd {
   /** Null: it was ended, or could not be started. */
   readonly code: number | null;
   readonly stdout: string;
-  /** The end of what it printed to stderr. */
+  /** The end of its output on stderr. */
   readonly stderr: string;
 }
 
@@ -23,7 +23,7 @@ const STDERR_BYTES_KEPT = 64 * 1024;
 /** Never rejects. Output beyond 16 MiB ends the process. */
 export function runManager({ command, args, cwd, env }: ManagerCommand, signal: AbortSignal): Promise<ManagerEnd> {
   return new Promise((resolve) => {
-    // First, so that there is no moment in which a killed worker would leave the group running.
+    // First, so that a killed worker never leaves the group running.
     const reaper = new GroupReaper(env.PATH ?? '');
     const child = spawn(command, [...args], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     if (child.pid !== undefined) reaper.started(child.pid);

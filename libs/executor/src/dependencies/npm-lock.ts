@@ -1,4 +1,5 @@
-// npm's lock file as a part of ours: only what an installation needs, so that the same packages give the same bytes.
+// npm's lock file as a part of ours: only the fields that an installation needs, so that the same packages give the
+// same bytes.
 import type { ExactPackage } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonObject, objectOf, ownField } from '@methods/method/json';
 

@@ -37,9 +37,9 @@ export class PackageIndex {
   readonly requests: string[] = [];
   /** The number of further requests answered with 503. */
   awayFor = 0;
-  /** A project of the index whose page names no hashes. */
+  /** A project of the index whose page has no hashes. */
   hashless = '';
-  /** Requests whose URL has this end get no answer. */
+  /** Requests whose URL ends with this get no reply. */
   silentAbout = '';
   private readonly pythons = new PythonRuntimes();
   private readonly files = new Map<string, Buffer>();

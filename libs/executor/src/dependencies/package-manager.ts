@@ -1,5 +1,5 @@
-// Runs npm and pip: with only the part of the worker's environment they need, again when the registry was away, and
-// with failures that name the fault.
+// Runs npm and pip: with only the part of the worker's environment they need, again when the registry was unavailable,
+// and with failures that name the fault.
 import { readFile, rm } from 'node:fs/promises';
 import { systemClock } from '@methods/base/clock';
 import { StepFailure } from '../step-failure.ts';

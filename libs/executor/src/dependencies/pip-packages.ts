@@ -11,7 +11,7 @@ import { checkLocksHere, sharedPip } from './pip-tools.ts';
 import type { PrepareOptions } from './prepare-options.ts';
 import { makeVenv, settleVenv } from './python-venv.ts';
 
-// Retries are ours. A registry that is away has to be distinguished from a missing package, which only pip's log shows.
+// We retry ourselves: an unavailable registry must be distinguished from a missing package, which only pip's log shows.
 const FLAGS = ['--quiet', '--disable-pip-version-check', '--no-input', '--progress-bar', 'off', '--retries', '1'];
 const HASHES_FILE = fileURLToPath(new URL('./pip-hashes.py', import.meta.url));
 /** The packages of a new virtual environment with its own pip, which steps do not use. */
@@ -98,7 +98,7 @@ function ofAnotherPlatform(fault: unknown, made: LockPlatform | null, here: Lock
   );
 }
 
-/** A source package runs code of its own while it is installed. */
+/** A source package runs its own code during the installation. */
 function binariesOnly({ allowScripts }: PrepareOptions): string[] {
   return allowScripts ? [] : ['--only-binary', ':all:'];
 }

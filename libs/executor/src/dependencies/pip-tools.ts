@@ -11,7 +11,7 @@ import { makeVenv } from './python-venv.ts';
 
 /** The first pip that installs into another environment. */
 const INSTALLS_ELSEWHERE = [22, 3] as const;
-/** The first pip that reports what it would install (`--report`). */
+/** The first pip that can report what it would install (`--report`). */
 const LOCKS = [22, 2] as const;
 const VERSION = 'import ensurepip; print(ensurepip.version())';
 

@@ -16,7 +16,7 @@ export interface PreparedDependencies {
   readonly environment: PreparedEnvironment;
   /** To be stored with the version, once; the given one where one was given; null: nothing to lock. */
   readonly lock: Uint8Array | null;
-  /** Of the lock's bytes, hex, as a run's record names it. */
+  /** SHA-256 of the lock's bytes, hex, as a run's record names it. */
   readonly lockSha256: string | null;
 }
 

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => index.stop());
 
-/** Time in a new process from the grant to the end of a first step, with what was prepared before. */
+/** Time in a new process from the grant to the end of a first step, with prepared packages. */
 async function firstStepMs(kind: 'node' | 'python', code: string): Promise<number> {
   const dependencies = {
     ...NOTHING,

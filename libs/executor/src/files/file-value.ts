@@ -30,7 +30,7 @@ export class KnownFiles {
     this.facts.set(path, { bytes, sha256 });
   }
 
-  /** Those whose path begins with `prefix` are gone. */
+  /** Removes those whose path begins with `prefix`. */
   drop(prefix: string): void {
     for (const path of this.facts.keys()) if (path.startsWith(prefix)) this.facts.delete(path);
   }

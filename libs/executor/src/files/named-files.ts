@@ -18,7 +18,7 @@ export function refuseNamedFiles(value: JsonValue, files: Files, made?: Readonly
 }
 
 /**
- * `value` with each file that code returns as it was given replaced by the run's own reference. It is known by its
+ * Replaces each file in `value` that code returns unchanged by the run's own reference. It is recognized by its
  * content: the path that code saw is a place on this machine, and a returned path is never read.
  */
 export function withGivenFiles(value: JsonValue, given: readonly FileValue[], made: Set<JsonValue>): JsonValue {

@@ -8,7 +8,7 @@ import { type HttpRequest, urlOf } from './http-request.ts';
 const REDIRECTS_MAX = 5;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 
-/** The response that is no redirect, its body unread. Throws StepFailure of kind network or http. */
+/** The first response that is not a redirect, its body unread. Throws StepFailure of kind network or http. */
 export async function exchange(
   request: HttpRequest,
   send: typeof fetch,

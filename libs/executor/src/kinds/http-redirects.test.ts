@@ -80,7 +80,7 @@ describe('redirects of an http step', () => {
     );
   });
 
-  it('turn a POST into a GET where HTTP says so, and repeat it where it does not', async () => {
+  it('turn a POST into a GET where HTTP requires it, and repeat it otherwise', async () => {
     const body = { kind: 'json' as const, value: literal({ a: 1 }) };
     for (const [status, verb, sent] of [
       [301, 'GET', ''],

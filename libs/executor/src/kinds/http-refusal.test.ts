@@ -64,7 +64,7 @@ describe('the error of an http step', () => {
     );
   });
 
-  it('never shows a secret, not even a part of one at the end of what is kept', async () => {
+  it('never shows a secret, not even a part of one at the end of the kept text', async () => {
     for (const before of [0, 1010, 1020, 16_370, 16_384]) {
       const error = await refused((_, response) =>
         response
@@ -79,7 +79,7 @@ describe('the error of an http step', () => {
     }
   });
 
-  it('cuts no character, and names what is binary', async () => {
+  it('cuts no character, and marks binary bodies', async () => {
     const long = await refused((_, response) => response.writeHead(500).end(`a${'🔑'.repeat(20_000)}`));
     assert.equal(long.body, `a${'🔑'.repeat(255)}`);
     const png = await refused((_, response) => response.writeHead(500).end(Buffer.from([0x89, 0x50, 0xff, 0])));

@@ -20,7 +20,7 @@ const HEADERS = [
 const HEADER_CHARACTERS_MAX = 200;
 const REASON_CHARACTERS_MAX = 100;
 const BODY_BYTES_MAX = 1024;
-/** More than is kept, so that a secret at the end of what is kept is seen whole. */
+/** More than is kept, so that a secret at the end of the kept text is seen whole. */
 const BODY_BYTES_READ = 16 * 1024;
 /** The status has failed the step already: a body that does not arrive is not awaited. */
 const BODY_MS_MAX = 1000;
@@ -32,7 +32,7 @@ export interface HttpRefusal {
   readonly body: string;
 }
 
-/** Reads the body as far as it is kept, and ends it. Never rejects. */
+/** Reads the kept part of the body, and ends it. Never rejects. */
 export async function refusalOf(response: Response, mask: Mask): Promise<HttpRefusal> {
   const shown = (text: string, charactersMax: number) => cutText(mask.text(asWritten(text)), charactersMax);
   const headers = HEADERS.flatMap((name) => {
@@ -40,7 +40,7 @@ export async function refusalOf(response: Response, mask: Mask): Promise<HttpRef
     return value === null ? [] : [[name, shown(value, HEADER_CHARACTERS_MAX)] as const];
   });
   const reader = response.body?.getReader();
-  // Of the machine and not of the run's clock: it bounds a connection, and is not a pause of the run.
+  // The machine's clock, not the run's: it bounds a connection, and is not a pause of the run.
   let late = false;
   const timer = setTimeout(() => {
     late = true;
@@ -89,7 +89,7 @@ function bodyText(bytes: Buffer, whole: boolean, mask: Mask): string {
     return `(binary, ${bytes.length}${whole ? '' : ' or more'} bytes)`;
   }
   if (text.includes('\0')) return `(binary, ${bytes.length}${whole ? '' : ' or more'} bytes)`;
-  // As a stream that continues if there is more, so that no part of a secret is shown at the end of what was read.
+  // As a stream that continues if there is more, so that no part of a secret is shown at the end of the read text.
   const masked = whole ? mask.text(text) : mask.stream().push(text);
   const kept = Buffer.from(masked).subarray(0, BODY_BYTES_MAX);
   return new TextDecoder('utf-8').decode(kept, { stream: true });

@@ -173,7 +173,7 @@ describe('the answer of an http step', () => {
     await answering(server, broken, async () => assert.equal((await runHttp('/')).error?.kind, 'out'));
   });
 
-  it('fails with kind limit above 10 MiB, also when it was compressed, and for deep nesting', async () => {
+  it('fails with kind limit above 10 MiB, even if it was compressed, and for deep nesting', async () => {
     const large = gzipSync(Buffer.alloc(11 << 20, 'x'));
     const compressed: TestServer['answer'] = (_, response) => response.setHeader('content-encoding', 'gzip').end(large);
     await answering(server, compressed, async () => assert.equal((await runHttp('/')).error?.kind, 'limit'));

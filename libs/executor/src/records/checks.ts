@@ -15,7 +15,9 @@ const VALUE_CHARACTERS_READ = 16_384;
 const VALUES_MAX = 20;
 const MESSAGE_CHARACTERS_MAX = 1000;
 
-/** `hidden`: names in the scope whose values hold undeclared secrets, such as the out of a login; they are not kept. */
+/**
+ * `hidden`: names in the scope whose values contain undeclared secrets, such as the out of a login; they are not kept.
+ */
 export function judge(
   checks: readonly CompiledCheck[],
   phase: CheckRecord['phase'],

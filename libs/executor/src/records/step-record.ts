@@ -101,7 +101,7 @@ export class StepRecorder {
     }));
   }
 
-  /** The log of a step that gave a secret of its own, which was unknown while it was printed. */
+  /** The log of a step that returned a secret of its own, which was unknown while the log was printed. */
   maskedLog(log: StepLog | null): StepLog | null {
     return log === null ? null : { ...log, text: this.mask.text(log.text) };
   }

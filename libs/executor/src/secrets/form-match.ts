@@ -6,7 +6,7 @@ export const FAILED = -1;
 /** The text ends before the form does. */
 export const OPEN = -2;
 
-/** How far the last form came: units of it, and the code after the last one. `steps`: all comparisons so far. */
+/** How far the last form matched: its units, and the code after the last one. `steps`: all comparisons so far. */
 export const reached = { units: 0, index: 0, steps: 0 };
 
 /** The code after it, or FAILED, or OPEN. */

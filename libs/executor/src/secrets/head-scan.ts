@@ -148,7 +148,7 @@ function scanHexAndNumbers(codes: Uint16Array, from: number, to: number, heads: 
       }
     } else if ((marks & IS_X) !== 0) {
       if (count > 0 && codes[i - 1] === ZERO) {
-        // The zero of `0x` is no digit of the bytes.
+        // The zero of `0x` is not a digit of the bytes.
         count = Math.min(count, 6) - 1;
         key >>>= 4;
       } else if (codes[i - 1] !== BACKSLASH) {

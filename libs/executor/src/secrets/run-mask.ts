@@ -60,7 +60,7 @@ class LearningMask implements RunMask {
     return this.current().stream();
   }
 
-  /** One pass for all: a mask of its own for each value would read every text as often. */
+  /** One pass for all: a separate mask for each value would read every text as often. */
   private current(): Mask {
     const { learned } = this;
     if (this.known === learned.size) return this.mask;

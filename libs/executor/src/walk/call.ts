@@ -67,7 +67,7 @@ export async function walkCall(walk: Walk, step: CallStep, turn: Turn): Promise<
 async function versionOf(walk: Walk, frame: Frame, target: CallTarget): Promise<CalledVersion> {
   const { callee } = frame;
   if (callee === undefined) throw new StepFailure('call', 'Other methods cannot be called here');
-  // The server may take its time to give the version: finished records are sent before that.
+  // The server may take time to send the version: finished records are sent before that.
   walk.run.records.flush();
   try {
     return await callee(target);

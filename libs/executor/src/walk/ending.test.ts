@@ -36,7 +36,7 @@ finally:
 `);
 
 describe('a run whose worker was lost for the last time', () => {
-  it('begins no more of its steps, and runs on_failure and finally', async () => {
+  it('begins no more steps, and runs on_failure and finally', async () => {
     const acted: string[] = [];
     const run = new Attempts(LOOPED, acting(acted));
     await run.run({}, 2);

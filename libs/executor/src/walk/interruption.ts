@@ -1,4 +1,4 @@
-// The handling of a step whose worker was lost while it ran (`on_interrupt`): a person may know whether it happened.
+// Handles a step whose worker was lost while it ran (`on_interrupt`): a person may know whether it happened.
 import type { CodeStep, HttpStep } from '@methods/method/compiled-method';
 import { type JsonObject, ownField } from '@methods/method/json';
 import { interruptionForm } from '@methods/method/question-form';

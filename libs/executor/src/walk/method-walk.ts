@@ -100,7 +100,7 @@ function failedMethod(walk: Walk, { frame }: Place, { path, name, error, code: g
   return { kind: 'failed', error: { code, kind, message, step: path }, name };
 }
 
-/** Where `on_failure` and `finally` run: with a budget and a time of their own, also where the run's own time is over. */
+/** Executes `on_failure` and `finally`, with their own budget and time, even if the run's own time is over. */
 function after(place: Place, list: 'on_failure' | 'finally', failed: FailedMethod | null, endsMs: number): Place {
   const frame = { ...place.frame, endsMs, cleans: true };
   const failure = failed === null ? {} : { failure: scopeOf(failed) };

@@ -39,7 +39,7 @@ export class RunState {
     this.records.add(end);
   }
 
-  /** Everything before is acknowledged, so that something may act. False: the run is no longer ours. */
+  /** Waits until everything before is acknowledged, so that a step may act. False: the run is no longer ours. */
   async settled(): Promise<boolean> {
     try {
       if (!this.records.settled) await this.records.settle();
@@ -50,8 +50,8 @@ export class RunState {
   }
 
   /**
-   * Records that could still be on their way, because branches or files let them, are acknowledged before the end that
-   * the last record travels with. False: the run is no longer ours.
+   * Waits for records that could still be in flight, because of branches or files, before the end that the last record
+   * is sent with. False: the run is no longer ours.
    */
   async sentInOrder(): Promise<boolean> {
     if (!this.records.branched && !this.options.folder.hasFiles()) return true;
@@ -63,7 +63,7 @@ export class RunState {
     return true;
   }
 
-  /** The start is acknowledged. False: the run is no longer ours. */
+  /** Waits until the start is acknowledged. False: the run is no longer ours. */
   async started(path: string, kind: StepKind | 'failure', checkpoint?: JsonObject): Promise<boolean> {
     const { journal } = this.options;
     if (journal.stepStarted === undefined) return true;

@@ -68,7 +68,7 @@ result: { length: =steps.use.length }
     assert.deepEqual(told.given.get('use'), { keys: [{ token: '***login.keys.0.token***' }] });
   });
 
-  it('fails a step that gives it in a field of another type', async () => {
+  it('fails a step that returns it in a field of another type', async () => {
     const method = methodOf(`${LOGIN}  - name: leak
     in: [steps.login.keys]
     node: |

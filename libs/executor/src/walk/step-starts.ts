@@ -9,7 +9,10 @@ const TOLD_AFTER_MS = 50;
 const UNTOLD: ReadonlySet<string> = new Set(['check', 'ask']);
 
 export class StepStarts {
-  /** Steps whose start is recorded, or is being recorded, with what a resume needs: another record would replace it. */
+  /**
+   * Steps whose start is recorded, or is being recorded, with the state that a resume needs: another record would
+   * replace it.
+   */
   private readonly recorded = new Set<string>();
 
   constructor(private readonly options: RunOptions) {}

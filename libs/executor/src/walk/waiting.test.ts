@@ -18,7 +18,7 @@ function quickClock() {
     wallMs: () => systemClock.wallMs() + skippedMs,
     monotonicMs: () => systemClock.monotonicMs() + skippedMs,
     after: (delayMs: number, run: () => void) => {
-      // A deadline of an http step is no pause.
+      // A deadline of an http step is not a pause.
       if (delayMs === 30_000) return systemClock.after(delayMs, run);
       pausesMs.push(delayMs);
       skippedMs += delayMs;
@@ -114,7 +114,7 @@ describe('retries', () => {
     assert.equal(checked.record('get').tries.length, 1);
   });
 
-  it('follow a failed check where the condition says so, and see the error', async () => {
+  it('follow a failed check if the condition allows it, and see the error', async () => {
     const clock = quickClock();
     let n = 0;
     const run = new Attempts(fetching('{ max: 5, if: true }', 'ensure: [{ It is the third: out.id == "3" }]'), {

@@ -7,7 +7,7 @@ import type { StepError } from '../step-failure.ts';
 export type Blocked =
   | { readonly kind: 'asking'; readonly question: RunQuestion }
   | { readonly kind: 'sleeping'; readonly untilMs: number }
-  /** The run has failed already (`RunOptions.ending`): no more of its steps begins, only its cleanup. */
+  /** The run has failed already (`RunOptions.ending`): no more of its steps begin, only its cleanup. */
   | { readonly kind: 'over' }
   /** The run is no longer ours, or was ended from outside. */
   | { readonly kind: 'stopped' };
@@ -42,8 +42,8 @@ export const DONE_NULL = { kind: 'done', value: null } as const;
 export const SKIPPED = { ...DONE_NULL, skipped: true } as const;
 
 /**
- * The outcome of branches that are all at rest; null: all are done. A failure comes before a question: there is no
- * question whose answer would be dropped. Of several questions the first in file order is asked.
+ * The outcome of branches that are all at rest; null: all are done. A failure comes before a question, since its answer
+ * would be dropped. Of several questions the first in file order is asked.
  */
 export function atRest(ends: readonly Walked[]): Failed | Blocked | null {
   let sleeping: Blocked | null = null;

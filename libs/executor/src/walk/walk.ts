@@ -15,7 +15,7 @@ import { DONE_NULL, type Failed, SKIPPED, type Walked } from './walk-end.ts';
 export abstract class Walk {
   constructor(readonly run: RunState) {}
 
-  /** One after the other, until one fails or the walk cannot go on. */
+  /** Runs steps one after the other, until one fails or the walk cannot continue. */
   abstract list(steps: readonly CompiledStep[], place: Place): Promise<Walked>;
 
   /** With all its rounds. Its value is in the place's scope afterwards. */
@@ -104,7 +104,7 @@ export function isContainer(step: CompiledStep): boolean {
   return step.kind === 'steps' || step.kind === 'parallel';
 }
 
-/** Of an ask step, a failure of kind timeout is its deadline. */
+/** For an ask step, a failure of kind timeout is its deadline. */
 export function failedStep(step: CompiledStep, path: string, error: StepError, given?: Failed['code']): Failed {
   const code = step.kind === 'ask' && error.kind === 'timeout' ? 'no_answer' : given;
   return { kind: 'failed', path, name: step.name, error, ...(code && { code }) };

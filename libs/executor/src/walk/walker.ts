@@ -1,4 +1,4 @@
-// Walks the steps of a run: keeps those that finished before, skips those whose condition is false, and hands each of
+// Walks the steps of a run: keeps those that finished before, skips those whose condition is false, and passes each of
 // the others to the runner of its kind.
 import type { CompiledStep } from '@methods/method/compiled-method';
 import { evaluate } from '@methods/method/evaluate';
@@ -78,7 +78,7 @@ export class Walker extends Walk {
     return failedStep(step, path, errorOfKept(kept));
   }
 
-  /** Of a run that ends: only what holds finished steps is walked again. */
+  /** For a run that ends: only blocks with finished steps are walked again. */
   private holdsKept(step: CompiledStep, path: string): boolean {
     if (isContainer(step)) return true;
     // Its out was a secret, which the steps after a failure may need.

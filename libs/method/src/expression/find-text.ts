@@ -23,7 +23,7 @@ export function splitText(text: string, separator: string, piecesMax: number): s
   return pieces;
 }
 
-/** Not UTF-16 units: half of a character is no text. */
+/** Not UTF-16 units: half of a character is not a text. */
 function charactersOf(text: string, piecesMax: number): string[] {
   const pieces: string[] = [];
   for (const character of text) {

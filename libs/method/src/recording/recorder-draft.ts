@@ -14,7 +14,7 @@ type Action = readonly [verb: string, value: JsonValue];
 // They say how the window looked, not what was done.
 const IGNORED = new Set(['setViewport', 'keyUp', 'scroll', 'emulateNetworkConditions', 'close', 'hover']);
 const STEP = 'browse';
-/** Of one step; the language takes no more. */
+/** Per step; the language allows no more. */
 const CHECKS_MAX = 100;
 const EXPECTED_CHARACTERS_MAX = 2_000;
 

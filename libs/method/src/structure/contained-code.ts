@@ -25,7 +25,7 @@ const BUILT_IN = new Set([
     .join(' ')
     .split(' '),
 ]);
-/** They compute, and no more. */
+/** They only compute. */
 const MODULES = new Set(
   ['assert', 'buffer', 'crypto', 'path', 'querystring', 'string_decoder', 'timers/promises', 'url', 'zlib'].flatMap(
     (name) => [name, `node:${name}`],

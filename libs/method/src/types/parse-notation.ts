@@ -71,7 +71,7 @@ export function parseNotation(text: string, context: NotationContext): Notation 
   }
   scanner.skipSpace();
   if (scanner.peek('?')) {
-    scanner.fail('M303', '`?` goes on the field name', `write  name?: ${text.slice(0, scanner.at).trim()}`);
+    scanner.fail('M303', '`?` belongs to the field name', `write  name?: ${text.slice(0, scanner.at).trim()}`);
   }
   if (!scanner.done) scanner.fail('M301', `unexpected "${scanner.rest()}" after the type`);
   return {

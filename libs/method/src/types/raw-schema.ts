@@ -21,7 +21,7 @@ const REFUSED = new Set([
   '$vocabulary',
 ]);
 
-// Keywords whose value is data or names, not schemas: a property called `$ref` inside them is no reference.
+// Keywords whose value is data or names, not schemas: a property called `$ref` inside them is not a reference.
 const SCHEMA_KEYWORDS = new Set(
   'items contains additionalProperties unevaluatedItems unevaluatedProperties propertyNames not if then else'.split(
     ' ',

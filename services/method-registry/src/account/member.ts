@@ -26,7 +26,7 @@ export interface ClaimedUser {
   readonly organization: ExternalOrganization;
   /** The issuer's id of the person. */
   readonly subject: string;
-  /** Empty email, name and role leave what is known as it is: not every token carries them. */
+  /** An empty email, name or role keeps the known one: not every token has all of them. */
   readonly email: string;
   readonly name: string;
   readonly role: Role | '';

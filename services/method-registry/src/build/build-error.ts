@@ -1,4 +1,4 @@
-// Why no draft was made of a recording, as a sentence for people. None of them repeats what was recorded.
+// Why no draft was made from a recording, as a sentence for people. No sentence repeats recorded content.
 import type { RecordingFinding } from '@methods/method/recording/compile-recording';
 import type { Compiled } from './recording-compiler.ts';
 

@@ -36,7 +36,7 @@ describe('the build of a recording', { timeout: 300_000 }, () => {
     ['HAR', SHOP_HAR],
     ['Chrome Recorder', TABLE_RECORDING],
   ] as const) {
-    test(`${kind}: a draft that compiles, and says what a person must check`, async () => {
+    test(`${kind}: a draft that compiles, and lists what a person must check`, async () => {
       const method = await build(bytes);
       equal(method.status, 'ready');
       equal(method.displayName, 'refund an order');

@@ -1,4 +1,4 @@
-// Runs the builds that are due, a few at once, each in a process of its own. Organizations take turns.
+// Runs the due builds, a few at once, each in its own process. Organizations take turns.
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
@@ -13,8 +13,8 @@ import { type BuildParts, type Built, buildRecording } from './build-recording.t
 const LEASE_MS = 60_000;
 const RENEWALS_A_LEASE = 3;
 /**
- * Builds of this process are begun at once, without the poll. It finds those of a registry that died, whose lease has a
- * minute to run anyway.
+ * This process starts its own builds at once. The poll finds those of a dead registry, whose lease lasts another minute
+ * anyway.
  */
 const POLL_MS = 10_000;
 

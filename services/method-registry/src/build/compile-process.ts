@@ -22,7 +22,7 @@ process.stdout.end(JSON.stringify(draftOf(new TextDecoder().decode(recording))))
 
 function draftOf(json: string): CompileReply {
   const { source, findings } = compileRecording(json, name === '' ? {} : { name });
-  // By code: a message may hold what was recorded.
+  // By code: a message may contain recorded content.
   if (source === null) return { kind: 'refused', code: findings[0]?.code ?? 'draft_invalid' };
   const bytes = Buffer.from(source);
   if (isSourceTooLarge(bytes)) return { kind: 'draft_too_large' };

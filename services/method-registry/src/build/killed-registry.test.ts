@@ -52,7 +52,7 @@ async function startProcess(postgresUrl: string) {
 }
 
 describe('a killed registry', { timeout: 300_000 }, () => {
-  test('its build is done by the next one, once; a stopped one gives its build back at once', async () => {
+  test('its build is done by the next one, once; a stopped one returns its build at once', async () => {
     const database = await migratedDatabase('method-registry');
     const sql = openPool({ url: database.url, applicationName: 'test', max: 2, statementTimeoutMs: 60_000 });
     // White space is read too: the compiling lasts long enough to be met.

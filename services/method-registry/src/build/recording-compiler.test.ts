@@ -49,7 +49,7 @@ describe('the compiler of recordings', { timeout: 300_000 }, () => {
     await rejects(processCompiler().compile(recorded(large()), stop.signal), /stops/);
   });
 
-  test('its process ends at its deadline also when the registry that began it has died', async () => {
+  test('its process ends at its deadline even if the registry that began it has died', async () => {
     const body = new URL('./compile-process.ts', import.meta.url);
     const child = spawn(process.execPath, nodeArguments(body), {
       stdio: ['pipe', 'ignore', 'ignore'],

@@ -1,6 +1,6 @@
-// Compiles a recording apart from everything else: in a process of its own, with bounds on its memory and its time, so
-// that no recording makes the registry slow or ends it. (A thread is not enough: an allocation that V8 cannot serve
-// ends the whole process, in spite of the thread's limits.)
+// Compiles a recording in a process of its own, with bounds on its memory and its time, so that no recording makes the
+// registry slow or ends it. (A thread is not enough: an allocation that V8 cannot serve ends the whole process, in
+// spite of the thread's limits.)
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
@@ -113,7 +113,7 @@ async function fed(
   return bytes;
 }
 
-/** Resolves also when it could not be started. */
+/** Resolves even if it could not be started. */
 async function ended(child: ChildProcess): Promise<void> {
   await once(child, 'close').catch(() => {});
 }

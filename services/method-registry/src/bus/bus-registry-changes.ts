@@ -16,7 +16,7 @@ export function busRegistryChanges(bus: Pick<Bus, 'publish'>, logger: Logger): R
   function emit(orgId: OrgId, kind: Kind, id: string, sha256?: Uint8Array): void {
     const authSha256 = sha256 === undefined ? '' : Buffer.from(sha256).toString('hex');
     if (bus.publish(registryChanged(orgId), encode({ orgId, kind, id, authSha256 }))) return;
-    logger.warn({ org_id: orgId, kind, id }, 'registry change not emitted: NATS is away');
+    logger.warn({ org_id: orgId, kind, id }, 'registry change not emitted: NATS is unavailable');
   }
   return {
     keyRevoked: ({ orgId, keyId, authSha256 }) => emit(orgId, 'key', keyId, authSha256),

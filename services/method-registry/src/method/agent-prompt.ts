@@ -3,7 +3,7 @@ import { ServiceError } from '@methods/errors/service-error';
 
 const BYTES_MAX = 64 * 1024;
 
-/** The prompt as it is. @throws ServiceError too_large over 64 KiB of UTF-8, invalid_request for NUL. */
+/** Returns the prompt unchanged. @throws ServiceError too_large over 64 KiB of UTF-8, invalid_request for NUL. */
 export function givenAgentPrompt(text: string): string {
   const bytes = Buffer.byteLength(text);
   if (bytes > BYTES_MAX) {

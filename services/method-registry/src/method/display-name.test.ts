@@ -13,7 +13,7 @@ test("an author's title is one storable line of at most 200 code points", () => 
   equal(displayNameFrom({ title: '😀'.repeat(201), name: 'n' }), '😀'.repeat(200));
 });
 
-test('a given name is kept as it is or refused', () => {
+test('a given name is kept unchanged or refused', () => {
   equal(givenDisplayName(''), null);
   equal(givenDisplayName('  Weekly  '), '  Weekly  ');
   throws(() => givenDisplayName('x'.repeat(201)), { code: 'invalid_request' });

@@ -4,7 +4,7 @@ import { boundedText } from '../text/bounded-text.ts';
 const CODE_POINTS_MAX = 200;
 const UNNAMED = 'Untitled method';
 
-/** The caller's display name as it is, or null when none was given. @throws ServiceError invalid_request. */
+/** The caller's display name unchanged, or null when none was given. @throws ServiceError invalid_request. */
 export function givenDisplayName(text: string): string | null {
   return text === '' ? null : boundedText('display_name', text, { min: 1, max: CODE_POINTS_MAX });
 }

@@ -1,5 +1,5 @@
-// Judges the bytes of a method's source: pure, and as expensive as its author likes, so it runs in a thread or a process
-// of its own.
+// Judges the bytes of a method's source: pure, and as expensive as its author likes, so it runs in a thread or a
+// separate process.
 import type { Finding } from '@methods/errors/service-error';
 import { callTargets } from '@methods/method/call-targets';
 import { type Callee, compileMethod } from '@methods/method/compile';

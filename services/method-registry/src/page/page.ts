@@ -35,8 +35,8 @@ export function pageRequest(
 }
 
 /**
- * Of up to `limit + 1` rows in the list's order: the extra one only shows that there are more. `reach`: the id at which
- * the page stopped looking; null: it looked to the end.
+ * Builds a page of up to `limit + 1` rows in the list's order: the extra one only shows that there are more. `reach`:
+ * the id at which the page stopped looking; null: it looked to the end.
  */
 export function pageOf<Item>(
   rows: readonly Item[],
@@ -60,6 +60,6 @@ function idOf(cursor: string): string {
 
 function badCursor(): ServiceError {
   return new ServiceError('invalid_request', 'The cursor is not one of this list.', {
-    findings: [{ path: '/cursor', code: 'cursor', message: 'Take it from next_cursor as it is.' }],
+    findings: [{ path: '/cursor', code: 'cursor', message: 'Use next_cursor unchanged.' }],
   });
 }

@@ -1,4 +1,4 @@
-// Removes the bytes of uploads whose link ran out and was not renewed, so that unfinished uploads keep nothing here.
+// Removes the bytes of uploads whose link expired and was not renewed, so that unfinished uploads occupy no storage.
 
 import { type Clock, systemClock, type Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';

@@ -36,7 +36,7 @@ function act(member: { orgId: OrgId; userId: UserId }, more = {}) {
 }
 
 describe('RecordAudit', () => {
-  test('a batch is stored as it was sent, and once when it comes again', async () => {
+  test('a batch is stored as sent, and only once when it is repeated', async () => {
     const ann = await newMember(registry.accounts, undefined, { name: 'Ann' });
     const entries = Array.from({ length: 256 }, (_, i) => act(ann, i === 0 ? { beforeJson: '', afterJson: '' } : {}));
     await Promise.all([registry.accounts.recordAudit({ entries }), registry.accounts.recordAudit({ entries })]);

@@ -1,4 +1,4 @@
-// RecordAudit and ListAudit: other services add what they did to the log, and admins read it.
+// RecordAudit and ListAudit: other services add their acts to the log, and admins read it.
 import { isId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type {

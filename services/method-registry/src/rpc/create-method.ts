@@ -20,7 +20,7 @@ export class CreateMethod {
     @inject(CalledMethods) private readonly called: CalledMethods,
   ) {}
 
-  /** A known key gets what it made, even with other fields: they may have been lost or changed since. */
+  /** A known key returns the method it created, even with other fields: they may have been lost or changed since. */
   async handle(request: CreateMethodRequest, { signal }: Pick<CallContext, 'signal'>) {
     const orgId = orgIdOf(request.orgId);
     const idempotencyHash = digestOf('idempotency_hash', request.idempotencyHash);
@@ -31,7 +31,7 @@ export class CreateMethod {
     const givenName = givenDisplayName(request.displayName);
     const agentPrompt = givenAgentPrompt(request.agentPrompt);
     const doer = doerOf(request.doer);
-    // With neither, the missing source is what is wrong.
+    // If both are missing, the error is about the source.
     const source =
       request.source.length === 0 && agentPrompt !== ''
         ? null

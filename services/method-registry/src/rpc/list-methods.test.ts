@@ -94,7 +94,7 @@ describe('ListMethods', () => {
     equal(second.nextCursor, '');
   });
 
-  test('a page of ten thousand reads no more than a page, and a search each name once at most', async () => {
+  test('a page of ten thousand reads no more than a page, and a search reads each name at most once', async () => {
     const { client, sql } = registry;
     const orgId = await newOrganization(client);
     const ids = Array.from({ length: COUNT }, () => newMethodId()).sort();

@@ -1,4 +1,4 @@
-// ListMethods: an organization's methods, newest first, or those whose names hold a text.
+// ListMethods: an organization's methods, newest first, or those whose names contain a text.
 import { bareMethodId } from '@methods/base/ids';
 import type { ListMethodsRequest } from '@methods/proto/registry/v1/method_registry_service_pb';
 import { inject, injectable } from 'tsyringe';

@@ -59,7 +59,7 @@ describe('the first sight of a user', () => {
     ]);
   });
 
-  test('an organization that was there before its first user gives them the admin role', async () => {
+  test('an organization that existed before its first user gives them the admin role', async () => {
     const externalOrgId = randomBytes(8).toString('hex');
     const { orgId } = await registry.client.ensureOrganization({
       issuer: ISSUER,

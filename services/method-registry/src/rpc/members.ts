@@ -1,4 +1,4 @@
-// EnsureUser, GetMember, ListMembers and SetMemberRole: who belongs to an organization, and what they may do.
+// EnsureUser, GetMember, ListMembers and SetMemberRole: the members of an organization and their roles.
 import { isId } from '@methods/base/ids';
 import type {
   EnsureUserRequest,

@@ -28,7 +28,7 @@ describe('settings', () => {
     equal((await registry.sql`select from registry.settings where org_id = ${orgId}`).length, 0);
   });
 
-  test('a change leaves what it does not name, and the log has what changed', async () => {
+  test('a change keeps the settings it does not name, and the log has the changed ones', async () => {
     const ann = await newMember(registry.accounts);
     const { orgId } = ann;
     const change = (more: object) => registry.accounts.changeSettings({ orgId, doer: asDoer(ann), ...more });
@@ -71,7 +71,7 @@ describe('settings', () => {
     });
   });
 
-  test('changes of different fields at once all stay, each logged from what it found', async () => {
+  test('concurrent changes of different fields are all kept, each logged with the state it found', async () => {
     const ann = await newMember(registry.accounts);
     const { orgId } = ann;
     const doer = asDoer(ann);

@@ -9,10 +9,10 @@ const PREFIXES = { user: 'usr', service_key: 'key', upload: 'upl' } as const;
 
 /** @throws ServiceError invalid_request where it is missing or incomplete. */
 export function doerOf(message: DoerMessage | undefined): Doer {
-  if (message === undefined) throw new ServiceError('invalid_request', 'The request has no actor.');
+  if (message === undefined) throw new ServiceError('invalid_request', 'The request has no caller.');
   const { kind } = message;
   if (kind !== 'system' && !Object.hasOwn(PREFIXES, kind))
-    throw new ServiceError('invalid_request', 'Unknown kind of actor.');
+    throw new ServiceError('invalid_request', 'Unknown kind of caller.');
   const id = boundedText('doer.id', message.id, { min: 1, max: 128 });
   if (kind !== 'system' && !isId(PREFIXES[kind as keyof typeof PREFIXES], id)) {
     throw new ServiceError('invalid_request', "The actor's id is malformed.");

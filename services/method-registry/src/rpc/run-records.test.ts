@@ -121,7 +121,7 @@ describe('ListRunRecords', () => {
     const where = (keep: (index: number) => boolean) => made.filter((_, at) => keep(made.length - 1 - at));
     const times = await registry.sql<{ n: number }[]>`
       select count(distinct created_at)::int as n from registry.local_runs where org_id = ${org}`;
-    // Runs of one millisecond come in the order of their ids; the others as they were made.
+    // Runs of one millisecond are listed in the order of their ids; the others in that of their creation.
     if (times[0]?.n === 7) deepEqual(await all(), made);
     deepEqual((await all()).toSorted(), made.toSorted());
     deepEqual((await all({ methodId: one.methodId })).toSorted(), where((i) => i % 2 === 0).toSorted());

@@ -36,7 +36,7 @@ const refusal = (act: Promise<unknown>) =>
   );
 
 describe('sign-ins', () => {
-  test('what one needs is given out once, also to many who ask at once', async () => {
+  test('the data of a session is returned once, even for many concurrent requests', async () => {
     const begun = newSignIn();
     const { expiresAtMs } = await registry.accounts.beginSignIn(begun);
     ok(Math.abs(expiresAtMs - Date.now() - 10 * 60_000) < 60_000);

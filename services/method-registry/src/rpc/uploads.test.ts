@@ -132,7 +132,7 @@ describe('AppendUpload', { timeout: 300_000 }, () => {
     equal(ready.method?.status, 'ready');
   });
 
-  test('what was stored before is skipped: repeats and overlaps are harmless', async () => {
+  test('bytes stored before are skipped: repeats and overlaps are harmless', async () => {
     const bytes = randomBytes(1000);
     const uploadId = await waiting(1000);
     await append(uploadId, 0, bytes.subarray(0, 400));
@@ -269,7 +269,7 @@ describe('creation keys', () => {
     }
   });
 
-  test('a creation key is found with what it made', async () => {
+  test('a creation key returns the method it created', async () => {
     const { client } = registry;
     const idempotencyHash = randomBytes(32);
     const none = await client.findCreation({ orgId, idempotencyHash });

@@ -13,7 +13,7 @@ export interface AuditFilter {
 }
 
 export interface AuditStore {
-  /** All or none; known audit ids are left as they are. @throws ServiceError not_found for an organization. */
+  /** All or none; known audit ids are not changed. @throws ServiceError not_found for an organization. */
   record(acts: readonly ReportedAct[]): Promise<void>;
   /** Newest first. */
   list(orgId: OrgId, filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>;

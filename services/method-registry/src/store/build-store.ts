@@ -30,8 +30,8 @@ export interface ClaimTerms {
 
 export interface BuildStore {
   /**
-   * One that is queued, or whose lease ran out; null: there is none. Of the organization with the fewest under way, then
-   * of the one served longest ago. Each is given to one caller.
+   * A queued build, or one whose lease expired; null: there is none. Chooses the organization with the fewest builds in
+   * progress, then the one served longest ago. Each build is returned to one caller.
    */
   claim(terms: ClaimTerms): Promise<ClaimedBuild | null>;
   /** The lease runs that long from now. Nothing changes where another attempt has begun, or this one ended. */

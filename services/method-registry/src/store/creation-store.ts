@@ -34,12 +34,12 @@ export interface CreationStore {
   /** Null when the key made nothing yet. */
   find(orgId: OrgId, idempotencyHash: Uint8Array): Promise<Creation | null>;
   /**
-   * Of any number of creations with one key, one makes the method and all get it.
+   * Concurrent creations with one key create one method, and all get it.
    * @throws ServiceError not_found, or idempotency_conflict: an upload's key.
    */
   create(method: NewMethod): Promise<CreatedMethod & { readonly created: boolean }>;
   /**
-   * Gives a method that is there a key of its own. A key that another creation took meanwhile stays that creation's.
+   * Assigns a creation key to an existing method. A key that another creation took meanwhile stays with that creation.
    * @throws ServiceError not_found.
    */
   addKey(orgId: OrgId, idempotencyHash: Uint8Array, methodId: MethodId): Promise<void>;

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => registry.stop());
 
-test('without Postgres every call is unavailable; when it is back, what was acknowledged is there', {
+test('without Postgres every call is unavailable; when it is back, acknowledged changes are there', {
   timeout: 300_000,
 }, async ({ signal }) => {
   const { client, door } = registry;
@@ -33,7 +33,7 @@ test('without Postgres every call is unavailable; when it is back, what was ackn
     });
 
   await door.shut();
-  // Unknown is not unauthorized: a key must not be refused because a database is away.
+  // Unknown is not unauthorized: a key must not be refused because a database is unavailable.
   await rejects(client.resolveServiceKey({ authSha256 }), { code: 'unavailable' });
   await rejects(client.getVersion({ orgId, methodId }), { code: 'unavailable' });
   await rejects(save(), { code: 'unavailable' });

@@ -29,7 +29,7 @@ export interface KeyAct {
 
 export interface KeyStore {
   /**
-   * A repeat gets the key as it was made: the same digest and name, by the same doer, of a key that lives.
+   * A repeat returns the key as created: the same digest and name, by the same doer, of a key that is not revoked.
    * @throws ServiceError not_found without the organization, idempotency_conflict when the digest is known otherwise,
    * invalid_request at 500 live keys.
    */

@@ -27,9 +27,10 @@ export interface LocalRunSelection {
 
 export interface LocalRunStore {
   /**
-   * Keeps the record in place of an earlier one. The stored one again changes nothing.
-   * @throws ServiceError not_found: no such version. stale_sequence with the fact `sequence`: the stored one is later, or
-   *   has this sequence and says something else. invalid_request: the run is one of another version.
+   * Replaces an earlier record. Storing the same record again changes nothing.
+   * @throws ServiceError not_found: no such version. stale_sequence with the fact `sequence`: the stored one is later,
+   * or
+   *   has this sequence with other content. invalid_request: the run is one of another version.
    */
   put(record: NewLocalRunRecord): Promise<LocalRun>;
   /** @throws ServiceError not_found. */

@@ -19,7 +19,7 @@ export interface MethodSelection {
   readonly page: PageRequest;
 }
 
-/** Null fields stay as they are. */
+/** Null fields are not changed. */
 export interface MethodChange {
   readonly orgId: OrgId;
   readonly methodId: MethodId;

@@ -36,7 +36,7 @@ function meaningOf(error: unknown, refusals: Refusals): unknown {
   const constraint = (error as { constraint_name?: string } | null)?.constraint_name;
   const refusal = constraint === undefined ? undefined : refusals[constraint];
   if (refusal !== undefined) return refusal();
-  // Every table's own, that of the audit log included, whose line is part of each change.
+  // The constraint of every table, including the audit log, whose line is part of each change.
   if (constraint?.endsWith('_org_fkey')) return new ServiceError('not_found', 'There is no such organization.');
   const fault = storageFault(error);
   return fault instanceof ServiceError ? fault : new ServiceError('internal', undefined, { cause: error });

@@ -60,7 +60,7 @@ test('an event of which no body can be made is confirmed, and the next one is st
   await until('both are confirmed', () => fates.acked === 2);
 });
 
-test('large events are stored a few at a time, and no more are asked for while many bytes wait', async () => {
+test('large events are stored a few at a time, and no more are fetched while many bytes wait', async () => {
   const sizes: number[] = [];
   let release = () => {};
   const stored = new Promise<void>((resolve) => {

@@ -26,7 +26,7 @@ export interface RunEventIntakeOptions {
   /** Names of those that are stored. */
   readonly storedEvents: (events: readonly EventKey[]) => Promise<ReadonlySet<string>>;
   readonly clock: Clock;
-  /** Core publish, false when NATS is away; then the scheduler sends the events again. */
+  /** Core publish; false when NATS is unavailable: then the scheduler sends the events again. */
   readonly publish: (subject: string, bytes: Uint8Array) => boolean;
   /** Something was stored that may be due. */
   readonly onStored: () => void;
@@ -45,11 +45,11 @@ const BATCH_BYTES_MAX = 2 << 20;
  */
 const COMPANY_MS = 100;
 const COMPANY = 64;
-/** Of events that wait here. No more are asked for meanwhile. */
+/** Bytes of the events that wait here. No more are fetched meanwhile. */
 const WAITING_BYTES_MAX = 8 << 20;
 /** Events whose storing failed; the scheduler would send them again after 5 s. */
 const COMES_AGAIN_MS = 2_000;
-/** An event whose earlier one is being stored by another node at this moment, or was lost and comes again. */
+/** An event whose earlier one another node is storing right now, or whose earlier one was lost and will be repeated. */
 const EARLIER_COMES_MS = 250;
 
 /** An event that is to be stored. */

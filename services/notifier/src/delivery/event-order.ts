@@ -18,7 +18,7 @@ export function earlierEvent({ orgId, runId, follows, createdAtMs }: RunEvent, n
   return { orgId, runId, seq: follows.seq };
 }
 
-/** Names of the events that come too early; `stored` names what was stored before this batch. */
+/** Names of the events that arrive too early; `stored` names those stored before this batch. */
 export function tooEarly(events: readonly RunEvent[], stored: ReadonlySet<string>, nowMs: number): Set<string> {
   const known = new Set(stored);
   const early = new Set<string>();

@@ -21,7 +21,10 @@ export function planDelivery(event: RunEvent, deliveryId: DeliveryId): PlannedDe
   };
 }
 
-/** A URL that cannot be read, or whose host no index has room for, is stored all the same: its tries fail where the operator can see it. */
+/**
+ * A URL that cannot be parsed, or whose host is too long for the index, is stored anyway: its tries fail where the
+ * operator can see it.
+ */
 function hostOf(url: string): string {
   try {
     const { hostname } = new URL(url);

@@ -25,7 +25,7 @@ export interface RunEvent {
   readonly follows: { readonly seq: number; readonly atMs: number } | null;
 }
 
-/** JSON texts are passed on as they came: parsing them would round large numbers. */
+/** JSON texts are passed on unchanged: parsing them would round large numbers. */
 export type RunChange =
   | { readonly event: 'needs_input'; readonly question: Question }
   | { readonly event: 'succeeded'; readonly resultJson: string }

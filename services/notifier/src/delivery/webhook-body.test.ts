@@ -96,7 +96,7 @@ test('a result passes through with every digit', () => {
   assert.equal('result' in read({ event: 'succeeded', resultJson: '' }), false);
 });
 
-test('an event whose content was more than a message says that it is left out', () => {
+test('an event whose content was too large for a message states that it is left out', () => {
   assert.deepEqual(read({ event: 'succeeded', resultJson: '' }, true), {
     event: 'succeeded',
     status: 'succeeded',
@@ -131,7 +131,7 @@ test('a cancelled run has neither question, result nor error', () => {
   assert.deepEqual(read({ event: 'cancelled' }), { event: 'cancelled', status: 'cancelled', ...common });
 });
 
-test('any text arrives as it was', () => {
+test('any text arrives unchanged', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.json(), (text, json) => {
       const body = read({ event: 'failed', error: { code: 'c', kind: 'k', message: text, step: text } });

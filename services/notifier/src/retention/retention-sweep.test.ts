@@ -113,7 +113,7 @@ describe('the sweep of old deliveries', () => {
     );
   });
 
-  test('deletes nothing while the registry is away, and continues when it is back', async () => {
+  test('deletes nothing while the registry is unavailable, and continues when it is back', async () => {
     const old = await ended('org_month', 4_000);
     const { port } = registry;
     await registry.stop();
@@ -145,7 +145,7 @@ describe('the sweep of old deliveries', () => {
         status, tries, created_at, ended_at)
       select 'org_early', 'dlv_' || n, 'run_' || n, 1, '', '', '', '', '', '', 'delivered', 1, ended_at, ended_at
       from notifier.deliveries, generate_series(1, 2000) n where org_id = 'org_month'`;
-    // A page of each, and no more: however late the test looks, the other one is still at it.
+    // Exactly a page of each: even if the test looks late, the other one is still in progress.
     let pages = 2;
     sweep = newSweep({
       ...systemClock,
@@ -169,7 +169,7 @@ describe('the sweep of old deliveries', () => {
     assert.equal((await ids()).length, 451);
   });
 
-  test('reads no more than it deletes and one entry of the index for each organization', async () => {
+  test('reads no more than it deletes and one index entry for each organization', async () => {
     const first = await ended('org_year', 300);
     await database.sql`
       insert into notifier.deliveries (org_id, delivery_id, run_id, seq, url, url_sha256, host, event, key_id, body,

@@ -34,7 +34,9 @@ interface Due {
 interface Walk {
   /** Null: all have been seen. */
   afterOrgId: string | null;
-  /** Of the organizations up to that one. They take turns, a page each, so that one with millions holds up no other. */
+  /**
+   * The organizations up to that one. They take turns, a page each, so that one with millions does not delay others.
+   */
   readonly due: Due[];
   deleted: number;
 }

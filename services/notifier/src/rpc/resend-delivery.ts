@@ -15,7 +15,7 @@ export interface ResendDeliveryParts {
   readonly onDue: () => void;
 }
 
-/** A delivery that has not ended is on its way and comes back as it is. */
+/** A delivery that has not ended is on its way and is returned unchanged. */
 export async function resendDeliveryRpc({ sql, reader, onDue }: ResendDeliveryParts, request: ResendDeliveryRequest) {
   const { orgId, deliveryId } = request;
   if (!isId('org', orgId) || !isId('dlv', deliveryId)) throw new ServiceError('not_found');

@@ -20,7 +20,7 @@ const scattered = newId('org');
 const later = newId('org');
 const small = newId('org');
 
-/** Of the backlogged organization: all that one host may have is under way. */
+/** The backlogged organization has as many sends in flight as one host may have. */
 const FULL = {
   orgId: backlogged,
   underWay: 8,

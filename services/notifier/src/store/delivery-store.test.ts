@@ -38,7 +38,7 @@ async function claim(fields: Partial<ClaimRequest> = {}): Promise<readonly Claim
   return (await claimDeliveries(database.sql, claimRequest(fields))).claimed;
 }
 
-test('what is stored comes back whole when it is claimed', async () => {
+test('a stored delivery is returned complete when it is claimed', async () => {
   await freshTables();
   const delivery = planned({
     body: Buffer.from('{"t":"é \\u0000"}'),

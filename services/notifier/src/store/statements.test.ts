@@ -1,4 +1,5 @@
-// Every statement of this service, on a full database: how many rows and blocks its plan reads for what it gives.
+// Runs every statement of this service on a full database and compares the rows and blocks its plan reads with what it
+// returns.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';

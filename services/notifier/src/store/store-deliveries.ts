@@ -1,4 +1,4 @@
-// Keeps what came in. One statement a batch, so that a batch is stored whole or not at all.
+// Stores received events as deliveries. One statement a batch, so that a batch is stored whole or not at all.
 import type { Sql } from '@methods/postgres/pool';
 import type { PlannedDelivery } from '../delivery/delivery.ts';
 
@@ -6,8 +6,8 @@ import type { PlannedDelivery } from '../delivery/delivery.ts';
 const BYTEA = 17;
 
 /**
- * Stores what is new and ignores a known (run, seq, URL): events come more than once. When this returns, every one of
- * the batch is durable. Returns how many were new.
+ * Stores new deliveries and ignores a known (run, seq, URL), since events may be repeated. When this returns, the whole
+ * batch is durable. Returns how many were new.
  */
 export async function storeDeliveries(sql: Sql, planned: readonly PlannedDelivery[]): Promise<number> {
   if (planned.length === 0) return 0;

@@ -1,4 +1,4 @@
-// Sends what is due: claims as much as it has room for, tries it, records it, and wakes for the next.
+// Sends due deliveries: claims as many as it has room for, tries them, records the outcomes, and wakes for the next.
 
 import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '@methods/base/clock';
@@ -78,7 +78,7 @@ export class Dispatcher implements Stoppable {
     void this.claimAndSend();
   }
 
-  /** Claims no more, gives tries under way a moment, aborts the rest and puts it back for other nodes. */
+  /** Claims no more, gives tries in flight a moment, aborts the rest and returns it for other nodes. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.timer?.timer.cancel();

@@ -1,5 +1,5 @@
-// Writes results of tries, many in one statement: while one write is under way the others gather for the next.
-// It keeps trying while Postgres is away; what it holds is bounded by the sends under way, which wait for it.
+// Writes results of tries, many in one statement: during a write the next ones are gathered. It keeps trying while
+// Postgres is unavailable; the results it holds are bounded by the sends in flight, which wait for it.
 import { Backoff } from '@methods/base/backoff';
 import type { Clock } from '@methods/base/clock';
 import type { Logger } from '@methods/logging/logger';

@@ -29,7 +29,7 @@ export class NameServers {
 
   constructor(private readonly options: NameServersOptions) {}
 
-  /** Of both families. Rejects with an error that has a `code`. */
+  /** Addresses of both families. Rejects with an error that has a `code`. */
   async ask(name: string): Promise<NameAnswer> {
     const resolver = this.resolver();
     const late = new Deadline(this.options.clock, DEADLINE_MS);

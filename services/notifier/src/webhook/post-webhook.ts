@@ -1,4 +1,4 @@
-// One HTTP POST to a checked target, on a connection of its own: no redirects, no proxy, no reuse, everything bounded.
+// One HTTP POST to a checked target, on its own connection: no redirects, no proxy, no reuse, everything bounded.
 import type { LookupFunction } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { connectionFault, TryFailed } from './try-failed.ts';
@@ -7,8 +7,8 @@ import type { WebhookTarget } from './webhook-target.ts';
 export interface WebhookAnswer {
   readonly httpStatus: number;
   /**
-   * Up to ANSWER_BYTES_MAX bytes of the answer's body as text, never decompressed: what has come of it within `waitMs`.
-   * Must be called, also with 0: it ends the connection.
+   * Up to ANSWER_BYTES_MAX bytes of the reply's body as text, never decompressed: the part received within `waitMs`.
+   * Must be called, even with 0: it ends the connection.
    */
   readStart(waitMs: number): Promise<string>;
 }
@@ -91,7 +91,7 @@ function checkedLookup(target: WebhookTarget): LookupFunction {
   };
 }
 
-/** Errors here do not undo the status: what came before them is kept. */
+/** Errors here do not change the status: the bytes before them are kept. */
 async function readStart(body: Dispatcher.ResponseData['body'], waitMs: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -59,7 +59,7 @@ test('the oldest is dropped beyond a thousand', async () => {
   assert.deepEqual(asked, ['key_0']);
 });
 
-test('an announced change is asked for again, also while an answer is on its way', async () => {
+test('an announced change is read again, even while a reply is on its way', async () => {
   const waiting: ((secret: string) => void)[] = [];
   const secrets = answers(() => new Promise((resolve) => waiting.push(resolve)), clockAt({ ms: 0 }));
   const before = secrets.get('org_o', 'key_k');

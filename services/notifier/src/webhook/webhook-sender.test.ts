@@ -170,7 +170,7 @@ test('only the first KiB of an endless answer is read', async () => {
   assert.equal(result.answerStart.length, 1024);
 });
 
-test('an answer whose body never ends counts by its status', async () => {
+test('a reply whose body never ends counts by its status', async () => {
   const result = await answered((_request, response) => {
     response.writeHead(200).write('part');
   }, 2_000);
@@ -255,7 +255,7 @@ test('a receiver that never shakes hands is a time-out, and so is one that sends
   }
 });
 
-test('a receiver that floods costs what is read until it is cut off, not what it can send until the time-out', async () => {
+test('a receiver that floods costs only the bytes read before it is cut off', async () => {
   let sent = 0;
   const server = createServer((socket) => {
     socket.on('error', () => {});

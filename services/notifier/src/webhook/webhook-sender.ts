@@ -15,7 +15,9 @@ import { resolveTarget, type WebhookTarget } from './webhook-target.ts';
 
 export type TryOutcome =
   | { readonly kind: 'tried'; readonly result: DeliveryTry }
-  /** Nothing was sent and nothing counts: the registry is away, its address is full, or this node stops. */
+  /**
+   * Nothing was sent and the try does not count: the registry is unavailable, its address is full, or this node stops.
+   */
   | { readonly kind: 'postponed'; readonly reason: string };
 
 export interface WebhookSenderOptions {

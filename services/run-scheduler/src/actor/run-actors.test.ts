@@ -116,7 +116,7 @@ describe("a node's actors", () => {
     assert.notEqual(node.actors.resident(kept.facts), null);
   });
 
-  test('a malformed id is no run, and a resident run is hidden from other organizations', async () => {
+  test('a malformed id names no run, and a resident run is hidden from other organizations', async () => {
     assert.equal((await node.actors.tell('run_!', 'org_a', cancel)).kind, 'refused');
     const run = await node.started();
     assert.equal(node.actors.resident({ runId: run.facts.runId, orgId: 'org_b' }), null);

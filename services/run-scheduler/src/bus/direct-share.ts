@@ -5,7 +5,10 @@ import { UnconfirmedEvents } from './unconfirmed-events.ts';
 
 const ORG_EVENTS_MAX = 500;
 const EVENTS_MAX = 10_000;
-/** Longer than a row waits for its confirmation: it is sent again then, and confirmed, unless the notifier is away. */
+/**
+ * Longer than a row waits for its confirmation: it is sent again then, and confirmed, unless the notifier is
+ * unavailable.
+ */
 const LOST_AFTER_MS = 30_000;
 
 export class DirectShare extends UnconfirmedEvents {

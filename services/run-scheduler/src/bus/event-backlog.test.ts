@@ -19,7 +19,7 @@ describe('a long outbox', () => {
     bus = await TestRelay.on(db);
   });
 
-  test('a backlog of many pages goes out as it is confirmed, and an event that never can delays no other', async () => {
+  test('a backlog of many pages is sent as it is confirmed, and an event that is never confirmed delays no other', async () => {
     const bad = newRun();
     await bus.eventOf(bad, 1, 100_000);
     const backlog = await bus.backlog(2_500, 50_000);
@@ -53,7 +53,7 @@ describe('a long outbox', () => {
     assert.deepEqual(new Set(bus.taken.slice(1_500)), new Set(young.map((event) => event.outboxId)));
   });
 
-  test("while the notifier is silent, little of a backlog is on the bus, and it is no more than an organization's share", async () => {
+  test("while the notifier is silent, only an organization's share of a backlog is on the bus", async () => {
     await bus.backlog(3_000, 90_000);
     await bus.backlog(3, 20_000, { orgId: 'org_b' });
     await bus.relay.sweep();
@@ -78,7 +78,7 @@ describe('a long outbox', () => {
     assert.ok(bus.taken.length < sent + 100, `${bus.taken.length - sent} more sent`);
   });
 
-  test('of a backlog no more than a page is in memory: the next is read when the bus has taken the one before', async () => {
+  test('at most a page of a backlog is in memory: the next is read when the bus has taken the one before', async () => {
     await bus.backlog(40, 50_000, { bodyBytes: 1 << 20 });
     bus.held = [];
     const sweep = bus.relay.sweep();
@@ -98,7 +98,7 @@ describe('a long outbox', () => {
     assert.ok(bus.asked <= 1_000, `${bus.asked} asked`);
   });
 
-  test('an event beyond what the bus takes does not mean that the bus is away: the events behind it go out', async () => {
+  test('an event too large for the bus does not count as an outage: the events behind it are sent', async () => {
     const bad = newRun();
     await bus.eventOf(bad, 1, 100_000);
     await bus.backlog(999, 60_000);
@@ -127,7 +127,7 @@ describe('a long outbox', () => {
     assert.deepEqual(bus.taken.slice(1_000), [`${run}.1`, `${run}.2`]);
   });
 
-  test('while the bus is away the order of ten thousand runs and more is kept', async () => {
+  test('while the bus is unavailable, the order of ten thousand runs and more is kept', async () => {
     const events = (
       await Promise.all(Array.from({ length: 30 }, (_, org) => bus.backlog(340, 0, { orgId: `org_${org}` })))
     ).flat();
@@ -146,7 +146,7 @@ describe('a long outbox', () => {
     assert.ok(bus.taken.indexOf(`${run}.1`) < bus.taken.indexOf(`${run}.2`));
   });
 
-  test('of new events an organization has its share on the bus, another organization is not behind them, and all go out as they are confirmed', async () => {
+  test('new events of an organization have its share of the bus, do not delay another organization, and are all sent as they are confirmed', async () => {
     const burst = await bus.backlog(3_000, 0);
     for (let from = 0; from < burst.length; from += 100) bus.relay.committed(burst.slice(from, from + 100));
     assert.ok(bus.asked <= 500, `${bus.asked} sent with their commit`);
@@ -174,7 +174,7 @@ describe('a long outbox', () => {
     assert.ok(bus.asked < 3_700, `${bus.asked} sent`);
   });
 
-  test('an event behind one that waits for its share is not sent before it, until a sweep has sent what is due', async () => {
+  test('an event behind one that waits for its share is not sent before it, until a sweep has sent the due ones', async () => {
     const burst = await bus.backlog(1_200, 0);
     bus.relay.committed(burst);
     const last = burst.at(-1)?.runId ?? 'run_none';

@@ -27,7 +27,7 @@ export class TestRelay {
   held: { event: OutboxEvent; take: () => void }[] | null = null;
   /** Happens when the outbox was read to its end, before the sweep knows. */
   endRead = async () => {};
-  /** The notifier says at once that it keeps what the bus took; otherwise a test says so. */
+  /** The notifier confirms every event at once by default; a test may confirm instead. */
   confirms = false;
   private readonly databaseClock = new DatabaseClock(this.clock);
   private readonly owned = [0, 1];

@@ -105,12 +105,12 @@ describe('events on their way to the bus', () => {
     });
     assert.deepEqual(bus.taken.slice(0, 2), [`${run}.1`, `${run}.2`]);
     await bus.commit(run, 3);
-    // The last sweep may still send what it read: the third goes behind it.
+    // The last sweep may still send what it read: the third is sent after it.
     await until('the third is sent', () => bus.taken.includes(`${run}.3`));
     assert.ok(bus.taken.indexOf(`${run}.2`) < bus.taken.indexOf(`${run}.3`));
   });
 
-  test('when the bus comes back everything unconfirmed is sent, also while a sweep is under way', async () => {
+  test('when the bus returns all unconfirmed events are sent, even during a sweep', async () => {
     const run = newRun();
     await bus.eventOf(run, 1, 6_000);
     bus.held = [];
@@ -134,7 +134,7 @@ describe('events on their way to the bus', () => {
     assert.deepEqual(bus.taken, [`${run}.1`, `${run}.2`]);
   });
 
-  test('when the bus comes back, perhaps empty, nothing new goes before what it may have lost', async () => {
+  test('when the bus returns, perhaps empty, no new event is sent before those it may have lost', async () => {
     const run = newRun();
     await bus.commit(run, 1);
     bus.taken.length = 0;

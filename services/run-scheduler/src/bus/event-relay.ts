@@ -73,7 +73,7 @@ export class EventRelay {
     this.heldBack.lost(shards);
   }
 
-  /** The notifier keeps these; each node removes the rows of its own shards. */
+  /** The notifier has stored these; each node removes the rows of its own shards. */
   confirmed(message: Uint8Array): void {
     const { outboxIds } = fromBinary(StoredEventsSchema, message);
     for (const outboxId of outboxIds) {

@@ -17,9 +17,7 @@ export interface EventPublisher {
   publish(event: OutboxEvent): Promise<void>;
 }
 
-/**
- * `too_large`: the bus as configured can never take it, even without its content; this says nothing about other events.
- */
+/** `too_large`: the bus as configured can never take it, even without its content; other events are not affected. */
 type Sending = 'sent' | 'refused' | 'too_large';
 
 export interface SentInOrder {

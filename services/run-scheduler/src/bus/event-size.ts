@@ -43,7 +43,7 @@ function emptied(event: Event): Event {
 
 function cut(text: string): string {
   if (text.length <= TEXT_CHARACTERS_MAX) return text;
-  // Half of a pair is no character.
+  // Half of a pair is not a character.
   const end = /[\ud800-\udbff]/.test(text.charAt(TEXT_CHARACTERS_MAX - 2))
     ? TEXT_CHARACTERS_MAX - 2
     : TEXT_CHARACTERS_MAX - 1;

@@ -5,7 +5,7 @@ import type { OrgId, RunId } from '@methods/base/ids';
 import type { OutboxEvent } from '../store/run-store.ts';
 
 const RUNS_MAX = 10_000;
-/** Of one organization, so that its events do not hold back those of all. */
+/** Per organization, so that its events do not delay those of all. */
 const ORG_RUNS_MAX = 500;
 const ORGS_MAX = 1_000;
 /** An event that a sweep could not send is due again after this at most. */
@@ -108,7 +108,7 @@ export class HeldBackEvents {
     }
   }
 
-  /** The present sweep came to the outbox's end: only what was held back since it began is held back still. */
+  /** The present sweep reached the end of the outbox: only events held back since it began are still held back. */
   sweepEnds(): void {
     for (const [runId, held] of this.runs) {
       if (held.sweep < this.sweep && held.tried === this.sweep) this.drop(runId, held.orgId);

@@ -19,7 +19,7 @@ interface Change {
 
 const changesOf = decoder(LiveChangesSchema);
 const watchedOf = decoder(WatchedRunsSchema);
-/** Longer than the interval at which other nodes announce what they watch. */
+/** Longer than the interval at which other nodes announce the runs they watch. */
 const WATCHED_MS = 10_000;
 const WATCHED_MAX = 50_000;
 

@@ -9,7 +9,7 @@ import { EVENT_BYTES_MAX, withoutContent } from './event-size.ts';
 
 type EmittedEvent = Omit<Effect & { type: 'emit' }, 'type'>;
 
-/** `run` as it is after the change; its revision orders a run's events. */
+/** `run` after the change; its revision orders a run's events. */
 export function runEvent(run: Run, { event, follows }: EmittedEvent): OutboxEvent {
   const { facts, revision } = run;
   const outboxId = `${facts.runId}.${revision}`;

@@ -24,7 +24,7 @@ describe('a command of a person', () => {
   let owners: RunOwners;
   /** Shards this node sends elsewhere, to `node_owner`. */
   let elsewhere: Set<number>;
-  /** Commands the bus keeps; null: the bus is away. */
+  /** Commands the bus keeps; null: the bus is unavailable. */
   let mailbox: Uint8Array[] | null;
   let peer: (item: PeerItemInit) => Promise<PeerItem>;
   let asked: number;
@@ -174,7 +174,7 @@ describe('a command of a person', () => {
     assert.equal((await db.load(run.facts.runId))?.status, 'waiting');
   });
 
-  test('while the bus is away it goes over the link to the owner, again and again until one takes it', async () => {
+  test('while the bus is unavailable a command goes over the link to the owner, repeatedly until one accepts it', async () => {
     const run = await waiting();
     mailbox = null;
     let refusals = 2;
@@ -190,7 +190,7 @@ describe('a command of a person', () => {
     assert.equal((await db.load(run.facts.runId))?.status, 'cancelled');
   });
 
-  test('while the bus is away and the shard comes here, it is decided here', async () => {
+  test('a command is decided here if the shard arrives here while the bus is unavailable', async () => {
     const run = await waiting();
     mailbox = null;
     const told = tell(run, theCancel);

@@ -1,5 +1,5 @@
-// The way of commands from people and applications to a run's owner: directly to its actor here, over JetStream to
-// another node, so that the command also reaches the next owner; over the peer stream while the bus is away.
+// Routes commands from people and applications to a run's owner: directly to its actor here, or over JetStream to
+// another node, so that the command also reaches the next owner, or over the peer stream while the bus is unavailable.
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { Clock } from '@methods/base/clock';
 import { type OrgId, type RunId, randomToken, shardOfRunId } from '@methods/base/ids';

@@ -83,7 +83,7 @@ describe('a run that is answered while a worker waits for it', () => {
     assert.equal(waiters.freePlaces(), 0);
   });
 
-  test('also when no actor holds it any more, by the row that was read', async () => {
+  test('even if no actor holds the run any more, by the row that was read', async () => {
     const run = await waiting();
     node = await TestActors.on(db);
     claims = new ClaimsAtOnce({
@@ -108,7 +108,7 @@ describe('a run that is answered while a worker waits for it', () => {
     assert.deepEqual(await state(second), ['queued', 0, 0]);
   });
 
-  test('gives the place back where the answer is refused, comes too late or is of another organization', async () => {
+  test('returns the place if the answer is refused, arrives too late or belongs to another organization', async () => {
     const run = await waiting();
     assert.equal((await tell(run, answer('q_other', 'aa'))).kind, 'refused');
     assert.deepEqual(await state(run), ['waiting', 1, 0]);
@@ -119,7 +119,7 @@ describe('a run that is answered while a worker waits for it', () => {
     assert.deepEqual(await state(run), ['cancelled', 1, 0]);
   });
 
-  test('gives the place back where the commit fails', async () => {
+  test('returns the place if the commit fails', async () => {
     const run = await waiting();
     node.lose([0]);
     const outcome = await tell(run, answer('q_1', 'aa'), run.facts.orgId, run);

@@ -142,7 +142,7 @@ describe('free places of workers', () => {
     assert.equal(waiters.freePlaces(), 1);
   });
 
-  test('a place that was used stays taken until the worker gives it again', () => {
+  test('a used place is taken until the worker announces it again', () => {
     waiters.register('w.1', [mail]);
     waiters.headChanged('a', mail, head(100));
     waiters.addCredits('w.1', 1);

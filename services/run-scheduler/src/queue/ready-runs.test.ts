@@ -142,7 +142,7 @@ describe('heads of queues', () => {
     assert.equal(ready.headOf({ orgId: 'org_a', method: 'wf_a' })?.depth, 1);
   });
 
-  test('when shards come, the runs of the new ones are found, also while a page of the old ones is under way', async () => {
+  test('runs of newly taken shards are found, even while a page of the old ones is being read', async () => {
     pages.rows = [entry(100, 0), entry(1, 7)];
     pages.held = true;
     ready.wanted(key);
@@ -231,7 +231,7 @@ describe('heads of queues', () => {
     assert.equal(announced.at(-1), null);
   });
 
-  test('a queue that is no longer asked for is forgotten, and a statement still under way for it with it', async () => {
+  test('a queue that is no longer wanted is removed, and the result of its statement in flight ignored', async () => {
     pages.rows = [entry(1)];
     pages.held = true;
     ready.wanted(key);
@@ -304,7 +304,7 @@ describe('heads of queues', () => {
     for (const page of pages.asked) page.arrive();
   });
 
-  test('a queue whose oldest runs are all of other nodes is searched, and then skipped until its time', async () => {
+  test('a queue whose oldest runs all belong to other nodes is searched, and then skipped for a while', async () => {
     pages.stretchMax = 10;
     pages.rows = Array.from({ length: 95 }, (_, i) => entry(i, 9));
     await loaded();

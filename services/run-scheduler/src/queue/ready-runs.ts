@@ -29,7 +29,7 @@ export interface QueueHead {
 
 const PAGE = 256;
 const ENTRIES_MAX = 50_000;
-/** Of one queue: runs that wake in thousands keep their old places, and each would move all behind it. */
+/** Per queue: runs that wake in thousands keep their old places, and each would move all behind it. */
 const QUEUE_ENTRIES_MAX = 2_048;
 /** A page is fetched before the head runs dry. */
 const LOW = 64;

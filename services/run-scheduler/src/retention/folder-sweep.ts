@@ -16,7 +16,7 @@ export class FolderSweep {
     },
   ) {}
 
-  /** Called on a coarse tick; continues where the last one ended, also where it failed. */
+  /** Called on a coarse tick; continues where the last one ended or failed. */
   async sweep(): Promise<void> {
     if (this.sweeping) return;
     this.sweeping = true;

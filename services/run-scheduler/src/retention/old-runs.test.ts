@@ -11,7 +11,7 @@ import { type AgedRun, deleteQuery, OldRuns, pageQuery, type RunKey } from './ol
 const DAY_MS = 86_400_000;
 const MANY = 20_000;
 
-describe('runs whose time is over', () => {
+describe('runs whose retention is over', () => {
   let db: TestStore;
   let old: OldRuns;
 
@@ -73,7 +73,7 @@ describe('runs whose time is over', () => {
     assert.deepEqual(await Promise.all(['runs', 'steps', 'run_folders', 'run_folder_chunks'].map(rows)), [1, 2, 1, 1]);
   });
 
-  test('are those whose end is old enough, for any start', async () => {
+  test('are those that ended long enough ago, regardless of their start', async () => {
     const run = await agedRun(db, 90, ENDED, { endedDays: 29.9 });
     assert.equal((await old.delete(0, EPOCH, [aged(run)])).runs, 0);
     assert.equal((await old.delete(0, EPOCH, [aged(run, 29)])).runs, 1);
@@ -123,7 +123,7 @@ describe('runs whose time is over', () => {
     assert.equal((await old.delete(0, EPOCH, [aged(run)])).runs, 1);
   });
 
-  test('are not deleted by an owner whose shard is being taken at that moment', async () => {
+  test('are not deleted by an owner whose shard is just being taken', async () => {
     const run = await agedRun(db, 31);
     let deleting: Promise<{ held: boolean; runs: number }> | undefined;
     await db.sql.begin(async (taker) => {

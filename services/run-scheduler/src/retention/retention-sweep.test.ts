@@ -103,7 +103,7 @@ describe('the sweep of old runs', () => {
     assert.ok(settings.asked <= 2, `${settings.asked} times asked`);
   });
 
-  test('deletes nothing while the registry is away, and continues when it is back', async () => {
+  test('deletes nothing while the registry is unavailable, and continues when it is back', async () => {
     const run = await agedRun(db, 4_000);
     await settings.stop();
     sweep.start();
@@ -152,7 +152,7 @@ describe('the sweep of old runs', () => {
     assert.ok(started.kind === 'started' && started.run.facts.runId !== runId);
   });
 
-  test('begins again after a while, with what has grown old meanwhile', async () => {
+  test('begins again after a while, with the runs that have become old meanwhile', async () => {
     sweep.start();
     for (let i = 0; i < 2; i++) {
       await agedRun(db, 31);

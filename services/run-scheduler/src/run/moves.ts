@@ -102,7 +102,7 @@ export function withStep<R extends Run>(run: R, step: StepSummary | null): R {
   return step === null ? run : { ...run, steps: [...run.steps.filter(({ path }) => path !== step.path), step] };
 }
 
-/** The record as it is kept, behind those that the run's worker reported. */
+/** The stored record, after those that the run's worker reported. */
 export function newSteps(run: Run, step: StepSummary | null): NewStep[] {
   if (step === null) return [];
   return [{ seq: run.lastSeq + 1, summary: step, outJson: null, outWithheld: false, logTail: null }];
@@ -112,7 +112,7 @@ export function endLease(run: Run): Effect[] {
   return run.status === 'running' ? [{ type: 'lease_ended', token: run.token }] : [];
 }
 
-/** `run` as it is before the change. Events go out only to a webhook. */
+/** `run` before the change. Only a webhook gets events. */
 export function emit(run: Run, event: RunEventName): Effect[] {
   return run.facts.webhookUrl === null ? [] : [{ type: 'emit', event, follows: lastQuestion(run) }];
 }

@@ -53,7 +53,7 @@ function record(token: string, seq: number, path: string, kind: string, startMs:
 
 const begin = (seq: number, path: string, kind: string, token = 't1') => record(token, seq, path, kind, 100);
 
-/** How a run whose step `a` of this kind has begun at 100 comes to each state. */
+/** How a run whose step `a` of this kind began at 100 reaches each state. */
 const KINDS: Readonly<Record<string, Readonly<Record<string, readonly Told[]>>>> = {
   node: {
     running: [],

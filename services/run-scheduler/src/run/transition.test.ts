@@ -34,7 +34,7 @@ interface Row {
   readonly atMs?: number;
 }
 
-/** Of a report: attempt t1 has reported twice, so 3 is next, 2 a repeat, and 4 leaves one out. */
+/** Sequence of a report: attempt t1 has reported twice, so 3 is next, 2 a repeat, and 4 skips one. */
 function reports(name: string, report: (token: string, seq: number) => RunCommand): Row[] {
   return [
     { name: `${name}, next`, command: report('t1', 3) },

@@ -48,7 +48,7 @@ test('an observer that could not receive counts silence only from when it could'
   assert.deepEqual(watch.silent(60_000 + SILENT_MS), ['a']);
 });
 
-test('a leaving node is no member, keeps its shards for a while though it beats, and may come back', () => {
+test('a leaving node is not a member, keeps its shards for a while although it beats, and may come back', () => {
   const watch = new BeatWatch(SILENT_MS, 0);
   watch.observe(beat('a', 1), 'bucket', 0);
   assert.equal(watch.observe(beat('a', 2, true), 'bucket', 1_000), true);

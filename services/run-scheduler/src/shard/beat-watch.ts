@@ -66,7 +66,7 @@ export class BeatWatch {
     return true;
   }
 
-  /** It was seen to give its shards away, before its own beat said so. True when the members changed. */
+  /** The node was seen giving its shards away before its own beat reported it. True when the members changed. */
   leaving(nodeId: string, nowMs: number): boolean {
     const known = this.nodes.get(nodeId);
     if (!known || known.leavingSinceMs !== null) return false;

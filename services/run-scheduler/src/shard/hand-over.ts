@@ -59,7 +59,7 @@ export class HandOver {
   }
 
   /**
-   * Gives everything away. Resolves also when Postgres cannot be reached in time: the others wait until this node is
+   * Gives all shards away. Resolves even if Postgres cannot be reached in time: the others wait until this node is
    * gone.
    */
   async stop(): Promise<void> {

@@ -1,5 +1,6 @@
 // The nodes that are alive, as this node sees it. It beats once a second into the bucket of beats and into its row, and
-// watches the beats of the others. Its result is a belief: it decides who tries to own a shard, never who may write.
+// watches the beats of the others. The result may be wrong: it decides which node tries to own a shard, never which may
+// write.
 import type { Clock, Timer } from '@methods/base/clock';
 import type { Stoppable } from '@methods/base/stoppable';
 import type { Logger } from '@methods/logging/logger';
@@ -28,7 +29,7 @@ export interface MembershipOptions {
   /** Where peers reach this node; asked from `start` on. */
   readonly peerAddress: () => string;
   readonly bus: BeatBus;
-  /** Best a small pool of its own: beats must not wait behind commits. */
+  /** Preferably a small separate pool: beats must not wait behind commits. */
   readonly sql: Sql;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -36,7 +37,7 @@ export interface MembershipOptions {
   readonly suspectMs?: number;
 }
 
-// A row that was not renewed for this long is not a sign of life at first sight.
+// At the first look, a row that was not renewed for this long does not count as a sign of life.
 const FRESH_ROW_MS = 10_000;
 const CHECKS_PER_BEAT = 4;
 const REMOVE_OLD_MS = 60_000;
@@ -100,7 +101,7 @@ export class Membership implements Stoppable {
     return this.memberList;
   }
 
-  /** Null as long as this node has not yet looked: it cannot know who is absent. */
+  /** Null until this node has looked: before, it cannot know who is absent. */
   presence(): Presence | null {
     return this.rowsReadOnce ? { alive: this.watch.alive(), gone: this.watch.gone() } : null;
   }

@@ -40,7 +40,7 @@ export class OwnedShards {
     this.reorder();
   }
 
-  /** Drops those still held under exactly this epoch, or under any lower one, and returns what was dropped. */
+  /** Drops those still held under this epoch or a lower one, and returns them. */
   drop(lost: readonly ShardEpoch[]): ShardEpoch[] {
     const dropped: ShardEpoch[] = [];
     for (const { shard, epoch } of lost) {

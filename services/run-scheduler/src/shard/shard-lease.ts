@@ -1,5 +1,5 @@
-// The rows that say who may write a shard's runs. The node whose epoch is in the row holds the lease: taking it adds
-// one to the epoch, and from then on every commit under the old one is refused. No clock is used.
+// The rows that decide which node may write a shard's runs. The node whose epoch is in the row holds the lease: taking
+// it adds one to the epoch, and from then on every commit under the old one is refused. No clock is used.
 import { withDeadline } from '@methods/postgres/deadline';
 import type { Sql, TransactionSql } from '@methods/postgres/pool';
 import type { Presence } from './membership.ts';

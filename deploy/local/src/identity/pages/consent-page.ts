@@ -1,4 +1,4 @@
-// The page that asks whether a client may have what it wants.
+// The page that asks a person whether a client may have the access it requests.
 import type { Account } from '../account.ts';
 import { html, page } from './page.ts';
 

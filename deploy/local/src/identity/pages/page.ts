@@ -50,10 +50,14 @@ ${body}
 `.text;
 }
 
-/** For every answer of the provider; the library adds the hash of its own page's script where one submits itself. */
+/**
+ * For every reply of the provider; the library adds the hash of its own page's script to a page that submits itself.
+ */
 export const CONTENT_POLICY = policy('');
 
-/** For a page whose form goes to this provider and, by a redirect, on to `targets`: browsers hold both against it. */
+/**
+ * For a page whose form goes to this provider and is redirected to `targets`: browsers check both addresses against it.
+ */
 export function formPolicy(targets: readonly string[]): string {
   return policy(`; form-action ${["'self'", ...targets.map(sourceOf)].join(' ').trim()}`);
 }

@@ -1,4 +1,4 @@
-// The provider in this process, on a database of its own, with what a client of it needs.
+// The provider in this process, on a database of its own, with the settings that a client needs.
 import { createHash, randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { Secret } from '@methods/config/environment';
