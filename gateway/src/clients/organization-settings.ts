@@ -1,6 +1,6 @@
 // The organizations' settings for their runs, fetched once and kept for at most 30 s, so that a start costs no look-up.
 // A change is announced over the bus and drops the kept ones at once; otherwise the last known ones stay valid while
-// the registry is away.
+// the registry is unavailable.
 
 import type { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
@@ -49,7 +49,7 @@ export class OrganizationSettings implements RegistryChangeListener {
   }
 
   onChanged({ kind, orgId }: RegistryChanged): void {
-    // Not even while the registry is away: an organization that has just refused plain content must not get any.
+    // Not even while the registry is unavailable: an organization that has just refused plain content must not get any.
     if (kind === 'settings') this.known.drop(orgId);
   }
 

@@ -15,7 +15,7 @@ export function calleeOf(
   had: (fetch: () => Promise<WorkerVersion>) => Promise<WorkerVersion>,
 ): Callee {
   return async (target) => {
-    if (target.kind === 'file') throw new StepFailure('call', 'The call has no bound version');
+    if (target.kind === 'file') throw new StepFailure('call', 'Calls of files work only in local runs');
     const { method, version } = target;
     const versionId = version === 'pinned' ? caller.calls[method] : version === 'published' ? null : version.id;
     if (versionId === undefined) throw new StepFailure('call', 'The call has no bound version');

@@ -53,7 +53,7 @@ type Stop =
 
 const RETRY_MS = 1_000;
 const UNSTORABLE = { code: 'step_failed', kind: 'internal', message: 'A report of the run could not be stored' };
-const TOO_LARGE = { code: 'step_failed', kind: 'limit', message: 'A report of the run could not be stored' };
+const TOO_LARGE = { code: 'step_failed', kind: 'limit', message: 'A step or question is larger than 4 MiB' };
 
 export class HeldRun {
   /** True once a message after the grant has named the run, so that its owner knows the grant arrived. */
@@ -241,7 +241,7 @@ export class HeldRun {
 
   private async giveBack(): Promise<string> {
     await this.reports.report((seq) => giveBackItem(this.grant, seq, 'the worker stops'));
-    return 'the worker stops';
+    return 'given back';
   }
 
   /** `cleanupLeft`: steps have run, and the steps that follow a failure have not. */

@@ -12,7 +12,7 @@ import type { JsonObject, JsonValue } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
 import { type FileValue, KnownFiles } from './file-value.ts';
 
-/** `parts` of the file's content, from the first byte on. Called again where the server was away meanwhile. */
+/** `parts` of the file's content, from the first byte on. Called again where the server was unavailable meanwhile. */
 export type FetchFile = (fileId: FileId, take: (parts: AsyncIterable<Uint8Array>) => Promise<void>) => Promise<void>;
 
 const FILE_ID = /^file_[0-9a-z]{26}$/;

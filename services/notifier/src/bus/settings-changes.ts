@@ -7,7 +7,7 @@ import { decoder } from '@methods/rpc/message-codec';
 
 export interface SettingsListener {
   onChanged(orgId: OrgId): void;
-  /** Changes emitted while the bus was away are lost. */
+  /** Changes emitted while the bus was unavailable are lost. */
   onMissed(): void;
 }
 

@@ -35,7 +35,7 @@ const MAKE_DUE_MAX = 5_000;
  * cost.
  */
 const FREED_MIN = 128;
-/** The bus is away when it takes nothing of this many pages; one page may hold only events it never takes. */
+/** The bus is unavailable when it takes nothing of this many pages; one page may hold only events it never takes. */
 const REFUSED_PAGES_MAX = 2;
 
 type Postponed = OutboxRun & { readonly sendAtMs: number };
@@ -234,7 +234,7 @@ export class OutboxSweep {
     const nowMs = this.nowMs();
     for (const { entry } of failed) {
       const { runId, orgId, createdAtMs } = entry;
-      // Perhaps it is the bus that is away, and back in a moment.
+      // Perhaps it is the bus that is unavailable, and back in a moment.
       const sendAtMs = isRefused ? nowMs + UNCONFIRMED_MS : nextMs(createdAtMs, nowMs);
       blocked.set(runId, { runId, orgId, sendAtMs });
     }
