@@ -7,6 +7,7 @@ import { isFinished, type Run } from '../run/run.ts';
 import type { ArrayElement } from './array-literal.ts';
 import { UNCONFIRMED_MS } from './outbox.ts';
 import { queueOf } from './queue-key.ts';
+import { type RunColumn, runColumns } from './run-columns.ts';
 import type { OutboxEvent, RunChange } from './run-store.ts';
 import type { Group, GroupMember } from './running-groups.ts';
 
@@ -19,98 +20,12 @@ export interface Column<Row> {
   readonly sql?: string;
 }
 
-const hex = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 const ms = (value: number) => Math.round(value);
 
-export const startColumns: readonly Column<RunChange>[] = [
-  { name: 'run_id', type: 'text', value: (c) => c.after.facts.runId },
-  { name: 'org_id', type: 'text', value: (c) => c.after.facts.orgId },
-  { name: 'shard', type: 'smallint', value: (c) => c.after.facts.shard },
-  { name: 'revision', type: 'integer', value: (c) => c.after.revision },
-  { name: 'method', type: 'text', value: (c) => c.after.facts.method },
-  { name: 'version_id', type: 'text', value: (c) => c.after.facts.versionId },
-  { name: 'inputs_json', type: 'text', value: (c) => c.after.facts.inputsJson },
-  {
-    name: 'idempotency_hash',
-    type: 'text',
-    value: (c) => hex(c.after.facts.idempotencyHash),
-    sql: `decode(t.idempotency_hash, 'hex')`,
-  },
-  {
-    name: 'request_digest',
-    type: 'text',
-    value: (c) => hex(c.after.facts.requestDigest),
-    sql: `decode(t.request_digest, 'hex')`,
-  },
-  { name: 'webhook_url', type: 'text', value: (c) => c.after.facts.webhookUrl },
-  { name: 'key_id', type: 'text', value: (c) => c.after.facts.keyId },
-  { name: 'answer_by', type: 'text', value: (c) => c.after.facts.answerBy },
-  { name: 'metadata_json', type: 'text', value: (c) => metadataJson(c.after) },
-  { name: 'created_at_ms', type: 'bigint', value: (c) => ms(c.after.facts.createdAtMs) },
-  { name: 'max_attempts', type: 'smallint', value: (c) => c.after.facts.maxAttempts },
-  { name: 'needs', type: 'text', value: (c) => c.after.facts.needs },
-  { name: 'cleans_up', type: 'boolean', value: (c) => c.after.facts.cleansUp },
-  { name: 'status', type: 'text', value: (c) => c.after.status },
-  { name: 'state_since_ms', type: 'bigint', value: (c) => ms(c.after.stateSinceMs) },
-  { name: 'started_at_ms', type: 'bigint', value: (c) => startedAt(c.after) },
-  { name: 'queued_ms', type: 'bigint', value: (c) => ms(c.after.spans.queuedMs) },
-  { name: 'running_ms', type: 'bigint', value: () => 0 },
-  { name: 'waiting_ms', type: 'bigint', value: () => 0 },
-  { name: 'attempts', type: 'smallint', value: (c) => c.after.attempts },
-  { name: 'attempt_open', type: 'boolean', value: (c) => c.after.attemptOpen },
-  { name: 'token', type: 'text', value: (c) => c.after.token },
-  { name: 'worker_session', type: 'text', value: (c) => workerSession(c.after) },
-  { name: 'last_seq', type: 'integer', value: (c) => c.after.lastSeq },
-  { name: 'folder_id', type: 'text', value: (c) => c.after.folderId },
-];
+/** What a start writes, in the order of the table. */
+export const startColumns = writtenColumns('start');
 
-export const updateColumns: readonly Column<RunChange>[] = [
-  { name: 'revision', type: 'integer', value: (c) => c.after.revision },
-  { name: 'status', type: 'text', value: (c) => c.after.status },
-  { name: 'state_since_ms', type: 'bigint', value: (c) => ms(c.after.stateSinceMs) },
-  { name: 'started_at_ms', type: 'bigint', value: (c) => startedAt(c.after) },
-  { name: 'queued_ms', type: 'bigint', value: (c) => ms(c.after.spans.queuedMs) },
-  { name: 'running_ms', type: 'bigint', value: (c) => ms(c.after.spans.runningMs) },
-  { name: 'waiting_ms', type: 'bigint', value: (c) => ms(c.after.spans.waitingMs) },
-  { name: 'attempts', type: 'smallint', value: (c) => c.after.attempts },
-  { name: 'attempt_open', type: 'boolean', value: (c) => c.after.attemptOpen },
-  { name: 'token', type: 'text', value: (c) => c.after.token },
-  { name: 'returned_token', type: 'text', value: (c) => c.after.returnedToken },
-  { name: 'worker_session', type: 'text', value: (c) => workerSession(c.after) },
-  { name: 'last_seq', type: 'integer', value: (c) => c.after.lastSeq },
-  {
-    name: 'cancel_requested',
-    type: 'boolean',
-    value: (c) => c.after.status === 'running' && c.after.cancelRequested,
-  },
-  {
-    name: 'question_json',
-    type: 'text',
-    value: (c) => (c.after.status === 'waiting' ? JSON.stringify(c.after.question) : null),
-  },
-  {
-    name: 'answer_json',
-    type: 'text',
-    value: (c) => (c.after.answer === null ? null : JSON.stringify(c.after.answer)),
-  },
-  {
-    name: 'wake_at_ms',
-    type: 'bigint',
-    value: (c) => (c.after.status === 'sleeping' ? ms(c.after.wakeAtMs) : null),
-  },
-  { name: 'folder_id', type: 'text', value: (c) => c.after.folderId },
-  { name: 'result_json', type: 'text', value: (c) => (c.after.status === 'succeeded' ? c.after.resultJson : null) },
-  {
-    name: 'error_json',
-    type: 'text',
-    value: (c) => (c.after.status === 'failed' ? JSON.stringify(c.after.error) : null),
-  },
-  {
-    name: 'ending_json',
-    type: 'text',
-    value: (c) => (c.after.ending === null ? null : JSON.stringify(c.after.ending)),
-  },
-];
+export const updateColumns = writtenColumns('update');
 
 /** Finds and guards the row of an update; not written. */
 export const guardColumns: readonly Column<RunChange>[] = [
@@ -201,14 +116,13 @@ export function deadlineOf(run: Run | null): number | null {
   return run?.status === 'waiting' ? run.question.deadlineAtMs : null;
 }
 
-function metadataJson(run: Run): string | null {
-  return Object.keys(run.facts.metadata).length === 0 ? null : JSON.stringify(run.facts.metadata);
-}
-
-function startedAt(run: Run): number | null {
-  return run.startedAtMs === null ? null : ms(run.startedAtMs);
-}
-
-function workerSession(run: Run): string | null {
-  return run.status === 'running' ? run.workerSession : null;
+/** Bytes are bound as their hex digits. */
+function writtenColumns(when: 'start' | 'update'): readonly Column<RunChange>[] {
+  const written: Column<RunChange>[] = [];
+  for (const [name, { type, [when]: value }] of Object.entries<RunColumn>(runColumns)) {
+    if (value === undefined) continue;
+    if (type === 'bytea') written.push({ name, type: 'text', value, sql: `decode(t.${name}, 'hex')` });
+    else written.push({ name, type, value });
+  }
+  return written;
 }

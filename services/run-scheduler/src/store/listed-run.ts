@@ -1,47 +1,12 @@
 // A run in a list: its row without steps, content and the columns that only its owner needs.
-import type { ProductionId, RunId, VersionId } from '@methods/base/ids';
 import type { Run, RunEnding, RunError } from '../run/run.ts';
-import type { RunRow } from './run-row.ts';
+import { type ListedFacts, type ListedRunRow, listedFactsFrom, selected } from './run-columns.ts';
 
-export interface ListedRunRow
-  extends Pick<
-    RunRow,
-    | 'run_id'
-    | 'method'
-    | 'version_id'
-    | 'revision'
-    | 'answer_by'
-    | 'metadata_json'
-    | 'created_at_ms'
-    | 'max_attempts'
-    | 'status'
-    | 'state_since_ms'
-    | 'started_at_ms'
-    | 'queued_ms'
-    | 'running_ms'
-    | 'waiting_ms'
-    | 'attempts'
-    | 'cancel_requested'
-    | 'wake_at_ms'
-    | 'error_json'
-    | 'ending_json'
-  > {}
+export const listedRunColumns = selected(({ listed }) => listed);
 
-export const listedRunColumns =
-  'run_id, method, version_id, revision, answer_by, metadata_json, created_at_ms::float8, max_attempts, status, ' +
-  'state_since_ms::float8, started_at_ms::float8, queued_ms::float8, running_ms::float8, waiting_ms::float8, attempts, ' +
-  'cancel_requested, wake_at_ms::float8, error_json, ending_json';
-
-export interface ListedRun {
-  readonly runId: RunId;
-  /** wf_... */
-  readonly method: ProductionId;
-  readonly versionId: VersionId;
+/** Its facts, and where it is. */
+export interface ListedRun extends ListedFacts {
   readonly revision: number;
-  readonly answerBy: 'application' | 'team';
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly createdAtMs: number;
-  readonly maxAttempts: number;
   readonly status: Run['status'];
   readonly stateSinceMs: number;
   readonly startedAtMs: number | null;
@@ -58,14 +23,8 @@ export interface ListedRun {
 
 export function listedRun(row: ListedRunRow): ListedRun {
   return {
-    runId: row.run_id,
-    method: row.method,
-    versionId: row.version_id,
+    ...listedFactsFrom(row),
     revision: row.revision,
-    answerBy: row.answer_by,
-    metadata: row.metadata_json === null ? {} : JSON.parse(row.metadata_json),
-    createdAtMs: row.created_at_ms,
-    maxAttempts: row.max_attempts,
     status: row.status,
     stateSinceMs: row.state_since_ms,
     startedAtMs: row.started_at_ms,

@@ -11,7 +11,8 @@ import { commitStatement } from './commit-statement.ts';
 import { type DueRow, dueQuestionsQuery, dueStretchOf } from './due-rows.ts';
 import { type KeptStepRow, keptStepsOfRuns, keptStepsQuery } from './kept-step-rows.ts';
 import { type QueueRow, queueHeadsQuery, queuePageQuery, stretchOf } from './queue-rows.ts';
-import { type RunRow, runColumns, runFromRow } from './run-row.ts';
+import type { RunRow } from './run-columns.ts';
+import { rowColumns, runFromRow } from './run-row.ts';
 import type {
   BatchOutcome,
   DuePlace,
@@ -58,7 +59,7 @@ export class PostgresRunStore implements RunStore {
   }
 
   async load(runIds: readonly RunId[]): Promise<Map<RunId, Run>> {
-    const rows = await this.read<RunRow>(`select ${runColumns} from scheduler.runs where run_id = any($1::text[])`, [
+    const rows = await this.read<RunRow>(`select ${rowColumns} from scheduler.runs where run_id = any($1::text[])`, [
       arrayLiteral(runIds),
     ]);
     return this.withSteps(rows);
@@ -74,7 +75,7 @@ export class PostgresRunStore implements RunStore {
 
   async loadByKey(keys: readonly { orgId: OrgId; idempotencyHash: Uint8Array }[]): Promise<Map<string, Run>> {
     const rows = await this.read<RunRow>(
-      `select ${runColumns} from scheduler.runs
+      `select ${rowColumns} from scheduler.runs
        where (org_id, idempotency_hash) in (select o, decode(h, 'hex') from unnest($1::text[], $2::text[]) as k(o, h))`,
       [arrayLiteral(keys.map((k) => k.orgId)), arrayLiteral(keys.map((k) => hexOf(k.idempotencyHash)))],
     );

@@ -5,7 +5,8 @@ import { withDeadline } from '@methods/postgres/deadline';
 import type { OrganizationReader } from '@methods/postgres/organization-reader';
 import type { TransactionSql } from '@methods/postgres/pool';
 import type { Run } from '../run/run.ts';
-import { type ListedRun, type ListedRunRow, listedRun, listedRunColumns } from './listed-run.ts';
+import { type ListedRun, listedRun, listedRunColumns } from './listed-run.ts';
+import type { ListedRunRow } from './run-columns.ts';
 
 /** A run's position in the list. */
 export interface RunPlace {

@@ -5,7 +5,8 @@
 import { type OrgId, type RunId, runIdBound } from '@methods/base/ids';
 import type { ShardEpoch } from '../shard/shard-lease.ts';
 import { type ArrayElement, arrayLiteral } from './array-literal.ts';
-import { type RunRow, takenColumns, takenFromRow } from './run-row.ts';
+import type { RunRow } from './run-columns.ts';
+import { takenColumns, takenFromRow } from './run-row.ts';
 import type { TakenRun } from './run-store.ts';
 import type { ListedRun, RunningGroups } from './running-groups.ts';
 

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { create } from '@bufbuild/protobuf';
+import { RunStatus, RunViewSchema } from '@methods/proto/run/v1/run_pb';
+import { runViewJson } from '../../views/run-view.ts';
+import { Run } from './run-schemas.ts';
+
+test('the fields of a run in JSON are those of its schema', () => {
+  const error = { code: 'step_failed' };
+  const runs = [
+    { status: RunStatus.QUEUED, queuedReason: 'sleeping', wakeAtMs: 1, cancelRequested: true, ending: error },
+    { status: RunStatus.WAITING, question: { formJson: '{}' } },
+    { status: RunStatus.SUCCEEDED, resultJson: '1' },
+    { status: RunStatus.FAILED, error },
+  ].map((run) => JSON.parse(runViewJson(create(RunViewSchema, run), [], 0)) as object);
+  assert.deepEqual(new Set(runs.flatMap(Object.keys)), new Set(Object.keys(Run.properties)));
+  for (const run of runs) {
+    for (const name of Run.required) assert.ok(name in run, name);
+  }
+});

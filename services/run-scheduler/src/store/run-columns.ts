@@ -1,0 +1,175 @@
+// The columns of scheduler.runs, one entry each: what a commit writes, what a row and a list read, and the facts of a run
+// all follow from it.
+import type { FolderId } from '@methods/base/ids';
+import type { Run, RunFacts } from '../run/run.ts';
+import type { ArrayElement } from './array-literal.ts';
+import type { RunChange } from './run-store.ts';
+
+type SqlType = 'text' | 'smallint' | 'integer' | 'bigint' | 'boolean' | 'bytea';
+
+type FactKey = keyof RunFacts;
+
+export interface RunColumn<Stored = unknown, Listed extends boolean = boolean, Key extends FactKey = FactKey> {
+  readonly type: SqlType;
+  /** A list of runs reads it. */
+  readonly listed: Listed;
+  /** Absent: a start leaves it at its default. */
+  readonly start?: (change: RunChange) => ArrayElement;
+  /** Absent: it never changes. */
+  readonly update?: (change: RunChange) => ArrayElement;
+  /** The fact it holds, and how the fact is read from it. */
+  readonly fact?: { readonly key: Key; read(stored: Stored): unknown };
+}
+
+const ms = (value: number) => Math.round(value);
+const hex = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+const asIs = (stored: unknown) => stored;
+
+/** A fact that is stored as it is. */
+function fact<Key extends FactKey, Listed extends boolean>(
+  key: Key,
+  type: SqlType,
+  { listed }: { listed: Listed },
+): RunColumn<RunFacts[Key], Listed, Key> {
+  const start = ({ after }: RunChange) => after.facts[key] as ArrayElement;
+  return { type, listed, start, fact: { key, read: asIs } };
+}
+
+/** A fact of bytes, which are bound as their hex digits. */
+function bytesFact<Key extends 'idempotencyHash' | 'requestDigest'>(key: Key): RunColumn<Uint8Array, false, Key> {
+  return { type: 'bytea', listed: false, start: ({ after }) => hex(after.facts[key]), fact: { key, read: asIs } };
+}
+
+/** A part of a run's state. `start` differs where a first commit knows the value. */
+function state<Stored>() {
+  return <Listed extends boolean>(
+    type: SqlType,
+    { listed }: { listed: Listed },
+    update: (run: Run) => ArrayElement,
+    start: ((run: Run) => ArrayElement) | null = update,
+  ): RunColumn<Stored, Listed, never> => ({
+    type,
+    listed,
+    update: ({ after }) => update(after),
+    ...(start === null ? {} : { start: ({ after }: RunChange) => start(after) }),
+  });
+}
+
+const LISTED = { listed: true } as const;
+const UNLISTED = { listed: false } as const;
+const zero = () => 0;
+
+/** In the order in which a start writes them. */
+export const runColumns = {
+  run_id: fact('runId', 'text', LISTED),
+  org_id: fact('orgId', 'text', UNLISTED),
+  shard: fact('shard', 'smallint', UNLISTED),
+  revision: state<number>()('integer', LISTED, (run) => run.revision),
+  method: fact('method', 'text', LISTED),
+  version_id: fact('versionId', 'text', LISTED),
+  inputs_json: fact('inputsJson', 'text', UNLISTED),
+  idempotency_hash: bytesFact('idempotencyHash'),
+  request_digest: bytesFact('requestDigest'),
+  webhook_url: fact('webhookUrl', 'text', UNLISTED),
+  key_id: fact('keyId', 'text', UNLISTED),
+  answer_by: fact('answerBy', 'text', LISTED),
+  metadata_json: {
+    type: 'text',
+    listed: true,
+    start: ({ after }) => textOf(after.facts.metadata),
+    fact: { key: 'metadata', read: (json) => (json === null ? {} : JSON.parse(json)) },
+  } as RunColumn<string | null, true, 'metadata'>,
+  created_at_ms: {
+    ...fact('createdAtMs', 'bigint', LISTED),
+    start: ({ after }) => ms(after.facts.createdAtMs),
+  } as RunColumn<number, true, 'createdAtMs'>,
+  max_attempts: fact('maxAttempts', 'smallint', LISTED),
+  needs: fact('needs', 'text', UNLISTED),
+  cleans_up: fact('cleansUp', 'boolean', UNLISTED),
+  status: state<Run['status']>()('text', LISTED, (run) => run.status),
+  state_since_ms: state<number>()('bigint', LISTED, (run) => ms(run.stateSinceMs)),
+  started_at_ms: state<number | null>()('bigint', LISTED, ({ startedAtMs }) => startedAtMs && ms(startedAtMs)),
+  queued_ms: state<number>()('bigint', LISTED, ({ spans }) => ms(spans.queuedMs)),
+  running_ms: state<number>()('bigint', LISTED, ({ spans }) => ms(spans.runningMs), zero),
+  waiting_ms: state<number>()('bigint', LISTED, ({ spans }) => ms(spans.waitingMs), zero),
+  attempts: state<number>()('smallint', LISTED, (run) => run.attempts),
+  attempt_open: state<boolean>()('boolean', UNLISTED, (run) => run.attemptOpen),
+  token: state<string | null>()('text', UNLISTED, (run) => run.token),
+  worker_session: state<string | null>()('text', UNLISTED, (run) =>
+    run.status === 'running' ? run.workerSession : null,
+  ),
+  last_seq: state<number>()('integer', UNLISTED, (run) => run.lastSeq),
+  folder_id: state<FolderId | null>()('text', UNLISTED, (run) => run.folderId),
+  returned_token: state<string | null>()('text', UNLISTED, (run) => run.returnedToken, null),
+  cancel_requested: state<boolean>()('boolean', LISTED, (run) => run.status === 'running' && run.cancelRequested, null),
+  question_json: state<string | null>()(
+    'text',
+    UNLISTED,
+    (run) => (run.status === 'waiting' ? JSON.stringify(run.question) : null),
+    null,
+  ),
+  answer_json: state<string | null>()('text', UNLISTED, ({ answer }) => jsonOf(answer), null),
+  wake_at_ms: state<number | null>()(
+    'bigint',
+    LISTED,
+    (run) => (run.status === 'sleeping' ? ms(run.wakeAtMs) : null),
+    null,
+  ),
+  result_json: state<string | null>()(
+    'text',
+    UNLISTED,
+    (run) => (run.status === 'succeeded' ? run.resultJson : null),
+    null,
+  ),
+  error_json: state<string | null>()(
+    'text',
+    LISTED,
+    (run) => (run.status === 'failed' ? JSON.stringify(run.error) : null),
+    null,
+  ),
+  ending_json: state<string | null>()('text', LISTED, ({ ending }) => jsonOf(ending), null),
+};
+
+type Columns = typeof runColumns;
+type StoredIn<Column> = Column extends RunColumn<infer Stored, boolean> ? Stored : never;
+type FactIn<Column> = Column extends { readonly fact?: { readonly key: infer Key extends FactKey } } ? Key : never;
+
+/** A row as it is read. */
+export type RunRow = { readonly [Name in keyof Columns]: StoredIn<Columns[Name]> };
+
+type ListedName = {
+  [Name in keyof Columns]: Columns[Name]['listed'] extends true ? Name : never;
+}[keyof Columns];
+
+/** A row of a list: without content and what only the run's owner needs. */
+export type ListedRunRow = Pick<RunRow, ListedName>;
+
+/** The facts of a run that callers are shown. */
+export type ListedFacts = Pick<RunFacts, FactIn<Columns[ListedName]>>;
+
+const facts = Object.entries<RunColumn>(runColumns).flatMap(([name, { listed, fact: of }]) =>
+  of === undefined ? [] : [{ name: name as keyof RunRow, listed, ...of }],
+);
+const listedFacts = facts.filter(({ listed }) => listed);
+
+export function listedFactsFrom(row: ListedRunRow): ListedFacts {
+  const found: Partial<Record<FactKey, unknown>> = {};
+  for (const { name, key, read } of listedFacts) found[key] = read(row[name as ListedName]);
+  return found as ListedFacts;
+}
+
+/** What a query selects. Times are read as numbers. */
+export function selected(isRead: (column: RunColumn) => boolean): string {
+  return Object.entries<RunColumn>(runColumns)
+    .filter(([, column]) => isRead(column))
+    .map(([name, { type }]) => (type === 'bigint' ? `${name}::float8` : name))
+    .join(', ');
+}
+
+function textOf(metadata: RunFacts['metadata']): string | null {
+  return Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);
+}
+
+function jsonOf(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
