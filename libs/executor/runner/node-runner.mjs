@@ -6,7 +6,9 @@ import { ProcessState } from './process-state.mjs';
 import { reportOf } from './step-error.mjs';
 import { StepFunctions } from './step-function.mjs';
 import { StepObject } from './step-object.mjs';
+import { StepPrints } from './step-prints.mjs';
 import { Tickets } from './tickets.mjs';
+import { wantedMs } from './wanted-time.mjs';
 import { WorkFolder } from './work-folder.mjs';
 import { connectWorker } from './worker-pipe.mjs';
 
@@ -15,7 +17,7 @@ const RETURNED_BYTES_MAX = 5 * 1024 * 1024;
 /** So long the ends of plain steps wait for more of them. */
 const PLAIN_TOGETHER_MS = 5;
 
-const [workDir, codeDir, memoryMb] = process.argv.slice(2);
+const [workDir, codeDir, memoryMb, token] = process.argv.slice(2);
 const folder = new WorkFolder(workDir);
 const functions = new StepFunctions(codeDir);
 const pipe = connectWorker(
@@ -32,6 +34,7 @@ const pipe = connectWorker(
       steps.push(message);
       if (!running) void runSteps();
     },
+    continue: () => letContinue?.(),
     'plain code': (message) => {
       plainRealm ??= PlainRealm.make();
       plainRealm?.learn(message);
@@ -53,13 +56,16 @@ let isClean = false;
 /** This process is to run no more steps. */
 let closed = false;
 const tickets = new Tickets();
-// Opened now, as their pipes would else count as something that the first printing step left behind.
-const prints = [process.stdout, process.stderr];
+const prints = new StepPrints(token);
 /** Steps whose code, or whose lib, can change what all code shares. */
 const changing = new Set();
 let libChanges = false;
 let stepsRun = 0;
+/** The message of the step at work. */
 let current = null;
+/** Resolves when another step may begin after one whose end is held. */
+let continued = null;
+let letContinue = null;
 
 // Leftovers of a step may fail at any time; the process is not trusted any more after that.
 for (const event of ['uncaughtException', 'unhandledRejection']) {
@@ -77,28 +83,36 @@ async function runSteps() {
     const message = steps.shift();
     if (message.queued && !tickets.take(message.n)) continue;
     await runStep(message);
-    if (!message.contained) continue;
     // Its end is out before another step begins, and what it left fails before that.
     await pipe.flushed();
     await turn();
     if (closed) return;
+    if (continued === null) continue;
+    await continued;
+    continued = null;
+    // What was printed since the end of the step is not of the next one.
+    prints.mark();
   }
   running = false;
 }
 
 async function runStep(message) {
-  current = message.n;
+  current = message;
+  const { contained } = message;
   const resourcesBefore = process.getActiveResourcesInfo().length;
   const startedMs = performance.now();
+  const wantedBeforeMs = wantedMs();
   const result = {};
+  const send = (said) => pipe.send({ ...said, n: message.n });
   try {
-    if (message.contained && isClean) state.count();
+    if (contained && isClean) state.count();
     else {
       folder.enter();
       state.reset(message);
     }
-    isClean = message.contained;
-    const step = new StepObject(message, workDir, pipe.send);
+    isClean = contained;
+    prints.begin(contained ? send : null);
+    const step = new StepObject(message, workDir, send);
     const run = await functions.get(message.step);
     const out = await run(step, ...message.values);
     result.outText = textOf(out);
@@ -107,19 +121,28 @@ async function runStep(message) {
     result.error = reportOf(error, codeDir);
   }
   result.ms = performance.now() - startedMs;
+  result.wanted = wantedMs() - wantedBeforeMs;
   // A full pipe makes prints wait; they belong to this step and go before its end.
-  for (const print of prints) if (print.writableLength > 0) await new Promise((sent) => print.write('', sent));
+  if (contained) await pipe.flushed();
+  else await prints.flushed();
   if (state.spawned()) result.spawned = true;
   if (process.getActiveResourcesInfo().length > resourcesBefore && (await staysActive(resourcesBefore))) {
     result.replace = 'the step left timers, connections or processes';
   } else if (state.isChanged(changing.has(message.step))) {
     result.replace = 'the step changed what all code shares';
-  } else if (message.contained && state.reachedCode()) {
-    result.replace = 'the step reached what makes code of text';
+  } else if (contained && state.reachedCode()) {
+    result.replace = 'the step reached what makes code of text, or formats prints';
   } else if (++stepsRun % HEAP_CHECK_EVERY_STEPS === 0 && memoryIsLow()) {
     result.replace = 'its memory grew';
   }
-  end(message.n, result);
+  // The worker takes files, and looks for processes, before another step meets either.
+  if (!result.replace && (result.files || result.spawned)) {
+    result.held = true;
+    continued = new Promise((resolve) => {
+      letContinue = resolve;
+    });
+  }
+  end(message, result);
 }
 
 /** Ends leave together. Code that fails here is run again in the usual way: `again`. */
@@ -151,11 +174,14 @@ function plainOut(step, values) {
   }
 }
 
-function end(n, { outText, error, files, spawned, replace, ms = 0 }) {
-  if (current !== n) return;
+function end(message, { outText, replace, ...result }) {
+  if (current !== message) return;
   current = null;
-  if (replace) closed = true;
-  const head = JSON.stringify({ t: 'end', n, ms, files, spawned, replace, error });
+  prints.end();
+  const marked = message.contained ? undefined : prints.mark();
+  const reason = marked === false ? 'the step closed its output' : replace;
+  if (reason) closed = true;
+  const head = JSON.stringify({ t: 'end', n: message.n, ms: 0, ...result, marked, replace: reason });
   // The out is text already; taking it in as it is saves a second pass over it.
   pipe.sendText(outText === undefined ? head : `${head.slice(0, -1)},"out":${outText}}`);
 }

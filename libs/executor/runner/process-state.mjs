@@ -2,6 +2,7 @@
 // is not.
 import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
+import { inspect } from 'node:util';
 
 const SPAWNING = ['spawnSync', 'execSync', 'execFileSync'];
 const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
@@ -38,6 +39,7 @@ export class ProcessState {
   constructor(workDir) {
     this.#workDir = workDir;
     this.#watchSpawning();
+    this.#watchInspection();
     // biome-ignore lint/style/noProcessEnv: this is what the author's code sees of its environment, not our configuration.
     this.#environment = { ...process.env };
     for (const name of PLAIN) this.#watch(globalThis[name]);
@@ -86,7 +88,7 @@ export class ProcessState {
     this.#reachedCode = false;
   }
 
-  /** True when the step reached, as a member of a function, what makes code of text. */
+  /** True when the step reached what makes code of text, or what formats prints. */
   reachedCode() {
     return this.#reachedCode;
   }
@@ -153,6 +155,19 @@ export class ProcessState {
         },
       });
     }
+  }
+
+  /** By this symbol's functions code gets hold of what formats the prints of all steps. */
+  #watchInspection() {
+    const reached = () => {
+      this.#reachedCode = true;
+    };
+    const symbolOf = Symbol.for;
+    Symbol.for = (key) => {
+      const symbol = symbolOf(key);
+      if (symbol === inspect.custom) reached();
+      return symbol;
+    };
   }
 
   #watchSpawning() {

@@ -7,48 +7,62 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from python_files import WorkFolder
+from python_line import TICKETS, StepLine, mark_prints
 from python_out import text_of
 from python_state import ProcessState
-from python_step import Step, Value
+from python_step import LimitExceeded, Step, Value
 from python_step_code import StepCode, report_of
+from python_wanted import wanted_ms
 
 sys.path.pop(0)
-ARGUMENTS = (sys.argv[1], int(sys.argv[2]))
+ARGUMENTS = (sys.argv[1], int(sys.argv[2]), f"\0{sys.argv[3]}\n".encode())
 sys.argv = ["step"]
 
 # Kept here: a step may change the module itself.
 ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 DECODE = json.JSONDecoder(object_hook=Value).decode
 PIPE = 3
-READ_BYTES = 65536
+LINE_BYTES_MAX = 8 * 1024 * 1024
 MEMORY_CHECK_EVERY_STEPS = 32
 
 
-def main(work_dir, memory_mb):
-    os.set_inheritable(PIPE, False)
+def main(work_dir, memory_mb, mark):
+    for descriptor in (PIPE, TICKETS):
+        os.set_inheritable(descriptor, False)
     for stream in (sys.stdout, sys.stderr):
         # Line by line: what was printed before a deadline must not be lost with the process.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     folder = WorkFolder(work_dir)
     code = StepCode()
     state = ProcessState(work_dir, memory_mb)
+    line = StepLine(PIPE, DECODE, leave)
     send({"t": "ready"})
     steps_run = 0
-    for message in messages():
+    while True:
+        message = line.next()
         if message["t"] == "lib":
             code.learn_lib(message)
         elif message["t"] == "code":
             code.learn(message)
-        else:
+        elif line.may_run(message):
             steps_run += 1
-            run_step(message, folder, code, state, steps_run % MEMORY_CHECK_EVERY_STEPS == 0)
+            end = run_step(message, folder, code, state, mark, steps_run % MEMORY_CHECK_EVERY_STEPS == 0)
+            if end.get("replace"):
+                # What waits in line begins elsewhere.
+                while True:
+                    line.next()
+            if end.get("held"):
+                line.wait_for_continue()
+                # What was printed since the end of the step is not of the next one.
+                mark_prints(mark)
 
 
-def run_step(message, folder, code, state, checks_memory):
+def run_step(message, folder, code, state, mark, checks_memory):
     number = message["n"]
     end = {"t": "end", "n": number}
     out = None
     started = time.monotonic()
+    wanted = wanted_ms()
     try:
         folder.enter()
         state.reset(message)
@@ -69,35 +83,37 @@ def run_step(message, folder, code, state, checks_memory):
         # A copy that the step forked came back into the runner.
         os._exit(0)
     end["ms"] = (time.monotonic() - started) * 1000
+    end["wanted"] = wanted_ms() - wanted
+    end["marked"] = ends_prints(mark)
+    if state.spawned:
+        end["spawned"] = True
+    reason = code.impurity(message["step"]) or state.change(checks_memory)
+    if reason or not end["marked"]:
+        end["replace"] = reason or "the step closed its output"
+    # The worker takes files, and looks for processes, before another step meets either.
+    elif end.get("files") or state.spawned:
+        end["held"] = True
+    head = ENCODE(end)
+    # The out is text already; taking it in as it is saves a second pass over it.
+    send_text(head if out is None else head[:-1] + ',"out":' + out + "}")
+    return end
+
+
+def ends_prints(mark):
     try:
         sys.__stdout__.flush()
         sys.__stderr__.flush()
     except (OSError, ValueError):
-        end["replace"] = "the step closed its output"
-    if state.spawned:
-        end["spawned"] = True
-    reason = code.impurity(message["step"]) or state.change(checks_memory)
-    if reason:
-        end["replace"] = reason
-    head = ENCODE(end)
-    # The out is text already; taking it in as it is saves a second pass over it.
-    send_text(head if out is None else head[:-1] + ',"out":' + out + "}")
-
-
-def messages():
-    rest = b""
-    while True:
-        chunk = os.read(PIPE, READ_BYTES)
-        if not chunk:
-            leave()
-        parts = (rest + chunk if rest else chunk).split(b"\n")
-        rest = parts.pop()
-        for line in parts:
-            yield DECODE(line.decode())
+        return False
+    return mark_prints(mark)
 
 
 def send(message):
-    send_text(ENCODE(message))
+    text = ENCODE(message)
+    # The worker ends a process that sends a longer line.
+    if len(text) > LINE_BYTES_MAX:
+        raise LimitExceeded("The step sent more than a message may hold")
+    send_text(text)
 
 
 def send_text(text):

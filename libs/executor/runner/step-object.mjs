@@ -15,9 +15,9 @@ export class StepObject {
   #checks = 0;
   filesNamed = 0;
 
-  /** `send` takes a message; each carries the step's number, so that what comes after its end is ignored. */
-  constructor({ n, step, key, try: tryNumber, contained }, dir, send) {
-    this.#send = (message) => send({ ...message, n });
+  /** `send` takes a message, and adds the step's number, so that what comes after its end is ignored. */
+  constructor({ step, key, try: tryNumber, contained }, dir, send) {
+    this.#send = send;
     this.name = step;
     this.key = key;
     this.try = tryNumber;

@@ -1,6 +1,8 @@
 // JSON lines to and from the worker over file descriptor 3.
 import { Socket } from 'node:net';
 
+/** A longer line ends the step that wrote it, or the one after it. */
+const LINE_BYTES_MAX = 8 * 1024 * 1024;
 /** How the text of a plain step begins: the code's realm parses it. */
 const PLAIN = '{"t":"plain"';
 
@@ -28,7 +30,13 @@ export function connectWorker(handlers, parsePlain) {
   const sendText = (text) => sendLines(`${text}\n`);
   /** Resolves when all that was sent has left the process. */
   const flushed = () => (socket.writableLength === 0 ? undefined : new Promise((sent) => socket.write('', sent)));
-  return { flushed, sendLines, sendText, send: (message) => sendText(JSON.stringify(message)) };
+  return { flushed, sendLines, sendText, send: (message) => sendText(lineOf(message)) };
+}
+
+function lineOf(message) {
+  const text = JSON.stringify(message);
+  if (text.length <= LINE_BYTES_MAX / 3 || Buffer.byteLength(text) <= LINE_BYTES_MAX) return text;
+  throw Object.assign(new Error('The step sent more than a message may hold'), { stepKind: 'limit' });
 }
 
 function joined(parts, last) {

@@ -9,6 +9,7 @@ import { refuseNamedFiles, withGivenFiles } from './files/named-files.ts';
 import { LogTail } from './log-tail.ts';
 import { printedOut, typedOut } from './printed-out.ts';
 import { type RunnerJob, runnerKey } from './runners/runner-job.ts';
+import { readsValuesFile } from './runners/step-lines.ts';
 import type { ActionEnd, StepContext } from './step-context.ts';
 import { stepDeadline } from './step-deadline.ts';
 import { takeStepFiles } from './step-files.ts';
@@ -48,6 +49,7 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     environment,
     secrets,
   };
+  const lib = context.lib[step.kind] ?? null;
   // A lib's own code may do anything when it is made for the step.
   const isAlone = step.stdout === null && files.size === 0 && context.lib.node === undefined;
   let tail: LogTail | null = null;
@@ -59,8 +61,9 @@ export async function runCodeStep(step: CodeStep, context: StepContext): Promise
     network: step.network,
     environment,
     python,
-    lib: context.lib[step.kind] ?? null,
+    lib,
     ...(isAlone ? codeKindOf(step) : NO_KIND),
+    mayWait: step.kind !== 'shell' && files.size === 0 && !readsValuesFile(step.code, lib),
     step: step.name,
     code: step.code,
     codeLine: step.codeLine,

@@ -129,10 +129,10 @@ export class RunnerPool implements Stoppable {
     if (queue === undefined) return;
     for (const runner of queue.runners) {
       // The others continue, and it ends in a moment.
-      const plain = runner.removePlain(job);
-      if (plain !== null) return plain.done(failed('The step was stopped'));
+      const plain = runner.warm?.removePlain(job);
+      if (plain) return plain.done(failed('The step was stopped'));
       if (runner.has(job)) return runner.end(new StepFailure('internal', 'The step was stopped'));
-      if (runner.stopQueued(job, new StepFailure('internal', 'The step was stopped'))) return;
+      if (runner.warm?.stopQueued(job, new StepFailure('internal', 'The step was stopped'))) return;
     }
     queue.remove(job)?.done(failed('The step was stopped'));
   }
@@ -155,7 +155,7 @@ export class RunnerPool implements Stoppable {
     const isStarving = this.runnerCount >= this.options.runnersMax && this.starvingQueue(queue) !== null;
     if (this.stopped || isStarving) return;
     const nowMs = this.options.clock.monotonicMs();
-    for (let head = queue.head(); head !== null && !head.plain && head.job.contained; head = queue.head()) {
+    for (let head = queue.head(); head !== null && !head.plain && head.job.mayWait; head = queue.head()) {
       const runner = queue.withRoom(nowMs, this.spawnAfterMs);
       if (runner === null) return;
       if (runner.queue(head, this.measuring(queue, head.done))) queue.take();
@@ -184,7 +184,7 @@ export class RunnerPool implements Stoppable {
   /** Gives the runner the step that has waited longest; there is one. */
   private serve(queue: RunnerQueue, runner: Runner): void {
     const steps = queue.takePlain();
-    if (steps.length > 0) return runner.runPlain(steps);
+    if (steps.length > 0) return runner.warm?.runPlain(steps);
     const step = queue.take();
     if (step !== null) this.give(queue, runner, step);
   }
@@ -195,7 +195,7 @@ export class RunnerPool implements Stoppable {
 
   private measuring(queue: RunnerQueue, done: WaitingStep['done']): WaitingStep['done'] {
     return (reply) => {
-      queue.measured(reply.ms);
+      queue.measured(reply);
       done(reply);
     };
   }
@@ -315,8 +315,8 @@ export class RunnerPool implements Stoppable {
     if (this.stopped) return;
     const nowMs = this.options.clock.monotonicMs();
     // What waits behind a long step goes elsewhere.
-    for (const runner of queue.runners) {
-      if (runner.queuedCount > 0 && nowMs - runner.sinceMs >= this.spawnAfterMs) runner.takeBack();
+    for (const { warm } of queue.runners) {
+      if (warm !== null && warm.queuedCount > 0 && nowMs - warm.sinceMs >= this.spawnAfterMs) warm.takeBack();
     }
     const head = queue.head();
     if (head === null) {

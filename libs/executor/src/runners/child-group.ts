@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import type { Clock } from '@methods/base/clock';
 import { endLoose, endSandbox, looseProcesses } from './ended-processes.ts';
 import { LineReader } from './line-reader.ts';
-import { groupMembers, readProcessTable } from './process-table.ts';
+import { groupMembers, readProcessTable, wantsProcessor } from './process-table.ts';
 import type { Launch } from './runner-launch.ts';
 import { SandboxInit } from './sandbox-init.ts';
 
@@ -37,16 +37,6 @@ export class ChildGroup {
   /** Resolves when the lines received before the sandbox was known have been passed on. */
   private linesRead: Promise<void> = Promise.resolve();
 
-  /** Calls `onFailed` before it throws. */
-  static start(launch: Launch, clock: Clock, events: ChildEvents, onFailed: () => void): ChildGroup {
-    try {
-      return new ChildGroup(launch, clock, events);
-    } catch (error) {
-      onFailed();
-      throw error;
-    }
-  }
-
   /** Throws when the system can start no more processes, or an argument is too long for it. */
   constructor(
     private readonly launch: Launch,
@@ -73,6 +63,12 @@ export class ChildGroup {
   /** Bytes written that are still in this process. */
   get unreadBytes(): number {
     return this.pipe.writableLength;
+  }
+
+  /** True while the process that runs steps has a processor or waits for one. */
+  get isComputing(): boolean {
+    const pid = this.runner ?? this.pid;
+    return pid !== undefined && wantsProcessor(pid);
   }
 
   write(text: string): void {

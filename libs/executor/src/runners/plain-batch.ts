@@ -1,19 +1,13 @@
 // A batch of plain steps in one runner, which runs them in order and reports their ends in few messages. If a step
 // fails or delays the others, the steps without an end run again one by one, as all other steps do: no one can observe
 // that plain code has run before.
-import type { Clock, Timer } from '@methods/base/clock';
+import type { Timer } from '@methods/base/clock';
+import type { RunnerOptions } from './runner.ts';
 import type { RunnerJob, WaitingStep } from './runner-job.ts';
 import { type PlainCodeMessage, type PlainStepMessage, readRunnerMessage } from './runner-protocol.ts';
 
 /** When no end arrives for this long, the step at work is too slow for others to wait behind it. */
 const PATIENCE_MS = 1000;
-
-export interface PlainBatchEvents {
-  /** Returns steps that must run one by one: they failed, or the runner ends. */
-  readonly onReturned: (steps: readonly WaitingStep[], failed: boolean) => void;
-  /** No end arrived in time. */
-  readonly onStuck: () => void;
-}
 
 export class PlainBatch {
   /** Why the runner must take no more steps. */
@@ -22,12 +16,12 @@ export class PlainBatch {
   private at = 0;
   private timer: Timer;
 
-  /** `first`: the number of the first step; the others follow. */
+  /** `first`: the number of the first step; the others follow. `onStuck`: no end came in time. */
   constructor(
     private readonly first: number,
     steps: readonly WaitingStep[],
-    private readonly clock: Clock,
-    private readonly events: PlainBatchEvents,
+    private readonly options: Pick<RunnerOptions, 'clock' | 'onReturned'>,
+    private readonly onStuck: () => void,
   ) {
     this.waiting = [...steps];
     this.timer = this.watched();
@@ -70,8 +64,8 @@ export class PlainBatch {
     if (message.t === 'end') this.replace ??= message.replace;
     if (step === null) return;
     const { timeoutMs } = step.job;
-    if (message.t === 'again') this.events.onReturned([step], true);
-    else if (timeoutMs !== null && message.ms > timeoutMs) this.events.onReturned([step], false);
+    if (message.t === 'again') this.options.onReturned([step], true);
+    else if (timeoutMs !== null && message.ms > timeoutMs) this.options.onReturned([step], false);
     else step.done({ out: message.out, failure: null, checks: [], stdout: null, ms: message.ms });
   }
 
@@ -80,13 +74,13 @@ export class PlainBatch {
     this.timer.cancel();
     const steps = this.waiting.filter((it) => it !== null);
     this.waiting.fill(null);
-    if (steps.length > 0) this.events.onReturned(steps, false);
+    if (steps.length > 0) this.options.onReturned(steps, false);
   }
 
   private watched(): Timer {
     const { at } = this;
-    return this.clock.after(PATIENCE_MS, () => {
-      if (this.at === at) this.events.onStuck();
+    return this.options.clock.after(PATIENCE_MS, () => {
+      if (this.at === at) this.onStuck();
       else this.timer = this.watched();
     });
   }

@@ -47,6 +47,12 @@ export function processStart(pid: number): string | null {
   return stat === '' || fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
 }
 
+/** True while its main thread has a processor or waits for one. */
+export function wantsProcessor(pid: number): boolean {
+  const stat = textOf(`/proc/${pid}/stat`);
+  return stat.charAt(stat.lastIndexOf(')') + 2) === 'R';
+}
+
 /** The living children of the process and of each of its threads. */
 export function childrenOf(pid: number): number[] {
   const listed = namesIn(`/proc/${pid}/task`).map((thread) => textOrNull(`/proc/${pid}/task/${thread}/children`));

@@ -25,8 +25,10 @@ export interface RunnerJob {
   readonly lib: CodeBlock | null;
   /** It only computes, and may run twice; see `isPlainNodeCode`. */
   readonly plain: boolean;
-  /** It may be queued behind others of its kind; see `isContainedNodeCode`. */
+  /** It meets nothing of its process that other steps could have changed; see `isContainedNodeCode`. */
   readonly contained: boolean;
+  /** It may wait in line behind others: it is given no file, which would have to be there before it begins. */
+  readonly mayWait: boolean;
   readonly step: string;
   readonly code: string;
   readonly codeLine: number;
@@ -63,6 +65,8 @@ export interface RunnerReply {
   readonly stdout: Buffer | null;
   /** Running time of the step's code. */
   readonly ms: number;
+  /** Of that, what the process wanted a processor for; undefined: all of it, as far as is known. */
+  readonly wantedMs?: number;
 }
 
 /** A step on its way to a runner. */

@@ -23,12 +23,18 @@ export function stepUserOf({ isolation }: RunnerOptions): StepUser | null {
   return isolation.level === 'sandbox' && isolation.setpriv !== null ? newStepUser(isolation.setpriv) : null;
 }
 
-/** `env`: variables for this process besides the environment that all steps have. */
+export interface OwnLaunch {
+  /** Variables for this process besides the environment that all steps have. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Of a warm runner: the token of its marks. */
+  readonly token?: string;
+}
+
 export function launchOf(
   job: RunnerJob,
   folder: ExchangeFolder,
   options: RunnerOptions,
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, token = '' }: OwnLaunch,
 ): Launch {
   const { isolation } = options;
   const { workDir, codeDir } = folder;
@@ -48,12 +54,12 @@ export function launchOf(
   const [command, args] = {
     node: (): Command => [
       process.execPath,
-      [`--max-old-space-size=${memoryMb}`, `${RUNNER_DIR}/node-runner.mjs`, workDir, codeDir, memoryMb],
+      [`--max-old-space-size=${memoryMb}`, `${RUNNER_DIR}/node-runner.mjs`, workDir, codeDir, memoryMb, token],
     ],
     // Isolated (no user settings, no current folder on the module path), and no bytecode written beside modules.
     python: (): Command => [
       job.python?.executable ?? 'python3',
-      ['-I', '-B', `${RUNNER_DIR}/python-runner.py`, workDir, memoryMb],
+      ['-I', '-B', `${RUNNER_DIR}/python-runner.py`, workDir, memoryMb, token],
     ],
     shell: (): Command => [
       'bash',

@@ -3,22 +3,23 @@
 import type { Timer } from '@methods/base/clock';
 import type { JsonValue } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
-import { type ChildEvents, ChildGroup } from './child-group.ts';
+import type { ChildGroup } from './child-group.ts';
 import { ExchangeFolder } from './exchange-folder.ts';
 import { PlainBatch } from './plain-batch.ts';
 import type { ProcessWatch } from './process-watch.ts';
 import { QueuedSteps } from './queued-steps.ts';
-import type { Runner, RunnerOptions } from './runner.ts';
+import type { RunnerOptions, WarmRunner } from './runner.ts';
 import { deathFailure } from './runner-death.ts';
 import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
-import { launchOf, stepUserOf } from './runner-launch.ts';
-import { type EndMessage, readRunnerMessage } from './runner-protocol.ts';
-import { asStepFailure, FILES_FAILED, failedWith, PROCESSES_STAY, RunningStep } from './running-step.ts';
+import { stepUserOf } from './runner-launch.ts';
+import type { RunnerOutput } from './runner-output.ts';
+import { type ContinueMessage, type EndMessage, readRunnerMessage } from './runner-protocol.ts';
+import { asStepFailure, collectFiles, FILES_FAILED, failedWith, RunningStep, type StepTime } from './running-step.ts';
 import { StepLines } from './step-lines.ts';
+import { startWarmChild } from './warm-child.ts';
 
-const READY = '{"t":"ready"}';
-/** A process that hangs before its first step would block steps whose deadline has not begun yet. */
-const START_MS_MAX = 30_000;
+const CONTINUE = `${JSON.stringify({ t: 'continue' } satisfies ContinueMessage)}\n`;
+const REPLACED = new StepFailure('internal', 'The runner was replaced');
 /** How long the end of a step may be on its way. */
 const END_MS_MAX = 10_000;
 /** Asks for more steps when this few are left in line. */
@@ -26,17 +27,18 @@ const ROOM_AT = 4;
 /** Bounds the lines that the runner has not read yet, so that large values do not accumulate. */
 const UNREAD_MAX = 64 * 1024;
 
-export class RunnerProcess implements Runner {
+export class RunnerProcess implements WarmRunner {
+  readonly warm = this;
   sinceMs: number;
   readyMs = 0;
   private readonly folder: ExchangeFolder;
   private readonly child: ChildGroup;
   private readonly lines: StepLines;
+  private readonly output: RunnerOutput;
   private readonly knownPlainSteps = new Set<string>();
   private current: RunningStep | null = null;
   private batch: PlainBatch | null = null;
-  /** Null: no step is queued at a runner of this language. */
-  private readonly queued: QueuedSteps | null;
+  private readonly queued: QueuedSteps;
   /** Lines of queued steps, written with the other output of this turn. */
   private later = '';
   /** Accepts no more queued steps: one of them is about to end the process. */
@@ -46,9 +48,9 @@ export class RunnerProcess implements Runner {
   private serial = 0;
   private retired = false;
   private replaced = false;
+  private gone = false;
   /** Collects a step's files; its folder is kept until then. */
   private collecting: Promise<void> | null = null;
-  private starting = true;
   private readonly startLimit: Timer;
 
   constructor(
@@ -59,22 +61,34 @@ export class RunnerProcess implements Runner {
     this.sinceMs = options.clock.monotonicMs();
     this.folder = new ExchangeFolder(options.folder, job.environment.nodePath, stepUserOf(options));
     this.lines = new StepLines(this.folder, options.isolation.level === 'sandbox');
-    this.queued = job.language === 'node' ? new QueuedSteps(this.folder.dir) : null;
-    const launch = { ...launchOf(job, this.folder, options), tickets: this.queued?.descriptor ?? null };
-    const events: ChildEvents = {
-      onLine: (line) => this.onLine(line),
-      onOverflow: () => this.endProcess(new StepFailure('limit', 'The step sent more than a message may hold')),
-      // Contained code prints nothing: the output is node's own, and belongs to none of the queued runs.
-      onPrint: (...print) => this.current?.job.contained === false && this.current.print(...print),
-      onGone: (code, signal) => void this.onGone(code, signal),
-    };
-    this.child = ChildGroup.start(launch, options.clock, events, () => this.close());
+    this.queued = new QueuedSteps(this.folder.dir);
+    const started = startWarmChild(
+      { job, folder: this.folder, runner: options, tickets: this.queued.descriptor },
+      {
+        onReady: () => this.ready(),
+        onStuck: () => void this.kill(),
+        onLine: (line) => this.onLine(line),
+        onPrint: (source, chunk) => this.current?.print(source, chunk),
+        onOverflow: () => this.endProcess(new StepFailure('limit', 'The step sent more than a message may hold')),
+        onLost: () => {
+          this.replaced = true;
+        },
+        onGone: (code, signal) => void this.onGone(code, signal),
+        onFailed: () => this.close(),
+      },
+    );
+    this.child = started.child;
+    this.output = started.output;
     if (this.child.pid !== undefined) options.onSpawned(this.child.pid);
-    this.startLimit = options.clock.after(START_MS_MAX, () => void this.kill());
+    this.startLimit = started.startLimit;
   }
 
   get isStarting(): boolean {
-    return this.starting;
+    return this.readyMs === 0;
+  }
+
+  get isComputing(): boolean {
+    return this.child.isComputing;
   }
 
   run(job: RunnerJob, done: (reply: RunnerReply) => void): void {
@@ -92,18 +106,18 @@ export class RunnerProcess implements Runner {
   }
 
   get queuedCount(): number {
-    return this.queued?.size ?? 0;
+    return this.queued.size;
   }
 
   takesQueued(nowMs: number, longMs: number): boolean {
     const { queued, current } = this;
-    if (!queued?.hasRoom || this.retired || this.replaced || this.closing) return false;
+    if (!queued.hasRoom || this.retired || this.replaced || this.closing) return false;
     if (this.later.length + this.child.unreadBytes > UNREAD_MAX) return false;
-    return current?.job.contained === true && nowMs - this.sinceMs < longMs;
+    return current?.job.mayWait === true && nowMs - this.sinceMs < longMs;
   }
 
   queue(step: WaitingStep, done: (reply: RunnerReply) => void): boolean {
-    if (!this.queued?.add({ n: ++this.serial, step, done, isStopped: false })) return false;
+    if (!this.queued.add({ n: ++this.serial, step, done, isStopped: false })) return false;
     if (this.later === '') setImmediate(() => this.write(''));
     this.later += this.lines.of(this.serial, step.job, true);
     return true;
@@ -114,10 +128,7 @@ export class RunnerProcess implements Runner {
   }
 
   runPlain(steps: readonly WaitingStep[]): void {
-    const batch = new PlainBatch(this.serial + 1, steps, this.options.clock, {
-      onReturned: this.options.onReturned,
-      onStuck: () => void this.kill(),
-    });
+    const batch = new PlainBatch(this.serial + 1, steps, this.options, () => void this.kill());
     this.serial += steps.length;
     this.batch = batch;
     this.sinceMs = this.options.clock.monotonicMs();
@@ -135,10 +146,10 @@ export class RunnerProcess implements Runner {
   }
 
   stopQueued(job: RunnerJob, failure: StepFailure): boolean {
-    const step = this.queued?.find(job) ?? null;
+    const step = this.queued.find(job);
     if (step === null) return false;
     const present = this.reclaim(step);
-    if (this.queued?.stop(step)) this.closing = true;
+    if (this.queued.stop(step)) this.closing = true;
     step.done(failedWith(failure));
     this.freed(present);
     return true;
@@ -200,7 +211,6 @@ export class RunnerProcess implements Runner {
    * has not begun either.
    */
   private reclaim(stopped: WaitingStep | null = null): WaitingStep | null {
-    if (this.queued === null) return null;
     const { present, steps } = this.queued.takeBack();
     if (present !== null) {
       this.current?.drop();
@@ -217,6 +227,7 @@ export class RunnerProcess implements Runner {
     const step = new RunningStep(n, job, done, this.options.clock, (failure) => this.timedOut(failure));
     this.current = step;
     this.sinceMs = step.startedMs;
+    if (!job.contained) this.output.begin();
     const { pid } = this.child;
     if (pid !== undefined) this.watch.add(this, pid, job.memoryMb);
   }
@@ -227,22 +238,19 @@ export class RunnerProcess implements Runner {
     if (all !== '') this.child.write(all);
   }
 
+  private ready(): void {
+    this.readyMs = this.options.clock.monotonicMs();
+    this.options.onIdle(this);
+  }
+
   private onLine(line: string): void {
     const { current, batch } = this;
     if (batch !== null) return this.onPlainLine(batch, line);
-    if (current === null) {
-      if (this.starting && line === READY) {
-        this.starting = false;
-        this.child.ready();
-        this.startLimit.cancel();
-        this.readyMs = this.options.clock.monotonicMs();
-        this.options.onIdle(this);
-      }
-      return;
-    }
+    if (current === null) return;
     const message = readRunnerMessage(line, current.n);
-    if (message === null) return;
+    if (message === null || current.hasEnded) return;
     if (message.t === 'end') this.onEnd(current, message);
+    else if (message.t === 'print') current.print(message.from, message.chunk);
     else if (message.t === 'log' || message.t === 'progress' || message.t === 'check') current.take(message);
   }
 
@@ -253,91 +261,83 @@ export class RunnerProcess implements Runner {
     this.watch.remove(this);
     this.sinceMs = this.options.clock.monotonicMs();
     if (batch.replace === null) this.options.onIdle(this);
-    else this.endProcess(new StepFailure('internal', 'The runner was replaced'));
+    else this.endProcess(REPLACED);
   }
 
   private onEnd(current: RunningStep, message: EndMessage): void {
     current.stopTimer();
     if (message.replace !== null) this.replaced = true;
-    const { error, out, ms } = message;
-    if (message.spawned && !this.replaced) this.replaced = this.child.hasOthers(this.folder.workDir);
-    if (error !== null) {
-      this.afterOutput(current, undefined, new StepFailure(error.kind, error.message, error), ms);
-    } else if (message.files && out !== undefined && !current.job.contained) {
-      this.collecting = this.collect(current.job, out).then(
-        (collected) => this.afterOutput(current, collected, null, ms),
-        (fault: unknown) => this.afterOutput(current, undefined, asStepFailure(fault, FILES_FAILED), ms),
-      );
-    } else {
-      this.afterOutput(current, out, null, ms);
-    }
-  }
-
-  /** Asks the system before files are collected: a step can forge what its runner reports about child processes. */
-  private async collect(job: RunnerJob, out: JsonValue): Promise<JsonValue> {
+    const { error, out, files, spawned, marked } = message;
+    const gives = files && error === null && out !== undefined && !current.job.contained;
+    // Asks the system before files are collected: a step can forge what its runner reports about child processes.
     const { workDir } = this.folder;
-    if (this.child.hasOthers(workDir)) {
-      this.replaced = true;
-      if (!(await this.child.endOthers(workDir))) throw new StepFailure('internal', PROCESSES_STAY);
-    }
-    return job.collectFiles(out, workDir);
+    const hasOthers = (gives || (spawned && !this.replaced)) && this.child.hasOthers(workDir);
+    if (hasOthers) this.replaced = true;
+    const end = (given: JsonValue | undefined, failure: StepFailure | null) =>
+      this.output.end(marked, () => this.over(current, message, given, failure));
+    if (error !== null) return end(undefined, new StepFailure(error.kind, error.message, error));
+    if (!gives) return end(out, null);
+    const ended = !hasOthers || this.child.endOthers(workDir);
+    this.collecting = collectFiles(current.job, out, workDir, ended).then(
+      (collected) => end(collected, null),
+      (fault: unknown) => end(undefined, asStepFailure(fault, FILES_FAILED)),
+    );
   }
 
-  /** Prints arrive on other pipes before the end, and are read by the end of this turn. Queued steps do not print. */
-  private afterOutput(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
-    if (this.queuedCount > 0) this.over(step, out, failure, ms);
-    else setImmediate(() => this.over(step, out, failure, ms));
-  }
-
-  private over(step: RunningStep, out: JsonValue | undefined, failure: StepFailure | null, ms: number): void {
+  private over(step: RunningStep, end: EndMessage, out: JsonValue | undefined, failure: StepFailure | null): void {
     this.collecting = null;
     if (this.current !== step) return;
-    // Files that the next step must not find could not be removed: it gets another runner.
-    if (!this.folder.isCleared() || this.queued?.isWornOut) this.replaced = true;
-    this.settle(out, failure, ms);
+    // Files that the next step must not find could not be removed.
+    if (!this.folder.isCleared() || this.queued.isWornOut) this.replaced = true;
+    this.settle(out, failure, end);
     if (this.replaced) this.reclaim();
-    const next = this.queued?.next(step.n) ?? null;
+    else if (end.held) {
+      this.output.skip();
+      this.write(CONTINUE);
+    }
+    const next = this.queued.next(step.n);
     if (next !== null) {
       this.begin(next.n, next.step.job, next.isStopped ? () => {} : next.done);
       if (next.isStopped) this.timedOut(new StepFailure('internal', 'The step was stopped'));
       else if (this.queuedCount <= ROOM_AT) this.options.onRoom();
       return;
     }
-    // The process ended while its files were collected.
-    if (this.retired) return;
-    if (this.replaced) this.endProcess(new StepFailure('internal', 'The runner was replaced'));
+    this.output.idle();
+    if (this.retired || this.gone) return;
+    if (this.replaced) this.endProcess(REPLACED);
     else this.options.onIdle(this);
   }
 
   /** Settles the present step. Plain steps need no settling: they run again elsewhere. */
-  private settle(out: JsonValue | undefined, failure: StepFailure | null, ms?: number): void {
+  private settle(out: JsonValue | undefined, failure: StepFailure | null, spent?: StepTime): void {
     const { current, batch } = this;
     this.batch = null;
     batch?.giveBack();
     if (current === null && batch === null) return;
     this.current = null;
     this.watch.remove(this);
-    current?.settle(out, failure, ms);
+    current?.settle(out, failure, spent);
     this.sinceMs = this.options.clock.monotonicMs();
   }
 
   private async onGone(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
+    this.gone = true;
+    this.output.finish();
+    const failure = this.doom ?? deathFailure(code, signal, this.child.stderrTail, this.job.memoryMb);
+    const present = this.reclaim();
+    if (present !== null) this.options.onTakenBack([present]);
     // Otherwise the step had already ended, and its files are still being collected.
-    if (this.collecting === null) {
-      const failure = this.doom ?? deathFailure(code, signal, this.child.stderrTail, this.job.memoryMb);
-      const present = this.reclaim();
-      if (present !== null) this.options.onTakenBack([present]);
-      this.settle(undefined, failure);
-      for (let begun = this.queued?.next(0); begun; begun = this.queued?.next(0)) begun.done(failedWith(failure));
-    }
+    if (this.collecting === null) this.settle(undefined, failure);
+    for (let begun = this.queued.next(0); begun; begun = this.queued.next(0)) begun.done(failedWith(failure));
     this.retire();
     await this.collecting;
+    this.output.finish();
     this.options.onExit(this, this.child.pid, this.folder.workDir);
     this.close();
   }
 
   private close(): void {
-    this.queued?.close();
+    this.queued.close();
     this.folder.remove();
   }
 

@@ -37,6 +37,11 @@ export interface StepMessage {
   readonly queued?: true;
 }
 
+/** Worker to runner: the step whose end it waits behind is over, and another may begin. */
+export interface ContinueMessage {
+  readonly t: 'continue';
+}
+
 /** Worker to runner: the code of a plain step, sent once before its first plain run. */
 export interface PlainCodeMessage {
   readonly t: 'plain code';
@@ -56,6 +61,8 @@ export interface PlainStepMessage {
 export type RunnerMessage =
   | StepEvent
   | EndMessage
+  /** From contained code, which prints by messages. */
+  | { readonly t: 'print'; readonly from: 'stdout' | 'stderr'; readonly chunk: Buffer }
   /** From a plain step: it has no end here and must run as any other step. */
   | { readonly t: 'again' }
   /** From a shell: a part of the out. */
@@ -69,8 +76,14 @@ export interface EndMessage {
   readonly t: 'end';
   /** Running time inside the runner. */
   readonly ms: number;
+  /** Of that, what it wanted a processor for. */
+  readonly wantedMs: number;
   /** The out names files in the working folder. */
   readonly files: boolean;
+  /** A mark on each output follows what the step has printed. */
+  readonly marked: boolean;
+  /** The runner begins nothing before it gets a `ContinueMessage`. */
+  readonly held: boolean;
   /** The step started a process, which may have left the runner's group. */
   readonly spawned: boolean;
   /** Why the runner must not run another step. */
@@ -107,6 +120,8 @@ export function readRunnerMessage(line: string, n: number | undefined): RunnerMe
       return endOf(message);
     case 'again':
       return { t: 'again' };
+    case 'print':
+      return printOf(message);
     case 'check':
       return {
         t: 'check',
@@ -136,13 +151,22 @@ export function readRunnerMessage(line: string, n: number | undefined): RunnerMe
 function endOf(message: JsonObject): EndMessage {
   return {
     t: 'end',
-    ms: typeof message.ms === 'number' ? message.ms : 0,
+    ms: numberIn(message, 'ms'),
+    wantedMs: numberIn(message, 'wanted'),
     files: message.files === true,
+    marked: message.marked === true,
+    held: message.held === true,
     spawned: message.spawned === true,
     replace: textIn(message, 'replace'),
     error: isJsonObject(message.error) ? errorOf(message.error) : null,
     out: ownField(message, 'out'),
   };
+}
+
+function printOf(message: JsonObject): RunnerMessage {
+  const base64 = textIn(message, 'base64');
+  const chunk = base64 === null ? Buffer.from(textIn(message, 'text') ?? '') : Buffer.from(base64, 'base64');
+  return { t: 'print', from: message.from === 'stderr' ? 'stderr' : 'stdout', chunk };
 }
 
 const RUNNER_ERROR_KINDS: readonly ErrorKind[] = ['exception', 'syntax', 'out', 'limit', 'exit', 'memory'];
@@ -162,6 +186,11 @@ function errorOf(error: JsonObject): RunnerError {
 /** Clamps a value to 0 to 1. */
 function shareIn({ at }: JsonObject): number | null {
   return typeof at === 'number' ? Math.min(1, Math.max(0, at)) : null;
+}
+
+function numberIn(message: JsonObject, name: string): number {
+  const value = message[name];
+  return typeof value === 'number' ? value : 0;
 }
 
 function textIn(message: JsonObject, name: string): string | null {

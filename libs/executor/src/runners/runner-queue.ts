@@ -1,9 +1,13 @@
 // The steps of one key: the waiting ones, the runners that serve them, and whether one more runner would help.
-import type { Runner } from './runner.ts';
+import type { Runner, WarmRunner } from './runner.ts';
 import type { RunnerJob, RunnerReply, WaitingStep } from './runner-job.ts';
 
-/** Steps shorter than this run faster on the present runners than on one more: the processors are the limit. */
-const SHORT_STEP_MS = 10;
+/** Steps that wait less than this are faster on the runners there are than on one more, whose start takes a processor. */
+const SHORT_WAIT_MS = 10;
+/** As are those that do not wait this many times as long as they want a processor: processors are the limit. */
+const WAIT_SHARE = 2;
+/** A step that computes is long after so many times the time after which one that waits is. */
+const COMPUTING_FACTOR = 5;
 const MEAN_WEIGHT = 0.1;
 /** Steps longer than this do not wait behind each other. */
 const PLAIN_STEP_MS_MAX = 250;
@@ -23,6 +27,7 @@ export class RunnerQueue {
   private waiting: WaitingStep[] = [];
   private first = 0;
   private meanMs = 0;
+  private meanWantedMs = 0;
 
   constructor(readonly key: string) {}
 
@@ -65,9 +70,10 @@ export class RunnerQueue {
   }
 
   /** The runner with the fewest queued steps where one more would begin within `withinMs`, or null. */
-  withRoom(nowMs: number, withinMs: number): Runner | null {
-    let best: Runner | null = null;
-    for (const runner of this.runners) {
+  withRoom(nowMs: number, withinMs: number): WarmRunner | null {
+    let best: WarmRunner | null = null;
+    for (const { warm: runner } of this.runners) {
+      if (runner === null) continue;
       if (best !== null && runner.queuedCount >= best.queuedCount) continue;
       const inTime = (runner.queuedCount + 1) * this.meanMs <= withinMs;
       if (inTime && runner.takesQueued(nowMs, withinMs)) best = runner;
@@ -77,15 +83,15 @@ export class RunnerQueue {
 
   get queuedCount(): number {
     let count = 0;
-    for (const runner of this.runners) count += runner.queuedCount;
+    for (const { warm } of this.runners) count += warm?.queuedCount ?? 0;
     return count;
   }
 
-  /** The runner with the most queued steps, if it has at least `count`; else null. */
-  longest(min: number): Runner | null {
-    let longest: Runner | null = null;
-    for (const runner of this.runners) {
-      if (runner.queuedCount >= Math.max(min, (longest?.queuedCount ?? 0) + 1)) longest = runner;
+  /** The runner with the most queued steps, if it has at least `min`; else null. */
+  longest(min: number): WarmRunner | null {
+    let longest: WarmRunner | null = null;
+    for (const { warm } of this.runners) {
+      if (warm !== null && warm.queuedCount >= Math.max(min, (longest?.queuedCount ?? 0) + 1)) longest = warm;
     }
     return longest;
   }
@@ -103,8 +109,9 @@ export class RunnerQueue {
     return at === -1 ? null : (this.waiting.splice(at, 1)[0] ?? null);
   }
 
-  measured(ms: number): void {
+  measured({ ms, wantedMs = ms }: RunnerReply): void {
     this.meanMs += MEAN_WEIGHT * (ms - this.meanMs);
+    this.meanWantedMs += MEAN_WEIGHT * (Math.min(ms, wantedMs) - this.meanWantedMs);
   }
 
   /**
@@ -116,10 +123,18 @@ export class RunnerQueue {
     return this.waiting.length - this.first;
   }
 
-  /** True when steps are long: runners mostly wait, so more of them run at the same time. */
+  /**
+   * True where steps mostly wait for something else than a processor, so that more of them run side by side; also where
+   * each runner has had its step for long.
+   */
   wouldGain(nowMs: number, processors: number, longMs: number): boolean {
-    if (this.runners.size < processors || this.meanMs > SHORT_STEP_MS) return true;
-    for (const runner of this.runners) if (nowMs - runner.sinceMs < longMs) return false;
+    const waitMs = this.meanMs - this.meanWantedMs;
+    if (this.runners.size < processors || waitMs > Math.max(SHORT_WAIT_MS, WAIT_SHARE * this.meanWantedMs)) return true;
+    for (const runner of this.runners) {
+      const ms = nowMs - runner.sinceMs;
+      // On a busy machine a short computation takes long, and takes longer beside one more.
+      if (ms < longMs || (ms < COMPUTING_FACTOR * longMs && runner.isComputing)) return false;
+    }
     return true;
   }
 }

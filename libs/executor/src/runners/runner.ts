@@ -11,15 +11,28 @@ export interface Runner {
   readonly readyMs: number;
   /** True until it is ready for its first step. */
   readonly isStarting: boolean;
+  /** True while its process has a processor or waits for one. */
+  readonly isComputing: boolean;
+  /** Itself, where it takes one step after another; null: its process is for one step. */
+  readonly warm: WarmRunner | null;
   /** Runs one step; allowed only when idle. Calls `done` exactly once. */
   run(job: RunnerJob, done: (reply: RunnerReply) => void): void;
-  /** Runs plain steps one after the other; allowed only when idle, and only for node. */
-  runPlain(steps: readonly WaitingStep[]): void;
   /** True while it runs exactly this job. */
   has(job: RunnerJob): boolean;
+  /** Ends the process group: SIGTERM, and SIGKILL after 10 s. A present step fails with `failure`. */
+  end(failure: StepFailure): void;
+  /** Ends it at once; the present step fails with `failure`. Resolves when the process is gone. */
+  kill(failure?: StepFailure): Promise<void>;
+}
+
+export interface WarmRunner extends Runner {
+  /** Runs plain steps one after the other; allowed only when idle, and only for node. */
+  runPlain(steps: readonly WaitingStep[]): void;
+  /** Removes the job's step from the present batch of plain steps. Null: it is not part of it. */
+  removePlain(job: RunnerJob): WaitingStep | null;
   /** The steps queued behind the present one. */
   readonly queuedCount: number;
-  /** True if one more contained step may be queued and the present one has run for less than `longMs`. */
+  /** True if one more step may be queued and the present one has run for less than `longMs`. */
   takesQueued(nowMs: number, longMs: number): boolean;
   /** The step begins when those before it have ended, unless it is taken back. False: it cannot be queued here. */
   queue(step: WaitingStep, done: (reply: RunnerReply) => void): boolean;
@@ -27,12 +40,6 @@ export interface Runner {
   takeBack(): void;
   /** Fails the job's queued step; if it has begun, ends the process as well. False: it is not queued here. */
   stopQueued(job: RunnerJob, failure: StepFailure): boolean;
-  /** Removes the job's step from the present batch of plain steps. Null: it is not part of it. */
-  removePlain(job: RunnerJob): WaitingStep | null;
-  /** Ends the process group: SIGTERM, and SIGKILL after 10 s. A present step fails with `failure`. */
-  end(failure: StepFailure): void;
-  /** Ends it at once; the present step fails with `failure`. Resolves when the process is gone. */
-  kill(failure?: StepFailure): Promise<void>;
 }
 
 export interface RunnerOptions {

@@ -8,6 +8,9 @@ import type { RunnerJob, RunnerReply } from './runner-job.ts';
 
 const CHECKS_MAX = 1000;
 
+/** As the runner measured it. */
+export type StepTime = Pick<RunnerReply, 'ms' | 'wantedMs'>;
+
 export class RunningStep {
   readonly startedMs: number;
   private readonly checks: CheckRecord[] = [];
@@ -15,6 +18,8 @@ export class RunningStep {
   private readonly printed: Buffer[] = [];
   private printedBytes = 0;
   private settled = false;
+  /** The end of its code is here; its prints or its files may not be. */
+  hasEnded = false;
 
   /** Calls `onTimeout` at the job's deadline, unless the step has settled. */
   constructor(
@@ -54,6 +59,7 @@ export class RunningStep {
 
   /** The code has ended; the rest is our own work and has no deadline. */
   stopTimer(): void {
+    this.hasEnded = true;
     this.timer?.cancel();
   }
 
@@ -63,7 +69,7 @@ export class RunningStep {
     this.timer?.cancel();
   }
 
-  settle(out: JsonValue | undefined, failure: StepFailure | null, ms?: number): void {
+  settle(out: JsonValue | undefined, failure: StepFailure | null, spent?: StepTime): void {
     if (this.settled) return;
     this.settled = true;
     this.timer?.cancel();
@@ -72,7 +78,8 @@ export class RunningStep {
       failure,
       checks: this.checks,
       stdout: this.job.stdoutBytesMax === null ? null : Buffer.concat(this.printed),
-      ms: ms ?? this.clock.monotonicMs() - this.startedMs,
+      ms: spent?.ms ?? this.clock.monotonicMs() - this.startedMs,
+      ...(spent?.wantedMs !== undefined && { wantedMs: spent.wantedMs }),
     });
   }
 }
@@ -91,4 +98,15 @@ export function failedWith(failure: StepFailure): RunnerReply {
 
 export const FILES_FAILED = 'The files of the step could not be collected';
 
-export const PROCESSES_STAY = 'The processes of the step could not be ended, and its files were not collected';
+const PROCESSES_STAY = 'The processes of the step could not be ended, and its files were not collected';
+
+/** `ended`: whether the processes of the step that stayed are gone. */
+export async function collectFiles(
+  job: RunnerJob,
+  out: JsonValue,
+  workDir: string,
+  ended: Promise<boolean> | true,
+): Promise<JsonValue> {
+  if (!(await ended)) throw new StepFailure('internal', PROCESSES_STAY);
+  return job.collectFiles(out, workDir);
+}

@@ -2,7 +2,6 @@
 // come from the command `step` over file descriptor 3, and its exit code decides how it ended.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AssertionFailed } from '@methods/base/assert';
 import type { CodeBlock } from '@methods/method/compiled-method';
 import { isJsonObject, type JsonObject, type JsonValue } from '@methods/method/json';
 import { StepFailure } from '../step-failure.ts';
@@ -14,7 +13,7 @@ import { deathFailure } from './runner-death.ts';
 import type { RunnerJob, RunnerReply } from './runner-job.ts';
 import { launchOf, stepUserOf } from './runner-launch.ts';
 import { type RunnerError, readRunnerMessage } from './runner-protocol.ts';
-import { asStepFailure, FILES_FAILED, PROCESSES_STAY, RunningStep } from './running-step.ts';
+import { asStepFailure, collectFiles, FILES_FAILED, RunningStep } from './running-step.ts';
 import { shellFault } from './shell-fault.ts';
 import { shellVariables } from './shell-variables.ts';
 
@@ -23,6 +22,9 @@ export class ShellProcess implements Runner {
   readonly readyMs: number;
   /** Ready at once: the process starts with its step. */
   readonly isStarting = false;
+  readonly warm = null;
+  /** No other step waits for its process. */
+  readonly isComputing = false;
   private readonly folder: ExchangeFolder;
   private child: ChildGroup | null = null;
   private current: RunningStep | null = null;
@@ -64,30 +66,6 @@ export class ShellProcess implements Runner {
     this.watch.add(this, pid, job.memoryMb);
   }
 
-  runPlain(): void {
-    throw new AssertionFailed('a shell step is not plain');
-  }
-
-  removePlain(): null {
-    return null;
-  }
-
-  readonly queuedCount = 0;
-
-  takesQueued(): boolean {
-    return false;
-  }
-
-  queue(): never {
-    throw new AssertionFailed('no step is queued at a shell');
-  }
-
-  takeBack(): void {}
-
-  stopQueued(): boolean {
-    return false;
-  }
-
   has(job: RunnerJob): boolean {
     return this.current?.job === job;
   }
@@ -121,7 +99,7 @@ export class ShellProcess implements Runner {
     };
     writeFileSync(join(folder.codeDir, `${job.step}.sh`), onItsLines({ code: job.code, line: job.codeLine }));
     writeFileSync(join(folder.codeDir, 'lib.sh'), job.lib === null ? '' : onItsLines(job.lib));
-    return launchOf(job, folder, this.options, env);
+    return launchOf(job, folder, this.options, { env });
   }
 
   private onLine(line: string): void {
@@ -143,7 +121,9 @@ export class ShellProcess implements Runner {
       let fault: StepFailure | null = failure;
       if (failure === null && namesFile(out)) {
         try {
-          out = await this.collect(current.job, out);
+          const { workDir } = this.folder;
+          // What the step started may outlive its shell.
+          out = await collectFiles(current.job, out, workDir, this.child?.endOthers(workDir) ?? true);
         } catch (error) {
           fault = asStepFailure(error, FILES_FAILED);
         }
@@ -152,13 +132,6 @@ export class ShellProcess implements Runner {
     }
     this.retire();
     this.leave();
-  }
-
-  /** Processes that the step started may outlive its shell. */
-  private async collect(job: RunnerJob, out: JsonValue): Promise<JsonValue> {
-    const { workDir } = this.folder;
-    if ((await this.child?.endOthers(workDir)) === false) throw new StepFailure('internal', PROCESSES_STAY);
-    return job.collectFiles(out, workDir);
   }
 
   private failure(job: RunnerJob, code: number | null, signal: NodeJS.Signals | null): StepFailure | null {

@@ -1,11 +1,13 @@
 // The names that node code declares and uses, and whether all of them, and all of its syntax, are among those that a rule
 // allows.
-import type { AnyNode, FunctionExpression } from 'acorn';
+import type { AnyNode, CallExpression, FunctionExpression } from 'acorn';
 
 export interface CodeRule {
   readonly nodes: ReadonlySet<AnyNode['type']>;
   /** Globals that the code may name. */
   readonly builtIn: ReadonlySet<string>;
+  /** Globals of which it may call these members, and do nothing else with. */
+  readonly calls: ReadonlyMap<string, ReadonlySet<string>>;
   /** What it may import. */
   readonly modules: ReadonlySet<string>;
   /** Members that it may not name, nor spell as a text. */
@@ -62,6 +64,12 @@ export class CodeNames {
       case 'ImportExpression':
         // What else it is given is code too.
         return !node.options && node.source.type === 'Literal' && modules.has(String(node.source.value));
+      case 'ImportDeclaration':
+        if (node.attributes.length > 0 || !modules.has(String(node.source.value))) return false;
+        for (const { local } of node.specifiers) this.declared.add(local.name);
+        return true;
+      case 'CallExpression':
+        return (this.isKnownCall(node) || this.read(node.callee)) && node.arguments.every((it) => this.read(it));
       case 'ForOfStatement':
         return (mayWait || !node.await) && this.readAll(node);
       case 'VariableDeclaration':
@@ -86,6 +94,11 @@ export class CodeNames {
       default:
         return this.readAll(node);
     }
+  }
+
+  private isKnownCall({ callee }: CallExpression): boolean {
+    if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier') return false;
+    return callee.object.type === 'Identifier' && !!this.rule.calls.get(callee.object.name)?.has(callee.property.name);
   }
 
   private readKey(key: AnyNode, isComputed: boolean): boolean {

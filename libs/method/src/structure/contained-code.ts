@@ -1,20 +1,20 @@
-// Which node code is contained: it computes, waits, and asks servers, and reaches nothing of its process that code of
-// another step could meet: no file, environment, output, other process or global object. So steps of such code may wait
-// in line at one runner, each begun when the one before it has ended.
+// Which node code is contained: it computes, waits, asks servers and prints by `console.log`, and reaches nothing of its
+// process that code of another step could meet: no file, environment, output, other process or global object. So nothing
+// is put back between such steps, and what they print is known to be theirs.
 import type { AnyNode } from 'acorn';
-import { CodeNames } from './code-names.ts';
+import { CodeNames, type CodeRule } from './code-names.ts';
 import { parseNodeCode } from './code-syntax.ts';
-import { PLAIN_BUILT_IN, PLAIN_NODES } from './plain-code.ts';
+import { COMPUTING_BUILT_IN, COMPUTING_NODES } from './computing-code.ts';
 
 const CHARACTERS_MAX = 20_000;
 const NODES = new Set<AnyNode['type']>([
-  ...PLAIN_NODES,
+  ...COMPUTING_NODES,
   ...(['AwaitExpression', 'YieldExpression', 'ImportExpression', 'ThisExpression', 'Super'] as const),
   ...(['ClassDeclaration', 'ClassExpression', 'ClassBody', 'MethodDefinition', 'PropertyDefinition'] as const),
-  ...(['PrivateIdentifier', 'StaticBlock'] as const),
+  ...(['PrivateIdentifier', 'StaticBlock', 'ImportDeclaration'] as const),
 ]);
 const BUILT_IN = new Set([
-  ...PLAIN_BUILT_IN,
+  ...COMPUTING_BUILT_IN,
   ...[
     'step fetch Headers Request Response FormData Blob File URL URLSearchParams AbortController AbortSignal',
     'TextEncoder TextDecoder Buffer atob btoa crypto performance structuredClone Promise Symbol Proxy',
@@ -33,7 +33,16 @@ const MODULES = new Set(
 );
 /** They make code of text, or hide a timer that is left behind. */
 const MEMBERS = new Set(['constructor', 'unref']);
-const CONTAINED = { nodes: NODES, builtIn: BUILT_IN, modules: MODULES, members: MEMBERS, mayWait: true };
+/** What is printed this way travels with its step; the rest of `console` keeps state, or leads to the outputs. */
+const CALLS = new Map([['console', new Set(['log', 'info', 'warn', 'error', 'debug'])]]);
+const CONTAINED: CodeRule = {
+  nodes: NODES,
+  builtIn: BUILT_IN,
+  calls: CALLS,
+  modules: MODULES,
+  members: MEMBERS,
+  mayWait: true,
+};
 /** Makes code of text, but for a class's own; or reads its values from a file. */
 const REACHES = /\.\s*constructor\b|\bconstructor\b(?!\s*\()|\bSTEP_IN\b/;
 
