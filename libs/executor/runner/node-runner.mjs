@@ -12,6 +12,8 @@ import { wantedMs } from './wanted-time.mjs';
 import { WorkFolder } from './work-folder.mjs';
 import { connectWorker } from './worker-pipe.mjs';
 
+/** Kept here: a step may put something else there. */
+const { stringify } = JSON;
 const HEAP_CHECK_EVERY_STEPS = 32;
 const RETURNED_BYTES_MAX = 5 * 1024 * 1024;
 /** So long the ends of plain steps wait for more of them. */
@@ -181,7 +183,7 @@ function end(message, { outText, replace, ...result }) {
   const marked = message.contained ? undefined : prints.mark();
   const reason = marked === false ? 'the step closed its output' : replace;
   if (reason) closed = true;
-  const head = JSON.stringify({ t: 'end', n: message.n, ms: 0, ...result, marked, replace: reason });
+  const head = stringify({ t: 'end', n: message.n, ms: 0, ...result, marked, replace: reason });
   // The out is text already; taking it in as it is saves a second pass over it.
   pipe.sendText(outText === undefined ? head : `${head.slice(0, -1)},"out":${outText}}`);
 }
@@ -199,7 +201,7 @@ async function staysActive(resourcesBefore) {
 function textOf(out) {
   let text;
   try {
-    text = JSON.stringify(out);
+    text = stringify(out);
   } catch (error) {
     throw Object.assign(new Error(`the returned value is not JSON: ${error.message.split('\n')[0]}`), {
       stepKind: 'out',

@@ -1,10 +1,15 @@
 // The state that all code of a process shares: restored before each step where that is possible, and watched where it
 // is not.
 import childProcess from 'node:child_process';
+import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { inspect } from 'node:util';
 
+/** The descriptors of the runner: no step closes one and is followed by another. */
+const OWN_DESCRIPTORS_MAX = 5;
 const SPAWNING = ['spawnSync', 'execSync', 'execFileSync'];
+/** An assignment to them changes what their accessor returns. */
+const SET_INSIDE = new Set(['process', 'Buffer']);
 const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 const PROTOTYPED = [
   'Object Function Array String Number Boolean BigInt Symbol Date RegExp Error TypeError Map Set WeakMap WeakSet',
@@ -27,12 +32,14 @@ export class ProcessState {
   #workDir;
   #watched = [];
   #globals;
-  /** Of the globals, by place; undefined where another module may put one there when it is first used. */
+  /** By place; undefined where a global has an accessor. */
   #globalValues;
+  #accessors = [];
   #listeners;
   #dispatcher;
   #spawned = false;
   #reachedCode = false;
+  #closed = false;
   #watchesCode = false;
 
   /** Call when nothing of the author's has run yet. */
@@ -40,6 +47,8 @@ export class ProcessState {
     this.#workDir = workDir;
     this.#watchSpawning();
     this.#watchInspection();
+    this.#watchClosing();
+    syncBuiltinESMExports();
     // biome-ignore lint/style/noProcessEnv: this is what the author's code sees of its environment, not our configuration.
     this.#environment = { ...process.env };
     for (const name of PLAIN) this.#watch(globalThis[name]);
@@ -48,7 +57,12 @@ export class ProcessState {
       this.#watch(globalThis[name].prototype);
     }
     this.#globals = Reflect.ownKeys(globalThis);
-    this.#globalValues = this.#globals.map((key) => Object.getOwnPropertyDescriptor(globalThis, key).value);
+    this.#globalValues = this.#globals.map((key) => {
+      const { value, get } = Object.getOwnPropertyDescriptor(globalThis, key);
+      // The others load a module when they are first asked.
+      if (get) this.#accessors.push({ key, get, value: SET_INSIDE.has(key) ? get.call(globalThis) : undefined });
+      return value;
+    });
   }
 
   /** True for code after which a look at every built-in is worth its time. */
@@ -99,10 +113,11 @@ export class ProcessState {
   }
 
   /**
-   * True when the step left a global name, another value of one, a listener of the process or, where `thorough`, a
+   * True when the step closed a descriptor of the runner, or left a global name, another value of one, a listener of the process or, where `thorough`, a
    * changed built-in.
    */
   isChanged(thorough) {
+    if (this.#closed) return true;
     const globals = Reflect.ownKeys(globalThis);
     if (globals.length !== this.#globals.length && !this.#isFetchAlone(globals)) return true;
     if (listenerCount() !== this.#listeners) return true;
@@ -110,6 +125,7 @@ export class ProcessState {
       const value = this.#globalValues[i];
       if (value !== undefined && !Object.is(globalThis[this.#globals[i]], value)) return true;
     }
+    if (!this.#accessors.every(isOwn)) return true;
     if (!thorough) return false;
     for (const { object, keys, values } of this.#watched) {
       if (Reflect.ownKeys(object).length !== keys.length) return true;
@@ -187,8 +203,26 @@ export class ProcessState {
         return original(...args);
       };
     }
-    syncBuiltinESMExports();
   }
+
+  #watchClosing() {
+    for (const name of ['close', 'closeSync']) {
+      const original = fs[name];
+      fs[name] = (descriptor, ...rest) => {
+        if (descriptor <= OWN_DESCRIPTORS_MAX) this.#closed = true;
+        return original(descriptor, ...rest);
+      };
+    }
+  }
+}
+
+/** True for a global that has its accessor, or the value that its accessor puts in its own place. */
+function isOwn(known) {
+  const now = Object.getOwnPropertyDescriptor(globalThis, known.key);
+  if (now === undefined) return false;
+  if (now.get === known.get) return known.value === undefined || Object.is(now.get.call(globalThis), known.value);
+  known.loaded ??= known.get.call(globalThis);
+  return Object.is(now.value, known.loaded);
 }
 
 function listenerCount() {

@@ -23,6 +23,8 @@ SPAWNING = {
 RUNTIME_BYTES = 256 * 1024 * 1024
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP)
 PAGE_BYTES = 4096
+# The outputs, the pipe of the worker and the tickets.
+OWN_DESCRIPTORS = (1, 2, 3, 5)
 
 
 class ProcessState:
@@ -45,6 +47,7 @@ class ProcessState:
         self._builtins = dict(builtins.__dict__)
         self._builtins_changed = False
         self._threads = threading.active_count()
+        self._files = own_files()
         limit = memory_mb * 1024 * 1024 + RUNTIME_BYTES
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         sys.addaudithook(self._on_event)
@@ -120,9 +123,22 @@ class ProcessState:
             return "the step left processes"
         if self._builtins_changed:
             return "the step changed what all code shares"
+        if own_files() != self._files:
+            return "the step closed a file of its runner"
         if checks_memory and own_memory() > 0.6 * self.memory_mb * 1024 * 1024:
             return "its memory grew"
         return None
+
+
+def own_files():
+    files = []
+    for descriptor in OWN_DESCRIPTORS:
+        try:
+            status = os.fstat(descriptor)
+            files.append((status.st_dev, status.st_ino))
+        except OSError:
+            files.append(None)
+    return files
 
 
 def has_children(pid):

@@ -31,6 +31,8 @@ export class StepPrints {
       if (typeof then === 'function') process.nextTick(then);
       return true;
     });
+    // A step that shuts an output down: its mark does not come, and the worker replaces the process.
+    for (const stream of this.#streams) stream.on('error', () => {});
     this.#catch();
   }
 
@@ -42,7 +44,10 @@ export class StepPrints {
 
   /** Again for each step: the one before may have put something else there. */
   #catch() {
-    for (const [i, stream] of this.#streams.entries()) stream.write = this.#writes[i];
+    for (const [i, stream] of this.#streams.entries()) {
+      stream.write = this.#writes[i];
+      stream.end = endWithout;
+    }
   }
 
   /** Resolves when the pipes have taken what the step printed. */
@@ -64,6 +69,15 @@ export class StepPrints {
     for (const stream of this.#streams) this.#write.call(stream, this.#mark);
     return true;
   }
+}
+
+/** The outputs are the process's: as a step's last word, and no more. */
+function endWithout(...given) {
+  const done = given.find((it) => typeof it === 'function');
+  const [chunk, encoding] = given.filter((it) => it !== done);
+  if (chunk !== undefined && chunk !== null) this.write(chunk, encoding);
+  if (done !== undefined) process.nextTick(done);
+  return this;
 }
 
 function sendPrint(send, from, chunk, encoding) {

@@ -3,6 +3,8 @@ import { Socket } from 'node:net';
 
 /** A longer line ends the step that wrote it, or the one after it. */
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
+/** Kept here, with `parse`: a step may put something else there. */
+const { stringify, parse } = JSON;
 /** How the text of a plain step begins: the code's realm parses it. */
 const PLAIN = '{"t":"plain"';
 
@@ -19,7 +21,7 @@ export function connectWorker(handlers, parsePlain) {
       const line = rest.length === 0 ? chunk.toString('utf8', from, to) : joined(rest, chunk.subarray(from, to));
       rest = [];
       from = to + 1;
-      const message = line.startsWith(PLAIN) ? parsePlain(line) : JSON.parse(line);
+      const message = line.startsWith(PLAIN) ? parsePlain(line) : parse(line);
       handlers[message.t](message);
     }
     if (from < chunk.length) rest.push(chunk.subarray(from));
@@ -34,7 +36,7 @@ export function connectWorker(handlers, parsePlain) {
 }
 
 function lineOf(message) {
-  const text = JSON.stringify(message);
+  const text = stringify(message);
   if (text.length <= LINE_BYTES_MAX / 3 || Buffer.byteLength(text) <= LINE_BYTES_MAX) return text;
   throw Object.assign(new Error('The step sent more than a message may hold'), { stepKind: 'limit' });
 }

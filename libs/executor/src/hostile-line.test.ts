@@ -69,6 +69,18 @@ describe('a line at a runner', { timeout: 120_000 }, () => {
     assert.notDeepEqual(await run('asks', makes('return String(process.pid)')), prints);
   });
 
+  it('is left by a step that assigns to a global, also to one that is loaded when it is first used', async () => {
+    const harness = await started(1);
+    const text = { out: out({ text: { type: 'string' } }) };
+    const run = async (name: string, code: string) => (await harness.run(node(name, code, text), version)).returned;
+    for (const name of ['Headers', 'FormData', 'Buffer', 'crypto', 'Map']) {
+      const assigns = `await null; try { ${name} = 1 } catch {}; return { text: '' }`;
+      await Promise.all([run(`assigns_${name}`, assigns), run(`first_${name}`, "await null; return { text: '' }")]);
+      const reads = await run(`reads_${name}`, `await null; return { text: typeof ${name} }`);
+      assert.deepEqual(reads, { text: name === 'crypto' ? 'object' : 'function' });
+    }
+  });
+
   it('is in a file that steps cannot write', async () => {
     const harness = await started(1);
     const code = `const fs = await import('node:fs');

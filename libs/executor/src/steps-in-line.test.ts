@@ -35,7 +35,7 @@ async function inLine(
   more: Partial<Pick<CodeStep, 'out' | 'stdout'>> = {},
 ) {
   const go = join(mkdtempSync(join(harness.dir, 'go-')), 'go');
-  const versionId = `ver_${++serial}`;
+  const versionId = `ver_${++serial}` as const;
   const step = (n: number, first: string) =>
     node(`step_${n}`, `${first}${code(n)}\n${ENDS[kind]}`, {
       kind,
@@ -183,10 +183,25 @@ process.stdout.write = () => true; delete process.env.HOME`;
     assert.equal(logs(ends)[2], 'undefined true 18\n');
   });
 
-  it('go on where one before them closed its outputs', async () => {
-    const closes = "const fs = await import('node:fs'); fs.closeSync(1); fs.closeSync(2)";
-    const ends = await inLine('node', 3, (n) => (n === 1 ? closes : "console.log('number', n)"));
+  const harms = {
+    'closes its outputs': 'fs.closeSync(1); fs.closeSync(2)',
+    'puts a file in the place of an output': "fs.closeSync(1); fs.openSync('/dev/null', 'w')",
+    'shuts an output down': 'process.stdout.end()',
+    'closes the tickets': 'fs.closeSync(5)',
+    'changes how all code writes JSON': "JSON.stringify = () => '{}'",
+  };
+  for (const [what, code] of Object.entries(harms)) {
+    it(`are not harmed by one that ${what}`, async () => {
+      const prints = "await import('node:os'); process.stdout.write(`number ${n}\\n`)";
+      const ends = await inLine('node', 4, (n) => (n === 0 ? code : prints));
+      assert.deepEqual(numbers(ends), [0, 1, 2, 3]);
+      assert.deepEqual(logs(ends.slice(1)), ['number 1\n', 'number 2\n', 'number 3\n']);
+    });
+  }
+
+  it('are not harmed by one that closes the tickets (python)', async () => {
+    const ends = await inLine('python', 3, (n) => (n === 0 ? 'os.close(5)' : 'print("number", n)'));
     assert.deepEqual(numbers(ends), [0, 1, 2]);
-    assert.equal(logs(ends)[2], 'number 2\n');
+    assert.deepEqual(logs(ends.slice(1)), ['number 1\n', 'number 2\n']);
   });
 });
