@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CliFolder, ended, printed } from '@methods/cli/cli.fixture';
+import { guardAgainstParentDeath } from '@methods/local-stack/embedded/parent-guard';
 import { NO_SIGN_IN, type StackFolder, stackFolder } from '../e2e/stack-process.ts';
 import { type TestPostgres, testPostgres } from '../harness/postgres.ts';
 
@@ -32,6 +33,9 @@ describe('methods dev', () => {
     const child = desk.spawn(['dev', '--json', '--', ...options], given, CHECKOUT);
     // A stack that runs on would keep the test's process until the runner's deadline.
     t.after(() => child.kill('SIGINT'));
+    // An interrupted run of the tests calls no hooks.
+    const guard = guardAgainstParentDeath({ pid: child.pid ?? 0, marker: stack.dataDir });
+    child.once('exit', () => guard.serverEnded());
     const end = ended(child);
     await printed(child, '"ready":true');
     const doctor = await desk.methods(['runs', 'list'], env);
