@@ -3,32 +3,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { ServerProcess } from '@methods/local-stack/embedded/server-process';
-import { type TestNats, testNats } from '../harness/nats.ts';
 import { TEST_DOER } from '../harness/test-doer.ts';
 import { until } from '../harness/until.ts';
 import { startedWorker } from './accounts/started-worker.ts';
 import { secondKey } from './other-callers.ts';
-import { type Stack, startStack } from './stack.ts';
-import { NO_SIGN_IN } from './stack-process.ts';
+import { commonStack, killNats } from './several-nodes.ts';
+import type { Stack } from './stack.ts';
 
 /** The 30 s for which a key is remembered, and time for a busy machine. */
 const WITHIN_MS = 60_000;
 
 describe('while NATS is unavailable', () => {
-  let nats: TestNats;
   let stack: Stack;
   let worker: ServerProcess | undefined;
 
   before(async () => {
-    nats = await testNats();
-    const args = ['--gateways', '2', '--workers', '0'];
-    stack = await startStack('revoked', { args, env: { ...NO_SIGN_IN, NATS_URL: nats.url } });
+    stack = await commonStack();
   });
-  after(async () => {
-    await worker?.stop('SIGTERM', 10_000);
-    await stack?.stop();
-    await nats?.stop();
-  });
+  after(() => worker?.stop('SIGTERM', 10_000));
 
   test('a revoked key opens nothing within 30 s, neither a gateway nor a stream of workers', async (context) => {
     const { orgId, key, keyId } = await secondKey(stack);
@@ -37,7 +29,7 @@ describe('while NATS is unavailable', () => {
     const ask = async (baseUrl: string) =>
       (await stack.api.as(key).at(baseUrl).request('GET', `/v1/methods/${method}`)).status;
     for (const url of stack.gateways) assert.equal(await ask(url), 200);
-    await nats.kill();
+    await killNats();
 
     await stack.registry.revokeServiceKey({ orgId, keyId, doer: TEST_DOER });
     const revokedMs = performance.now();
