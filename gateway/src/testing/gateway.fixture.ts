@@ -75,9 +75,15 @@ export interface Reply {
 export async function gatewayFixture({
   nodes: nodeCount = 1,
   registryClock = systemClock,
+  schedulerClock = systemClock,
   logLimits = {},
   ...options
-}: { nodes?: number; registryClock?: Clock; logLimits?: Partial<LogLimits> } & Partial<ServerParts> = {}) {
+}: {
+  nodes?: number;
+  registryClock?: Clock;
+  schedulerClock?: Clock;
+  logLimits?: Partial<LogLimits>;
+} & Partial<ServerParts> = {}) {
   const book = new RunBook();
   const nodes = Array.from({ length: nodeCount }, () => new SchedulerPeer(book));
   const registry = new RegistryPeer();
@@ -88,7 +94,7 @@ export async function gatewayFixture({
 
   const log: Record<string, unknown>[] = [];
   const logger = createLogger({ name: 'gateway', destination: { write: (line) => log.push(JSON.parse(line)) } });
-  const scheduler = new RunScheduler({ addresses: nodes.map(({ address }) => address), clock: systemClock, logger });
+  const scheduler = new RunScheduler({ addresses: nodes.map(({ address }) => address), clock: schedulerClock, logger });
   const sources = new SourceThreads();
   const registryClient = new MethodRegistry({
     address: registry.address,

@@ -4,6 +4,7 @@ import { systemClock } from '@methods/base/clock';
 import { newId, type RunId } from '@methods/base/ids';
 import { RunStatus } from '@methods/proto/run/v1/run_pb';
 import { gatewayFixture, type Reply, until } from '../../testing/gateway.fixture.ts';
+import { turnedClock } from '../../testing/turned-clock.fixture.ts';
 
 /** The bucket is not refilled, however slow the machine is. */
 const STOPPED = { ...systemClock, monotonicMs: () => 0 };
@@ -16,11 +17,11 @@ const batch = (gateway: Gateway, runs: readonly unknown[], headers = {}) =>
 const statuses = ({ body }: Pick<Reply, 'body'>) => body.items.map(({ status }: { status: number }) => status);
 
 /** Its caller hangs up when the test says so. */
-function leftBatch(gateway: Gateway, runs: readonly unknown[]) {
+function leftBatch(gateway: Gateway, runs: readonly unknown[], headers: Record<string, string> = {}) {
   const caller = new AbortController();
   const reply = fetch(`http://127.0.0.1:${gateway.port}/v1/runs/batch`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${gateway.apiKey.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${gateway.apiKey.key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ runs }),
     signal: caller.signal,
   }).catch(() => null);
@@ -177,4 +178,65 @@ test('starts without replies delay the others, by their number and bytes', async
   };
   await sentAtOnce({ method: gateway.methodId, inputs: { name: 'Ada' } }, 512);
   await sentAtOnce({ method: wide }, 21);
+});
+
+test('a batch begins nothing after twenty seconds, and its caller gets the outcome of every start', async () => {
+  const { clock, turn } = turnedClock();
+  await using gateway = await gatewayFixture({ clock });
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  // The first start takes the time; by then no more than 512 have left.
+  node.endsStreamOver = () => {
+    turn(20_001);
+    return null;
+  };
+  const { status, body } = await batch(
+    gateway,
+    Array(1_000).fill({ method: gateway.methodId, inputs: { name: 'Ada' } }),
+  );
+  assert.equal(status, 200);
+  const begun = gateway.book.starts.length;
+  assert.ok(begun > 0 && begun <= 512, `${begun} have begun`);
+  assert.deepEqual(statuses({ body }), [...Array(begun).fill(201), ...Array(1_000 - begun).fill(503)]);
+  assert.match(body.items[999].error.message, /took too long/);
+  // The time is that of one batch.
+  assert.deepEqual(statuses(await batch(gateway, [{ method: gateway.methodId, inputs: { name: 'Ada' } }])), [201]);
+});
+
+test('six batches of a key and eight of its organization are under way at once, and more are refused unread', async () => {
+  // Calls without a reply do not end by themselves.
+  await using gateway = await gatewayFixture({ schedulerClock: STOPPED });
+  const [node] = gateway.nodes;
+  assert.ok(node);
+  node.frozen = true;
+  const run = { method: gateway.methodId, inputs: { name: 'Ada' } };
+  const keyOf = (orgId: string) => ({ authorization: `Bearer ${gateway.registry.key(orgId).key}` });
+  const second = keyOf(gateway.orgId);
+  const open: ReturnType<typeof leftBatch>[] = [];
+  const opened = async (headers: Record<string, string>) => {
+    open.push(leftBatch(gateway, [run], headers));
+    await until(() => node.count('start') === open.length);
+  };
+  const refusal = async (headers: Record<string, string>, body: unknown = { runs: [run] }) => {
+    const reply = await gateway.ask('POST', '/v1/runs/batch', body, headers);
+    return [reply.status, reply.body.share];
+  };
+  for (let n = 0; n < 6; n++) await opened({});
+  assert.deepEqual(await refusal({}), [429, 'key']);
+  assert.deepEqual(await refusal({}, 'not even JSON'), [429, 'key']);
+  for (let n = 0; n < 2; n++) await opened(second);
+  assert.deepEqual(await refusal(second), [429, 'organization']);
+  const orgId = newId('org');
+  const { methodId: method } = gateway.registry.method(orgId, gateway.source);
+  node.frozen = false;
+  assert.deepEqual(statuses(await batch(gateway, [{ ...run, method }], keyOf(orgId))), [201]);
+  // A caller that leaves gives its place back.
+  const [first] = open;
+  first?.leave();
+  await first?.reply;
+  await until(async () => (await batch(gateway, [run])).status === 200);
+  for (const { reply, leave } of open) {
+    leave();
+    await reply;
+  }
 });

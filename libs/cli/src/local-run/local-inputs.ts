@@ -1,6 +1,7 @@
 // The inputs of a local run: `--inputs` with JSON, `@FILE`, or `@-` for standard input.
 import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { compileCheck } from '@methods/method/check-value';
 import type { CompiledMethod } from '@methods/method/compiled-method';
 import { wellFormed } from '@methods/method/cut-text';
@@ -11,14 +12,20 @@ import { CommandError, UsageError } from '../errors/command-error.ts';
 import { reasonOf } from '../method-file/method-file.ts';
 
 /** The value of an option that takes JSON or `@FILE`. @throws UsageError, CommandError `not_found`. */
-export async function readJsonOption(option: string, given: string, cwd: string): Promise<JsonValue> {
+export async function readJsonOption(
+  option: string,
+  given: string,
+  cwd: string,
+  // Not /dev/stdin, which cannot be opened where it is a socket, as in a process that Node started.
+  stdin: AsyncIterable<Buffer> = process.stdin,
+): Promise<JsonValue> {
   if (!given.startsWith('@')) return parseAs(option, given, JSON.parse);
   const file = given.slice(1);
-  const text = await readFile(file === '-' ? '/dev/stdin' : resolve(cwd, file), 'utf8').catch(
-    (error: NodeJS.ErrnoException) => {
-      throw new CommandError('not_found', `cannot read ${file}: ${reasonOf(error)}`);
-    },
-  );
+  const reading = file === '-' ? buffer(stdin) : readFile(resolve(cwd, file));
+  const bytes = await reading.catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError('not_found', `cannot read ${file}: ${reasonOf(error)}`);
+  });
+  const text = bytes.toString('utf8');
   const isYaml = ['.yaml', '.yml'].includes(extname(file).toLowerCase());
   return parseAs(option, text, isYaml ? (yaml) => parse(yaml, { maxAliasCount: 0 }) : JSON.parse);
 }

@@ -17,9 +17,14 @@ export type InputLine =
   | { readonly ok: false; readonly line: number; readonly message: string };
 
 /** Empty lines are passed over. `-` is standard input. @throws CommandError `not_found` */
-export async function* inputLines(file: string, cwd: string): AsyncGenerator<InputLine> {
+export async function* inputLines(
+  file: string,
+  cwd: string,
+  // Not /dev/stdin, which cannot be opened where it is a socket, as in a process that Node started.
+  stdin: AsyncIterable<Buffer> = process.stdin,
+): AsyncGenerator<InputLine> {
   let line = 0;
-  for await (const text of textLines(createReadStream(file === '-' ? '/dev/stdin' : resolve(cwd, file)), file)) {
+  for await (const text of textLines(file === '-' ? stdin : createReadStream(resolve(cwd, file)), file)) {
     line++;
     if (text === null) yield { ok: false, line, message: 'it is longer than 1 MiB' };
     else if (text.trim() !== '') yield inputLine(line, text);

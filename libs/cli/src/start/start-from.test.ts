@@ -1,9 +1,11 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, before, beforeEach, test } from 'node:test';
 import type { CommandContext } from '../command/command.ts';
 import { NO_CREDENTIAL } from '../server/credential.ts';
@@ -59,16 +61,17 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-async function start(text: string, key = ''): Promise<number> {
-  await writeFile(join(dir, 'inputs.ndjson'), text);
+async function start(text: string, key = '', file = 'inputs.ndjson'): Promise<number> {
+  if (file !== '-') await writeFile(join(dir, file), text);
   const output = {
+    streams: { stdin: Readable.from([Buffer.from(text.slice(0, 11)), Buffer.from(text.slice(11))]) },
     result: (line: string) => told.out.push(line),
     complaint: (line: string) => told.err.push(line),
     note: (line: string) => told.err.push(line),
     jsonLine: (value: object) => told.json.push(value),
   };
   const context = { cwd: dir, output, interrupted: new AbortController().signal } as unknown as CommandContext;
-  return startFrom(api, { file: 'inputs.ndjson', method: 'wf_a', version: undefined, key }, context);
+  return startFrom(api, { file, method: 'wf_a', version: undefined, key }, context);
 }
 
 async function linesOf(text: string): Promise<InputLine[]> {
@@ -152,4 +155,40 @@ test('a command whose reply was lost says that it may be repeated', async () => 
     match(hint, /repeat the command/);
     return code === 'unreachable';
   });
+});
+
+test('standard input is read as a file is, in whatever pieces it comes', async () => {
+  equal(await start('{"n":1}\n{"n":2}\n{"n":', '', '-'), 1);
+  deepEqual(
+    asked.flat().map(({ inputs }) => inputs.n),
+    [1, 2],
+  );
+  deepEqual(told.out, ['run_1', 'run_2']);
+  const keys = asked.flat().map(({ idempotency_key }) => idempotency_key);
+  asked = [];
+  equal(await start('{"n":1}\n{"n":2}\n'), 0);
+  deepEqual(
+    asked.flat().map(({ idempotency_key }) => idempotency_key),
+    keys,
+  );
+});
+
+test('standard input is read where it cannot be opened by its name', async () => {
+  const text = (code: string) => `import { ${code} } from '${new URL('./input-lines.ts', import.meta.url)}';`;
+  const child = spawn(
+    process.execPath,
+    [
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '-e',
+      `${text('inputLines')} for await (const { line, inputs } of inputLines('-', '.')) console.log(line, inputs.n)`,
+    ],
+    // A socket.
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  child.stdin.end('{"n":7}\n');
+  let said = '';
+  for await (const part of child.stdout) said += part;
+  equal(said, '1 7\n');
 });

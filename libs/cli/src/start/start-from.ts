@@ -52,7 +52,7 @@ export async function startFrom(api: ServerApi, asked: AskedRuns, context: Comma
     starts = [];
     bytes = 0;
   };
-  for await (const line of inputLines(file, context.cwd)) {
+  for await (const line of inputLines(file, context.cwd, context.output.streams.stdin)) {
     const size = line.ok ? line.bytes + BYTES_AROUND : 0;
     if (starts.length === RUNS_MAX || bytes + size > BYTES_MAX) await send();
     if (!line.ok) {
