@@ -12,7 +12,11 @@ const STACK = new URL('../../deploy/local/src/main.ts', import.meta.url);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface BenchStack {
+  /** Of the process that holds the others. */
+  readonly pid: number;
   readonly baseUrl: string;
+  /** The worker endpoint of the first run-scheduler. */
+  readonly grpcUrl: string;
   readonly apiKey: string;
   readonly postgresUrl: string;
   readonly dataDir: string;
@@ -22,7 +26,11 @@ export interface BenchStack {
 }
 
 /** `nodeArgs`: for each Node process of the stack. */
-export async function startBenchStack(args: readonly string[], nodeArgs = ''): Promise<BenchStack> {
+export async function startBenchStack(
+  args: readonly string[],
+  nodeArgs = '',
+  env: Readonly<Record<string, string>> = {},
+): Promise<BenchStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'methods-bench-'));
   const methods = fileURLToPath(new URL('./methods/', import.meta.url));
   const child = spawn(
@@ -34,6 +42,7 @@ export async function startBenchStack(args: readonly string[], nodeArgs = ''): P
       env: {
         ...process.env,
         LOG_LEVEL: 'warn',
+        ...env,
         STACK_NODE_ARGS: `--expose-gc --import ${COLLECT} ${nodeArgs} ${process.env.STACK_NODE_ARGS ?? ''}`,
       },
     },
@@ -45,7 +54,9 @@ export async function startBenchStack(args: readonly string[], nodeArgs = ''): P
   });
   const ready = JSON.parse(line);
   return {
+    pid: child.pid ?? 0,
     baseUrl: ready.base_url,
+    grpcUrl: ready.grpc_url.split(',')[0],
     apiKey: ready.api_key,
     postgresUrl: ready.postgres_url,
     dataDir: ready.data_dir,

@@ -2,11 +2,11 @@
 // meanwhile. The runs are copies of one that waits, with a deadline a little later than a node's next look.
 import { newRunId } from '@methods/base/ids';
 import { openPool, type Sql } from '@methods/postgres/pool';
-import { Pool } from 'undici';
 import { cpuSeconds } from '../harness/process-tree.ts';
 import { until } from '../harness/until.ts';
 import type { BenchStack } from './bench-stack.ts';
 import type { WorkloadResult } from './report.ts';
+import { quantile, RunCaller } from './run-caller.ts';
 
 const DEADLINES = 20_000;
 /** A node reads the deadlines of the next minute every 30 s. */
@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 20;
 export async function measureDeadlines(stack: BenchStack, scale: number): Promise<WorkloadResult> {
   const count = Math.ceil(DEADLINES * scale);
   const sql = openPool({ url: stack.postgresUrl, applicationName: 'bench', max: 2, statementTimeoutMs: 60_000 });
-  const caller = new Caller(stack);
+  const caller = new RunCaller(stack, CALLERS + 1);
   try {
     const notes: string[] = [];
     for (const [what, method, state] of [
@@ -46,7 +46,7 @@ interface Burst {
   readonly count: number;
 }
 
-async function burst(stack: BenchStack, sql: Sql, caller: Caller, { what, runId, count }: Burst): Promise<string[]> {
+async function burst(stack: BenchStack, sql: Sql, caller: RunCaller, { what, runId, count }: Burst): Promise<string[]> {
   const [clock] = await sql<{ at: number }[]>`select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as at`;
   const dueAtMs = (clock?.at ?? 0) + AHEAD_MS;
   const beginsAtMs = performance.now() + AHEAD_MS - BEFORE_MS;
@@ -89,9 +89,8 @@ async function burst(stack: BenchStack, sql: Sql, caller: Caller, { what, runId,
 }
 
 function timesOf(latenciesMs: readonly number[]): string {
-  const sorted = [...latenciesMs].sort((a, b) => a - b);
-  const at = (share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(0);
-  return `p50 ${at(0.5)} ms, longest ${at(1)} ms of ${sorted.length}`;
+  const at = (share: number) => quantile(latenciesMs, share).toFixed(0);
+  return `p50 ${at(0.5)} ms, longest ${at(1)} ms of ${latenciesMs.length}`;
 }
 
 /** Each in a shard of its own turn, due at the same moment. */
@@ -116,40 +115,4 @@ async function copies(sql: Sql, runId: string, count: number, dueAtMs: number): 
      select c.id, d.org_id, case d.question_id when '' then '' else 'q_' || c.id end, ${dueAtMs}, c.shard from scheduler.deadlines d, copies c where d.run_id = $2`,
     [literal, runId],
   );
-}
-
-class Caller {
-  private readonly pool: Pool;
-
-  constructor(private readonly stack: BenchStack) {
-    this.pool = new Pool(stack.baseUrl, { connections: CALLERS + 1, pipelining: 1 });
-  }
-
-  /** How long it took. */
-  async runOne(): Promise<number> {
-    const startedMs = performance.now();
-    const { status } = await this.post('one-step', '?wait_ms=30000');
-    if (status !== 'succeeded') throw new Error(`a run is ${status}`);
-    return performance.now() - startedMs;
-  }
-
-  async start(method: string): Promise<string> {
-    return (await this.post(method, '')).run_id;
-  }
-
-  close(): Promise<void> {
-    return this.pool.close();
-  }
-
-  private async post(name: string, query: string): Promise<{ run_id: string; status: string }> {
-    const { statusCode, body } = await this.pool.request({
-      method: 'POST',
-      path: `/v1/runs${query}`,
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${this.stack.apiKey}` },
-      body: JSON.stringify({ method: this.stack.methods[name], inputs: { n: 1 } }),
-    });
-    const text = await body.text();
-    if (statusCode >= 300) throw new Error(`${statusCode} ${text.slice(0, 200)}`);
-    return JSON.parse(text) as { run_id: string; status: string };
-  }
 }

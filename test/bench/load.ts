@@ -1,6 +1,7 @@
 // The load process: a closed loop of a given number of callers over HTTP, configured by one JSON argument. Prints one
 // JSON line with every latency.
 import { randomUUID } from 'node:crypto';
+import { setPriority } from 'node:os';
 import { Pool } from 'undici';
 
 interface AnyOrder {
@@ -9,6 +10,8 @@ interface AnyOrder {
   readonly credential: string;
   readonly concurrency: number;
   readonly runs: number;
+  /** Priority of the load process, as of `nice`: callers are on other machines. */
+  readonly nice?: number;
 }
 
 interface RunOrder extends AnyOrder {
@@ -49,6 +52,7 @@ interface Reply {
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as LoadOrder;
+if (order.nice !== undefined) setPriority(order.nice);
 const pool = new Pool(order.baseUrl, { connections: order.concurrency, pipelining: 1 });
 const headers = {
   'content-type': 'application/json',

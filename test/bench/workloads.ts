@@ -1,13 +1,17 @@
 // The workloads, which docs/performance.md describes.
 import { measureAccounts } from './accounts.ts';
+import { measureBacklog } from './backlog.ts';
 import { type BenchStack, startBenchStack } from './bench-stack.ts';
 import { measureCliStart } from './cli-start.ts';
 import { measureDeadlines } from './deadlines.ts';
 import { measureEvents } from './events.ts';
+import { measureIdle } from './idle.ts';
+import { measureSchedulerKilled, measureWorkerKilled } from './killed.ts';
 import { measureLanguage } from './language.ts';
 import { measureLimit } from './limit.ts';
 import { type Measurement, measure } from './measure.ts';
 import type { WorkloadResult } from './report.ts';
+import { measureTenants } from './tenants.ts';
 import { measureWaitingMemory } from './waiting-memory.ts';
 
 export type Workload = (options: { readonly scale: number }) => Promise<WorkloadResult>;
@@ -94,6 +98,11 @@ export const workloads: Readonly<Record<string, Workload>> = {
       },
       ['--workers', '0'],
     ),
+  backlog: ({ scale }) => withStackFor((stack) => measureBacklog(stack, scale), ['--workers', '0']),
+  tenants: ({ scale }) => withStackFor((stack) => measureTenants(stack, scale), ['--workers', '0']),
+  idle: async ({ scale }) => ({ measurements: [], notes: await measureIdle(scale) }),
+  'worker-killed': async ({ scale }) => ({ measurements: [], notes: await measureWorkerKilled(scale) }),
+  'scheduler-killed': async ({ scale }) => ({ measurements: [], notes: await measureSchedulerKilled(scale) }),
   accounts: ({ scale }) => withStackFor((stack) => measureAccounts(stack, scale)),
   deadlines: ({ scale }) => withStackFor((stack) => measureDeadlines(stack, scale)),
   events: ({ scale }) => withStackFor((stack) => measureEvents(stack, methodOf(stack, 'one-step'), scale)),

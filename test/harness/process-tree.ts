@@ -66,6 +66,11 @@ export function privateBytes(roots: readonly number[]): number[] {
   return roots.map((root) => treeOf(root, all).reduce((sum, { pid }) => sum + privateOf(pid), 0));
 }
 
+/** The same of each process without its children. */
+export function ownPrivateBytes(pids: readonly number[]): number[] {
+  return pids.map(privateOf);
+}
+
 function privateOf(pid: number): number {
   let bytes = 0;
   let shared = false;

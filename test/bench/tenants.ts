@@ -1,0 +1,117 @@
+// 50 quiet organizations, each with a run a second, while another one starts as many as it can, and without it. Windows
+// in turns; the runs are executed by played workers, so that the service is what the organizations share.
+import { createServiceKey } from '@methods/auth/service-key';
+import { fetchToken } from '@methods/local-stack/token/fetch-token';
+import { chooseStack } from '@methods/local-stack/token/running-stack';
+import { Pool } from 'undici';
+import type { BenchStack } from './bench-stack.ts';
+import { startPlayedWorkers } from './bench-workers.ts';
+import { type Measurement, measure } from './measure.ts';
+import type { WorkloadResult } from './report.ts';
+import { quantile, RunCaller } from './run-caller.ts';
+
+const QUIET = 50;
+const ROUNDS = 3;
+const NOISY_CALLERS = 64;
+const NOISY_RUNS = 20_000;
+/** The quiet ones by themselves. */
+const ABSENT_MS = 10_000;
+
+interface Tenant {
+  readonly key: string;
+  readonly method: string;
+}
+
+export async function measureTenants(stack: BenchStack, scale: number): Promise<WorkloadResult> {
+  const noisy = await tenantOf(stack, 'noisy');
+  const quiet: Tenant[] = [];
+  for (let n = 0; n < QUIET; n++) quiet.push(await tenantOf(stack, `quiet-${n}`));
+  const played = ({ key, method }: Tenant, slots: number) => ({
+    ...{ address: stack.grpcUrl, key, methods: [method], slots, resultJson: '{"sum":2}' },
+  });
+  const workers = await startPlayedWorkers([played(noisy, 100), ...quiet.map((tenant) => played(tenant, 4))]);
+  const callers = quiet.map(({ key, method }) => ({
+    method,
+    caller: new RunCaller({ ...stack, apiKey: key, methods: {} }, 4),
+  }));
+  const absent: number[] = [];
+  const present: number[] = [];
+  const measurements: Measurement[] = [];
+  const order = {
+    method: noisy.method,
+    credential: noisy.key,
+    pattern: 'post-wait',
+    concurrency: NOISY_CALLERS,
+  } as const;
+  const noise = (runs: number) =>
+    measure(stack, 'the noisy one', { ...order, runs: Math.ceil(runs * scale), nice: 10 });
+  await noise(NOISY_RUNS / 10);
+  for (let round = 0; round < ROUNDS; round++) {
+    let over = false;
+    const pause = new Promise((resolve) => setTimeout(resolve, ABSENT_MS * scale));
+    void pause.then(() => {
+      over = true;
+    });
+    absent.push(...(await openLoop(callers, () => over)));
+    over = false;
+    const noisyRuns = noise(NOISY_RUNS).finally(() => {
+      over = true;
+    });
+    present.push(...(await openLoop(callers, () => over)));
+    measurements.push(await noisyRuns);
+  }
+  await Promise.all(callers.map(({ caller }) => caller.close()));
+  await workers.stop();
+  const [without, beside] = [quantile(absent, 0.99), quantile(present, 0.99)];
+  const times = (figures: readonly number[]) =>
+    `p50 ${quantile(figures, 0.5).toFixed(1)} ms, p99 ${quantile(figures, 0.99).toFixed(1)} ms of ${figures.length}`;
+  return {
+    measurements,
+    notes: [
+      `${QUIET} quiet organizations, the noisy one absent: ${times(absent)}`,
+      `${QUIET} quiet organizations beside the noisy one: ${times(present)}`,
+      `p99 beside it is ${(beside / without).toFixed(1)} times that without it (goal: at most 2)`,
+    ],
+  };
+}
+
+/** Each organization starts a run a second, at moments of its own, however long the earlier ones take. */
+async function openLoop(
+  callers: readonly { readonly method: string; readonly caller: RunCaller }[],
+  over: () => boolean,
+): Promise<number[]> {
+  const runs: Promise<number>[] = [];
+  const beganMs = performance.now();
+  for (let n = 0; !over(); n++) {
+    const dueMs = beganMs + (n * 1_000) / callers.length;
+    await new Promise((resolve) => setTimeout(resolve, dueMs - performance.now()));
+    const { caller, method } = callers[n % callers.length] as (typeof callers)[number];
+    runs.push(caller.runOne(method));
+  }
+  return Promise.all(runs);
+}
+
+/** An organization with a key and a published method. */
+async function tenantOf(stack: BenchStack, name: string): Promise<Tenant> {
+  const who = { email: `admin@${name}.example`, organization: name, role: 'admin', audience: 'machine' } as const;
+  const token = await fetchToken(chooseStack(stack.dataDir), who);
+  const http = new Pool(stack.baseUrl, { connections: 1 });
+  const post = async <T>(path: string, body: object): Promise<T> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const reply = await http.request({ method: 'POST', path, headers, body: JSON.stringify(body) });
+    const text = await reply.body.text();
+    if (reply.statusCode >= 300) throw new Error(`${reply.statusCode} ${text.slice(0, 200)}`);
+    return JSON.parse(text || '{}') as T;
+  };
+  const source =
+    'format: method/2\nname: one-step\ninputs: { n: integer }\nsteps:\n  - name: add\n    node: |\n      return { sum: 2 };\n    out: { sum: integer }\nresult: { sum: =steps.add.sum }\n';
+  const { method } = await post<{ method: { id: string; production_id: string; current_version: string } }>(
+    '/api/methods',
+    { idempotency_key: `${name}-method`, source },
+  );
+  await post(`/api/methods/${method.id}/publish`, { version_id: method.current_version });
+  const { key, authSha256 } = createServiceKey();
+  await post('/api/keys', { name: 'bench', auth_sha256: authSha256.toString('hex') });
+  await http.close();
+  return { key, method: method.production_id };
+}
