@@ -157,7 +157,7 @@ test('a command whose reply was lost says that it may be repeated', async () => 
   });
 });
 
-test('standard input is read as a file is, in whatever pieces it comes', async () => {
+test('standard input is read as a file is, in pieces of any size', async () => {
   equal(await start('{"n":1}\n{"n":2}\n{"n":', '', '-'), 1);
   deepEqual(
     asked.flat().map(({ inputs }) => inputs.n),
