@@ -1,6 +1,6 @@
 // A worker without code: it takes runs over the worker's stream and reports at once that they have succeeded, so that what
 // is measured is the service. Its clock is the system's, as are the pings of its connection.
-import { randomToken } from '@methods/base/ids';
+import { type ProductionId, randomToken } from '@methods/base/ids';
 import { type SchedulerItem, WorkerService } from '@methods/proto/worker/v1/worker_service_pb';
 import { dialFrames } from '@methods/rpc/frame-stream';
 import { giveBackItem, succeededItem } from '@methods/worker/step-message';
@@ -59,7 +59,9 @@ export function playWorker(played: Played, onWelcome: () => void, givenBack?: Gi
       if (error !== null) console.error(`a played worker was left: ${error.message}`);
     },
   });
-  const value = { workerId: randomToken(), streamNumber: 1, methods: [...methods], slots, features: [], held: [] };
+  // As the stack printed them.
+  const served = methods as readonly ProductionId[];
+  const value = { workerId: randomToken(), streamNumber: 1, methods: [...served], slots, features: [], held: [] };
   connection.send({ item: { case: 'hello', value: { ...value, sdk: 'bench' } } });
   return { close: () => connection.close() };
 }

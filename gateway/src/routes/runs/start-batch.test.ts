@@ -210,7 +210,7 @@ test('six batches of a key and eight of its organization are under way at once, 
   assert.ok(node);
   node.frozen = true;
   const run = { method: gateway.methodId, inputs: { name: 'Ada' } };
-  const keyOf = (orgId: string) => ({ authorization: `Bearer ${gateway.registry.key(orgId).key}` });
+  const keyOf = (orgId: typeof gateway.orgId) => ({ authorization: `Bearer ${gateway.registry.key(orgId).key}` });
   const second = keyOf(gateway.orgId);
   const open: ReturnType<typeof leftBatch>[] = [];
   const opened = async (headers: Record<string, string>) => {
