@@ -232,8 +232,8 @@ test('a route without declared access, or in the wrong scope, is not registered'
     { method: 'GET', url: '/api/x', surface: 'api', access: 'viewer' },
   ]);
   await assert.rejects(register('api', '/api/x'), /does not declare who may use it/);
-  await assert.rejects(register('api', '/api/cli/x', { access: 'viewer' }), /no path of the surface/);
-  await assert.rejects(register('cli', '/v1/x', { access: 'viewer' }), /no path of the surface/);
+  await assert.rejects(register('api', '/api/cli/x', { access: 'viewer' }), /not a path of the surface/);
+  await assert.rejects(register('cli', '/v1/x', { access: 'viewer' }), /not a path of the surface/);
 
   const bare = Fastify();
   addCallerFields(bare);

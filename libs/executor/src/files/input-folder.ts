@@ -124,6 +124,6 @@ async function writeChecked(folder: FolderHandle, file: FileValue, parts: AsyncI
     await written.close();
   }
   if (bytes !== file.bytes || hash.digest('hex') !== file.sha256) {
-    throw new StepFailure('input', `The file ${String(file.name)} did not arrive as it was sent`);
+    throw new StepFailure('input', `The file ${String(file.name)} arrived damaged`);
   }
 }
