@@ -86,7 +86,7 @@ describe('followers of an organization', () => {
     const second = gateway.take();
     assert.deepEqual(
       second.map(({ run }) => [run?.status, run?.question?.id, run?.steps?.map(({ path }) => path)]),
-      [[RunStatus.WAITING, 'q1', ['one', 'two', 'second']]],
+      [[RunStatus.WAITING, 'q_1', ['one', 'two', 'second']]],
     );
     clock.forward(100);
     followers.committed(runs.running, { ...runs.succeeded, resultJson: JSON.stringify(secret) });
