@@ -2,12 +2,14 @@
 // programs do through `/api`.
 import 'reflect-metadata/lite';
 import assert from 'node:assert/strict';
+import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
 import { Secret } from '@methods/config/environment';
 import { createLogger } from '@methods/logging/logger';
 import { type RegistryProcess, startRegistryProcess } from '@methods/test/harness/registry-process';
 import { TestIssuer } from '@methods/test/harness/test-issuer';
 import { composeGateway } from '../composition.ts';
 import { DescribedReplies } from './described-replies.fixture.ts';
+import { FollowedEvents } from './followed-events.fixture.ts';
 
 const PUBLIC_URL = 'http://127.0.0.1:8080';
 const AUDIENCE = `${PUBLIC_URL}/api`;
@@ -17,6 +19,10 @@ export interface ApiFixture extends AsyncDisposable {
   readonly issuer: TestIssuer;
   readonly registry: RegistryProcess;
   readonly log: Record<string, unknown>[];
+  /** A session of this user: what its browser sends, and its end. */
+  session(orgId: string, userId: string): Promise<{ headers: Record<string, string>; end(): Promise<void> }>;
+  /** Open events, as a viewer of an organization or with these headers. */
+  follow(path: string, as: string | Record<string, string>): Promise<FollowedEvents>;
   /** Signed in as this role in an organization; another `org` is another organization. */
   person(role?: 'viewer' | 'member' | 'admin', org?: string): Promise<Asking>;
 }
@@ -77,14 +83,30 @@ export async function apiFixture({ runSchedulerAddresses, natsUrl }: ApiOptions 
   );
   await gateway.start();
   const url = `http://127.0.0.1:${gateway.port}`;
+  const tokenOf = (role: string, org: string) =>
+    issuer.token({ aud: AUDIENCE, org_id: org, org_name: org, sub: `${org}-${role}`, role });
   const description = await DescribedReplies.of(url);
   return {
     port: gateway.port,
     issuer,
     registry,
     log,
+    async session(orgId, userId) {
+      const token = newOpaqueToken();
+      const sessionSha256 = opaqueTokenSha256(token);
+      const doer = { kind: 'user', id: userId, ip: '203.0.113.7', requestId: 'test' };
+      await registry.accounts.createSession({ orgId, userId, sessionSha256, doer });
+      return {
+        headers: { cookie: `workflow_session=${token}` },
+        end: async () => void (await registry.accounts.endSession({ sessionSha256, doer })),
+      };
+    },
+    async follow(path, as) {
+      const headers = typeof as === 'string' ? { authorization: `Bearer ${await tokenOf('viewer', as)}` } : as;
+      return FollowedEvents.of(url + path, headers);
+    },
     async person(role = 'member', org = 'acme') {
-      const token = await issuer.token({ aud: AUDIENCE, org_id: org, org_name: org, sub: `${org}-${role}`, role });
+      const token = await tokenOf(role, org);
       return (method, path, body, headers) =>
         ask({ url, description }, method, path, body, { authorization: `Bearer ${token}`, ...headers });
     },

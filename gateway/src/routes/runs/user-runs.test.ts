@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createServiceKey } from '@methods/auth/service-key';
 import { newId, newRunId, type RunId, type VersionId } from '@methods/base/ids';
+import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
 import { type TestNats, testNats } from '@methods/test/harness/nats';
 import { until } from '@methods/test/harness/until';
 import { type ApiFixture, type Asking, apiFixture, assertRefused } from '../../testing/api.fixture.ts';
@@ -317,4 +318,35 @@ test('a person cannot run a run with a webhook again, and nothing is started', a
 test("a person's rerun of a run that a key started belongs to no key", async () => {
   const { body } = await member('POST', `/api/runs/${await started(byKey, '/v1/runs')}/rerun`);
   assert.equal(book.starts.at(-1)?.keyId, '', body.run_id);
+});
+
+test('people follow all runs of their organization as lists give them, by token and by cookie', async () => {
+  const { body: viewing } = await viewer('GET', '/api/whoami');
+  const orgId = viewing.organization.id;
+  const session = await api.session(orgId, viewing.user.id);
+  const readers = [
+    await api.follow('/api/events', 'acme'),
+    await api.follow('/api/events', session.headers),
+    // No content either where programs get it.
+    await api.follow('/v1/events', 'acme'),
+  ];
+  const stranger = await api.follow('/api/events', 'others');
+  await until('all begin', () => [...readers, stranger].every(({ names }) => names[0] === 'ready'));
+  const run = book.ask(await started());
+  node.news(orgId, NewsDetail.CHANGES, run);
+  await member('POST', `/api/methods/${method.id}/publish`, { version_id: method.versionId });
+  await until('all have it', () =>
+    readers.every(({ names }) => names.includes('method') && names.includes('question')),
+  );
+  for (const { events } of readers) {
+    const of = (name: string) => events.find(({ event }) => event === name)?.data;
+    assert.deepEqual([of('run').run_id, of('run').status, of('run').question.step], [run.runId, 'waiting', 'approve']);
+    assert.deepEqual([of('question').question.id, of('method').method_id], [run.question?.id, method.id]);
+    assert.equal(/Send it|result|"steps"/.test(JSON.stringify(events)), false);
+  }
+  await session.end();
+  await until('the session loses its stream', () => readers[1]?.over === true);
+  assert.deepEqual(readers[1]?.events.at(-1)?.data, { reason: 'unauthorized' });
+  assert.deepEqual([readers[0]?.over, readers[2]?.over, stranger.names], [false, false, ['ready']]);
+  for (const reader of [...readers, stranger]) reader.leave();
 });
