@@ -3,6 +3,7 @@
 import 'reflect-metadata/lite';
 import assert from 'node:assert/strict';
 import { newOpaqueToken, opaqueTokenSha256 } from '@methods/auth/opaque-token';
+import type { OrgId, UserId } from '@methods/base/ids';
 import { Secret } from '@methods/config/environment';
 import { createLogger } from '@methods/logging/logger';
 import { type RegistryProcess, startRegistryProcess } from '@methods/test/harness/registry-process';
@@ -20,7 +21,7 @@ export interface ApiFixture extends AsyncDisposable {
   readonly registry: RegistryProcess;
   readonly log: Record<string, unknown>[];
   /** A session of this user: what its browser sends, and its end. */
-  session(orgId: string, userId: string): Promise<{ headers: Record<string, string>; end(): Promise<void> }>;
+  session(orgId: OrgId, userId: UserId): Promise<{ headers: Record<string, string>; end(): Promise<void> }>;
   /** Open events, as a viewer of an organization or with these headers. */
   follow(path: string, as: string | Record<string, string>): Promise<FollowedEvents>;
   /** Signed in as this role in an organization; another `org` is another organization. */

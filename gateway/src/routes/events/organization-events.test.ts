@@ -8,6 +8,7 @@ import { NewsDetail } from '@methods/proto/scheduler/v1/run_scheduler_service_pb
 import { FollowedEvents } from '../../testing/followed-events.fixture.ts';
 import { type GatewayFixture, gatewayFixture, until } from '../../testing/gateway.fixture.ts';
 import type { SchedulerPeer } from '../../testing/scheduler-peer.fixture.ts';
+import { turnedClock } from '../../testing/turned-clock.fixture.ts';
 
 function follow(gateway: GatewayFixture, lastEventId?: string, query = '', key = gateway.apiKey.key) {
   const headers = {
@@ -214,6 +215,17 @@ test('a key that is revoked loses its stream', async () => {
   gateway.registryClient.onEventsMissed();
   await until(() => following.over);
   assert.deepEqual(following.events.at(-1), { event: 'dropped', id: null, data: { reason: 'unauthorized' } });
+});
+
+test('a key that is revoked loses its stream within 30 s, also where no word of it comes', async () => {
+  const { clock, turn } = turnedClock();
+  await using gateway = await gatewayFixture({ registryClock: clock, eventStreamLimits: { checkMs: 20 } });
+  const following = await ready(gateway);
+  gateway.registry.revoke(gateway.apiKey.sha256);
+  // What is known of a key is renewed after two thirds of its 30 s, and a stream asks for it every 5 s.
+  turn(21_000);
+  await until(() => following.over);
+  assert.deepEqual(following.events.at(-1)?.data, { reason: 'unauthorized' });
 });
 
 test('readers have the shares of event streams, and a gateway that stops ends them', async () => {

@@ -324,12 +324,13 @@ test('people follow all runs of their organization as lists give them, by token 
   const { body: viewing } = await viewer('GET', '/api/whoami');
   const orgId = viewing.organization.id;
   const session = await api.session(orgId, viewing.user.id);
-  const readers = [
-    await api.follow('/api/events', 'acme'),
-    await api.follow('/api/events', session.headers),
-    // No content either where programs get it.
-    await api.follow('/v1/events', 'acme'),
-  ];
+  // No content either where programs get it.
+  const [byToken, byCookie, atPrograms] = [
+    ['/api/events', 'acme'],
+    ['/api/events', session.headers],
+    ['/v1/events', 'acme'],
+  ] as const;
+  const readers = await Promise.all([byToken, byCookie, atPrograms].map(([path, as]) => api.follow(path, as)));
   const stranger = await api.follow('/api/events', 'others');
   await until('all begin', () => [...readers, stranger].every(({ names }) => names[0] === 'ready'));
   const run = book.ask(await started());
