@@ -87,7 +87,10 @@ export class EventReader implements LogReader {
   }
 
   private begin(): number {
-    const { log, lastEventId } = this.parts;
+    const { log, lastEventId, took } = this.parts;
+    // A reader that comes again and again gets its part after those that are there.
+    const wait = took(0);
+    if (wait !== null) this.waitFor(wait);
     const known = lastEventId === null ? log.ring.next : log.ring.after(lastEventId);
     if (known === null) return this.resync();
     this.push(readyEvent(log.ring.idOf(known - 1)));
