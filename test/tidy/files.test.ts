@@ -4,7 +4,10 @@ import { codeFiles, handWritten, linesMatching, sources } from './source-files.t
 
 const LINES_MAX = 350;
 /** A path here needs a reason beside it. */
-const LONGER_FOR_A_REASON: readonly string[] = [];
+const LONGER_FOR_A_REASON: readonly string[] = [
+  // A node's 60 parts in one page: cut in two, neither half shows who listens to whom.
+  'services/run-scheduler/src/composition.ts',
+];
 
 test('no file is longer than 350 lines', () => {
   const long = codeFiles

@@ -9,6 +9,9 @@ export interface Clock {
   after(delayMs: number, run: () => void): Timer;
 }
 
+/** The name under which a process's container holds its clock. */
+export const Clock: unique symbol = Symbol('Clock');
+
 export interface Timer {
   cancel(): void;
 }

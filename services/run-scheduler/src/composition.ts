@@ -1,18 +1,79 @@
-// The run-scheduler as a whole: which parts listen to which, and the order they start and stop in. The parts themselves
-// are made in composition/.
-
-import { type Clock, systemClock } from '@methods/base/clock';
+// A node of the run-scheduler, read from top to bottom: its settings and pools, its parts in the order in which they
+// need each other, which part listens to which, what happens every so often, and the order of start and stop. A part
+// gets what it needs by its constructor; where two parts need each other, one gets a function that calls the other.
+import { Clock, systemClock } from '@methods/base/clock';
+import { type RunId, shardOfRunId } from '@methods/base/ids';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
+import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
-import { provideEvents } from './composition/events.ts';
-import { nodeParts } from './composition/node-parts.ts';
-import { provideRuns } from './composition/runs.ts';
-import { provideServing } from './composition/serving.ts';
-import { provideShards } from './composition/shards.ts';
-import { provideStorage } from './composition/storage.ts';
-import { provideWorkers } from './composition/workers.ts';
+import { OrganizationReader } from '@methods/postgres/organization-reader';
+import { readerRole } from '@methods/postgres/reader-role';
+import { PeerService } from '@methods/proto/peer/v1/peer_service_pb';
+import { RunSchedulerService } from '@methods/proto/scheduler/v1/run_scheduler_service_pb';
+import { RpcServer, served } from '@methods/rpc/server';
+import { ValueThreads } from '@methods/value-threads/value-threads';
+import { container } from 'tsyringe';
+import { Committer } from './actor/committer.ts';
+import { RunActors } from './actor/run-actors.ts';
+import { CommandConsumer } from './bus/command-consumer.ts';
+import { EventRelay } from './bus/event-relay.ts';
+import type { EventPublisher } from './bus/event-sender.ts';
+import { LiveChanges } from './bus/live-changes.ts';
+import { NodeBus } from './bus/node-bus.ts';
+import { runEvent } from './bus/run-event.ts';
+import { RunOwners } from './bus/run-owners.ts';
+import { ClaimRuns } from './claim/claim-runs.ts';
+import { ClaimsAtOnce } from './claim/claims-at-once.ts';
 import type { Config } from './config.ts';
-import { Ticks } from './timer/ticks.ts';
+import { NodeRoutes } from './peer/node-routes.ts';
+import { PeerRouter } from './peer/peer-router.ts';
+import { ShardMoves } from './peer/shard-moves.ts';
+import { ClaimWaiters } from './queue/claim-waiters.ts';
+import { InterestNews } from './queue/interest-news.ts';
+import { QueueInterests } from './queue/queue-interests.ts';
+import { ReadyRuns } from './queue/ready-runs.ts';
+import { FolderSweep } from './retention/folder-sweep.ts';
+import { OldRuns } from './retention/old-runs.ts';
+import { RetentionSweep } from './retention/retention-sweep.ts';
+import { AnswerChecks } from './rpc/answer-checks.ts';
+import { AnswerRuns } from './rpc/answer-run.ts';
+import { FILE_SHARE, InputFiles } from './rpc/input-files.ts';
+import { OrganizationFollowers } from './rpc/organization-followers.ts';
+import { RegistryClient } from './rpc/registry-client.ts';
+import { RestedTurns } from './rpc/rested-turns.ts';
+import { RunSchedulerRpc } from './rpc/run-scheduler-service.ts';
+import { RunWatchers } from './rpc/run-watchers.ts';
+import { StartRuns } from './rpc/start-run.ts';
+import { UnfinishedRuns } from './rpc/unfinished-runs.ts';
+import { serveWorkers } from './rpc/worker-service.ts';
+import { Membership } from './shard/membership.ts';
+import { ShardLease } from './shard/shard-lease.ts';
+import { ShardOwner } from './shard/shard-owner.ts';
+import { DatabaseClock } from './store/database-clock.ts';
+import { FileStore } from './store/file-store.ts';
+import { PostgresOutbox } from './store/outbox.ts';
+import { openPools } from './store/pools.ts';
+import { PostgresRunStore } from './store/postgres-run-store.ts';
+import { RetiredIndex } from './store/retired-index.ts';
+import { RunFolderStore } from './store/run-folder-store.ts';
+import { RunLists } from './store/run-lists.ts';
+import { schedulerDatabase } from './store/scheduler-database.ts';
+import { ClockLook } from './timer/clock-look.ts';
+import { DueQuestions } from './timer/due-questions.ts';
+import { NodeTicks } from './timer/node-ticks.ts';
+import { PeerLinks } from './wire/peer-links.ts';
+import { FormThreads } from './worker-stream/form-threads.ts';
+import { GrantDesk } from './worker-stream/grant-desk.ts';
+import { HeartbeatSender } from './worker-stream/heartbeat-sender.ts';
+import { HeldGrants } from './worker-stream/held-grants.ts';
+import { HelloPace } from './worker-stream/hello-pace.ts';
+import { LeaseKeeper } from './worker-stream/lease-keeper.ts';
+import { OwnerLink } from './worker-stream/owner-link.ts';
+import { QuestionForms } from './worker-stream/question-forms.ts';
+import { TakeOver } from './worker-stream/take-over.ts';
+import { WorkerAdmission } from './worker-stream/worker-admission.ts';
+import { WorkerReports } from './worker-stream/worker-reports.ts';
+import { newNodeId, WorkerSessions } from './worker-stream/worker-sessions.ts';
 
 export interface RunScheduler extends Stoppable {
   /** @throws an Error whose message is for the operator. */
@@ -22,162 +83,298 @@ export interface RunScheduler extends Stoppable {
   readonly workerPort: number;
 }
 
-/** A busy node is late by less. */
-const STOOD_STILL_MS = 1_000;
+const COMMIT_DEADLINE_MS = 5_000;
+const READ_DEADLINE_MS = 5_000;
 
 export function composeRunScheduler(config: Config, logger: Logger, clock: Clock = systemClock): RunScheduler {
-  const parts = nodeParts(config, logger, clock);
-  for (const provide of [provideStorage, provideShards, provideRuns, provideWorkers, provideEvents, provideServing]) {
-    provide(parts);
-  }
-  const {
-    nodeId,
-    pools,
-    state,
-    database,
-    store,
-    folderSweep,
-    retiredIndex,
-    retention,
-    databaseClock,
-    clockLook,
-    registry,
-    membership,
+  const nodeId = newNodeId();
+  const { shardCount, workerLeaseMs: leaseMs } = config;
+  const log = (part: string) => logger.child({ node: nodeId, part });
+  let draining = false;
+
+  // What many parts ask of the shards and of the database's clock, both of which are made below.
+  const owns = (shard: number) => shards.owns(shard);
+  const ownsRun = (runId: RunId) => shards.owns(shardOfRunId(runId, shardCount) ?? -1);
+  const ownedShards = () => shards.owned();
+  const epochOf = (shard: number) => shards.epochOf(shard);
+  const databaseNowMs = () => databaseClock.nowMs();
+  const node = { nodeId, shardCount, clock, owns, ownsRun, ownedShards, epochOf, databaseNowMs };
+
+  const url = config.postgresUrl.reveal();
+  const pools = openPools(url, nodeId);
+  const database = schedulerDatabase(url, nodeId, log('database'));
+
+  // Stores, and the database's time.
+  const deadlines = { commitDeadlineMs: COMMIT_DEADLINE_MS, readDeadlineMs: READ_DEADLINE_MS };
+  const store = new PostgresRunStore({ writer: pools.writer, reader: database.sql, ...deadlines });
+  const outbox = new PostgresOutbox({ sql: pools.outbox, deadlineMs: READ_DEADLINE_MS });
+  /** For lists of one organization's runs, not for look-ups by id that many organizations share. */
+  const reader = new OrganizationReader({ sql: database.sql, role: readerRole('scheduler') });
+  const lists = new RunLists({ reader, deadlineMs: READ_DEADLINE_MS });
+  const folders = new RunFolderStore(pools.folders);
+  const files = new FileStore(pools.files, FILE_SHARE);
+  const retiredIndex = new RetiredIndex({ sql: pools.retention, isMine: () => owns(0), logger: log('storage') });
+  const databaseClock = new DatabaseClock(clock);
+  const clockLook = new ClockLook({ databaseClock, ask: () => store.clockMs(), logger: log('clock') });
+
+  // The registry and the bus; the other nodes, the links to them, and this node's shards.
+  const registry = new RegistryClient(config.methodRegistryUrl, clock);
+  const bus = new Bus({ url: config.natsUrl.reveal(), name: nodeId, logger: log('bus') });
+  const peerAddress = () => config.peerAddress ?? `${hostOf(config.listen)}:${server.port}`;
+  const membership = new Membership({ ...node, peerAddress, bus, sql: pools.beats, logger: log('members') });
+  const peers = new PeerLinks({ ...node, peerAddress, membership, logger: log('peers') });
+  const lease = new ShardLease({ sql: pools.shards, nodeId });
+  const shards = new ShardOwner({ ...node, membership, lease, peers, logger: log('shards') });
+
+  // Retention.
+  const folderSweep = new FolderSweep({ folders, files, logger: log('folders') });
+  const runs = new OldRuns({ sql: pools.retention, deadlineMs: COMMIT_DEADLINE_MS });
+  const sweeps = { sweepMs: config.retentionSweepMs, random: Math.random, logger: log('retention') };
+  const retention = new RetentionSweep({ ...node, ...sweeps, runs, retention: registry.retention, databaseClock });
+
+  // The actors of runs, and the one path on which runs are written.
+  const bump = async (list: Parameters<ShardOwner['bump']>[0]) => {
+    await shards.bump(list);
+    void takeOver.taken(list);
+  };
+  const epochs = { epochOf, lost: (list: Parameters<ShardOwner['lost']>[0]) => shards.lost(list), bump };
+  const committer = new Committer({ store, shards: epochs, clock, databaseClock, logger: log('committer') });
+  const actors = new RunActors({ ...node, store, committer, databaseClock, eventFor: runEvent, logger: log('runs') });
+
+  // Messages to a node, which may be this one.
+  const routes: NodeRoutes = new NodeRoutes({
+    ...node,
     peers,
-    shards,
-    committer,
+    local: () => ({ waiters, claims, keeper, sessions }),
+    publishHeartbeats: (to, body) => nodeBus.publishHeartbeats(to, body),
+  });
+
+  // Queues: what waits here, which nodes have workers for it, and the places of this node's workers.
+  const ready: ReadyRuns = new ReadyRuns({
+    store,
+    logger: log('queue'),
+    ownedShards,
+    announce: (key, head) => interests.announce(key, head),
+  });
+  const interests: QueueInterests = new QueueInterests({
+    ready: () => ready,
+    tell: (to, key, head) => routes.tellHead(to, key, head),
+  });
+  const waiters: ClaimWaiters = new ClaimWaiters({
+    ...node,
+    send: (to, offer) => routes.offerClaim(to, offer),
+    interestChanged: (change) => news.changed(change),
+  });
+  const news = new InterestNews({
+    clock,
+    interest: () => waiters.interest(),
+    changedHere: (change) => interests.changed(nodeId, change),
+    peers: () => peers.connected(),
+    send: (peer, part) => peers.send(peer, { item: { case: 'interest', value: part } }),
+  });
+
+  // Leases, grants and claims.
+  const keeper: LeaseKeeper = new LeaseKeeper({
+    ...node,
+    leaseMs,
+    actors: () => actors,
+    isMember: (id) => membership.isAlive(id),
+    cancelNotice: (to, notice) => routes.cancelNotice(to, notice),
+    refuse: (to, runId, token) => routes.refuse(to, runId, token),
+    logger: log('leases'),
+  });
+  const grants = new GrantDesk({
+    store,
+    leases: keeper.leases,
+    returnGrant: (runId, token) => keeper.returnGrant(runId, token),
+    tooLarge: (runId, token) => keeper.endTooLarge(runId, token),
+    epochOf,
+    deliver: (grant) => routes.deliverGrant(grant),
+    logger: log('grants'),
+  });
+  const claims: ClaimRuns = new ClaimRuns({ ready, actors, grants, clock });
+  const claimsAtOnce = new ClaimsAtOnce({ nodeId, actors, ready, waiters, grants });
+
+  // Workers: their sessions, what they hold, and what they report.
+  const formThreads = new FormThreads();
+  const valueThreads = new ValueThreads();
+  const versionOf = registry.savedVersion.bind(registry);
+  const forms = new QuestionForms({
+    versionOf,
+    derive: (orgId, source, path) => formThreads.derive(orgId, source, path),
+    noted: ({ facts }, path) => store.outOfStep(facts.orgId, facts.runId, path),
+    clock,
+  });
+  const reports = new WorkerReports({ actors, leases: keeper.leases, forms });
+  const held = new HeldGrants(clock);
+  const ownerLink = new OwnerLink({ ...node, shards, peers, reports, keeper });
+  const helloPace = new HelloPace(clock);
+  const admission = new WorkerAdmission({ pace: helloPace, methods: registry.methods, waiters });
+  const beats = { heartbeatMs: config.heartbeatMs, leaseMs };
+  const places = { waiters, admission, held, owners: ownerLink };
+  const sessions: WorkerSessions = new WorkerSessions({ ...node, ...beats, ...places, logger: log('workers') });
+  const members = () => membership.members().map((member) => member.nodeId);
+  const send = routes.heartbeats.bind(routes);
+  const heartbeats = new HeartbeatSender({ ...node, leaseMs, held, shards, members, send });
+  const isClaiming = grants.expects.bind(grants);
+  const sessionIds = sessions.sessionIds.bind(sessions);
+  const overtaken = { store, actors, keeper, held, sessions: sessionIds, peers, isClaiming };
+  const takeOver: TakeOver = new TakeOver({ ...node, ...overtaken, logger: log('take-over') });
+
+  // Deadlines, events, and those who watch runs.
+  const due = new DueQuestions({ ...node, store, actors, databaseClock, logger: log('deadlines') });
+  const publisher: EventPublisher = { publish: (event) => nodeBus.publishEvent(event) };
+  const relay = new EventRelay({ ...node, outbox, publisher, databaseClock, logger: log('relay') });
+  const watchers = new RunWatchers({
+    ...node,
+    read: (runId) => actors.read(runId),
+    shardWatched: (shard, watched) => nodeBus.watchShard(shard, watched),
+    stepsWatched: (runIds) => nodeBus.publishWatched(runIds),
+  });
+  const followers = new OrganizationFollowers(clock);
+  const live = new LiveChanges({
+    ...node,
+    hasPeers: () => peers.connected().length > 0,
+    publish: (shard, body) => nodeBus.publishLive(shard, body),
+  });
+
+  // The bus: commands of other nodes, and this node's to the owners of runs.
+  const commands = new CommandConsumer({
+    claims: claimsAtOnce,
+    databaseNowMs,
+    publishReplies: (subject, replies) => nodeBus.publishReplies(subject, replies),
+    logger: log('commands'),
+  });
+  const nodeBus: NodeBus = new NodeBus(bus, nodeId, {
+    command: (body, ack) => void commands.received(body, ack),
+    commandReplies: (body) => owners.received(body),
+    heartbeats: (from, runs) => keeper.heartbeats(from, runs),
+    changedElsewhere: (runIds) => watchers.changedElsewhere(runIds),
+    stepsWatched: (runIds) => live.watchedElsewhere(runIds),
+    eventsStored: (body) => relay.confirmed(body),
+    keyChanged: (keyId) => {
+      registry.keys.changed(keyId);
+      sessions.keyChanged(keyId);
+    },
+    settingsChanged: (orgId) => registry.retention.changed(orgId),
+    connected: () => {
+      heartbeats.tellAll();
+      void relay.sendAll();
+    },
+    shardLost: (shard, epoch) => shards.lost([{ shard, epoch }]),
+  });
+  const { replySubject } = nodeBus;
+  const owners: RunOwners = new RunOwners({ ...node, claims: claimsAtOnce, shards, peers, bus: nodeBus, replySubject });
+
+  // What gateways, peers and workers call.
+  const answerChecks = new AnswerChecks({ versionOf, threads: formThreads, logger: log('answers') });
+  const answers = new AnswerRuns({ actors, owners, values: valueThreads, checks: answerChecks });
+  const inputFiles = new InputFiles(files);
+  const starts = new StartRuns({
+    ...node,
+    maxAttempts: config.maxAttempts,
     actors,
-    interests,
-    news,
-    helloPace,
-    ready,
-    waiters,
-    keeper,
-    grants,
-    claims,
-    sessions,
-    heartbeats,
-    takeOver,
-    due,
-    relay,
-    watchers,
-    live,
-    followers,
-    nodeBus,
-    gatewayRpc,
-    router,
-    server,
-    workerServer,
+    databaseClock,
+    claims: claimsAtOnce,
+    nextStartShard: () => shards.nextStartShard(),
+    unfinished: new UnfinishedRuns({ store, clock, logger: log('starts') }),
+    kept: { actors, store, folders, turns: new RestedTurns('runs from a later step', clock) },
+    files: inputFiles,
+  });
+  const listTurns = new RestedTurns('lists', clock);
+  const turnedLists: Pick<RunLists, 'page'> = {
+    page: (selection) => listTurns.run(selection.orgId, () => lists.page(selection)),
+  };
+  const gatewayRpc = new RunSchedulerRpc({
+    services: { actors, answers, owners, watchers, followers, interests, lists: turnedLists, logger: log('gateways') },
+    starts,
+    peers,
+    folders,
+    files: inputFiles,
+    state: () => {
+      const shardsOwned = draining ? 0 : shards.ownedCount;
+      const serves = !draining && (shardsOwned > 0 || peers.connected().length > 0);
+      return { nodeId, shardCount, shardsOwned, draining, ready: serves };
+    },
+  });
+  const server: RpcServer = new RpcServer({
+    listen: config.listen,
+    services: [served(RunSchedulerService, gatewayRpc.handlers), served(PeerService, peers.serve)],
+    logger: log('rpc'),
+    graceMs: 1_000,
+  });
+  const workers = { keys: registry.keys, sessions, registry: registry.calls, folders, files, actors };
+  const workerTls = config.workerTls ?? undefined;
+  const workerServer = serveWorkers({ ...workers, logger: log('workers') }, config.workerListen, workerTls, log('rpc'));
+
+  // Parts that take only other parts are made by the container.
+  const parts = container.createChildContainer();
+  parts.registerInstance(Clock, clock);
+  const sweeping = [folderSweep, retiredIndex, helloPace, clockLook, watchers, heartbeats];
+  const moving = [nodeBus, store, committer, actors, ready, keeper, due, relay, takeOver];
+  const routed = [commands, interests, waiters, claims, ownerLink, reports, sessions, starts, peers];
+  for (const part of [...sweeping, ...moving, ...routed]) {
+    parts.registerInstance(part.constructor as new () => object, part);
+  }
+  const router = parts.resolve(PeerRouter);
+  const moves = parts.resolve(ShardMoves);
+  const ticks = parts.resolve(NodeTicks);
+
+  // Who listens to whom. A commit reaches the listeners of actors in this order.
+  function listen(): void {
+    databaseClock.onJump(() => due.look());
+    for (const listener of [grants, keeper, watchers, live, followers, due, claims]) actors.listen(listener);
+    actors.listen({ committed: (before, after) => ready.committed(before, after) });
+    actors.listenEvents((events) => relay.committed(events));
+    peers.onItem((from, item, reply) => router.received(from, item, reply));
+    peers.onConnected((peer) => {
+      news.tell(peer);
+      heartbeats.tellAll();
+    });
+    peers.onDown((peer) => {
+      interests.nodeGone(peer);
+      waiters.nodeGone(peer);
+    });
+    shards.onTaken((taken) => moves.taken(taken));
+    shards.onLost((lost) => {
+      moves.lost(lost);
+      // Commits that were under way may have happened, and their actors are gone.
+      followers.missed();
+    });
+    shards.onReleasing((released) => moves.releasing(released));
+    shards.onChange(() => {
+      watchers.ownersChanged();
+      gatewayRpc.stateChanged();
+    });
+  }
+
+  // The order of start; a stop goes the other way. So a stop first drains: it lets workers finish their reports and
+  // gives the shards away while the links to other nodes are still there.
+  const observeClock = async () => databaseClock.observe(await database.untilDone(() => store.clockMs()));
+  const stopsNothing = () => {};
+  const order: Stoppable[] = [
+    pools,
+    database,
+    registry,
     formThreads,
     valueThreads,
-  } = parts;
-  const ticks = new Ticks(clock);
-  // An offered place whose answer was lost is free again.
-  ticks.every(500, () => waiters().sweep());
-  // A node may have forgotten a head that was announced to it.
-  ticks.every(1_000, () => ready().tellHeads());
-  // A queue that seems empty may have missed a wake-up.
-  ticks.every(5_000, () => void ready().recheckEmpty());
-  // Unconfirmed events, and changes of watched runs whose message was lost.
-  ticks.every(2_500, () => void relay().sweep());
-  ticks.every(5_000, () => watchers().pollForeign());
-  ticks.every(2_000, () => watchers().tellStepwise());
-  // Idle actors and unneeded folders.
-  ticks.every(2_500, () => actors().sweep());
-  ticks.every(600_000, () => void folderSweep().sweep());
-  // Only nodes of the release before need it.
-  ticks.every(600_000, () => void retiredIndex().look());
-  // Keys whose workers have not come for a while.
-  ticks.every(60_000, () => helloPace().sweep());
-  ticks.every(500, (lateMs) => {
-    if (lateMs > STOOD_STILL_MS) keeper().leases.stoodStill(lateMs);
-    keeper().leases.sweep();
-  });
-  // A clock that was set goes unnoticed where nothing is committed.
-  ticks.every(2_000, () => void clockLook().look());
-  // Workers whose key was revoked while the message was lost.
-  ticks.every(5_000, () => void sessions().recheckKeys());
-  ticks.every(1_000, () => heartbeats().send());
-
-  function listen(): void {
-    databaseClock().onJump(() => due().look());
-    actors().listen(grants());
-    actors().listen(keeper());
-    actors().listen(watchers());
-    actors().listen(live());
-    actors().listen(followers());
-    actors().listen(due());
-    actors().listen(claims());
-    actors().listen({ committed: (before, after) => ready().committed(before, after) });
-    actors().listenEvents((events) => relay().committed(events));
-    peers().onItem((from, item, reply) => router().received(from, item, reply));
-    peers().onConnected((peer) => {
-      news().tell(peer);
-      heartbeats().tellAll();
-    });
-    peers().onDown((peer) => {
-      interests().nodeGone(peer);
-      waiters().nodeGone(peer);
-    });
-    shards().onTaken(async (taken) => {
-      nodeBus().own(taken);
-      actors().dropShards(new Set(taken.map(({ shard }) => shard)));
-      ready().reset();
-      due().look();
-      relay().taken(taken.map(({ shard }) => shard));
-      await takeOver().taken(taken.map(({ shard }) => shard));
-    });
-    const letGo = (list: readonly number[]) => {
-      const gone = new Set(list);
-      nodeBus().disown(list);
-      actors().dropShards(gone);
-      keeper().leases.dropShards(gone);
-      store().forget(gone);
-      relay().lost(list);
-      ready().reset();
-    };
-    shards().onLost((list) => {
-      letGo(list);
-      // Commits that were under way may have happened, and their actors are gone.
-      followers().missed();
-    });
-    shards().onReleasing(async (list) => {
-      actors().dropShards(new Set(list));
-      await committer().idle();
-      letGo(list);
-    });
-    shards().onChange(() => {
-      watchers().ownersChanged();
-      gatewayRpc().stateChanged();
-    });
-  }
-
-  const order: Stoppable[] = [
-    { stop: () => Promise.all(Object.values(pools).map((sql) => sql.end({ timeout: 2 }))).then(() => {}) },
-    database(),
-    registry(),
-    formThreads(),
-    valueThreads(),
-    {
-      start: async () => databaseClock().observe(await database().untilDone(() => store().clockMs())),
-      stop: () => {},
-    },
-    { start: listen, stop: () => {} },
-    { start: () => nodeBus().start(), stop: () => nodeBus().stop() },
-    server(),
-    membership(),
-    peers(),
-    { start: () => due().start(), stop: () => due().stop() },
+    { start: observeClock, stop: stopsNothing },
+    { start: listen, stop: stopsNothing },
+    nodeBus,
+    server,
+    membership,
+    peers,
+    due,
     ticks,
-    retention(),
-    { start: () => database().untilDone(() => shards().start()), stop: () => shards().stop() },
-    workerServer(),
+    retention,
+    { start: () => database.untilDone(() => shards.start()), stop: () => shards.stop() },
+    workerServer,
     {
       stop: async () => {
-        state.draining = true;
-        gatewayRpc().stateChanged();
-        sessions().drain();
-        await committer().idle();
+        draining = true;
+        gatewayRpc.stateChanged();
+        sessions.drain();
+        await committer.idle();
       },
     },
   ];
@@ -186,10 +383,14 @@ export function composeRunScheduler(config: Config, logger: Logger, clock: Clock
     start: () => startAll(order),
     stop: () => stopAll(order),
     get port() {
-      return server().port;
+      return server.port;
     },
     get workerPort() {
-      return workerServer().port;
+      return workerServer.port;
     },
   };
+}
+
+function hostOf(listen: string): string {
+  return listen.slice(0, listen.lastIndexOf(':'));
 }

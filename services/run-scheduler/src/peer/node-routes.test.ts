@@ -1,3 +1,4 @@
+import 'reflect-metadata/lite';
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { create, fromBinary } from '@bufbuild/protobuf';
@@ -6,17 +7,35 @@ import { HeldHeartbeatsSchema } from '@methods/proto/event/v1/event_pb';
 import { PeerItemSchema } from '@methods/proto/peer/v1/peer_service_pb';
 import type { PeerItemInit, PeerSender } from '../wire/peer-sender.ts';
 import { NodeRoutes } from './node-routes.ts';
-import { PeerRouter, type PeerRouterOptions } from './peer-router.ts';
+import { PeerRouter } from './peer-router.ts';
 
 type Call = readonly [part: string, method: ProductionId, ...args: unknown[]];
+
+/** The parts that a router takes, in its order. */
+const ROUTED = [
+  'commands',
+  'interests',
+  'waiters',
+  'claims',
+  'keeper',
+  'owners',
+  'reports',
+  'sessions',
+  'starts',
+].concat(['takeOver', 'peers']);
 
 /** Parts of a node that only record their calls, and answer as a test configures. */
 class Parts {
   readonly calls: Call[] = [];
   readonly answers = new Map<string, unknown>();
 
-  get all(): PeerRouterOptions {
-    return new Proxy({}, { get: (_, part: string) => (part === 'peers' ? this.peers : this.part(part)) }) as never;
+  get all(): Readonly<Record<string, never>> {
+    return new Proxy({}, { get: (_, part: string) => (part === 'peers' ? this.peers : this.part(part)) });
+  }
+
+  router(): PeerRouter {
+    const named = ROUTED.map((part) => (part === 'peers' ? this.peers : this.part(part)));
+    return new PeerRouter(...(named as never as ConstructorParameters<typeof PeerRouter>));
   }
 
   constructor(readonly peers: PeerSender) {}
@@ -66,8 +85,8 @@ describe('messages to a node', () => {
     });
     here = new Parts(link('here', 'there'));
     there = new Parts(link('there', 'here'));
-    routers.set('here', new PeerRouter(here.all));
-    routers.set('there', new PeerRouter(there.all));
+    routers.set('here', here.router());
+    routers.set('there', there.router());
     for (const parts of [here, there]) {
       parts.answers.set('claim', Promise.resolve(true));
       parts.answers.set('deliver', true);

@@ -1,40 +1,41 @@
 // Passes peers' messages to their parts.
 import { toErrorDetail } from '@methods/errors/error-detail';
 import type { PeerItem } from '@methods/proto/peer/v1/peer_service_pb';
-import type { CommandConsumer } from '../bus/command-consumer.ts';
-import type { ClaimRuns } from '../claim/claim-runs.ts';
-import type { ClaimWaiters } from '../queue/claim-waiters.ts';
-import type { QueueInterests } from '../queue/queue-interests.ts';
-import type { StartRuns } from '../rpc/start-run.ts';
+import { inject, injectable } from 'tsyringe';
+import { CommandConsumer } from '../bus/command-consumer.ts';
+import { ClaimRuns } from '../claim/claim-runs.ts';
+import { ClaimWaiters } from '../queue/claim-waiters.ts';
+import { QueueInterests } from '../queue/queue-interests.ts';
+import { StartRuns } from '../rpc/start-run.ts';
+import { PeerLinks } from '../wire/peer-links.ts';
 import type { PeerItemInit, PeerSender } from '../wire/peer-sender.ts';
 import { runView } from '../wire/run-message.ts';
-import type { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
-import type { OwnerLink } from '../worker-stream/owner-link.ts';
-import type { TakeOver } from '../worker-stream/take-over.ts';
-import { isReport, type WorkerReports } from '../worker-stream/worker-reports.ts';
-import type { WorkerSessions } from '../worker-stream/worker-sessions.ts';
-
-export interface PeerRouterOptions {
-  readonly commands: CommandConsumer;
-  readonly interests: QueueInterests;
-  readonly waiters: ClaimWaiters;
-  readonly claims: ClaimRuns;
-  readonly keeper: LeaseKeeper;
-  readonly owners: OwnerLink;
-  readonly reports: WorkerReports;
-  readonly sessions: WorkerSessions;
-  readonly starts: StartRuns;
-  readonly takeOver: TakeOver;
-  readonly peers: PeerSender;
-}
+import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
+import { OwnerLink } from '../worker-stream/owner-link.ts';
+import { TakeOver } from '../worker-stream/take-over.ts';
+import { isReport, WorkerReports } from '../worker-stream/worker-reports.ts';
+import { WorkerSessions } from '../worker-stream/worker-sessions.ts';
 
 type Reply = (item: PeerItemInit) => void;
 
+@injectable()
 export class PeerRouter {
-  constructor(private readonly options: PeerRouterOptions) {}
+  constructor(
+    @inject(CommandConsumer) private readonly commands: CommandConsumer,
+    @inject(QueueInterests) private readonly interests: QueueInterests,
+    @inject(ClaimWaiters) private readonly waiters: ClaimWaiters,
+    @inject(ClaimRuns) private readonly claims: ClaimRuns,
+    @inject(LeaseKeeper) private readonly keeper: LeaseKeeper,
+    @inject(OwnerLink) private readonly owners: OwnerLink,
+    @inject(WorkerReports) private readonly reports: WorkerReports,
+    @inject(WorkerSessions) private readonly sessions: WorkerSessions,
+    @inject(StartRuns) private readonly starts: StartRuns,
+    @inject(TakeOver) private readonly takeOver: TakeOver,
+    @inject(PeerLinks) private readonly peers: PeerSender,
+  ) {}
 
   received(from: string, { item }: PeerItem, reply: Reply): void {
-    const { interests, waiters, keeper, owners, sessions, takeOver } = this.options;
+    const { interests, waiters, keeper, owners, sessions, takeOver } = this;
     switch (item.case) {
       case 'interest':
         return interests.peerAsks(from, item.value.queues, item.value);
@@ -69,7 +70,7 @@ export class PeerRouter {
       case 'cancelNotice':
         return sessions.cancelNotice(item.value.workerSession, item.value.runId, item.value.token);
       case 'command':
-        return void this.options.commands.decide(item.value).then((decided) => {
+        return void this.commands.decide(item.value).then((decided) => {
           if (decided !== null) reply({ item: { case: 'commandReply', value: decided } });
         });
       case 'heldRequest': {
@@ -93,8 +94,8 @@ export class PeerRouter {
   private async claim(from: string, offer: Extract<PeerItem['item'], { case: 'claim' }>['value']): Promise<void> {
     const { orgId, method, workerSession, creditId, features } = offer;
     const key = { orgId, method };
-    const claimed = await this.options.claims.claim(from, { key, workerSession, creditId, features });
-    if (!claimed) this.options.peers.send(from, { item: { case: 'claimReturned', value: { creditId } } });
+    const claimed = await this.claims.claim(from, { key, workerSession, creditId, features });
+    if (!claimed) this.peers.send(from, { item: { case: 'claimReturned', value: { creditId } } });
   }
 
   private async report(
@@ -105,7 +106,7 @@ export class PeerRouter {
     const item = report.item?.item;
     if (item === undefined || !isReport(item)) return;
     const origin = { nodeId: from, session: report.workerSession, orgId: report.orgId };
-    const outcome = await this.options.reports.handle(origin, item);
+    const outcome = await this.reports.handle(origin, item);
     // The sender also gets a reply without an outcome: it looks for the owner again at once.
     reply({ item: { case: 'reportReply', value: outcome === null ? {} : { outcome } } });
   }
@@ -116,7 +117,7 @@ export class PeerRouter {
     const untilMs = forward.deadlineMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + forward.deadlineMs;
     const wanted = () => performance.now() < untilMs;
     try {
-      const { run, replayed } = await this.options.starts.start(forward.start, () => {}, wanted);
+      const { run, replayed } = await this.starts.start(forward.start, () => {}, wanted);
       const value = { outcome: { case: 'run' as const, value: { run: runView(run), replayed } } };
       reply({ item: { case: 'startReply', value } });
     } catch (error) {

@@ -10,7 +10,7 @@ import { type PutRunFolderRequest, type WorkerItem, WorkerService } from '@metho
 import type { Admission } from '@methods/rpc/call-admission';
 import type { Client } from '@methods/rpc/client';
 import { serveFrames } from '@methods/rpc/frame-stream';
-import type { RequestSizes } from '@methods/rpc/server';
+import { type RequestSizes, RpcServer, type RpcServerOptions, served } from '@methods/rpc/server';
 import type { ServiceImplementation } from '@methods/rpc/service-definition';
 import type { RunActors } from '../actor/run-actors.ts';
 import type { FileStore } from '../store/file-store.ts';
@@ -41,14 +41,16 @@ const TRANSFERS = { placesMax: 256, perOrganizationMax: 32 };
 const CALLS_MAX = 20_000;
 const CALLS_PER_ORGANIZATION_MAX = 5_000;
 const LOOKUPS_PER_ADDRESS_MAX = 64;
+const STREAMS_PER_CONNECTION_MAX = 128;
+const GRACE_MS = 1_000;
 
 /** Room for the largest lock; a larger one is refused with its bound. */
-export const workerRequestSizes: RequestSizes<typeof WorkerService> = { putLock: 2 << 20 };
+const workerRequestSizes: RequestSizes<typeof WorkerService> = { putLock: 2 << 20 };
 
 /** Fields and entries of one message: a heartbeat that names all a worker can hold has 90,000. */
 export const WORKER_ELEMENTS_MAX = 200_000;
 
-export function workerAdmission(keys: WorkerKeys): Admission {
+function workerAdmission(keys: WorkerKeys): Admission {
   return {
     ownerOf: (metadata) => keys.ownerOf(String(metadata.get('authorization')[0] ?? '')),
     callsMax: CALLS_MAX,
@@ -56,6 +58,25 @@ export function workerAdmission(keys: WorkerKeys): Admission {
     seldomPath: `/${WorkerService.typeName}/${WorkerService.method.work.name}`,
     lookupsPerAddressMax: LOOKUPS_PER_ADDRESS_MAX,
   };
+}
+
+/** The workers' endpoint, apart from the one of gateways and peers. `rpcLogger` is for faults of the connections. */
+export function serveWorkers(
+  options: WorkerServiceOptions,
+  listen: string,
+  tls: RpcServerOptions['tls'],
+  rpcLogger: Logger,
+): RpcServer {
+  return new RpcServer({
+    listen,
+    tls,
+    services: [served(WorkerService, workerService(options), workerRequestSizes)],
+    admission: workerAdmission(options.keys),
+    elementsMax: WORKER_ELEMENTS_MAX,
+    streamsPerConnectionMax: STREAMS_PER_CONNECTION_MAX,
+    logger: rpcLogger,
+    graceMs: GRACE_MS,
+  });
 }
 
 export function workerService(options: WorkerServiceOptions): ServiceImplementation<typeof WorkerService> {

@@ -1,0 +1,57 @@
+// What the parts of a node do when shards come to it from other nodes, and when they leave it.
+import { inject, injectable } from 'tsyringe';
+import { Committer } from '../actor/committer.ts';
+import { RunActors } from '../actor/run-actors.ts';
+import { EventRelay } from '../bus/event-relay.ts';
+import { NodeBus } from '../bus/node-bus.ts';
+import { ReadyRuns } from '../queue/ready-runs.ts';
+import type { ShardEpoch } from '../shard/shard-lease.ts';
+import { PostgresRunStore } from '../store/postgres-run-store.ts';
+import { DueQuestions } from '../timer/due-questions.ts';
+import { LeaseKeeper } from '../worker-stream/lease-keeper.ts';
+import { TakeOver } from '../worker-stream/take-over.ts';
+
+@injectable()
+export class ShardMoves {
+  constructor(
+    @inject(NodeBus) private readonly nodeBus: NodeBus,
+    @inject(PostgresRunStore) private readonly store: PostgresRunStore,
+    @inject(Committer) private readonly committer: Committer,
+    @inject(RunActors) private readonly actors: RunActors,
+    @inject(ReadyRuns) private readonly ready: ReadyRuns,
+    @inject(LeaseKeeper) private readonly keeper: LeaseKeeper,
+    @inject(DueQuestions) private readonly due: DueQuestions,
+    @inject(EventRelay) private readonly relay: EventRelay,
+    @inject(TakeOver) private readonly takeOver: TakeOver,
+  ) {}
+
+  /** The actors of an earlier ownership know an old epoch. */
+  async taken(taken: readonly ShardEpoch[]): Promise<void> {
+    const { nodeBus, actors, ready, due, relay, takeOver } = this;
+    const shards = taken.map(({ shard }) => shard);
+    nodeBus.own(taken);
+    actors.dropShards(new Set(shards));
+    ready.reset();
+    due.look();
+    relay.taken(shards);
+    await takeOver.taken(shards);
+  }
+
+  lost(shards: readonly number[]): void {
+    const { nodeBus, actors, keeper, store, relay, ready } = this;
+    const gone = new Set(shards);
+    nodeBus.disown(shards);
+    actors.dropShards(gone);
+    keeper.leases.dropShards(gone);
+    store.forget(gone);
+    relay.lost(shards);
+    ready.reset();
+  }
+
+  /** Before another node may have them: the commit under way ends first. */
+  async releasing(shards: readonly number[]): Promise<void> {
+    this.actors.dropShards(new Set(shards));
+    await this.committer.idle();
+    this.lost(shards);
+  }
+}
