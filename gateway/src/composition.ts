@@ -1,11 +1,12 @@
-// The gateway's parts and the order they start in: the one place that touches the container.
-import { type Clock, systemClock } from '@methods/base/clock';
+// The gateway, read from top to bottom: the services it calls and what it keeps of their answers, its threads, its
+// server, and the order of start and stop.
+import { Clock, systemClock } from '@methods/base/clock';
 import { type Stoppable, startAll, stopAll } from '@methods/base/stoppable';
 import { Bus } from '@methods/bus/connection';
 import type { Logger } from '@methods/logging/logger';
 import { ValueThreads } from '@methods/value-threads/value-threads';
 import type { FastifyInstance } from 'fastify';
-import { container, type InjectionToken } from 'tsyringe';
+import { container } from 'tsyringe';
 import { peopleOf } from './callers/people.ts';
 import { AuditLog } from './clients/audit-log.ts';
 import { KeyUses } from './clients/key-uses.ts';
@@ -30,34 +31,28 @@ export interface Gateway extends Stoppable {
   readonly port: number;
 }
 
-const ClockToken: InjectionToken<Clock> = Symbol('Clock');
-const LoggerToken: InjectionToken<Logger> = Symbol('Logger');
-
 export function composeGateway(config: Config, logger: Logger): Gateway {
+  const clock = systemClock;
   const parts = container.createChildContainer();
-  parts.registerInstance(ClockToken, systemClock);
-  parts.registerInstance(LoggerToken, logger);
+  parts.registerInstance(Clock, clock);
+
+  // What reads texts of callers, apart from the event loop.
   const sources = new SourceThreads();
-  parts.register(RunScheduler, {
-    useFactory: (from) =>
-      new RunScheduler({
-        addresses: config.runSchedulerAddresses,
-        clock: from.resolve(ClockToken),
-        logger: from.resolve(LoggerToken).child({ part: 'run-scheduler' }),
-      }),
-  });
-  parts.register(MethodRegistry, {
-    useFactory: (from) =>
-      new MethodRegistry({ address: config.methodRegistryAddress, clock: from.resolve(ClockToken), sources }),
-  });
-  const scheduler = parts.resolve(RunScheduler);
-  const registry = parts.resolve(MethodRegistry);
-  const clock = parts.resolve(ClockToken);
+  const valueThreads = new ValueThreads();
+  const recordThreads = new RecordThreads();
+
+  // The services it calls, and what it keeps of their answers.
+  const { runSchedulerAddresses: addresses, methodRegistryAddress: address } = config;
+  const scheduler = new RunScheduler({ addresses, clock, logger: logger.child({ part: 'run-scheduler' }) });
+  const registry = new MethodRegistry({ address, clock, sources });
   const people = peopleOf(config, clock);
-  const registryCalls = new RegistryCalls(config.methodRegistryAddress);
-  const uploadTokens = new UploadTokens(config.methodRegistryAddress);
+  const registryCalls = new RegistryCalls(address);
+  const uploadTokens = new UploadTokens(address);
   const keyUses = new KeyUses({ clock, logger, note: (uses) => registry.noteKeyUses(uses) });
-  const settings = new OrganizationSettings(registryCalls, clock);
+  parts.registerInstance(SourceThreads, sources);
+  parts.registerInstance(RegistryCalls, registryCalls);
+  const settings = parts.resolve(OrganizationSettings);
+  const sourceInterfaces = parts.resolve(SourceInterfaces);
   const audit = new AuditLog({
     clock,
     logger: logger.child({ part: 'audit-log' }),
@@ -68,8 +63,6 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     organizations: scheduler.organizations,
     declaredSteps: (orgId, run) => declaredSteps({ registry }, orgId, run),
   });
-  const valueThreads = new ValueThreads();
-  const recordThreads = new RecordThreads();
   const before: Stoppable[] = [
     sources,
     valueThreads,
@@ -93,7 +86,7 @@ export function composeGateway(config: Config, logger: Logger): Gateway {
     settings,
     audit,
     organizationLogs,
-    sourceInterfaces: new SourceInterfaces(clock, sources),
+    sourceInterfaces,
     ...people,
     uploadTokens,
     keyUses,

@@ -1,14 +1,14 @@
 // The organizations' settings for their runs, fetched once and kept for at most 30 s, so that a start costs no look-up.
 // A change is announced over the bus and drops the kept ones at once; otherwise the last known ones stay valid while
 // the registry is unavailable.
-
-import type { Clock } from '@methods/base/clock';
+import { Clock } from '@methods/base/clock';
 import type { OrgId } from '@methods/base/ids';
 import { ServiceError } from '@methods/errors/service-error';
 import type { RegistryChanged } from '@methods/proto/event/v1/event_pb';
 import type { Settings as SettingsMessage } from '@methods/proto/registry/v1/account_pb';
+import { inject, injectable } from 'tsyringe';
 import { AgedCache } from '../cache/aged-cache.ts';
-import type { RegistryCalls } from './registry-calls.ts';
+import { RegistryCalls } from './registry-calls.ts';
 import type { RegistryChangeListener } from './registry-changes.ts';
 
 export interface Settings {
@@ -24,12 +24,13 @@ const CALL_MS = 3_000;
 const AGE_MS = 30_000;
 const MIB = 1024 * 1024;
 
+@injectable()
 export class OrganizationSettings implements RegistryChangeListener {
   private readonly known: AgedCache<Settings>;
 
   constructor(
-    private readonly calls: Pick<RegistryCalls, 'accounts'>,
-    clock: Clock,
+    @inject(RegistryCalls) private readonly calls: Pick<RegistryCalls, 'accounts'>,
+    @inject(Clock) clock: Clock,
   ) {
     const bytesOf = ({ webhookHosts }: Settings) => 300 + 300 * webhookHosts.length;
     this.known = new AgedCache<Settings>({ clock, bytesMax: 16 * MIB, ageMsOf: () => AGE_MS, bytesOf });

@@ -1,3 +1,4 @@
+import 'reflect-metadata/lite';
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { systemClock } from '@methods/base/clock';

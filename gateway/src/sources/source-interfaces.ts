@@ -1,8 +1,9 @@
 // The interfaces of saved versions' sources, compiled once. They depend only on the bytes, so they are cached by hash
 // and never expire. An organization's share of the threads decides when its source is compiled.
-import type { Clock } from '@methods/base/clock';
+import { Clock } from '@methods/base/clock';
+import { inject, injectable } from 'tsyringe';
 import { AgedCache } from '../cache/aged-cache.ts';
-import type { SavedSource, SourceThreads } from './source-threads.ts';
+import { type SavedSource, SourceThreads } from './source-threads.ts';
 
 interface Kept {
   /** JSON of the fields, without the braces around them; empty where the source cannot be compiled. */
@@ -11,12 +12,13 @@ interface Kept {
 
 const MIB = 1024 * 1024;
 
+@injectable()
 export class SourceInterfaces {
   private readonly kept: AgedCache<Kept>;
 
   constructor(
-    clock: Clock,
-    private readonly threads: SourceThreads,
+    @inject(Clock) clock: Clock,
+    @inject(SourceThreads) private readonly threads: SourceThreads,
   ) {
     this.kept = new AgedCache<Kept>({
       clock,

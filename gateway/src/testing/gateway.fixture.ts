@@ -1,4 +1,5 @@
 // A whole gateway in front of test peers, listening on a free port.
+import 'reflect-metadata/lite';
 import { type Clock, systemClock } from '@methods/base/clock';
 import { type MethodId, newId, type OrgId, type VersionId } from '@methods/base/ids';
 import { createLogger } from '@methods/logging/logger';

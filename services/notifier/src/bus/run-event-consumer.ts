@@ -1,19 +1,21 @@
 // Consumes the runs' lifecycle events, which all notifiers share.
 import type { Stoppable } from '@methods/base/stoppable';
-import type { Bus } from '@methods/bus/connection';
-import type { RunEventIntake } from './run-event-intake.ts';
+import { Bus } from '@methods/bus/connection';
+import { inject, injectable } from 'tsyringe';
+import { RunEventIntake } from './run-event-intake.ts';
 
 /** Name of the shared consumer. Changing it makes a new one that reads all stored events again. */
 const DURABLE = 'notifier';
 /** Of all notifiers together; bounds what waits in memory. */
 const EVENTS_IN_FLIGHT_MAX = 1_024;
 
+@injectable()
 export class RunEventConsumer implements Stoppable {
   private subscription: { unsubscribe(): void } | null = null;
 
   constructor(
-    private readonly bus: Pick<Bus, 'consumeEvents'>,
-    private readonly intake: RunEventIntake,
+    @inject(Bus) private readonly bus: Pick<Bus, 'consumeEvents'>,
+    @inject(RunEventIntake) private readonly intake: RunEventIntake,
   ) {}
 
   start(): void {
